@@ -1,0 +1,18 @@
+"""Where the harness keeps what it can compute again: decoded data, architectures, staged copies."""
+
+import os
+from pathlib import Path
+
+
+def cache_directory(name: str) -> Path:
+    """Return the cache's subdirectory `name`, created if need be.
+
+    `PGDL_CACHE` names the cache; without it, it is `pgdl-harness` under the user's cache directory.
+    """
+    base = os.environ.get("PGDL_CACHE")
+    if base is None:
+        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        base = str(Path(home) / "pgdl-harness")
+    directory = Path(base).absolute() / name
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory

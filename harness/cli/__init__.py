@@ -1,0 +1,1 @@
+"""The command `pgdl`: one command per file, heavy imports inside the command."""

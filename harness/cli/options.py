@@ -1,0 +1,86 @@
+"""The one vocabulary of options: the same word means the same in every command that has it.
+
+Each is also an environment variable: `--time-limit` is `PGDL_TIME_LIMIT`, and so on.
+"""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+Decorator = Callable[[Any], Any]
+
+
+def parse_size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    """Return the bytes that a size such as 512M, 4G or 2GiB means; units are powers of 1024."""
+    if value is None:
+        return None
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.IGNORECASE)
+    if match is None:
+        raise click.BadParameter(f"expected a size such as 512M or 4G, found {value!r}", context, parameter)
+    return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+
+
+def parse_workers(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
+    """Return a positive number, or None for `auto`."""
+    if value == "auto":
+        return None
+    if value.isdecimal() and int(value) > 0:
+        return int(value)
+    raise click.BadParameter(f"expected a positive number or auto, found {value!r}", context, parameter)
+
+
+def _option(name: str, *more: str, **settings: Any) -> Decorator:
+    variable = "PGDL_" + name.removeprefix("--").upper().replace("-", "_")
+    return click.option(name, *more, envvar=variable, show_envvar=True, **settings)
+
+
+tasks = _option(
+    "--tasks", "tasks_dir", type=click.Path(path_type=Path), default="task_data", show_default=True, metavar="DIR",
+    help="Directory that holds tasks: input_data/ and reference_data/, or task folders directly.",
+)  # fmt: skip
+task = _option(
+    "--task", "task_names", multiple=True, metavar="NAME", help="Only this task; may be repeated. Default: all."
+)
+results = _option(
+    "--results", default="results.db", show_default=True, metavar="URL",
+    help="Where records are kept: an SQLite file, or a database URL such as postgresql+psycopg://host/name.",
+)  # fmt: skip
+time_limit = _option(
+    "--time-limit", type=click.FloatRange(min=0, min_open=True), default=300.0, show_default=True, metavar="S",
+    help="Seconds per call, from the moment the model is loaded.",
+)  # fmt: skip
+time_budget = _option(
+    "--time-budget", type=click.Choice(["each", "average"]), default="each", show_default=True,
+    help="`each`: the limit binds every call. `average`: as in the competition, its sum over a task's models "
+    "binds the task.",
+)  # fmt: skip
+memory = _option(
+    "--memory", "memory_bytes", callback=parse_size, metavar="SIZE",
+    help="Memory per call, e.g. 2G. Default: 4G (16G with a GPU), at most 60 % of the machine's.",
+)  # fmt: skip
+workers = _option(
+    "--workers", callback=parse_workers, default="auto", show_default=True, metavar="N|auto",
+    help="Calls at once; auto is one per GPU, else one per core that memory allows.",
+)  # fmt: skip
+keras = _option(
+    "--keras", type=click.Choice(["2", "3"]), help="Which Keras `tf.keras` means. Default: what the submission asks for, else 3."
+)
+seed = _option("--seed", type=int, default=0, show_default=True, help="Seed of the run; every call derives its own.")
+sandbox = _option(
+    "--sandbox", "sandbox_mode", type=click.Choice(["fresh"]), default="fresh", show_default=True, metavar="MODE",
+    help="How calls are isolated. fresh: a new bubblewrap sandbox and a new process for every call.",
+)  # fmt: skip
+unsafe = _option(
+    "--unsafe-no-sandbox", is_flag=True,
+    help="Run without any isolation. For your own code only: such results are marked and never ranked.",
+)  # fmt: skip
+
+
+def execution(command: Any) -> Any:
+    """Add the options that say how calls are run."""
+    for option in reversed((time_limit, time_budget, memory, workers, keras, seed, sandbox, unsafe)):
+        command = option(command)
+    return command

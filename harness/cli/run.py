@@ -1,0 +1,59 @@
+"""`pgdl run`: submissions on every model of every task."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.cli import options
+
+
+@click.command("run")
+@click.argument("submissions", nargs=-1, required=True, metavar="SUBMISSION...")
+@options.tasks
+@options.task
+@options.results
+@options.execution
+@click.option("--force", is_flag=True, help="Make calls again that are recorded already.")
+def command(
+    submissions: tuple[str, ...],
+    tasks_dir: Path,
+    task_names: tuple[str, ...],
+    results: str,
+    force: bool,
+    **execution: Any,
+) -> int:
+    """Call each SUBMISSION, sandboxed and time-limited, on every model of every task.
+
+    A SUBMISSION is a .py file, a directory or a zip with complexity.py, or the name of a baseline. Every
+    call is recorded as it ends; the same command again makes only the calls that are missing.
+
+    Example: pgdl run my_measure.py distance_from_init --tasks task_data
+    """
+    from rich.console import Console
+
+    from harness.cli.setup import prepare
+    from harness.cli.summary import print_summary
+    from harness.execution.progress import RunProgress
+    from harness.execution.run import execute, make_plan
+    from harness.records import Evaluation, Records
+    from harness.submission import find_submissions
+    from harness.task import find_tasks, read_tasks
+
+    console = Console()
+    found = find_submissions(submissions)
+    setup = prepare(execution)
+    tasks = read_tasks(find_tasks(tasks_dir, task_names))
+    with Records(results) as records:
+        plan = make_plan(found, tasks, setup.settings, records, force=force)
+        if plan.recorded:
+            console.print(f"{len(plan.recorded)} of {len(plan.calls)} calls are recorded already in {records.name}")
+        evaluations: list[Evaluation] = list(plan.recorded)
+        with RunProgress(plan.missing, console) as progress:
+
+            def seen(call: Any, evaluation: Evaluation) -> None:
+                evaluations.append(evaluation)
+                progress.seen(call, evaluation)
+
+            execute(plan, setup.settings, setup.lanes, records, seen)
+        return print_summary(evaluations, records.name, console, sandboxed=setup.settings.sandboxed)

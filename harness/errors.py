@@ -1,0 +1,29 @@
+"""The error that a user can mend: printed as one line without a traceback, exit code 2."""
+
+from pathlib import Path
+
+
+class UserError(Exception):
+    """Something that the user can mend.
+
+    The message is one line: ``FILE: WHAT: expected EXPECTED, found FOUND; REMEDY``, where the parts
+    that do not apply are left out. Anything that is not a `UserError` is a bug and keeps its traceback.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        file: Path | str | None = None,
+        expected: object = None,
+        found: object = None,
+        remedy: str | None = None,
+    ) -> None:
+        parts = [str(file)] if file is not None else []
+        parts.append(what)
+        if expected is not None:
+            parts.append(f"expected {expected}" + (f", found {found}" if found is not None else ""))
+        elif found is not None:
+            parts.append(f"found {found}")
+        message = ": ".join(parts)
+        super().__init__(message + (f"; {remedy}" if remedy else ""))

@@ -1,0 +1,1 @@
+"""Plans calls, runs them in parallel and records what becomes of each."""

@@ -1,0 +1,55 @@
+"""What this machine has, and how many calls it runs at once."""
+
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from harness.errors import UserError
+from harness.sandbox.devices import Gpu, find_gpus
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """How calls run side by side.
+
+    A call that is under the clock has `threads` cores to itself: workers are started in advance only on
+    cores that no such call needs.
+    """
+
+    workers: int  #: calls under the clock at once
+    threads: int  #: cores of each
+    cores: int  #: of the machine
+    gpus: tuple[Gpu, ...]  #: call i uses GPU i modulo their number
+
+    @property
+    def sandboxes(self) -> int:
+        """Sandboxes that exist at once: those that work and those that are started meanwhile."""
+        spare = self.cores - self.workers * self.threads
+        return self.workers + max(min(self.workers, spare), 0)
+
+
+def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
+    """Return how many calls run at once; None chooses: one per GPU, else one per core that memory allows."""
+    cores, gpus = len(os.sched_getaffinity(0)), tuple(find_gpus())
+    if workers is None:
+        fitting = int(0.9 * psutil.virtual_memory().total) // memory_bytes
+        workers = len(gpus) or max(min(cores, fitting), 1)
+    if gpus and workers > len(gpus):
+        raise UserError("--workers: one call per GPU", expected=f"at most {len(gpus)}", found=workers)
+    threads = max((cores - 1) // workers, 1) if workers < cores else 1
+    return Lanes(workers, threads, cores, gpus)
+
+
+def describe_machine() -> dict[str, str]:
+    """Return what a record keeps of the machine."""
+    return {"kernel": platform.release(), "processor": _processor()}
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()

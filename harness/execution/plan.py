@@ -1,0 +1,53 @@
+"""Which calls a run consists of, what makes each of them the same call again, and in which order they go."""
+
+import hashlib
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import harness
+from harness.execution.settings import Settings
+from harness.submission import Submission
+from harness.task import Model, Task
+
+
+@dataclass(frozen=True)
+class PlannedCall:
+    """One call to make: a submission on a model of a task."""
+
+    submission: Submission
+    task: Task
+    model: Model
+    keras: int
+    seed: int
+    key: str
+
+
+def plan_calls(submissions: Sequence[Submission], tasks: Sequence[Task], settings: Settings) -> list[PlannedCall]:
+    """Return all calls: submission by submission, task by task, models in a secret order.
+
+    The order depends on seed and submission, not on the models' names: it must tell a submission nothing.
+    """
+    calls = []
+    for submission in submissions:
+        keras = settings.keras or submission.metadata.keras or 3
+        digest = submission.digest
+        for task in tasks:
+            models = list(task.models)
+            random.Random(_digest(settings.seed, digest, task.name)).shuffle(models)  # noqa: S311 - no secret to keep
+            for model in models:
+                # The seed depends on what the call is about, never on its place in a run.
+                seed = int(_digest(settings.seed, digest, task.name, model.digest)[:8], 16)
+                key = _key(digest, model.digest, task.data.digest, settings, seed, keras)
+                calls.append(PlannedCall(submission, task, model, keras, seed, key))
+    return calls
+
+
+def _key(submission: str, model: str, data: str, settings: Settings, seed: int, keras: int) -> str:
+    limits = (settings.time_limit_s, settings.time_budget, settings.limits.memory_bytes)
+    return _digest(submission, model, data, harness.__version__, *limits, seed, keras, settings.sandbox)
+
+
+def _digest(*parts: str | float) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

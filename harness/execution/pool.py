@@ -1,0 +1,154 @@
+"""Runs planned calls side by side on this machine, each in a sandbox of its own."""
+
+import os
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from harness.execution.machine import Lanes
+from harness.execution.plan import PlannedCall
+from harness.execution.settings import Settings
+from harness.sandbox.call import Call, CallResult, StoppedError
+from harness.sandbox.clock import Clock
+from harness.sandbox.devices import Gpu
+from harness.sandbox.job import Job
+from harness.sandbox.outcome import Outcome
+from harness.sandbox.staging import Staging
+
+
+@dataclass(frozen=True)
+class Done:
+    """A call that is over."""
+
+    planned: PlannedCall
+    result: CallResult
+    started_at: datetime
+
+
+class Cores:
+    """A counted set of cores, taken and given back several at a time."""
+
+    def __init__(self, number: int) -> None:
+        self._free = number
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def take(self, number: int) -> Iterator[None]:
+        """Hold `number` cores."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._free >= number)
+            self._free -= number
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._free += number
+                self._changed.notify_all()
+
+
+class Pool:
+    """A set of threads that take calls in order; each owns the sandboxes that it starts.
+
+    Use as a context manager: leaving it, for whatever reason, kills every sandbox.
+    """
+
+    def __init__(self, lanes: Lanes, settings: Settings, staging: Staging, clock: Callable[[PlannedCall], Clock]) -> None:
+        self._lanes, self._settings, self._staging, self._clock = lanes, settings, staging, clock
+        self._stopping = threading.Event()
+        self._staging_lock = threading.Lock()
+        self._cores = Cores(lanes.cores)
+        places = [threading.Semaphore(1) for _ in lanes.gpus] or [threading.Semaphore(lanes.workers)]
+        self._places = places[: lanes.workers]
+        self._calls: deque[PlannedCall] = deque()
+        self._done: queue.SimpleQueue[Done | BaseException | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+
+    def __enter__(self) -> "Pool":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join()
+
+    def run(self, calls: Sequence[PlannedCall]) -> Iterator[Done]:
+        """Yield every call as it ends, in whatever order that is."""
+        self._calls.extend(calls)
+        self._threads = [
+            threading.Thread(target=self._work, args=(slot,), name=f"sandbox-{slot}")
+            for slot in range(min(self._lanes.sandboxes, len(calls)))
+        ]
+        for thread in self._threads:
+            thread.start()
+        working = len(self._threads)
+        while working:
+            item = self._done.get()
+            if isinstance(item, BaseException):
+                raise item
+            if item is None:
+                working -= 1
+            else:
+                yield item
+
+    def _work(self, slot: int) -> None:
+        try:
+            while not self._stopping.is_set() and (planned := self._next()):
+                self._done.put(self._one(planned, slot))
+        except StoppedError:
+            pass
+        except BaseException as error:
+            self._done.put(error)
+        finally:
+            self._done.put(None)
+
+    def _next(self) -> PlannedCall | None:
+        try:
+            return self._calls.popleft()
+        except IndexError:
+            return None
+
+    def _one(self, planned: PlannedCall, slot: int) -> Done:
+        started_at = datetime.now(UTC)
+        if planned.submission.problem is not None:
+            result = CallResult(Outcome.INVALID_SUBMISSION, message=planned.submission.problem)
+            return Done(planned, result, started_at)
+        clock = self._clock(planned)
+        if clock.left() <= 0:
+            message = f"not started: earlier calls used up {clock.meaning}"
+            return Done(planned, CallResult(Outcome.TIMEOUT, message=message), started_at)
+        place = slot % len(self._places)
+        gpu = self._lanes.gpus[place] if self._lanes.gpus else None
+        call = Call(
+            self._job(planned, gpu), self._settings.limits, slot,
+            sandboxed=self._settings.sandboxed, stopping=self._stopping.is_set,
+        )  # fmt: skip
+        with ExitStack() as cleanup:
+            cleanup.callback(call.discard)
+            with self._cores.take(1):
+                call.prepare()
+            with self._places[place], self._cores.take(self._lanes.threads):
+                return Done(planned, call.run(planned.seed, clock), started_at)
+
+    def _job(self, planned: PlannedCall, gpu: Gpu | None) -> Job:
+        """Stage what the call needs; what several calls share is staged once."""
+        submission, model, data = planned.submission, planned.model, planned.task.data
+        with self._staging_lock:
+            return Job(
+                worker=self._staging.worker(),
+                submission=self._staging.stage(f"submission {submission.digest}", submission.write),
+                model=self._staging.stage(f"model {model.digest}", model.write_canonical),
+                data=self._staging.stage(f"data {data.digest}", lambda directory: _link(data.directory, directory)),
+                keras=planned.keras,
+                threads=self._lanes.threads,
+                gpu=gpu,
+            )
+
+
+def _link(source: "os.PathLike[str]", target: "os.PathLike[str]") -> None:
+    """Put the decoded arrays into the stage without copying them: both lie in the cache."""
+    for name in ("inputs.npy", "labels.npy"):
+        os.link(os.path.join(source, name), os.path.join(target, name))  # noqa: PTH118

@@ -1,0 +1,66 @@
+"""Shows a run while it goes: one live line per submission on a terminal, plain lines elsewhere."""
+
+from collections import Counter
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from harness.execution.plan import PlannedCall
+from harness.records import Evaluation
+from harness.sandbox.outcome import Outcome
+
+#: Failures of one submission that are printed as they happen; the summary counts them all.
+SHOWN_FAILURES = 5
+
+
+class RunProgress:
+    """Prints failures as they happen and, on a terminal, keeps a line with the time left per submission."""
+
+    def __init__(self, calls: Sequence[PlannedCall], console: Console) -> None:
+        self._console = console
+        self._left = Counter(call.submission.name for call in calls)
+        self._total = dict(self._left)
+        self._failed: Counter[str] = Counter()
+        self._bars = Progress(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[failed]}"),
+            TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(elapsed_when_finished=False),
+            console=console, disable=not console.is_terminal,
+        )  # fmt: skip
+        width = max(map(len, self._total), default=0)
+        self._lines: dict[str, TaskID] = {
+            name: self._bars.add_task(name.ljust(width), total=number, failed="", start=False)
+            for name, number in self._total.items()
+        }
+        self._all = self._bars.add_task("all".ljust(width), total=len(calls), failed="")
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        if self._lines:
+            self._bars.start_task(next(iter(self._lines.values())))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bars.stop()
+
+    def seen(self, call: PlannedCall, evaluation: Evaluation) -> None:
+        """Take note of a call that is over."""
+        name = call.submission.name
+        self._left[name] -= 1
+        if evaluation.outcome != Outcome.OK:
+            self._failed[name] += 1
+            if self._failed[name] <= SHOWN_FAILURES:
+                where = f"{name} on {evaluation.task}/{evaluation.model}"
+                self._console.print(f"{where}: {evaluation.outcome}: {evaluation.message}", markup=False, soft_wrap=True)
+            elif self._failed[name] == SHOWN_FAILURES + 1:
+                self._console.print(f"{name}: further failures are counted below", markup=False)
+        failed = f"{self._failed[name]} failed" if self._failed[name] else ""
+        self._bars.start_task(self._lines[name])
+        self._bars.update(self._lines[name], advance=1, failed=failed)
+        self._bars.update(self._all, advance=1)
+        if not self._left[name] and not self._console.is_terminal:
+            self._console.print(f"{name}: {self._total[name]} calls done {failed}".rstrip(), markup=False, soft_wrap=True)

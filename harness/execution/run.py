@@ -1,0 +1,133 @@
+"""One run: plan, leave out what is already recorded, execute the rest, record each call as it ends."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import harness
+from harness.errors import UserError
+from harness.execution.budget import TimeBudget
+from harness.execution.machine import Lanes, describe_machine
+from harness.execution.plan import PlannedCall, plan_calls
+from harness.execution.pool import Done, Pool
+from harness.execution.settings import Settings
+from harness.records import Evaluation, Records
+from harness.sandbox.clock import Clock
+from harness.sandbox.outcome import Outcome
+from harness.sandbox.staging import Staging
+from harness.submission import Submission
+from harness.task import Task
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be done, and what earlier runs did of it."""
+
+    calls: tuple[PlannedCall, ...]
+    recorded: tuple[Evaluation, ...]
+
+    @property
+    def missing(self) -> list[PlannedCall]:
+        """The calls that have no record yet."""
+        done = {evaluation.key for evaluation in self.recorded}
+        return [call for call in self.calls if call.key not in done]
+
+
+def make_plan(
+    submissions: Sequence[Submission], tasks: Sequence[Task], settings: Settings, records: Records, *, force: bool
+) -> Plan:
+    """Plan a run. `INFRA_ERROR` says nothing about a submission, so such a call counts as missing."""
+    calls = plan_calls(submissions, tasks, settings)
+    if force:
+        return Plan(tuple(calls), ())
+    recorded = records.newest([call.key for call in calls])
+    return Plan(tuple(calls), tuple(row for row in recorded if row.outcome != Outcome.INFRA_ERROR))
+
+
+def execute(
+    plan: Plan, settings: Settings, lanes: Lanes, records: Records, seen: Callable[[PlannedCall, Evaluation], None]
+) -> None:
+    """Make the missing calls; each is recorded before `seen` is told of it.
+
+    Raises `UserError` if a sandbox outlives its kill: the machine is not to be trusted with more.
+    """
+    clocks = Clocks(plan, settings)
+    machine = describe_machine() | {"threads": str(lanes.threads)}
+    with Staging() as staging, Pool(lanes, settings, staging, clocks.clock) as pool:
+        for done in pool.run(plan.missing):
+            evaluation = to_evaluation(done, settings, machine)
+            records.add(evaluation)
+            seen(done.planned, evaluation)
+            if done.result.survived_kill:
+                raise UserError(
+                    "a sandbox did not end when it was killed; the run was stopped",
+                    remedy="look for processes stuck in a driver (state D), then run the same command again",
+                )
+
+
+class Clocks:
+    """Hands every call its clock: one of its own, or the one that its submission has for the task."""
+
+    def __init__(self, plan: Plan, settings: Settings) -> None:
+        self._settings = settings
+        self._shared: dict[tuple[str, str], Clock] = {}
+        self._lock = threading.Lock()
+        self._models = Counter((call.submission.digest, call.task.name) for call in plan.calls)
+        self._used: Counter[tuple[str, str]] = Counter()
+        for row in plan.recorded:
+            self._used[row.submission_digest, row.task] += row.call_wall_s  # type: ignore[assignment]
+
+    def clock(self, call: PlannedCall) -> Clock:
+        """Return the clock that bounds `call`."""
+        limit = self._settings.time_limit_s
+        if self._settings.time_budget is TimeBudget.EACH:
+            return Clock(limit, f"the time limit of {limit:g} s")
+        key = (call.submission.digest, call.task.name)
+        with self._lock:
+            if key not in self._shared:
+                number = self._models[key]
+                meaning = f"the task's time budget of {limit * number:g} s ({number} models, {limit:g} s each on average)"
+                self._shared[key] = Clock(limit * number, meaning, self._used[key])
+            return self._shared[key]
+
+
+def to_evaluation(done: Done, settings: Settings, machine: dict[str, str]) -> Evaluation:
+    """Return the record of a call."""
+    planned, result = done.planned, done.result
+    return Evaluation(
+        key=planned.key,
+        submission=planned.submission.name,
+        submission_digest=planned.submission.digest,
+        is_baseline=planned.submission.is_baseline,
+        task=planned.task.name,
+        model=planned.model.id,
+        model_digest=planned.model.digest,
+        data_digest=planned.task.data.digest,
+        outcome=str(result.outcome),
+        value=result.value,
+        message=result.message,
+        startup_wall_s=result.startup_wall_s,
+        load_wall_s=result.load_wall_s,
+        load_cpu_s=result.load_cpu_s,
+        call_wall_s=result.call_wall_s,
+        call_cpu_s=result.call_cpu_s,
+        peak_memory_bytes=result.peak_memory_bytes,
+        time_limit_s=settings.time_limit_s,
+        time_budget=str(settings.time_budget),
+        memory_limit_bytes=settings.limits.memory_bytes,
+        seed=planned.seed,
+        keras=planned.keras,
+        sandbox=settings.sandbox,
+        harness_version=harness.__version__,
+        environment=machine | result.environment,
+        output_tail=result.output_tail,
+        started_at=done.started_at,
+        finished_at=datetime.now(UTC),
+    )
+
+
+def count_outcomes(evaluations: Iterable[Evaluation]) -> Counter[str]:
+    """Return how often each outcome occurred."""
+    return Counter(evaluation.outcome for evaluation in evaluations)

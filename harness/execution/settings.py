@@ -1,0 +1,23 @@
+"""What a user decides about a run."""
+
+from dataclasses import dataclass
+
+from harness.execution.budget import TimeBudget
+from harness.sandbox.limits import Limits
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings that are part of what makes a call the same call (see `plan.call_key`)."""
+
+    limits: Limits
+    time_limit_s: float = 300.0
+    time_budget: TimeBudget = TimeBudget.EACH
+    seed: int = 0
+    keras: int | None = None  #: overrides what submissions ask for
+    sandboxed: bool = True
+
+    @property
+    def sandbox(self) -> str:
+        """How a record names the isolation."""
+        return "bubblewrap" if self.sandboxed else "none"

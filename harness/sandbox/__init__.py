@@ -1,0 +1,1 @@
+"""Runs one call of a submission in a sandbox of its own, under limits that the harness enforces."""

@@ -1,0 +1,129 @@
+"""The command line of the sandbox: bubblewrap's namespaces and mounts around one worker.
+
+Why each part is there is said beside it; what it stops is in docs/architecture.md. The options travel
+through a file descriptor and bubblewrap's own environment is empty, because both can be read inside
+through /proc/1.
+"""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from harness.errors import UserError
+from harness.sandbox.devices import Gpu, gpu_mounts
+from harness.sandbox.job import BOOTSTRAP, Job
+from harness.sandbox.limits import Limits
+
+#: The user that a worker is, outside as well as inside, when root runs the harness; one per slot, so that
+#: the limit on a user's processes counts one sandbox alone.
+FIRST_UID = 64000
+
+#: Names under /job, in the order of the worker's arguments.
+JOB_DIRECTORIES = ("trusted", "submission", "model", "data")
+
+
+def command(
+    job: Job, limits: Limits, control: int, seccomp: int, info: int, slot: int
+) -> tuple[list[str], list[str]]:
+    """Return bubblewrap's options for `job`, and the command to run in the sandbox.
+
+    `control`, `seccomp` and `info` are inherited descriptors; `slot` numbers the sandboxes that run at once.
+    """
+    arguments = [*_box(limits, job.gpu), *_job_mounts(job), *_SEAL]
+    for name, value in job.environment(home="/tmp").items():
+        arguments += ["--setenv", name, value]
+    arguments += ["--seccomp", str(seccomp), "--info-fd", str(info), "--as-pid-1"]
+    directories = [f"/job/{name}" for name in JOB_DIRECTORIES]
+    worker = [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, str(control), *directories]
+    return arguments, [*_drop_root(slot), *worker]
+
+
+def trial() -> tuple[list[str], list[str]]:
+    """Return options and command prefix of a sandbox without a job, to find out whether one can be made."""
+    return [*_box(Limits(), gpu=None), *_SEAL], _drop_root(slot=0)
+
+
+#: Closes the sandbox once everything is mounted.
+_SEAL = ("--remount-ro", "/", "--chdir", "/tmp", "--clearenv")  # noqa: S108 - inside the sandbox
+
+
+def _box(limits: Limits, gpu: Gpu | None) -> list[str]:
+    """Everything of a sandbox that does not depend on the job."""
+    devices = [*_scratch(limits), *gpu_mounts(gpu), "--remount-ro", "/dev"]
+    return [*_namespaces(), *_system_mounts(), *devices, *_interpreter_mounts()]
+
+
+def _namespaces() -> list[str]:
+    """Every namespace that can be had; a caller without privileges needs a user namespace to get them."""
+    shared = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    ends = ["--hostname", "sandbox", "--die-with-parent", "--new-session"]
+    if os.geteuid() == 0:
+        # Real root mounts without a user namespace (its interpreter may lie under a private home), keeps
+        # what it takes to become the worker's user, and loses that, too, when it does.
+        kept = ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"]
+        return [*shared, *ends, "--cap-drop", "ALL", *(word for cap in kept for word in ("--cap-add", cap))]
+    user = ["--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"]
+    return [*user, *shared, *ends]
+
+
+def _drop_root(slot: int) -> list[str]:
+    """Command prefix by which a worker that root starts becomes an ordinary user; empty for an ordinary caller."""
+    if os.geteuid() != 0:
+        return []
+    user = str(FIRST_UID + slot)
+    return [
+        "/usr/bin/setpriv", "--reuid", user, "--regid", user, "--clear-groups",
+        "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", "--pdeathsig", "KILL", "--",
+    ]  # fmt: skip
+
+
+def _system_mounts() -> list[str]:
+    arguments = ["--ro-bind", "/usr", "/usr"]
+    for name in ("bin", "sbin", "lib", "lib32", "lib64"):
+        path = Path("/", name)
+        if path.is_symlink():
+            arguments += ["--symlink", os.readlink(path), str(path)]
+        elif path.exists():
+            arguments += ["--ro-bind", str(path), str(path)]
+    for optional in ("/etc/ld.so.cache", "/etc/alternatives"):
+        arguments += ["--ro-bind-try", optional, optional]
+    return [*arguments, "--proc", "/proc", "--dev", "/dev"]
+
+
+def _scratch(limits: Limits) -> list[str]:
+    """Writable places in memory, each of bounded size."""
+    return [
+        "--size", str(limits.shared_memory_bytes), "--perms", "1777", "--tmpfs", "/dev/shm",  # noqa: S108
+        "--size", str(limits.scratch_bytes), "--perms", "1777", "--tmpfs", "/tmp",  # noqa: S108
+    ]  # fmt: skip
+
+
+def _interpreter_mounts() -> list[str]:
+    """The environment that runs the harness, at its own path; often under a home directory."""
+    prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
+    arguments: list[str] = []
+    for prefix in sorted(prefixes):
+        if not prefix.is_relative_to("/usr"):
+            arguments += [*_parents(prefix), "--ro-bind", str(prefix), str(prefix)]
+    return arguments
+
+
+def _parents(path: Path) -> list[str]:
+    """Create every parent of a mount point: bubblewrap would make them readable to its own user only."""
+    return [word for parent in reversed(path.parents[:-1]) for word in ("--dir", str(parent))]
+
+
+def _job_mounts(job: Job) -> list[str]:
+    arguments = ["--dir", "/job"]
+    for source, name in zip(job.directories, JOB_DIRECTORIES, strict=True):
+        arguments += ["--ro-bind", str(source), f"/job/{name}"]
+    return arguments
+
+
+def executable() -> str:
+    """Path of bubblewrap; raises `UserError` where it is not installed."""
+    path = shutil.which("bwrap")
+    if path is None:
+        raise UserError("bubblewrap is not installed", remedy="install it, e.g. apt-get install bubblewrap")
+    return path

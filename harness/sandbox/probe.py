@@ -1,0 +1,55 @@
+"""Whether the sandbox works here: found out by running one, not by reading versions."""
+
+import os
+import shutil
+import subprocess
+
+from harness.errors import UserError
+from harness.sandbox import bubblewrap
+
+#: What mends each way in which bubblewrap fails, by a part of what it prints.
+REMEDIES = (
+    (
+        "setting up uid map: Permission denied",
+        "allow it in AppArmor: apt-get install apparmor-profiles, copy "
+        "/usr/share/apparmor/extra-profiles/bwrap-userns-restrict to /etc/apparmor.d and load it with apparmor_parser -r "
+        "(on a CI runner: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0)",
+    ),
+    (
+        "Failed RTM_NEWADDR",
+        "allow it in AppArmor (on a CI runner: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0)",
+    ),
+    (
+        "No permissions to create new namespace",
+        "allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1, or in Docker run the container with "
+        "--security-opt seccomp=unconfined --security-opt apparmor=unconfined --cap-add SYS_ADMIN",
+    ),
+    ("Unknown option", "install bubblewrap 0.8 or newer"),
+)
+
+
+def require_sandbox() -> None:
+    """Raise `UserError` with the reason and the command that mends it, unless a sandbox can be made here."""
+    problem = sandbox_problem()
+    if problem is not None:
+        raise problem
+
+
+def sandbox_problem() -> UserError | None:
+    """Make an empty sandbox with every namespace and mount option that calls get; None if that works."""
+    try:
+        program = bubblewrap.executable()
+        if os.geteuid() == 0 and shutil.which("setpriv") is None:
+            return UserError("setpriv is not installed", remedy="install util-linux, e.g. apt-get install util-linux")
+        options, wrapper = bubblewrap.trial()
+    except UserError as error:
+        return error
+    try:
+        done = subprocess.run([program, *options, "--", *wrapper, "/bin/true"], env={}, capture_output=True, text=True, timeout=30)
+    except subprocess.TimeoutExpired:
+        return UserError("the sandbox does not work here: bubblewrap did not end within 30 s")
+    if done.returncode == 0:
+        return None
+    reason = " ".join(done.stderr.split())[-300:] or f"exit status {done.returncode}"
+    remedy = next((remedy for sign, remedy in REMEDIES if sign in reason), "see docs/sandbox.md")
+    return UserError(f"the sandbox does not work here: {reason}", remedy=f"{remedy}; or, for your own code only, --unsafe-no-sandbox")

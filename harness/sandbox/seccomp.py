@@ -1,0 +1,67 @@
+"""The system-call filter of the sandbox: a deny list, because TensorFlow's own needs are open-ended.
+
+Denied calls fail with EPERM (`clone3` with ENOSYS, so that libc falls back to the `clone` whose flags can
+be examined); calls by a foreign ABI (32-bit, x32) kill the process at once.
+"""
+
+import errno
+import os
+import signal
+from functools import cache
+
+import pyseccomp as seccomp
+
+#: System calls that neither Python nor TensorFlow on a CPU needs and that widen what a submission can reach.
+DENIED = (
+    "acct", "add_key", "adjtimex", "bpf", "chroot", "clock_adjtime", "clock_settime", "create_module",
+    "delete_module", "fanotify_init", "finit_module", "fsconfig", "fsmount", "fsopen", "fspick", "init_module",
+    "io_uring_enter", "io_uring_register", "io_uring_setup", "ioperm", "iopl", "kcmp", "kexec_file_load",
+    "kexec_load", "keyctl", "landlock_create_ruleset", "memfd_secret", "mount", "mount_setattr", "move_mount",
+    "mq_getsetattr", "mq_notify", "mq_open", "mq_timedreceive", "mq_timedsend", "mq_unlink", "msgctl", "msgget",
+    "msgrcv", "msgsnd", "name_to_handle_at", "open_by_handle_at", "open_tree", "perf_event_open", "personality",
+    "pidfd_getfd", "pivot_root", "process_madvise", "process_vm_readv", "process_vm_writev", "ptrace",
+    "quotactl", "quotactl_fd", "reboot", "request_key", "semctl", "semget", "semop", "semtimedop",
+    "setdomainname", "sethostname", "setns", "settimeofday", "shmat", "shmctl", "shmdt", "shmget", "swapoff",
+    "swapon", "syslog", "umount2", "unshare", "userfaultfd",
+)  # fmt: skip
+
+#: `clone` flags that make namespaces (CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET, TIME).
+NAMESPACE_FLAGS = (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000, 0x80)
+
+#: `ioctl` requests that push input into a terminal.
+TIOCSTI, TIOCLINUX = 0x5412, 0x541C
+
+PR_SET_PDEATHSIG = 1
+
+
+@cache
+def filter_program(gpu: bool) -> bytes:
+    """Return the filter as a BPF program for `bwrap --seccomp`; CUDA needs `memfd_create`, a CPU does not."""
+    rules = seccomp.SyscallFilter(defaction=seccomp.ALLOW)
+    rules.set_attr(seccomp.Attr.ACT_BADARCH, seccomp.KILL_PROCESS)
+    denied = seccomp.ERRNO(errno.EPERM)
+    for name in DENIED if gpu else (*DENIED, "memfd_create"):
+        try:
+            rules.add_rule(denied, name)
+        except OSError as error:  # a call that this architecture or library does not know cannot be made
+            if error.errno not in (errno.EINVAL, errno.EFAULT, errno.EDOM):
+                raise
+    rules.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")
+    for flag in NAMESPACE_FLAGS:
+        rules.add_rule(denied, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
+    rules.add_rule(denied, "socket", seccomp.Arg(0, seccomp.NE, 1))  # AF_UNIX only
+    for request in (TIOCSTI, TIOCLINUX):
+        rules.add_rule(denied, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFFFFFF, request))
+    # A worker must die with the harness: nothing may clear the signal that its parent's death sends.
+    rules.add_rule(
+        denied, "prctl", seccomp.Arg(0, seccomp.EQ, PR_SET_PDEATHSIG), seccomp.Arg(1, seccomp.NE, signal.SIGKILL)
+    )
+    return _export(rules)
+
+
+def _export(rules: seccomp.SyscallFilter) -> bytes:
+    descriptor = os.memfd_create("filter")
+    with os.fdopen(descriptor, "w+b") as file:
+        rules.export_bpf(file)
+        file.seek(0)
+        return file.read()

@@ -1,0 +1,93 @@
+"""Staged copies under anonymous names: all that a sandbox ever mounts of models, data and submissions.
+
+A mount's source path can be read inside the sandbox, so nothing is mounted from where it lies.
+"""
+
+import fcntl
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import harness.worker
+from harness.cache import cache_directory
+
+
+class Staging:
+    """A directory of staged copies that lives as long as one run; each thing is staged once.
+
+    A lock marks it as in use. What a killed run left behind has none and is removed by the next one.
+    """
+
+    def __init__(self) -> None:
+        root = cache_directory("staged")
+        with _locked(root):  # so that no other run sees this one's directory before its lock
+            _remove_abandoned(root)
+            self._root = root / secrets.token_hex(8)
+            self._root.mkdir(mode=0o700)
+            self._lock = os.open(self._root / "lock", os.O_CREAT | os.O_RDWR, 0o600)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._staged: dict[str, Path] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        shutil.rmtree(self._root, ignore_errors=True)
+        os.close(self._lock)
+
+    def stage(self, key: str, write: Callable[[Path], None]) -> Path:
+        """Return the directory for `key`; the first time, `write` fills it.
+
+        Its times are set to zero and everybody may read it: the worker is another user.
+        """
+        if key not in self._staged:
+            directory = self._root / secrets.token_hex(8)
+            directory.mkdir()
+            write(directory)
+            for path in (*directory.rglob("*"), directory):
+                path.chmod(0o755 if path.is_dir() else 0o644)
+                os.utime(path, (0, 0))
+            self._staged[key] = directory
+        return self._staged[key]
+
+    def worker(self) -> Path:
+        """Stage the package `harness.worker` alone."""
+        return self.stage("worker", _write_worker)
+
+
+def _write_worker(directory: Path) -> None:
+    source = Path(harness.worker.__file__).parent
+    target = directory / "harness" / "worker"
+    target.mkdir(parents=True)
+    (directory / "harness" / "__init__.py").touch()
+    for file in source.glob("*.py"):
+        shutil.copyfile(file, target / file.name)
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _remove_abandoned(root: Path) -> None:
+    for directory in root.iterdir():
+        lock = os.open(directory / "lock", os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(directory, ignore_errors=True)
+        except BlockingIOError:
+            pass  # another run is using it
+        finally:
+            os.close(lock)

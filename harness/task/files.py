@@ -1,0 +1,75 @@
+"""Small helpers for reading files that somebody else wrote."""
+
+import difflib
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UserError
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """Sort key that puts model_2 before model_10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)]
+
+
+def visible_directories(directory: Path) -> list[Path]:
+    """Subdirectories in natural order, without hidden ones and what archivers leave behind."""
+    if not directory.is_dir():
+        return []
+    found = [path for path in directory.iterdir() if path.is_dir()]
+    found = [path for path in found if not path.name.startswith(".") and path.name != "__MACOSX"]
+    return sorted(found, key=lambda path: natural(path.name))
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """A hint that names the most similar of the known names, if any is similar."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"did you mean {close[0]!r}?" if close else None
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON file that holds an object.
+
+    Raises:
+        UserError: the file is missing, is not JSON, holds something else, or gives a key twice.
+    """
+    try:
+        content = json.loads(require_file(path).read_bytes(), object_pairs_hook=_distinct_keys)
+    except _RepeatedKeyError as error:
+        raise UserError("expected distinct keys", file=path, found=f"{error} twice") from error
+    except (ValueError, RecursionError) as error:
+        raise UserError("not JSON", file=path, expected="a JSON object", found=error) from error
+    if not isinstance(content, dict):
+        raise UserError("not a JSON object", file=path, expected="an object", found=kind(content))
+    return content
+
+
+def require_file(path: Path) -> Path:
+    """Return `path`, which is a file that can be read; raises `UserError` otherwise."""
+    if not path.is_file():
+        found = "a directory" if path.is_dir() else "nothing"
+        raise UserError("missing", file=path, expected="a file", found=found, remedy="copy the whole task again")
+    return path
+
+
+def kind(value: object) -> str:
+    """What JSON calls a value of this type."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    names = {dict: "an object", list: "a list", str: "text", int: "a number", float: "a number"}
+    return names.get(type(value), type(value).__name__)
+
+
+class _RepeatedKeyError(Exception):
+    """A key that stands twice in one JSON object; Python would silently keep the last one."""
+
+
+def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _RepeatedKeyError(repr(next(key for key in keys if keys.count(key) > 1)))
+    return members

@@ -1,0 +1,133 @@
+"""The layers that a model may consist of, and the one form in which each is written for the worker.
+
+A layer in that form is `{"class_name": NAME, "config": {SETTING: VALUE}}`. It builds the same layer in Keras 2
+and Keras 3, and it tells a measure nothing about how the model was trained.
+"""
+
+import math
+from typing import Any
+
+from harness.errors import UserError
+from harness.task.files import did_you_mean
+
+#: Built-in layers without code of their own that exist in Keras 2 and Keras 3 and compute the same in both.
+SUPPORTED = frozenset(
+    "Activation Add Average BatchNormalization Concatenate Dense DepthwiseConv1D DepthwiseConv2D ELU Flatten "
+    "GroupNormalization Identity LayerNormalization LeakyReLU Maximum Minimum Multiply PReLU Permute ReLU "
+    "RepeatVector Rescaling Reshape SeparableConv1D SeparableConv2D Softmax Subtract UnitNormalization".split()
+) | {
+    f"{name}{n}D{suffix}"
+    for n in (1, 2, 3)
+    for name, suffix in (
+        ("Conv", ""), ("Conv", "Transpose"), ("MaxPooling", ""), ("AveragePooling", ""), ("GlobalMaxPooling", ""),
+        ("GlobalAveragePooling", ""), ("ZeroPadding", ""), ("Cropping", ""), ("UpSampling", ""),
+    )
+}  # fmt: skip
+
+#: Layers that do nothing but in training; left out, for they would show hyperparameters.
+TRAINING_ONLY = frozenset(
+    "ActivityRegularization AlphaDropout Dropout GaussianDropout GaussianNoise SpatialDropout1D SpatialDropout2D "
+    "SpatialDropout3D".split()
+)
+
+#: Settings that name the layer, describe its training, or repeat the input's shape.
+_LEFT_OUT = frozenset(
+    "name trainable dtype seed input_shape batch_input_shape batch_size input_dim input_length build_config "
+    "synchronized renorm_momentum dynamic autocast".split()
+)
+_LEFT_OUT_ENDINGS = ("_initializer", "_regularizer", "_constraint")
+
+#: Settings that only one of the two Keras versions knows, with the value at which they mean nothing.
+_MEANINGLESS = {"groups": 1, "rms_scaling": False, "renorm": False}
+
+#: Settings that are integers, or lists of integers.
+_INTEGERS = frozenset(
+    "axis cropping depth_multiplier dilation_rate dims filters groups kernel_size n output_padding padding "
+    "pool_size shared_axes size strides target_shape units".split()
+)
+
+_NO_CODE = "code in a model is never run, so express it by built-in layers"
+
+
+def neutral_layer(class_name: Any, config: Any, module: str | None = None) -> dict[str, Any] | None:
+    """Return the layer in the form described above, or None when it does nothing outside of training.
+
+    `module` is where Keras' own JSON says that the class comes from.
+
+    Raises:
+        UserError: the layer is not supported, holds code, or a setting has an impossible value. The message
+            lacks the file and the layer's position.
+    """
+    if module is not None and module != "keras.layers" and not module.startswith(("keras.src.layers", "keras.src.models")):
+        raise UserError(
+            "code outside of a layer", expected="built-in layers only", found=f"{class_name!r} of module {module}",
+            remedy=_NO_CODE,
+        )  # fmt: skip
+    if class_name in TRAINING_ONLY:
+        return None
+    if class_name not in SUPPORTED:
+        raise _unsupported(class_name)
+    if not isinstance(config, dict):
+        raise UserError("settings", expected="an object", found=repr(config))
+    settings = {}
+    for name, value in config.items():
+        if value is None or name in _LEFT_OUT or name.endswith(_LEFT_OUT_ENDINGS):
+            continue
+        if name in _MEANINGLESS and value == _MEANINGLESS[name]:
+            continue
+        settings[name] = _integer(name, value) if name in _INTEGERS else _plain(name, value)
+    _require_float32(config.get("dtype"))
+    return {"class_name": class_name, "config": _same_in_both(class_name, settings)}
+
+
+def _unsupported(class_name: Any) -> UserError:
+    if class_name in ("Sequential", "Functional", "Model"):
+        return UserError(
+            "nested model", expected="layers only", found=f"a {class_name} model as a layer", remedy="flatten the model"
+        )
+    if class_name in ("Lambda", "TFOpLambda", "SlicingOpLambda"):
+        return UserError("code", expected="built-in layers only", found=class_name, remedy=_NO_CODE)
+    hint = did_you_mean(class_name, SUPPORTED | TRAINING_ONLY) if isinstance(class_name, str) else None
+    known = "a built-in Keras layer for feed-forward networks"
+    return UserError("unknown layer", expected=known, found=repr(class_name), remedy=hint or _NO_CODE)
+
+
+def _same_in_both(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Write settings that Keras 2 and Keras 3 name or default differently in one way."""
+    if class_name.startswith(("MaxPooling", "AveragePooling")):
+        return {"pool_size": 2, **settings}  # required by Keras 3, 2 by default in Keras 2
+    if class_name == "BatchNormalization" and isinstance(settings.get("axis"), list):
+        return {**settings, "axis": settings["axis"][0]}  # Keras 2 writes the one axis as a list
+    if class_name == "LeakyReLU" and "alpha" in settings:
+        slope = settings.pop("alpha")
+        return {**settings, "negative_slope": slope}  # as Keras 3 calls it
+    return settings
+
+
+def _integer(name: str, value: Any) -> Any:
+    """`value` with integral floats made integers, as the competition's own loader does."""
+    if isinstance(value, list):
+        return [_integer(name, item) for item in value]
+    if isinstance(value, float):
+        if not value.is_integer():
+            raise UserError(name, expected="an integer", found=value)
+        return int(value)
+    return _plain(name, value)
+
+
+def _plain(name: str, value: Any) -> Any:
+    """`value`, which is text, a finite number or a list of these, but nothing that Keras would have to load."""
+    if isinstance(value, list):
+        return [_plain(name, item) for item in value]
+    if isinstance(value, dict):
+        raise UserError(name, expected="text or numbers", found="an object", remedy=_NO_CODE)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UserError(name, expected="a finite number", found=value)
+    return value
+
+
+def _require_float32(dtype: Any) -> None:
+    """Everything is float32: another type would change what a model computes."""
+    name = dtype.get("config", {}).get("name") if isinstance(dtype, dict) else dtype
+    if name not in (None, "float32"):
+        raise UserError("dtype", expected="float32", found=repr(name))

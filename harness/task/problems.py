@@ -1,0 +1,44 @@
+"""Several problems at once: a task is checked to its end, not to its first mistake."""
+
+from collections.abc import Callable, Sequence
+from typing import ParamSpec, TypeVar
+
+from harness.errors import UserError
+
+#: How many problems an exception shows; `pgdl task validate` shows all of them.
+SHOWN = 3
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class InvalidTaskError(UserError):
+    """A task with at least one problem; `problems` holds every one of them as one line."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(dict.fromkeys(problems))  # each once, in order
+        more = len(self.problems) - SHOWN
+        hint = [f"and {more} more problems; `pgdl task validate` lists them all"] if more > 0 else []
+        super().__init__("\n".join([*self.problems[:SHOWN], *hint]))
+
+
+class Problems:
+    """Collects the problems of one or more files, so that they can be reported together."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def attempt(self, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+        """Return what `read` returns, or None when it refused: its problems are kept."""
+        try:
+            return read(*args, **kwargs)
+        except InvalidTaskError as error:
+            self.lines.extend(error.problems)
+        except UserError as error:
+            self.lines.append(str(error))
+        return None
+
+    def raise_if_any(self) -> None:
+        """Raise `InvalidTaskError` with everything that was collected."""
+        if self.lines:
+            raise InvalidTaskError(self.lines)

@@ -1,0 +1,130 @@
+"""What is known about a task's models and is never shown to a measure: hyperparameters and accuracies."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UserError
+from harness.task.files import kind, natural, read_json
+from harness.task.problems import Problems
+from scoring import Grid, GridError
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The reference data of one task; model ids are the names of the models' directories.
+
+    Attributes:
+        grid: the hyperparameters, one model per cell; its models are in natural order.
+        train_accuracy: model id -> accuracy on the training set, in [0, 1].
+        test_accuracy: model id -> accuracy on the test set, in [0, 1].
+    """
+
+    grid: Grid
+    train_accuracy: Mapping[str, float]
+    test_accuracy: Mapping[str, float]
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Model ids in natural order."""
+        return self.grid.models
+
+    @property
+    def gaps(self) -> dict[str, float]:
+        """Model id -> generalization gap: train accuracy minus test accuracy, in [-1, 1]."""
+        return {model: self.train_accuracy[model] - self.test_accuracy[model] for model in self.models}
+
+
+def directory_name(model: str) -> str:
+    """Name of the directory of the model that the reference calls `model`, by the competition's rule."""
+    return model if "model" in model else f"model_{model}"
+
+
+def read_reference(path: Path) -> Reference:
+    """Read a model_configs.json.
+
+    Raises:
+        UserError: the file is missing or malformed, the models do not form a complete grid, or an accuracy
+            is not a number in [0, 1]. All problems of the file are collected.
+    """
+    entries = _by_directory(read_json(path), path)
+    problems = Problems()
+    hyperparameters = {model: problems.attempt(_hyperparameters, path, model, entry) for model, entry in entries.items()}
+    train, test = (
+        {model: problems.attempt(_accuracy, path, model, entry, name) for model, entry in entries.items()}
+        for name in ("train_acc", "test_acc")
+    )
+    complete = {model: values for model, values in hyperparameters.items() if values is not None}
+    grid = problems.attempt(_grid, path, complete) if len(complete) == len(entries) else None
+    problems.raise_if_any()
+    assert grid is not None
+    return Reference(grid, _without_none(train), _without_none(test))
+
+
+def _by_directory(content: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The entries by the name of the model's directory, in natural order."""
+    entries: dict[str, Any] = {}
+    for model, entry in content.items():
+        name = directory_name(model)
+        if name in entries:
+            raise UserError(
+                "two models with one id", file=path, expected=f"one entry for {name}", found=f"{model!r} and another"
+            )
+        entries[name] = entry
+    return dict(sorted(entries.items(), key=lambda item: natural(item[0])))
+
+
+def _hyperparameters(path: Path, model: str, entry: Any) -> dict[str, tuple[list[Any], Any]]:
+    """Hyperparameter -> (possible values, current value) of one model."""
+    found = {}
+    for name, values in _member(path, model, entry, "hparams", dict).items():
+        where = f"{model}: hparams.{name}"
+        possible = _member(path, where, values, "possible_values", list)
+        if "current_value" not in values:
+            raise UserError(where, file=path, expected="a current_value", found="none")
+        found[name] = (possible, values["current_value"])
+    return found
+
+
+def _grid(path: Path, models: dict[str, dict[str, tuple[list[Any], Any]]]) -> Grid:
+    possible: dict[str, list[Any]] = {}
+    first: dict[str, str] = {}
+    for model, hyperparameters in models.items():
+        for name, (values, _) in hyperparameters.items():
+            if possible.setdefault(name, values) != values:
+                expected = f"{possible[name]} as in {first[name]}"
+                raise UserError(f"{model}: hparams.{name}.possible_values", file=path, expected=expected, found=values)
+            first.setdefault(name, model)
+    current = {model: {name: value for name, (_, value) in values.items()} for model, values in models.items()}
+    try:
+        return Grid.from_hyperparameters(possible, current)
+    except GridError as error:
+        raise UserError(str(error), file=path) from error
+
+
+def _accuracy(path: Path, model: str, entry: Any, name: str) -> float:
+    metrics = _member(path, model, entry, "metrics", dict)
+    value = metrics.get(name)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (is_number and 0 <= value <= 1):  # false for NaN too
+        found = "none" if name not in metrics else value if is_number else f"{kind(value)} ({value!r})"
+        raise UserError(f"{model}: metrics.{name}", file=path, expected="a number in [0, 1]", found=found)
+    return float(value)
+
+
+def _member(path: Path, where: str, container: Any, key: str, expected: type) -> Any:
+    """`container[key]`, which has to be of the expected JSON type."""
+    if not isinstance(container, dict):
+        raise UserError(where, file=path, expected="an object", found=kind(container))
+    value = container.get(key)
+    if not isinstance(value, expected):
+        found = kind(value) if key in container else "none"
+        separator = "." if "." in where else ": "
+        wanted = "an object" if expected is dict else "a list"
+        raise UserError(f"{where}{separator}{key}", file=path, expected=wanted, found=found)
+    return value
+
+
+def _without_none(values: Mapping[str, float | None]) -> dict[str, float]:
+    return {model: value for model, value in values.items() if value is not None}

@@ -1,0 +1,104 @@
+"""Which weights and output an architecture has, by the word of Keras itself.
+
+Keras is asked in one subprocess for all architectures at once; its answers are kept in the cache, so that the
+same models need no TensorFlow a second time.
+"""
+
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from harness.cache import cache_directory
+from harness.errors import UserError
+from harness.task.architecture import Architecture
+
+
+@dataclass(frozen=True)
+class LayerShapes:
+    """The weights of one layer: (name, shape) of each, in the order of `get_weights()`."""
+
+    class_name: str
+    weights: tuple[tuple[str, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True)
+class ModelShapes:
+    """The layers of an architecture, and the shape of its output without the batch axis."""
+
+    layers: tuple[LayerShapes, ...]
+    output_shape: tuple[int, ...]
+
+
+def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes | str]:
+    """Return digest -> shapes for every architecture, or Keras' one-line refusal.
+
+    Raises:
+        UserError: Keras cannot be started.
+    """
+    wanted = {architecture.digest: architecture.canonical for architecture in architectures}
+    entries = {digest: _cache_entry(digest) for digest in wanted}
+    known = {digest: shapes for digest in wanted if (shapes := _recall(entries[digest])) is not None}
+    missing = [digest for digest in wanted if digest not in known]
+    answers: dict[str, ModelShapes | str] = {**known}
+    for digest, answer in zip(missing, _ask_keras([wanted[digest] for digest in missing]), strict=True):
+        if "error" in answer:
+            answers[digest] = str(answer["error"])
+        else:
+            answers[digest] = _parse(answer)
+            _remember(entries[digest], answer)
+    return answers
+
+
+def _ask_keras(architectures: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if not architectures:
+        return []
+    environment = {name: value for name, value in os.environ.items() if name != "TF_USE_LEGACY_KERAS"}
+    environment |= {"KERAS_BACKEND": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
+    process = subprocess.run(
+        [sys.executable, "-m", "harness.worker.describe"],
+        input=json.dumps(architectures),
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    if process.returncode != 0:
+        last = (process.stderr.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
+        raise UserError("Keras could not tell the shapes of the weights", found=last, remedy="run `pgdl doctor`")
+    answers: list[dict[str, Any]] = json.loads(process.stdout)
+    return answers
+
+
+def _cache_entry(digest: str) -> Path:
+    version = importlib.metadata.version("keras")
+    return cache_directory("shapes") / f"{sha256(f'{version} {digest}'.encode()).hexdigest()}.json"
+
+
+def _recall(entry: Path) -> ModelShapes | None:
+    """The entry's content; a missing or damaged one is as good as none."""
+    try:
+        return _parse(json.loads(entry.read_bytes()))
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+def _remember(entry: Path, answer: dict[str, Any]) -> None:
+    """Write the entry whole or not at all: another harness may be reading it."""
+    temporary = entry.with_suffix(f".{os.getpid()}")
+    temporary.write_text(json.dumps(answer))
+    temporary.replace(entry)
+
+
+def _parse(answer: Any) -> ModelShapes:
+    layers = (
+        LayerShapes(layer["class_name"], tuple((w["name"], tuple(w["shape"])) for w in layer["weights"]))
+        for layer in answer["layers"]
+    )
+    return ModelShapes(tuple(layers), tuple(answer["output_shape"]))

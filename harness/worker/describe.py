@@ -1,0 +1,50 @@
+"""Says which weights and output Keras gives an architecture: `python -m harness.worker.describe`.
+
+Reads a JSON list of architectures in canonical form on standard input, and writes a JSON list of as many objects on
+standard output: `{"layers": [{"class_name", "weights": [{"name", "shape"}, ...]}, ...], "output_shape": [...]}`,
+shapes without the batch axis, or `{"error": MESSAGE}` for one that Keras refuses. Runs in a process of its own,
+so that the harness never imports TensorFlow.
+"""
+
+import json
+import os
+import sys
+from typing import Any
+
+
+def main() -> None:
+    """Answer one list of architectures; everything that the libraries print goes to standard error."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    json.dump([describe(architecture) for architecture in json.load(sys.stdin)], answers)
+    answers.close()
+
+
+def describe(architecture: dict[str, Any]) -> dict[str, Any]:
+    """Describe one architecture, see the module's docstring."""
+    import tensorflow as tf
+
+    from harness.worker.architecture import ArchitectureError, build_model
+
+    tf.keras.backend.clear_session()
+    try:
+        model = build_model(architecture)
+    except ArchitectureError as error:
+        return {"error": str(error)}
+    layers = [layer for layer in model.layers if not isinstance(layer, tf.keras.layers.InputLayer)]
+    return {
+        "layers": [{"class_name": type(layer).__name__, "weights": _weights(layer)} for layer in layers],
+        "output_shape": list(model.output_shape[1:]),
+    }
+
+
+def _weights(layer: Any) -> list[dict[str, Any]]:
+    """Names as Keras 3 gives them (`kernel`), which Keras 2 would write as `dense/kernel:0`."""
+    return [
+        {"name": weight.name.split("/")[-1].split(":")[0], "shape": [int(n) for n in weight.shape]}
+        for weight in layer.weights
+    ]
+
+
+if __name__ == "__main__":
+    main()

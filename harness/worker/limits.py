@@ -1,0 +1,28 @@
+"""Per-process limits that the worker puts on itself before it loads anything untrusted."""
+
+import ctypes
+import resource
+import signal
+
+PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to kill this process when the harness dies, however it dies."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def apply_limits(processes: int, open_files: int, file_bytes: int) -> None:
+    """Set hard limits that no later code of this process or its children can raise again.
+
+    Address space is left alone: CUDA reserves far more of it than it uses. Memory is watched from outside.
+    """
+    for kind, value in (
+        (resource.RLIMIT_NPROC, processes),
+        (resource.RLIMIT_NOFILE, open_files),
+        (resource.RLIMIT_FSIZE, file_bytes),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(kind)
+        bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (bounded, bounded))

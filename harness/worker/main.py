@@ -1,0 +1,108 @@
+"""The worker's life: import, get ready, load, and only then meet the participant's code.
+
+Everything up to the frame `loaded` is trusted. From the import of the submission on, nothing that this
+process says is: the harness checks every frame again and measures time and memory from outside.
+"""
+
+import errno
+import importlib
+import os
+import sys
+import traceback
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from harness.worker.channel import Channel
+from harness.worker.limits import apply_limits, die_with_parent
+from harness.worker.value import BadValueError, as_finite_float
+
+#: System errors by which the sandbox refuses something.
+REFUSALS = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH}
+
+
+def main(descriptor: int, submission: Path, model_directory: Path, data_directory: Path) -> None:
+    """Serve one call over the socket `descriptor`.
+
+    Never returns: the harness kills the worker once it has the result.
+    """
+    die_with_parent()
+    sys.path.pop(0)  # the worker's own directory, put there by the harness
+    os.closerange(3, descriptor)
+    os.closerange(descriptor + 1, 1024)
+    channel = Channel(descriptor)
+    try:
+        environment = _import_libraries()
+        channel.send(event="ready", environment=environment)
+        order = channel.receive()
+        apply_limits(**order["limits"])
+        model, dataset = _load(model_directory, data_directory, order["seed"])
+        channel.send(event="loaded")
+    except Exception as error:
+        traceback.print_exc()
+        channel.send(event="failed", message=_describe(error))
+        channel.receive()
+        os._exit(1)
+    channel.receive()  # "go": the clock runs from here
+    report = _call(submission, model, dataset)
+    sys.stdout.flush()
+    channel.send(event="result", **report)
+    channel.receive()
+    os._exit(0)
+
+
+def _import_libraries() -> dict[str, str]:
+    """Import TensorFlow and Keras without touching a device, and say which versions run here."""
+    tf = importlib.import_module("tensorflow")
+    legacy = os.environ.get("TF_USE_LEGACY_KERAS") == "1"
+    importlib.import_module("harness.worker.model")
+    importlib.import_module("harness.worker.dataset")
+    numpy = sys.modules["numpy"]
+    return {
+        "python": sys.version.split()[0],
+        "tensorflow": tf.__version__,
+        "keras": version("tf-keras" if legacy else "keras"),
+        "numpy": str(numpy.__version__),
+    }
+
+
+def _load(model_directory: Path, data_directory: Path, seed: int) -> tuple[Any, Any]:
+    import tensorflow as tf
+    from harness.worker.dataset import load_dataset
+    from harness.worker.model import load_model
+
+    for device in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(device, True)
+    model = load_model(model_directory)
+    dataset = load_dataset(data_directory)
+    tf.keras.utils.set_random_seed(seed)  # Python, NumPy and TensorFlow; after the model drew its initial values
+    return model, dataset
+
+
+def _call(submission: Path, model: Any, dataset: Any) -> dict[str, str]:
+    """Import the submission, call it, and turn whatever happens into a report."""
+    try:
+        sys.path.insert(0, str(submission))
+        module = importlib.import_module("complexity")
+        measure = getattr(module, "complexity", None)
+        if not callable(measure):
+            message = "complexity.py: expected a function complexity(model, dataset), found none"
+            return {"status": "INVALID_SUBMISSION", "message": message}
+        return {"status": "OK", "value": as_finite_float(measure(model, dataset)).hex()}
+    except BadValueError as error:
+        return {"status": "BAD_VALUE", "message": str(error)}
+    except MemoryError as error:
+        return {"status": "MEMORY", "message": _describe(error)}
+    except BaseException as error:
+        traceback.print_exc()
+        refused = isinstance(error, OSError) and error.errno in REFUSALS
+        return {"status": "FORBIDDEN" if refused else "EXCEPTION", "message": _describe(error)}
+
+
+def _describe(error: BaseException) -> str:
+    """One line: the error's type and message, guarded against messages that raise themselves."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:
+        text = "(its message cannot be printed)"
+    return f"{type(error).__name__}: {text}"[:500]

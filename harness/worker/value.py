@@ -1,0 +1,31 @@
+"""What counts as the value of a measure: one finite real number."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+class BadValueError(Exception):
+    """The measure returned something that is not a finite real scalar."""
+
+
+def as_finite_float(value: Any) -> float:
+    """Return `value` as a float.
+
+    Accepted are int and float (not bool), real NumPy scalars and 0-d arrays, and eager 0-d tensors.
+    Raises `BadValueError` for anything else, for NaN and infinities, and for integers beyond a float.
+    """
+    if hasattr(value, "numpy") and getattr(value, "shape", None) == ():
+        value = value.numpy()
+    if isinstance(value, np.ndarray) and value.shape == ():
+        value = value[()]
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+        raise BadValueError(f"expected a real number, found {type(value).__name__}")
+    try:
+        number = float(value)
+    except OverflowError as error:
+        raise BadValueError("expected a number within the range of a float, found a larger integer") from error
+    if not math.isfinite(number):
+        raise BadValueError(f"expected a finite number, found {number}")
+    return number

@@ -1,0 +1,9 @@
+"""What can be wrong with the inputs of a score. Both are `ValueError`; each message is one readable line."""
+
+
+class GridError(ValueError):
+    """The models do not form a full grid of hyperparameters with exactly one model per cell."""
+
+
+class ScoreUndefined(ValueError):  # noqa: N818 - it reads as what it says
+    """The inputs are valid, but this score has no meaning for a grid of this shape."""

@@ -1,0 +1,139 @@
+"""The full factorial grid of hyperparameters over which the models of a task were trained."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from scoring.errors import GridError
+from scoring.values import Value, normalise
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """A task's hyperparameters: one model in every cell. A grid that exists is complete.
+
+    Attributes:
+        models: model ids, in the order of every array that is passed along with this grid.
+        names: names of the hyperparameters, sorted.
+        values: possible values of each hyperparameter, normalised, in the order given.
+        codes: position of each model's value in `values`, integers of shape (n_models, n_names).
+
+    Raises:
+        GridError: a cell holds two models or none; the message names it.
+    """
+
+    models: tuple[str, ...]
+    names: tuple[str, ...]
+    values: dict[str, tuple[Value, ...]]
+    codes: NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        _require_one_model_per_cell(self)
+        self.codes.setflags(write=False)
+
+    @classmethod
+    def from_hyperparameters(
+        cls,
+        possible_values: Mapping[str, Sequence[Value]],
+        current_values: Mapping[str, Mapping[str, Value]],
+    ) -> "Grid":
+        """Build the grid from each hyperparameter's possible values and each model's current values.
+
+        Values are compared in normalised form: 256, 256.0 and "256" are the same value.
+
+        Args:
+            possible_values: hyperparameter -> its possible values.
+            current_values: model id -> hyperparameter -> value; the order of models is kept.
+
+        Raises:
+            GridError: there is no model or no hyperparameter; a possible value is listed twice; a model has
+                other hyperparameters or a value that is not possible; a cell holds two models or none.
+        """
+        if not possible_values or not current_values:
+            found = f"found {len(current_values)} models and {len(possible_values)} hyperparameters"
+            raise GridError(f"the grid is empty: expected at least one model and one hyperparameter, {found}")
+        names = tuple(sorted(possible_values))
+        values = {name: _distinct(name, possible_values[name]) for name in names}
+        codes = [_encode(model, current, values) for model, current in current_values.items()]
+        return cls(tuple(current_values), names, values, np.array(codes, dtype=np.intp))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of possible values of each hyperparameter, in the order of `names`."""
+        return tuple(len(self.values[name]) for name in self.names)
+
+    @property
+    def varying(self) -> tuple[str, ...]:
+        """Names of the hyperparameters that have more than one possible value."""
+        return tuple(name for name in self.names if len(self.values[name]) > 1)
+
+    def groups(self, per_model: ArrayLike, by: Sequence[str]) -> NDArray[np.float64]:
+        """Group one number per model by the values of the hyperparameters `by`.
+
+        Returns:
+            Array of shape (n_groups, n_members): a row holds the models that share the values of `by`; rows
+            are in lexicographic order of those values, members in the same order of the other
+            hyperparameters.
+        """
+        others = [name for name in self.names if name not in by]
+        columns = [self.names.index(name) for name in (*by, *others)]
+        order = np.lexsort(self.codes.T[columns[::-1]])
+        n_groups = math.prod(len(self.values[name]) for name in by)
+        return np.asarray(per_model, dtype=np.float64)[order].reshape(n_groups, -1)
+
+
+def _distinct(name: str, listed: Sequence[Value]) -> tuple[Value, ...]:
+    """The possible values of a hyperparameter, normalised."""
+    if not listed:
+        raise GridError(f"hyperparameter {name!r}: expected at least one possible value, found none")
+    values = tuple(normalise(name, value) for value in listed)
+    for position, value in enumerate(values):
+        if value in values[:position]:
+            same = f"{listed[values.index(value)]!r} and {listed[position]!r}"
+            raise GridError(f"hyperparameter {name!r}: expected distinct possible values, found {same}")
+    return values
+
+
+def _encode(
+    model: str, current: Mapping[str, Value], values: Mapping[str, tuple[Value, ...]]
+) -> tuple[int, ...]:
+    """Position of each of a model's values among the possible ones, in the order of `values`."""
+    if current.keys() != values.keys():
+        expected, found = (", ".join(sorted(names)) or "none" for names in (values, current))
+        raise GridError(f"model {model!r}: expected the hyperparameters {expected}, found {found}")
+    try:
+        return tuple(_position(name, current[name], possible) for name, possible in values.items())
+    except GridError as error:
+        raise GridError(f"model {model!r}: {error}") from None
+
+
+def _position(name: str, current: Value, possible: tuple[Value, ...]) -> int:
+    value = normalise(name, current)
+    if value not in possible:
+        expected = ", ".join(map(repr, possible))
+        raise GridError(f"hyperparameter {name!r}: expected one of {expected}, found {current!r}")
+    return possible.index(value)
+
+
+def _require_one_model_per_cell(grid: Grid) -> None:
+    owner: dict[tuple[int, ...], str] = {}
+    for model, row in zip(grid.models, grid.codes.tolist(), strict=True):
+        if (other := owner.get(tuple(row))) is not None:
+            raise GridError(f"cell {_cell(grid, row)}: expected one model, found {other!r} and {model!r}")
+        owner[tuple(row)] = model
+    n_cells = math.prod(grid.sizes)
+    if len(owner) < n_cells:
+        # The grid may be astronomically large: look no further than the first empty cell.
+        candidates = islice(product(*map(range, grid.sizes)), len(owner) + 1)
+        empty = next(cell for cell in candidates if cell not in owner)
+        counts = f"{n_cells} cells, {len(owner)} models"
+        raise GridError(f"cell {_cell(grid, empty)}: expected one model, found none ({counts})")
+
+
+def _cell(grid: Grid, codes: Sequence[int]) -> str:
+    named = zip(grid.names, codes, strict=True)
+    return "(" + ", ".join(f"{name}={grid.values[name][code]!r}" for name, code in named) + ")"

@@ -1,0 +1,83 @@
+"""The competition's score as its paper prints it; not comparable with the published scores."""
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from scoring.contingency import frequencies, gap_entropy, mutual_information
+from scoring.errors import ScoreUndefined
+from scoring.grid import Grid
+from scoring.vectors import Vector, as_vectors_of, pair_signs
+
+Ties = Literal["drop", "minus"]
+"""What becomes of a pair of models whose gaps or values are equal: not counted, or counted as -."""
+
+
+@dataclass(frozen=True)
+class PrintedScore:
+    """Conditional mutual information of a measure and the gap on one task, as printed.
+
+    Attributes:
+        score: minimum of `subsets`, from 0 to 1.
+        subsets: value given each set of hyperparameters (a sorted tuple of names, `()` for none).
+    """
+
+    score: float
+    subsets: dict[tuple[str, ...], float]
+
+
+def printed_score(
+    measure: ArrayLike, gap: ArrayLike, grid: Grid, max_conditioned: int = 2, ties: Ties = "drop"
+) -> PrintedScore:
+    """Conditional mutual information after eq. 9 to 14 of the PGDL paper.
+
+    For every set of at most `max_conditioned` hyperparameters, models that share their values form a group.
+    In a group, over all ordered pairs of different models, the mutual information of the signs of the two
+    differences is computed; its sum over groups is divided by the sum of the entropies of the gap's sign
+    (eq. 12 lacks the minus sign), and the score is the minimum over the sets. Groups without a countable
+    pair add 0 to both sums; if all are such, the value is 0. With ties dropped the score is the same for a
+    measure and its negative.
+
+    A set that leaves groups of two models always gives 1 without ties (a pair and its mirror image
+    determine each other), so it never decides the minimum. A set that leaves single models has no pairs and
+    is not evaluated.
+
+    Args:
+        measure: value of the complexity measure for each model, shape (n_models,), finite.
+        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
+        grid: the task's hyperparameters, models in the same order.
+        max_conditioned: largest size of the set; the paper leaves it open ("often restricted").
+        ties: `"drop"` pairs with equal gaps or values, or count them as `"minus"` like the scoring program.
+
+    Raises:
+        ScoreUndefined: there is only one model.
+        ValueError: wrong lengths, numbers that are not finite, or a negative `max_conditioned`.
+
+    Source: Jiang et al., "NeurIPS 2020 Competition: Predicting Generalization in Deep Learning", 2020.
+    """
+    measure, gap = as_vectors_of(len(grid.models), measure, gap)
+    if max_conditioned < 0:
+        raise ValueError(f"max_conditioned: expected 0 or more, found {max_conditioned}")
+    if len(grid.models) < 2:
+        raise ScoreUndefined("printed score: expected at least 2 models, found 1")
+    subsets = {
+        names: _conditioned_on(names, measure, gap, grid, ties)
+        for size in range(min(max_conditioned, len(grid.names)) + 1)
+        for names in combinations(grid.names, size)
+        if not set(grid.varying) <= set(names)
+    }
+    return PrintedScore(min(subsets.values()), subsets)
+
+
+def _conditioned_on(names: tuple[str, ...], measure: Vector, gap: Vector, grid: Grid, ties: Ties) -> float:
+    gap_signs, measure_signs = (pair_signs(grid.groups(values, by=names)) for values in (gap, measure))
+    n_groups, n_members, _ = gap_signs.shape
+    counted = np.broadcast_to(~np.eye(n_members, dtype=np.bool_), gap_signs.shape)
+    if ties == "drop":
+        counted = (gap_signs != 0) & (measure_signs != 0)
+    p = frequencies(*(pairs.reshape(n_groups, -1) for pairs in (gap_signs > 0, measure_signs > 0, counted)))
+    entropy = gap_entropy(p).sum()
+    return max(0.0, float(mutual_information(p).sum() / entropy)) if entropy > 0 else 0.0

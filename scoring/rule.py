@@ -1,0 +1,133 @@
+"""The competition's rule: from the calls of a submission to its final score."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from scoring.errors import ScoreUndefined
+from scoring.grid import Grid
+from scoring.task_score import TaskScore, score_task
+
+RULE = (
+    "The final score is 100 times the mean official score of the scored tasks; "
+    "a call over its time budget makes it 0, and a task with any other failed or missing call "
+    "has no score and is left out of the mean. "
+    "A submission with a task left out ranks below every complete one."
+)
+"""The whole rule, as boards print it; its last sentence is this project's, the rest is the competition's."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A call that gave no value.
+
+    Attributes:
+        outcome: the word for what happened, such as "out_of_memory"; it appears in the reason.
+        exceeded: whether the call was over its time budget.
+    """
+
+    outcome: str
+    exceeded: bool = False
+
+
+@dataclass(frozen=True)
+class TaskCalls:
+    """What a submission's calls on one task gave, beside the reference data.
+
+    Attributes:
+        grid: the task's hyperparameters; its models are the calls that are expected.
+        gap: model -> train accuracy minus test accuracy.
+        values: model -> the measure's value, or why there is none. A model that is absent was not called.
+    """
+
+    grid: Grid
+    gap: Mapping[str, float]
+    values: Mapping[str, float | Failure]
+
+
+@dataclass(frozen=True)
+class SubmissionScore:
+    """The result of a submission under `RULE`.
+
+    Attributes:
+        score: final score, 0 to 100; None if no task has a score.
+        tasks: task -> its scores, or the reason why it has none; in alphabetical order.
+        complete: whether there are tasks and every one of them has a score.
+        exceeded: whether a call was over its time budget.
+    """
+
+    score: float | None
+    tasks: dict[str, TaskScore | str]
+    complete: bool
+    exceeded: bool
+
+
+def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
+    """Apply `RULE` to a whole submission.
+
+    Tasks are scored in alphabetical order. The first task with a call over its time budget and all later
+    tasks are skipped, and the final score is 0. A value that is not finite counts as a failed call. The
+    competition's program prints -0.999999 for a task without a score; here it has the reason in words.
+
+    Raises:
+        ValueError: a value or gap belongs to no model of the grid, a gap is missing or not finite.
+        ScoreUndefined: fewer than three hyperparameters of a task vary, so no submission could score on it.
+    """
+    results: dict[str, TaskScore | str] = {}
+    exceeded_in: str | None = None
+    for task, calls in sorted(tasks.items()):
+        _require_models(task, calls)
+        if exceeded_in is None and any(isinstance(v, Failure) and v.exceeded for v in calls.values.values()):
+            exceeded_in = task
+        results[task] = _score(task, calls) if exceeded_in is None else _skipped(task, exceeded_in, calls)
+    official = [result.official for result in results.values() if isinstance(result, TaskScore)]
+    score = 0.0 if exceeded_in is not None else 100 * float(np.mean(official)) if official else None
+    complete = bool(results) and len(official) == len(results)
+    return SubmissionScore(score, results, complete, exceeded_in is not None)
+
+
+def _score(task: str, calls: TaskCalls) -> TaskScore | str:
+    """The task's score, or the reason why it has none."""
+    measure: list[float] = []
+    failed: dict[str, str] = {}
+    for model in calls.grid.models:
+        value = calls.values.get(model, Failure("missing"))
+        if isinstance(value, Failure):
+            failed[model] = value.outcome
+        elif not math.isfinite(value):
+            failed[model] = f"value {value}"
+        else:
+            measure.append(value)
+    if failed:
+        return _reason(failed, len(calls.grid.models))
+    try:
+        return score_task(measure, [calls.gap[model] for model in calls.grid.models], calls.grid)
+    except ScoreUndefined as undefined:
+        raise ScoreUndefined(f"task {task!r}: {undefined}") from None
+
+
+def _skipped(task: str, exceeded_in: str, calls: TaskCalls) -> str:
+    if task != exceeded_in:
+        return f"skipped: over the time budget in task {exceeded_in}"
+    over = {m: v.outcome for m, v in calls.values.items() if isinstance(v, Failure) and v.exceeded}
+    return "over the time budget: " + _reason(over, len(calls.grid.models))
+
+
+def _reason(failed: Mapping[str, str], n_models: int) -> str:
+    shown = [f"{model}: {outcome}" for model, outcome in list(failed.items())[:3]]
+    more = ["..."] if len(failed) > len(shown) else []
+    return f"{len(failed)} of {n_models} calls gave no value ({', '.join(shown + more)})"
+
+
+def _require_models(task: str, calls: TaskCalls) -> None:
+    """Refuse numbers that would otherwise be dropped in silence."""
+    models = set(calls.grid.models)
+    for what, given in (("value", calls.values), ("gap", calls.gap)):
+        if unknown := sorted(set(given) - models):
+            raise ValueError(
+                f"task {task!r}: {what} of a model that is not in the grid: {', '.join(unknown)}"
+            )
+    if missing := [m for m in calls.grid.models if not math.isfinite(calls.gap.get(m, math.nan))]:
+        raise ValueError(f"task {task!r}: no finite gap for {', '.join(missing)}")

@@ -1,0 +1,46 @@
+"""The numbers per model that every score takes, and the comparison of all models with each other."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Vector = NDArray[np.float64]
+
+
+def as_vectors(measure: ArrayLike, gap: ArrayLike) -> tuple[Vector, Vector]:
+    """Measure and gap as float arrays of the same shape (n_models,).
+
+    Raises:
+        ValueError: not one-dimensional, of different lengths, or not finite.
+    """
+    vectors = _as_vector("measure", measure), _as_vector("gap", gap)
+    sizes = [vector.size for vector in vectors]
+    if sizes[0] != sizes[1]:
+        raise ValueError(f"measure and gap: expected the same length, found {sizes[0]} and {sizes[1]}")
+    return vectors
+
+
+def as_vectors_of(n_models: int, measure: ArrayLike, gap: ArrayLike) -> tuple[Vector, Vector]:
+    """As `as_vectors`, and there must be exactly `n_models` numbers in each."""
+    vectors = as_vectors(measure, gap)
+    if vectors[0].size != n_models:
+        raise ValueError(
+            f"measure and gap: expected one number per model ({n_models}), found {vectors[0].size}"
+        )
+    return vectors
+
+
+def _as_vector(what: str, values: ArrayLike) -> Vector:
+    vector = np.asarray(values, dtype=np.float64)
+    if vector.ndim != 1:
+        raise ValueError(f"{what}: expected one number per model, found an array of shape {vector.shape}")
+    if not np.isfinite(vector).all():
+        position = int(np.flatnonzero(~np.isfinite(vector))[0])
+        raise ValueError(f"{what}: expected finite numbers, found {vector[position]} at position {position}")
+    return vector
+
+
+def pair_signs(values: Vector) -> NDArray[np.int8]:
+    """Sign of values[..., i] - values[..., j], -1, 0 or 1, for all ordered pairs: shape (..., n, n)."""
+    left, right = values[..., :, None], values[..., None, :]
+    # Comparing, not subtracting: a difference of finite numbers may overflow.
+    return (left > right).astype(np.int8) - (left < right).astype(np.int8)

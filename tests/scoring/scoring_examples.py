@@ -1,0 +1,71 @@
+"""Grids, numbers and strategies that the tests of `scoring` share."""
+
+from dataclasses import dataclass
+from itertools import product
+
+import hypothesis.strategies as st
+
+from scoring import Grid
+
+Hyperparameters = dict[str, dict[str, int]]
+
+TOY_GAP = [0.10, 0.20, 0.15, 0.30, 0.12, 0.22, 0.05, 0.40]
+TOY_MEASURE = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task whose numbers may be rearranged: model -> hyperparameters, gap and measure."""
+
+    current: Hyperparameters
+    gap: dict[str, float]
+    measure: dict[str, float]
+
+    @property
+    def grid(self) -> Grid:
+        names = next(iter(self.current.values()))
+        possible = {name: sorted({cell[name] for cell in self.current.values()}) for name in names}
+        return Grid.from_hyperparameters(possible, self.current)
+
+    @property
+    def arrays(self) -> tuple[list[float], list[float], Grid]:
+        """Measure, gap and grid: what every score takes."""
+        models = self.grid.models
+        return [self.measure[m] for m in models], [self.gap[m] for m in models], self.grid
+
+    def with_models_in_order(self, models: list[str]) -> "Task":
+        return Task({model: self.current[model] for model in models}, self.gap, self.measure)
+
+    def with_hyperparameters_renamed(self, new_names: dict[str, str]) -> "Task":
+        renamed = {m: {new_names[name]: v for name, v in cell.items()} for m, cell in self.current.items()}
+        return Task(renamed, self.gap, self.measure)
+
+
+def cells(**sizes: int) -> Hyperparameters:
+    """One model per cell, in lexicographic order: model_0, model_1, ..."""
+    combinations = product(*(range(size) for size in sizes.values()))
+    return {f"model_{i}": dict(zip(sizes, cell, strict=True)) for i, cell in enumerate(combinations)}
+
+
+def task(gap: list[float], measure: list[float], **sizes: int) -> Task:
+    current = cells(**sizes)
+    return Task(current, dict(zip(current, gap, strict=True)), dict(zip(current, measure, strict=True)))
+
+
+def toy(measure: list[float] = TOY_MEASURE) -> Task:
+    """The 2 x 2 x 2 grid for which the competition's own program was run."""
+    return task(TOY_GAP, measure, a=2, b=2, c=2)
+
+
+SHAPES = [(2, 2, 2), (2, 3, 2), (3, 2, 3), (2, 2, 1, 2), (2, 2, 2, 2), (3, 2, 2, 2)]
+
+
+@st.composite
+def tasks(draw: st.DrawFn, distinct: bool = False) -> Task:
+    """Tasks of 3 or 4 hyperparameters with few distinct numbers, so that ties are common unless forbidden."""
+    sizes = dict(zip("abcd", draw(st.sampled_from(SHAPES)), strict=False))
+    current = cells(**sizes)
+    n = len(current)
+    numbers = st.permutations(range(n)) if distinct else st.lists(st.integers(-4, 4), min_size=n, max_size=n)
+    gap, measure = ([float(x) for x in draw(numbers)] for _ in range(2))
+    return task(gap, measure, **sizes)

@@ -1,0 +1,60 @@
+"""The package as a whole: pure, quick to import, and its parts agree with each other."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scoring_examples import TOY_GAP, TOY_MEASURE, task, toy
+
+import scoring
+from scoring import (
+    ScoreUndefined,
+    granulated_kendall,
+    kendall_tau,
+    noisy_oracle,
+    official_score,
+    printed_score,
+    score_task,
+)
+
+
+def test_everything_that_is_public_exists() -> None:
+    assert all(hasattr(scoring, name) for name in scoring.__all__)
+
+
+def test_importing_it_brings_in_nothing_heavy() -> None:
+    heavy = ("scipy", "tensorflow", "keras", "harness")
+    program = f"import sys, scoring; print([name for name in {heavy} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_a_task_score_holds_every_score_and_its_parts() -> None:
+    measure, gap, grid = toy().arrays
+    result = score_task(measure, gap, grid)
+    assert result.n_models == 8
+    assert (result.official, result.official_pairs) == tuple(
+        vars(official_score(measure, gap, grid)).values()
+    )
+    assert (result.printed, result.printed_subsets) == tuple(vars(printed_score(measure, gap, grid)).values())
+    assert result.kendall == kendall_tau(measure, gap)
+    assert result.granulated_kendall == granulated_kendall(measure, gap, grid).score
+    assert result.granulated_psi == granulated_kendall(measure, gap, grid).psi
+
+
+def test_a_task_score_needs_three_hyperparameters() -> None:
+    with pytest.raises(ScoreUndefined):
+        score_task(*task(TOY_GAP, TOY_MEASURE, a=4, b=2).arrays)
+
+
+def test_noisy_oracle() -> None:
+    gap = np.linspace(0, 0.5, 10_000)
+    noise = noisy_oracle(gap) - gap
+    assert abs(noise.mean()) < 4 * 0.02 / 100
+    assert noise.std() == pytest.approx(0.02, rel=0.05)
+    assert (noisy_oracle(gap) == noisy_oracle(gap, noise=0.02, seed=0)).all()
+    assert (noisy_oracle(gap, seed=1) != noisy_oracle(gap, seed=0)).all()
+    assert (noisy_oracle(gap, noise=0.0) == gap).all()
+    with pytest.raises(ValueError, match="scale < 0"):
+        noisy_oracle(gap, noise=-0.1)
