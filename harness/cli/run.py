@@ -38,7 +38,8 @@ def command(
     from harness.execution.run import execute, make_plan
     from harness.records import Evaluation, Records
     from harness.submission import find_submissions
-    from harness.task import find_tasks, read_tasks
+    from harness.task.layout import find_tasks
+    from harness.task.task import read_tasks
 
     console = Console()
     found = find_submissions(submissions)

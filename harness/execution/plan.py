@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import harness
 from harness.execution.settings import Settings
 from harness.submission import Submission
-from harness.task import Model, Task
+from harness.task.model import Model
+from harness.task.task import Task
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Runs planned calls side by side on this machine, each in a sandbox of its own."""
 
-import os
 import queue
 import threading
 from collections import deque
@@ -141,14 +140,9 @@ class Pool:
                 worker=self._staging.worker(),
                 submission=self._staging.stage(f"submission {submission.digest}", submission.write),
                 model=self._staging.stage(f"model {model.digest}", model.write_canonical),
-                data=self._staging.stage(f"data {data.digest}", lambda directory: _link(data.directory, directory)),
+                data=self._staging.stage(f"data {data.digest}", data.write_canonical),
                 keras=planned.keras,
                 threads=self._lanes.threads,
                 gpu=gpu,
             )
 
-
-def _link(source: "os.PathLike[str]", target: "os.PathLike[str]") -> None:
-    """Put the decoded arrays into the stage without copying them: both lie in the cache."""
-    for name in ("inputs.npy", "labels.npy"):
-        os.link(os.path.join(source, name), os.path.join(target, name))  # noqa: PTH118

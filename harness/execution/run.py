@@ -18,7 +18,7 @@ from harness.sandbox.clock import Clock
 from harness.sandbox.outcome import Outcome
 from harness.sandbox.staging import Staging
 from harness.submission import Submission
-from harness.task import Task
+from harness.task.task import Task
 
 
 @dataclass(frozen=True)

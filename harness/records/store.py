@@ -27,8 +27,10 @@ class Records:
     Raises `UserError` where the database cannot be opened, read or written; what was written stays.
     """
 
-    def __init__(self, location: str) -> None:
-        """`location` is an SQLAlchemy URL, or the path of an SQLite file."""
+    def __init__(self, location: str, *, must_exist: bool = False) -> None:
+        """`location` is an SQLAlchemy URL, or the path of an SQLite file that `must_exist` or is created."""
+        if must_exist and "://" not in location and not Path(location).is_file():
+            raise UserError("no such results file", file=location, remedy="run `pgdl run SUBMISSION` first, or name it by --results")
         self._url = location if "://" in location else f"sqlite:///{Path(location)}"
         try:
             url = sqlalchemy.make_url(self._url)

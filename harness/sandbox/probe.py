@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
@@ -53,3 +54,15 @@ def sandbox_problem() -> UserError | None:
     reason = " ".join(done.stderr.split())[-300:] or f"exit status {done.returncode}"
     remedy = next((remedy for sign, remedy in REMEDIES if sign in reason), "see docs/sandbox.md")
     return UserError(f"the sandbox does not work here: {reason}", remedy=f"{remedy}; or, for your own code only, --unsafe-no-sandbox")
+
+
+def main() -> None:
+    """Exit with 0 if the sandbox works here; otherwise print why not and what mends it, and exit with 2."""
+    problem = sandbox_problem()
+    if problem is not None:
+        print(problem)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,11 +1,12 @@
 """Reads a model's config.json and writes it in the one form that the worker builds models from.
 
-That form is dialect-neutral JSON, so that Keras 2 and Keras 3 build the same model from it whoever wrote it, and
-it leaves out names, initializers, regularizers and dropout, which would show how a model was trained:
+That form belongs to no version of Keras, so that Keras 2 and Keras 3 build the same model from it whoever wrote
+it, and it leaves out names, initializers, regularizers and dropout, which would show how a model was trained:
 
-* `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}`, a `Sequential` model,
-* `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}`, a functional
-  model: `inputs` are positions in `layers`, -1 being the model's input; the last layer's output is the model's.
+* `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}`, a Sequential model,
+* `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}`, a model of
+  the functional kind: `inputs` are positions in `layers`, -1 being the model's input; the last layer's output
+  is the model's.
 """
 
 import hashlib
@@ -33,7 +34,7 @@ class Architecture:
         file: the config.json it was read from.
         canonical: the form described above.
         names: the names that config.json gives the layers of `canonical`; None where they have none.
-        file_order: positions in `canonical` in the order of config.json, in which weight files list the layers.
+        file_order: positions in `canonical` in the order of config.json, which is that of weight files.
     """
 
     file: Path
@@ -89,7 +90,7 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
     definitions = content["model_config"]
     if not isinstance(definitions, list):
         raise UserError("model_config", expected="a list of layers", found=kind(definitions))
-    layers = []
+    layers: list[tuple[str | None, dict[str, Any] | None]] = []
     for position, definition in enumerate(definitions):
         where = f"model_config[{position}]"
         if not isinstance(definition, dict) or "layer_name" not in definition:
@@ -110,16 +111,24 @@ def _from_sequential(file: Path, content: Mapping[str, Any]) -> Architecture:
         if layer["class_name"] != "InputLayer":
             name = layer["config"].get("name")
             with _at(f"layers[{position}] ({name})"):
-                layers.append((name, neutral_layer(layer["class_name"], layer["config"], layer.get("module"))))
+                layers.append(
+                    (name, neutral_layer(layer["class_name"], layer["config"], layer.get("module")))
+                )
     shape = next((shape for shape in shapes if shape), [None])
     return _sequential(file, shape[1:], layers)
 
 
-def _sequential(file: Path, shape: Any, layers: list[tuple[str | None, dict[str, Any] | None]]) -> Architecture:
+def _sequential(
+    file: Path, shape: Any, layers: list[tuple[str | None, dict[str, Any] | None]]
+) -> Architecture:
     kept = [(name, layer) for name, layer in layers if layer is not None]
     if not kept:
         raise UserError("layers", expected="at least one", found="none")
-    canonical = {"format": "layers", "input_shape": _input_shape(shape), "layers": [layer for _, layer in kept]}
+    canonical = {
+        "format": "layers",
+        "input_shape": _input_shape(shape),
+        "layers": [layer for _, layer in kept],
+    }
     return Architecture(file, canonical, tuple(name for name, _ in kept), tuple(range(len(kept))))
 
 
@@ -135,7 +144,9 @@ def _from_functional(file: Path, config: Mapping[str, Any]) -> Architecture:
         with _at(f"layer {name}"):
             feeding = inbound_names(layer)
             if not feeding or any(other not in layers for other in feeding):
-                raise UserError("inbound_nodes", expected="names of layers", found=", ".join(feeding) or "none")
+                raise UserError(
+                    "inbound_nodes", expected="names of layers", found=", ".join(feeding) or "none"
+                )
             kept = neutral_layer(layer["class_name"], layer["config"], layer.get("module"))
         if kept is None:
             stands_for[name] = feeding[0]
@@ -146,7 +157,9 @@ def _from_functional(file: Path, config: Mapping[str, Any]) -> Architecture:
         return name if stands_for[name] == name else resolve(stands_for[name])
 
     inputs = {name: [resolve(other) for other in feeding] for name, feeding in inputs.items()}
-    order = keras_order(inputs, resolve(single_name(config["output_layers"], "output")))[1:]  # without the input
+    order = keras_order(inputs, resolve(single_name(config["output_layers"], "output")))[
+        1:
+    ]  # without the input
     position = {source: -1, **{name: i for i, name in enumerate(order)}}
     graph = [{**neutral[name], "inputs": [position[other] for other in inputs[name]]} for name in order]
     shape = _batch_shape(layers[source]) or [None]
@@ -166,5 +179,7 @@ def _input_shape(shape: Any) -> list[int]:
     numbers = shape if isinstance(shape, list) else []
     integral = [int(n) for n in numbers if isinstance(n, int | float) and n > 0 and n == int(n)]
     if not integral or len(integral) < len(numbers):
-        raise UserError("input_shape", expected="a list of positive integers, without the batch axis", found=shape)
+        raise UserError(
+            "input_shape", expected="a list of positive integers, without the batch axis", found=shape
+        )
     return integral

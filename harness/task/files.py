@@ -51,7 +51,9 @@ def require_file(path: Path) -> Path:
     """Return `path`, which is a file that can be read; raises `UserError` otherwise."""
     if not path.is_file():
         found = "a directory" if path.is_dir() else "nothing"
-        raise UserError("missing", file=path, expected="a file", found=found, remedy="copy the whole task again")
+        raise UserError(
+            "missing", file=path, expected="a file", found=found, remedy="copy the whole task again"
+        )
     return path
 
 

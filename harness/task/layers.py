@@ -1,7 +1,7 @@
 """The layers that a model may consist of, and the one form in which each is written for the worker.
 
-A layer in that form is `{"class_name": NAME, "config": {SETTING: VALUE}}`. It builds the same layer in Keras 2
-and Keras 3, and it tells a measure nothing about how the model was trained.
+A layer in that form is `{"class_name": NAME, "config": {SETTING: VALUE}}`. It builds the same layer in Keras
+2 and Keras 3, and it tells a measure nothing about how the model was trained.
 """
 
 import math
@@ -11,40 +11,44 @@ from harness.errors import UserError
 from harness.task.files import did_you_mean
 
 #: Built-in layers without code of their own that exist in Keras 2 and Keras 3 and compute the same in both.
-SUPPORTED = frozenset(
-    "Activation Add Average BatchNormalization Concatenate Dense DepthwiseConv1D DepthwiseConv2D ELU Flatten "
-    "GroupNormalization Identity LayerNormalization LeakyReLU Maximum Minimum Multiply PReLU Permute ReLU "
-    "RepeatVector Rescaling Reshape SeparableConv1D SeparableConv2D Softmax Subtract UnitNormalization".split()
-) | {
-    f"{name}{n}D{suffix}"
-    for n in (1, 2, 3)
-    for name, suffix in (
-        ("Conv", ""), ("Conv", "Transpose"), ("MaxPooling", ""), ("AveragePooling", ""), ("GlobalMaxPooling", ""),
-        ("GlobalAveragePooling", ""), ("ZeroPadding", ""), ("Cropping", ""), ("UpSampling", ""),
-    )
+SUPPORTED = {
+    "Activation", "Add", "Average", "BatchNormalization", "Concatenate", "Dense", "DepthwiseConv1D",
+    "DepthwiseConv2D", "ELU", "Flatten", "GroupNormalization", "Identity", "LayerNormalization", "LeakyReLU",
+    "Maximum", "Minimum", "Multiply", "PReLU", "Permute", "ReLU", "RepeatVector", "Rescaling", "Reshape",
+    "SeparableConv1D", "SeparableConv2D", "Softmax", "Subtract", "UnitNormalization",
+    *(
+        name.format(n) for n in (1, 2, 3)
+        for name in (
+            "Conv{}D", "Conv{}DTranspose", "MaxPooling{}D", "AveragePooling{}D", "GlobalMaxPooling{}D",
+            "GlobalAveragePooling{}D", "ZeroPadding{}D", "Cropping{}D", "UpSampling{}D",
+        )
+    ),
 }  # fmt: skip
 
 #: Layers that do nothing but in training; left out, for they would show hyperparameters.
-TRAINING_ONLY = frozenset(
-    "ActivityRegularization AlphaDropout Dropout GaussianDropout GaussianNoise SpatialDropout1D SpatialDropout2D "
-    "SpatialDropout3D".split()
-)
+TRAINING_ONLY = {
+    "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise", "SpatialDropout1D",
+    "SpatialDropout2D", "SpatialDropout3D",
+}  # fmt: skip
 
 #: Settings that name the layer, describe its training, or repeat the input's shape.
-_LEFT_OUT = frozenset(
-    "name trainable dtype seed input_shape batch_input_shape batch_size input_dim input_length build_config "
-    "synchronized renorm_momentum dynamic autocast".split()
-)
+_LEFT_OUT = {
+    "autocast", "batch_input_shape", "batch_size", "build_config", "dtype", "dynamic", "input_dim",
+    "input_length", "input_shape", "name", "renorm_momentum", "seed", "synchronized", "trainable",
+}  # fmt: skip
 _LEFT_OUT_ENDINGS = ("_initializer", "_regularizer", "_constraint")
 
 #: Settings that only one of the two Keras versions knows, with the value at which they mean nothing.
 _MEANINGLESS = {"groups": 1, "rms_scaling": False, "renorm": False}
 
 #: Settings that are integers, or lists of integers.
-_INTEGERS = frozenset(
-    "axis cropping depth_multiplier dilation_rate dims filters groups kernel_size n output_padding padding "
-    "pool_size shared_axes size strides target_shape units".split()
-)
+_INTEGERS = {
+    "axis", "cropping", "depth_multiplier", "dilation_rate", "dims", "filters", "groups", "kernel_size", "n",
+    "output_padding", "padding", "pool_size", "shared_axes", "size", "strides", "target_shape", "units",
+}  # fmt: skip
+
+#: Where Keras keeps layers and models; operations and other people's classes come from elsewhere.
+_MODULES = ("keras.layers", "keras.src.layers", "keras.src.models", "keras.models")
 
 _NO_CODE = "code in a model is never run, so express it by built-in layers"
 
@@ -58,7 +62,11 @@ def neutral_layer(class_name: Any, config: Any, module: str | None = None) -> di
         UserError: the layer is not supported, holds code, or a setting has an impossible value. The message
             lacks the file and the layer's position.
     """
-    if module is not None and module != "keras.layers" and not module.startswith(("keras.src.layers", "keras.src.models")):
+    if (
+        module is not None
+        and module != "keras.layers"
+        and not module.startswith(("keras.src.layers", "keras.src.models"))
+    ):
         raise UserError(
             "code outside of a layer", expected="built-in layers only", found=f"{class_name!r} of module {module}",
             remedy=_NO_CODE,
@@ -83,7 +91,10 @@ def neutral_layer(class_name: Any, config: Any, module: str | None = None) -> di
 def _unsupported(class_name: Any) -> UserError:
     if class_name in ("Sequential", "Functional", "Model"):
         return UserError(
-            "nested model", expected="layers only", found=f"a {class_name} model as a layer", remedy="flatten the model"
+            "nested model",
+            expected="layers only",
+            found=f"a {class_name} model as a layer",
+            remedy="flatten the model",
         )
     if class_name in ("Lambda", "TFOpLambda", "SlicingOpLambda"):
         return UserError("code", expected="built-in layers only", found=class_name, remedy=_NO_CODE)

@@ -50,7 +50,9 @@ def read_reference(path: Path) -> Reference:
     """
     entries = _by_directory(read_json(path), path)
     problems = Problems()
-    hyperparameters = {model: problems.attempt(_hyperparameters, path, model, entry) for model, entry in entries.items()}
+    hyperparameters = {
+        model: problems.attempt(_hyperparameters, path, model, entry) for model, entry in entries.items()
+    }
     train, test = (
         {model: problems.attempt(_accuracy, path, model, entry, name) for model, entry in entries.items()}
         for name in ("train_acc", "test_acc")
@@ -69,7 +71,10 @@ def _by_directory(content: dict[str, Any], path: Path) -> dict[str, Any]:
         name = directory_name(model)
         if name in entries:
             raise UserError(
-                "two models with one id", file=path, expected=f"one entry for {name}", found=f"{model!r} and another"
+                "two models with one id",
+                file=path,
+                expected=f"one entry for {name}",
+                found=f"{model!r} and another",
             )
         entries[name] = entry
     return dict(sorted(entries.items(), key=lambda item: natural(item[0])))
@@ -94,9 +99,13 @@ def _grid(path: Path, models: dict[str, dict[str, tuple[list[Any], Any]]]) -> Gr
         for name, (values, _) in hyperparameters.items():
             if possible.setdefault(name, values) != values:
                 expected = f"{possible[name]} as in {first[name]}"
-                raise UserError(f"{model}: hparams.{name}.possible_values", file=path, expected=expected, found=values)
+                raise UserError(
+                    f"{model}: hparams.{name}.possible_values", file=path, expected=expected, found=values
+                )
             first.setdefault(name, model)
-    current = {model: {name: value for name, (_, value) in values.items()} for model, values in models.items()}
+    current = {
+        model: {name: value for name, (_, value) in values.items()} for model, values in models.items()
+    }
     try:
         return Grid.from_hyperparameters(possible, current)
     except GridError as error:

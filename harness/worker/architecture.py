@@ -2,12 +2,14 @@
 
 The form is written by the harness and holds nothing but built-in layers and plain settings:
 
-* `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}`, a `Sequential` model,
-* `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}`, a functional
-  model: `inputs` are positions in `layers`, -1 being the model's input; the last layer's output is the model's.
+* `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}`, a Sequential model,
+* `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}`, a model of
+  the functional kind: `inputs` are positions in `layers`, -1 being the model's input; the last layer's output
+  is the model's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import tensorflow as tf
@@ -24,30 +26,43 @@ def build_model(architecture: dict[str, Any]) -> Any:
         ArchitectureError: Keras refuses a layer.
     """
     source = tf.keras.Input(shape=tuple(architecture["input_shape"]))
-    if architecture["format"] == "layers":
-        model = tf.keras.Sequential([source])
-        for position, layer in enumerate(architecture["layers"]):
-            _call(position, layer, model.add)
-        return model
-    return _functional_model(source, architecture["layers"])
+    layers = architecture["layers"]
+    return _sequential(source, layers) if architecture["format"] == "layers" else _functional(source, layers)
 
 
-def _functional_model(source: Any, layers: Sequence[dict[str, Any]]) -> Any:
-    tensors: list[Any] = [source]  # shifted by one: position -1 is the input
-    for position, layer in enumerate(layers):
-        feeding = [tensors[other + 1] for other in layer["inputs"]]
-        arguments = feeding[0] if len(feeding) == 1 else feeding
-        tensors.append(_call(position, layer, lambda built, arguments=arguments: built(arguments)))
-    return tf.keras.Model(source, tensors[-1])
+def _sequential(source: Any, definitions: Sequence[dict[str, Any]]) -> Any:
+    model = tf.keras.Sequential([source])
+    for position, definition in enumerate(definitions):
+        with _refusing(position, definition):
+            model.add(_make(**definition))
+    return model
 
 
-def _call(position: int, layer: dict[str, Any], connect: Any) -> Any:
-    """Make the layer and connect it; say which one it was if Keras refuses."""
+def _functional(source: Any, definitions: Sequence[dict[str, Any]]) -> Any:
+    made: list[Any] = []
+    tensors = [source]  # shifted by one: position -1 is the input
+    for position, definition in enumerate(definitions):
+        feeding = [tensors[other + 1] for other in definition["inputs"]]
+        with _refusing(position, definition):
+            layer = _make(definition["class_name"], definition["config"])
+            tensors.append(layer(feeding[0] if len(feeding) == 1 else feeding))
+        made.append(layer)
+    model = tf.keras.Model(source, tensors[-1])
+    if any(layer is not other for layer, other in zip(model.layers[1:], made, strict=True)):
+        raise RuntimeError(
+            "Keras lists the layers in another order than the architecture, so weights would be mixed up"
+        )
+    return model
+
+
+@contextmanager
+def _refusing(position: int, definition: dict[str, Any]) -> Iterator[None]:
+    """Say which layer it was if Keras refuses one."""
     try:
-        return connect(_make(layer["class_name"], layer["config"]))
+        yield
     except (ValueError, TypeError, KeyError, tf.errors.OpError) as error:
         message = " ".join(str(error).split())[:300]
-        raise ArchitectureError(f"layer {position} ({layer['class_name']}): {message}") from error
+        raise ArchitectureError(f"layer {position} ({definition['class_name']}): {message}") from error
 
 
 def _make(class_name: str, config: dict[str, Any]) -> Any:

@@ -1,0 +1,53 @@
+"""Reads the competition's own `.predict` files: one JSON object per task, model id -> value."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UserError
+from harness.task.reference import Reference, directory_name
+from scoring import Failure
+
+#: What the competition's ingestion program writes for a model that it had no time left for.
+EXCEEDED = "EXCEEDED"
+
+
+def read_predictions(directory: Path, references: Mapping[str, Reference]) -> dict[str, dict[str, float | Failure]]:
+    """Return task -> model -> value or failure, from the files TASK.predict in `directory`.
+
+    A task without a file has no values. Raises `UserError` for a directory without any, a malformed file,
+    or a model that the reference data does not know.
+    """
+    if not directory.is_dir():
+        raise UserError("not a directory", file=directory, expected="a directory with TASK.predict files")
+    files = {name: directory / f"{name}.predict" for name in references}
+    if not any(file.exists() for file in files.values()):
+        found = ", ".join(sorted(file.name for file in directory.glob("*.predict"))) or "no .predict file"
+        raise UserError("no predictions", file=directory, expected=" or ".join(f.name for f in files.values()), found=found)
+    return {
+        name: _read(file, references[name]) if file.exists() else {} for name, file in files.items()
+    }
+
+
+def _read(file: Path, reference: Reference) -> dict[str, float | Failure]:
+    try:
+        content = json.loads(file.read_text())
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"not JSON: {error}", file=file, expected="one object, model id -> number") from error
+    if not isinstance(content, dict):
+        raise UserError("not a JSON object", file=file, expected="model id -> number", found=type(content).__name__)
+    values = {directory_name(model): _value(file, model, value) for model, value in content.items()}
+    unknown = sorted(set(values) - set(reference.models))
+    if unknown:
+        found = ", ".join(unknown[:3]) + (" ..." if len(unknown) > 3 else "")
+        raise UserError("models that the reference data does not know", file=file, found=found)
+    return values
+
+
+def _value(file: Path, model: str, value: Any) -> float | Failure:
+    if value == EXCEEDED:
+        return Failure(EXCEEDED, exceeded=True)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UserError(model, file=file, expected=f"a number or {EXCEEDED!r}", found=repr(value))
+    return float(value)

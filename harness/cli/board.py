@@ -1,0 +1,49 @@
+"""`pgdl board`: the leaderboard."""
+
+from pathlib import Path
+
+import click
+
+from harness.cli import options
+
+FILES = ("leaderboard.md", "leaderboard.csv", "leaderboard.json")
+
+
+@click.command("board")
+@options.tasks
+@options.task
+@options.results
+@click.option(
+    "--format", "form", type=click.Choice(["table", "markdown", "csv", "json"]), default="table", show_default=True,
+    help="What to print.",
+)  # fmt: skip
+@click.option(
+    "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+    help=f"Also write {', '.join(FILES)} there.",
+)  # fmt: skip
+def command(tasks_dir: Path, task_names: tuple[str, ...], results: str, form: str, output: Path | None) -> None:
+    """Print the leaderboard of all recorded submissions, and write it to files.
+
+    Needs the reference data of the tasks. The rule that makes the score is printed with it.
+    """
+    from harness.board.collect import collect
+    from harness.board.formats import to_csv, to_json, to_markdown
+    from harness.board.leaderboard import build_board
+    from harness.board.references import read_references
+    from harness.cli.tables import print_board
+    from harness.records import Records
+
+    references = read_references(tasks_dir, task_names)
+    with Records(results, must_exist=True) as records:
+        rows = build_board(collect(records.newest(), references), references)
+    tasks = list(references)
+    texts = {"markdown": to_markdown(rows, tasks), "csv": to_csv(rows, tasks), "json": to_json(rows)}
+    if form == "table":
+        print_board(rows, tasks)
+    else:
+        click.echo(texts[form], nl=False)
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        for name, text in zip(FILES, texts.values(), strict=True):
+            (output / name).write_text(text)
+        click.echo(f"Written: {', '.join(str(output / name) for name in FILES)}", err=True)

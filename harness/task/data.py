@@ -1,0 +1,203 @@
+"""A task's training data: decoded once, kept in the cache as two arrays, memory-mapped when read."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.lib.format import write_array_header_1_0
+from numpy.typing import NDArray
+
+from harness.cache import cache_directory
+from harness.errors import UserError
+from harness.task.problems import Problems
+from harness.task.shards import count_samples, find_shards, read_samples
+
+INPUTS, LABELS = "inputs.npy", "labels.npy"
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """The decoded training samples of a task, in the order of the shards.
+
+    Attributes:
+        source: directory of the shards.
+        directory: holds inputs.npy, float32 (n_samples, *input_shape), and labels.npy, int32 (n_samples,).
+        digest: SHA-256 over the shards.
+    """
+
+    source: Path
+    directory: Path
+    digest: str
+
+    @cached_property
+    def inputs(self) -> NDArray[np.float32]:
+        """The inputs, memory-mapped."""
+        return np.asarray(np.load(self.directory / INPUTS, mmap_mode="r"))
+
+    @cached_property
+    def labels(self) -> NDArray[np.int32]:
+        """The labels, memory-mapped."""
+        return np.asarray(np.load(self.directory / LABELS, mmap_mode="r"))
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return len(self.labels)
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """Shape of one input."""
+        return self.inputs.shape[1:]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes that the labels need: the largest label plus 1."""
+        return int(self.labels.max()) + 1
+
+    def write_canonical(self, directory: Path) -> None:
+        """Put inputs.npy and labels.npy into `directory`, as links to the cached files where possible."""
+        for name in (INPUTS, LABELS):
+            try:
+                os.link(self.directory / name, directory / name)
+            except OSError:  # another file system, or one without links
+                shutil.copyfile(self.directory / name, directory / name)
+
+    def check_labels(self, n_outputs: int) -> None:
+        """Raise `UserError` unless every label is in 0..n_outputs-1."""
+        _check_labels(find_shards(self.source), self.labels, n_outputs)
+
+
+def read_training_data(source: Path) -> TrainingData:
+    """Decode the shards in `source`, or find them decoded in the cache.
+
+    Raises:
+        UserError: a shard is damaged or holds something else than samples of one shape.
+    """
+    shards = find_shards(source)
+    digest = _digest(shards)
+    entry = cache_directory("training_data") / digest
+    with _locked(entry.with_suffix(".lock")):
+        if not _is_whole(entry):
+            _fill(entry, shards)
+    return TrainingData(source, entry, digest)
+
+
+def check_test_data(source: Path, input_shape: tuple[int, ...], n_outputs: int) -> None:
+    """Check the test shards; nothing of them is kept, for no measure may ever see them.
+
+    Raises:
+        UserError: a shard is damaged, its samples are shaped unlike the training samples, or a label is not
+            in 0..n_outputs-1.
+    """
+    shards = find_shards(source)
+    problems = Problems()
+    labels = [problems.attempt(_copy, shard, input_shape, None) for shard in shards]
+    problems.raise_if_any()
+    _check_labels(shards, np.concatenate([part for part in labels if part is not None]), n_outputs)
+
+
+def _digest(shards: Sequence[Path]) -> str:
+    total = hashlib.sha256()
+    for shard in shards:
+        with shard.open("rb") as stream:
+            total.update(hashlib.file_digest(stream, "sha256").digest())
+    return total.hexdigest()
+
+
+def _is_whole(entry: Path) -> bool:
+    """Whether the cache entry can be used; NumPy notices a file that is too short for its header."""
+    try:
+        inputs, labels = (np.load(entry / name, mmap_mode="r") for name in (INPUTS, LABELS))
+    except (OSError, ValueError, EOFError):
+        return False
+    return len(inputs) == len(labels) > 0
+
+
+@contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    """Let one harness at a time decode the same shards; the second finds them decoded."""
+    with file.open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def _fill(entry: Path, shards: Sequence[Path]) -> None:
+    """Decode beside the entry and rename when complete, so that a half-written one is never found."""
+    partial = entry.with_suffix(".partial")  # of a harness that was killed, if it exists: we hold the lock
+    for leftover in (partial, entry):
+        shutil.rmtree(leftover, ignore_errors=True)
+    partial.mkdir()
+    try:
+        _decode(shards, partial)
+    except OSError as error:
+        remedy = "free some space, or name another cache by PGDL_CACHE"
+        raise UserError(
+            "cannot write the decoded data", file=entry, found=error.strerror, remedy=remedy
+        ) from error
+    else:
+        partial.replace(entry)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _decode(shards: Sequence[Path], directory: Path) -> None:
+    problems = Problems()
+    counts = [problems.attempt(count_samples, shard) for shard in shards]
+    shapes = (
+        problems.attempt(_input_shape, shard) for shard, count in zip(shards, counts, strict=True) if count
+    )
+    shape = next((shape for shape in shapes if shape is not None), ())
+    with (directory / INPUTS).open("wb") as stream:
+        header = {
+            "descr": "<f4",
+            "fortran_order": False,
+            "shape": (sum(count or 0 for count in counts), *shape),
+        }
+        write_array_header_1_0(stream, header)
+        labels = [
+            problems.attempt(_copy, shard, shape, stream)
+            for shard, count in zip(shards, counts, strict=True)
+            if count
+        ]
+        problems.raise_if_any()
+        stream.flush()
+        os.fsync(stream.fileno())
+    np.save(directory / LABELS, np.concatenate([part for part in labels if part is not None]))
+
+
+def _input_shape(shard: Path) -> tuple[int, ...]:
+    return next(read_samples(shard))[0].shape
+
+
+def _copy(shard: Path, shape: tuple[int, ...], sink: BinaryIO | None) -> NDArray[np.int32]:
+    """Check one shard's samples, append its inputs to `sink`, and return its labels."""
+    labels = []
+    for inputs, label in read_samples(shard):
+        if inputs.shape != shape:
+            raise UserError("shape of the inputs", file=shard, expected=shape, found=inputs.shape)
+        if sink is not None:
+            sink.write(inputs.data)
+        labels.append(label)
+    return np.array(labels, np.int32)
+
+
+def _check_labels(shards: Sequence[Path], labels: NDArray[np.int32], n_outputs: int) -> None:
+    """`labels` are those of all shards, one after the other."""
+    wrong = np.flatnonzero((labels < 0) | (labels >= n_outputs))
+    if not len(wrong):
+        return
+    record = int(wrong[0])
+    for shard in shards:
+        count = count_samples(shard)
+        if record < count:
+            expected = f"0..{n_outputs - 1}, for the models have {n_outputs} outputs"
+            raise UserError(f"record {record}: label", file=shard, expected=expected, found=labels[wrong[0]])
+        record -= count

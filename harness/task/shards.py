@@ -1,0 +1,154 @@
+"""Reads TFRecord shards without TensorFlow: framing, checksums, and the two tensors of each sample.
+
+A record is its length (8 bytes), the length's checksum (4), the payload, and the payload's checksum (4); a
+checksum is a masked CRC-32C, all numbers are little-endian. The payload is a `tf.train.Example` with the
+bytes features `inputs` (a serialized float32 tensor) and `output` (a serialized int32 scalar). Messages count
+records from 0.
+"""
+
+import math
+import mmap
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import google_crc32c
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.errors import UserError
+from harness.task.files import natural
+from harness.task.messages import DTYPE_NAMES, FLOAT32, INT32, DecodeError, Example, TensorProto
+
+Sample = tuple[NDArray[np.float32], int]
+
+_DTYPES = {FLOAT32: np.dtype("<f4"), INT32: np.dtype("<i4")}
+_COPY_AGAIN = "the file is damaged, copy it again"
+
+
+def find_shards(directory: Path) -> list[Path]:
+    """The shards in a directory, shard_2 before shard_10; raises `UserError` if there are none."""
+    shards = sorted(directory.glob("shard_*.tfrecord"), key=lambda path: natural(path.name))
+    if not shards:
+        found = "none" if directory.is_dir() else "no such directory"
+        raise UserError("no shards", file=directory, expected="shard_*.tfrecord", found=found)
+    return shards
+
+
+def count_samples(shard: Path) -> int:
+    """Number of records in a shard, at least 1; raises `UserError` if it is empty or truncated."""
+    with _mapped(shard) as data:
+        return sum(1 for _ in _payloads(data, shard))
+
+
+def read_samples(shard: Path) -> Iterator[Sample]:
+    """Yield (input, label) for each record, checked: inputs are finite and all of one shape.
+
+    The inputs are read-only float32 arrays.
+
+    Raises:
+        UserError: the file or one of its records is damaged or holds something else than described above.
+    """
+    with _mapped(shard) as data:
+        first: tuple[int, ...] | None = None
+        for number, (start, length) in enumerate(_payloads(data, shard)):
+            payload = data[start : start + length]
+            try:
+                _require_checksum(payload, data[start + length : start + length + 4])
+                sample = _decode(payload)
+                first = sample[0].shape if first is None else first
+                _require_plain(sample, first)
+            except UserError as error:
+                raise UserError(f"record {number}: {error}", file=shard) from error
+            yield sample
+
+
+@contextmanager
+def _mapped(shard: Path) -> Iterator[mmap.mmap]:
+    with shard.open("rb") as stream:
+        if shard.stat().st_size == 0:
+            raise UserError("empty shard", file=shard, expected="at least 1 record", found="0 bytes")
+        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            yield data
+
+
+def _payloads(data: mmap.mmap, shard: Path) -> Iterator[tuple[int, int]]:
+    """Start and length of each record's payload."""
+    start, number = 0, 0
+    while start < len(data):
+        header = data[start : start + 12]
+        length = struct.unpack("<Q", header[:8])[0] if len(header) == 12 else 0
+        try:
+            if len(header) == 12:
+                _require_checksum(header[:8], header[8:])
+            end = start + 12 + length + 4
+            if end > len(data):
+                raise UserError(
+                    "truncated", expected=f"{end} bytes", found=len(data), remedy="copy the file again"
+                )
+        except UserError as error:
+            raise UserError(f"record {number}: {error}", file=shard) from error
+        yield start + 12, length
+        start, number = end, number + 1
+
+
+def _require_checksum(content: bytes, stored: bytes) -> None:
+    crc = google_crc32c.value(content)
+    expected = ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+    found = int.from_bytes(stored, "little")
+    if found != expected:
+        raise UserError("checksum", expected=f"{expected:#010x}", found=f"{found:#010x}", remedy=_COPY_AGAIN)
+
+
+def _decode(payload: bytes) -> Sample:
+    try:
+        features = Example.FromString(payload).features.feature
+        inputs = _tensor(features, "inputs", FLOAT32)
+        label = _tensor(features, "output", INT32)
+    except DecodeError as error:
+        raise UserError(
+            "payload", expected="a tf.train.Example of serialized tensors", found=error
+        ) from error
+    if label.shape != ():
+        raise UserError("output", expected="a scalar", found=f"shape {label.shape}")
+    return inputs, int(label)
+
+
+def _tensor(features: Any, name: str, dtype: int) -> NDArray[Any]:
+    if name not in features:
+        found = ", ".join(sorted(features)) or "none"
+        raise UserError("features", expected="inputs and output", found=found)
+    values = features[name].bytes_list.value
+    if len(values) != 1:
+        raise UserError(name, expected="one serialized tensor as bytes", found=f"{len(values)} byte strings")
+    proto = TensorProto.FromString(values[0])
+    if proto.dtype != dtype:
+        found = DTYPE_NAMES.get(proto.dtype, f"type {proto.dtype}")
+        raise UserError(name, expected=DTYPE_NAMES[dtype], found=found)
+    shape = tuple(dim.size for dim in proto.tensor_shape.dim)
+    array = _content(proto, dtype, math.prod(shape))
+    if array.size != math.prod(shape):
+        raise UserError(name, expected=f"{math.prod(shape)} numbers for shape {shape}", found=array.size)
+    return array.reshape(shape)
+
+
+def _content(proto: Any, dtype: int, size: int) -> NDArray[Any]:
+    if proto.tensor_content:
+        if len(proto.tensor_content) % 4:
+            raise UserError("tensor", expected="4 bytes a number", found=f"{len(proto.tensor_content)} bytes")
+        return np.frombuffer(proto.tensor_content, _DTYPES[dtype])
+    values = np.array(proto.float_val if dtype == FLOAT32 else proto.int_val, _DTYPES[dtype])
+    if len(values) < size:  # TensorFlow leaves out repetitions of the last value, and zeros altogether
+        last = values[-1] if len(values) else 0
+        values = np.concatenate([values, np.full(size - len(values), last, _DTYPES[dtype])])
+    return values
+
+
+def _require_plain(sample: Sample, shape: tuple[int, ...]) -> None:
+    inputs, _ = sample
+    if inputs.shape != shape:
+        raise UserError("inputs", expected=f"shape {shape} as in record 0", found=f"{inputs.shape}")
+    if not np.isfinite(inputs).all():
+        raise UserError("inputs", expected="finite numbers", found="NaN or infinity")

@@ -1,0 +1,141 @@
+"""A task that is known to be valid, and how it gets to be known."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import UserError
+from harness.task.architecture import CONFIG, Architecture, read_architecture
+from harness.task.data import TrainingData, check_test_data, read_training_data
+from harness.task.layout import TaskFiles
+from harness.task.model import Model, read_model
+from harness.task.problems import InvalidTaskError, Problems
+from harness.task.reference import Reference, read_reference
+from harness.task.shapes import ModelShapes, infer_shapes
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task whose files are all there, whole, and fit each other.
+
+    Attributes:
+        name: the task's name.
+        models: the trained models in natural order; they share input shape and number of outputs.
+        data: the training data.
+        reference: hyperparameters and accuracies of exactly these models; None for a task that hides them.
+    """
+
+    name: str
+    models: tuple[Model, ...]
+    data: TrainingData
+    reference: Reference | None
+
+
+def read_tasks(files: Sequence[TaskFiles]) -> list[Task]:
+    """Read and check tasks; nothing may run on a task before this.
+
+    Raises:
+        InvalidTaskError: with all problems of all tasks.
+    """
+    problems = Problems()
+    tasks = [problems.attempt(_raise_or_return, outcome) for outcome in check_tasks(files)]
+    problems.raise_if_any()
+    return [task for task in tasks if task is not None]
+
+
+def read_task(files: TaskFiles) -> Task:
+    """Read and check one task, see `read_tasks`."""
+    return read_tasks([files])[0]
+
+
+def check_tasks(files: Sequence[TaskFiles]) -> list[Task | InvalidTaskError]:
+    """Read each task or find everything that is wrong with it.
+
+    Every broken file is reported with its first problem, model_configs.json with all of its problems. Keras
+    is asked once about the models of all tasks.
+    """
+    readings = [_Reading(task) for task in files]
+    shapes = infer_shapes(a for reading in readings for a in reading.architectures.values() if a is not None)
+    return [reading.finish(shapes) for reading in readings]
+
+
+def _raise_or_return(outcome: Task | InvalidTaskError) -> Task:
+    if isinstance(outcome, InvalidTaskError):
+        raise outcome
+    return outcome
+
+
+class _Reading:
+    """One task while it is being read."""
+
+    def __init__(self, files: TaskFiles) -> None:
+        self._files = files
+        self._problems = Problems()
+        attempt = self._problems.attempt
+        self.architectures = {path: attempt(read_architecture, path) for path in files.models}
+        if not files.models:
+            self._report(
+                UserError("no models", file=files.directory, expected="directories model_*", found="none")
+            )
+
+    def finish(self, shapes: Mapping[str, ModelShapes | str]) -> Task | InvalidTaskError:
+        """Check everything that is left, knowing what Keras says about each architecture."""
+        attempt = self._problems.attempt
+        found = [
+            attempt(self._model, path, architecture, shapes[architecture.digest])
+            for path, architecture in self.architectures.items()
+            if architecture is not None
+        ]
+        models = tuple(model for model in found if model is not None)
+        data = attempt(read_training_data, self._files.train)
+        if models and data is not None:
+            self._check_fit(models, data)
+        reference = attempt(read_reference, self._files.reference) if self._files.reference else None
+        if reference is not None:
+            self._check_ids(reference)
+        if self._problems.lines or data is None:
+            return InvalidTaskError(self._problems.lines)
+        return Task(self._files.name, models, data, reference)
+
+    def _report(self, error: UserError) -> None:
+        self._problems.lines.append(str(error))
+
+    def _model(self, path: Path, architecture: Architecture, shapes: ModelShapes | str) -> Model:
+        if isinstance(shapes, str):
+            raise UserError("refused by Keras", file=path / CONFIG, found=shapes)
+        return read_model(path, architecture, shapes)
+
+    def _check_fit(self, models: Sequence[Model], data: TrainingData) -> None:
+        """Inputs and outputs of all models agree with each other and with the data."""
+        first = models[0]
+        for model in models:
+            file = model.directory / CONFIG
+            if model.input_shape != data.input_shape:
+                expected = f"{data.input_shape} as in {data.source}"
+                self._report(UserError("input_shape", file=file, expected=expected, found=model.input_shape))
+            if model.n_outputs != first.n_outputs:
+                expected = f"{first.n_outputs} as of {first.id}"
+                self._report(
+                    UserError("number of outputs", file=file, expected=expected, found=model.n_outputs)
+                )
+        self._problems.attempt(data.check_labels, first.n_outputs)
+        if self._files.test.exists():
+            self._problems.attempt(check_test_data, self._files.test, data.input_shape, first.n_outputs)
+
+    def _check_ids(self, reference: Reference) -> None:
+        """The reference knows exactly the models that are there."""
+        there = {path.name for path in self.architectures}
+        known = set(reference.models)
+        file = self._files.reference
+        for model in sorted(there - known):
+            self._report(
+                UserError(
+                    model, file=file, expected=f"an entry for {self._files.directory / model}", found="none"
+                )
+            )
+        for model in sorted(known - there):
+            self._report(
+                UserError(
+                    model, file=file, expected=f"a directory {self._files.directory / model}", found="none"
+                )
+            )
