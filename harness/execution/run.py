@@ -1,7 +1,7 @@
 """One run: plan, leave out what is already recorded, execute the rest, record each call as it ends."""
 
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -53,7 +53,7 @@ def execute(
 
     Raises `UserError` if a sandbox outlives its kill: the machine is not to be trusted with more.
     """
-    clocks = Clocks(plan, settings)
+    clocks = Clocks(plan.calls, plan.recorded, settings)
     machine = describe_machine() | {"threads": str(lanes.threads)}
     with Staging() as staging, Pool(lanes, settings, staging, clocks.clock) as pool:
         for done in pool.run(plan.missing):
@@ -70,14 +70,14 @@ def execute(
 class Clocks:
     """Hands every call its clock: one of its own, or the one that its submission has for the task."""
 
-    def __init__(self, plan: Plan, settings: Settings) -> None:
+    def __init__(self, calls: Iterable[PlannedCall], recorded: Iterable[Evaluation], settings: Settings) -> None:
         self._settings = settings
         self._shared: dict[tuple[str, str], Clock] = {}
         self._lock = threading.Lock()
-        self._models = Counter((call.submission.digest, call.task.name) for call in plan.calls)
-        self._used: Counter[tuple[str, str]] = Counter()
-        for row in plan.recorded:
-            self._used[row.submission_digest, row.task] += row.call_wall_s  # type: ignore[assignment]
+        self._models = Counter((call.submission.digest, call.task.name) for call in calls)
+        self._used: defaultdict[tuple[str, str], float] = defaultdict(float)
+        for row in recorded:
+            self._used[row.submission_digest, row.task] += row.call_wall_s
 
     def clock(self, call: PlannedCall) -> Clock:
         """Return the clock that bounds `call`."""
@@ -127,7 +127,3 @@ def to_evaluation(done: Done, settings: Settings, machine: dict[str, str]) -> Ev
         finished_at=datetime.now(UTC),
     )
 
-
-def count_outcomes(evaluations: Iterable[Evaluation]) -> Counter[str]:
-    """Return how often each outcome occurred."""
-    return Counter(evaluation.outcome for evaluation in evaluations)

@@ -7,6 +7,8 @@ import sys
 
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
+from harness.sandbox.process import memory_file
+from harness.sandbox.seccomp import filter_program
 
 #: What mends each way in which bubblewrap fails, by a part of what it prints.
 REMEDIES = (
@@ -37,23 +39,29 @@ def require_sandbox() -> None:
 
 
 def sandbox_problem() -> UserError | None:
-    """Make an empty sandbox with every namespace and mount option that calls get; None if that works."""
+    """Make an empty sandbox with every namespace, mount and filter that calls get; None if that works."""
     try:
-        program = bubblewrap.executable()
         if os.geteuid() == 0 and shutil.which("setpriv") is None:
             return UserError("setpriv is not installed", remedy="install util-linux, e.g. apt-get install util-linux")
+        program = bubblewrap.executable()
         options, wrapper = bubblewrap.trial()
+        seccomp = memory_file(filter_program(gpu=False))
     except UserError as error:
         return error
+    command = [program, *options, "--seccomp", str(seccomp), "--", *wrapper, "/bin/true"]
     try:
-        done = subprocess.run([program, *options, "--", *wrapper, "/bin/true"], env={}, capture_output=True, text=True, timeout=30)
+        done = subprocess.run(command, env={}, capture_output=True, text=True, timeout=30, pass_fds=(seccomp,))
     except subprocess.TimeoutExpired:
         return UserError("the sandbox does not work here: bubblewrap did not end within 30 s")
+    finally:
+        os.close(seccomp)
     if done.returncode == 0:
         return None
     reason = " ".join(done.stderr.split())[-300:] or f"exit status {done.returncode}"
     remedy = next((remedy for sign, remedy in REMEDIES if sign in reason), "see docs/sandbox.md")
-    return UserError(f"the sandbox does not work here: {reason}", remedy=f"{remedy}; or, for your own code only, --unsafe-no-sandbox")
+    return UserError(
+        f"the sandbox does not work here: {reason}", remedy=f"{remedy}; or, for your own code only, --unsafe-no-sandbox"
+    )
 
 
 def main() -> None:

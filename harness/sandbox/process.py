@@ -57,7 +57,7 @@ class WorkerProcess:
             theirs.close()
             os.close(sink)
         if pid is None:
-            raise StartError(self._output.readall().decode(errors="replace").strip())  # type: ignore[attr-defined]
+            raise StartError(self._output.readall().decode(errors="replace").strip())
         self.pid = pid
         self._pidfd = os.pidfd_open(pid)
         self._open: list[Any] = [self._control, self._output]
@@ -146,9 +146,9 @@ def _start_sandboxed(
 ) -> tuple[subprocess.Popen[bytes], int | None]:
     """Start bubblewrap; return its process and the worker's process id, None if there is no sandbox."""
     source, info = os.pipe()
-    seccomp = _memory_file(filter_program(job.gpu is not None))
+    seccomp = memory_file(filter_program(job.gpu is not None))
     options, worker = bubblewrap.command(job, limits, control, seccomp, info, slot)
-    arguments = _memory_file(b"".join(word.encode() + b"\0" for word in options))
+    arguments = memory_file(b"".join(word.encode() + b"\0" for word in options))
     try:
         process = subprocess.Popen(
             [bubblewrap.executable(), "--args", str(arguments), "--", *worker],
@@ -166,7 +166,8 @@ def _start_sandboxed(
     return process, int(json.loads(described)["child-pid"])
 
 
-def _memory_file(content: bytes) -> int:
+def memory_file(content: bytes) -> int:
+    """Return a descriptor from which a child process reads `content`."""
     descriptor = os.memfd_create("pgdl")
     os.write(descriptor, content)
     os.lseek(descriptor, 0, os.SEEK_SET)

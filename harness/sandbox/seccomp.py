@@ -5,11 +5,13 @@ be examined); calls by a foreign ABI (32-bit, x32) kill the process at once.
 """
 
 import errno
+import importlib
 import os
 import signal
 from functools import cache
+from typing import Any
 
-import pyseccomp as seccomp
+from harness.errors import UserError
 
 #: System calls that neither Python nor TensorFlow on a CPU needs and that widen what a submission can reach.
 DENIED = (
@@ -36,7 +38,15 @@ PR_SET_PDEATHSIG = 1
 
 @cache
 def filter_program(gpu: bool) -> bytes:
-    """Return the filter as a BPF program for `bwrap --seccomp`; CUDA needs `memfd_create`, a CPU does not."""
+    """Return the filter as a BPF program for `bwrap --seccomp`; CUDA needs `memfd_create`, a CPU does not.
+
+    Raises `UserError` where the system library is missing.
+    """
+    try:
+        seccomp = importlib.import_module("pyseccomp")
+    except (ImportError, RuntimeError, OSError) as error:  # it looks for its C library when it is imported
+        remedy = "install it, e.g. apt-get install libseccomp2"
+        raise UserError(f"libseccomp is not installed ({error})", remedy=remedy) from error
     rules = seccomp.SyscallFilter(defaction=seccomp.ALLOW)
     rules.set_attr(seccomp.Attr.ACT_BADARCH, seccomp.KILL_PROCESS)
     denied = seccomp.ERRNO(errno.EPERM)
@@ -59,7 +69,7 @@ def filter_program(gpu: bool) -> bytes:
     return _export(rules)
 
 
-def _export(rules: seccomp.SyscallFilter) -> bytes:
+def _export(rules: Any) -> bytes:
     descriptor = os.memfd_create("filter")
     with os.fdopen(descriptor, "w+b") as file:
         rules.export_bpf(file)

@@ -1,7 +1,8 @@
 """Reads a model's config.json and writes it in the one form that the worker builds models from.
 
-That form belongs to no version of Keras, so that Keras 2 and Keras 3 build the same model from it whoever wrote
-it, and it leaves out names, initializers, regularizers and dropout, which would show how a model was trained:
+That form belongs to no version of Keras, so that Keras 2 and Keras 3 build the same model from it whoever
+wrote it. It leaves out names, initializers, regularizers and dropout, which would show how a model was
+trained:
 
 * `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}`, a Sequential model,
 * `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}`, a model of

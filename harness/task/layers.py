@@ -27,8 +27,8 @@ SUPPORTED = {
 
 #: Layers that do nothing but in training; left out, for they would show hyperparameters.
 TRAINING_ONLY = {
-    "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise", "SpatialDropout1D",
-    "SpatialDropout2D", "SpatialDropout3D",
+    "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise",
+    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
 }  # fmt: skip
 
 #: Settings that name the layer, describe its training, or repeat the input's shape.
@@ -48,7 +48,8 @@ _INTEGERS = {
 }  # fmt: skip
 
 #: Where Keras keeps layers and models; operations and other people's classes come from elsewhere.
-_MODULES = ("keras.layers", "keras.src.layers", "keras.src.models", "keras.models")
+_MODULES = ("keras.layers", "keras.models", "keras")
+_INSIDE = ("keras.src.layers.", "keras.src.models.")
 
 _NO_CODE = "code in a model is never run, so express it by built-in layers"
 
@@ -62,15 +63,9 @@ def neutral_layer(class_name: Any, config: Any, module: str | None = None) -> di
         UserError: the layer is not supported, holds code, or a setting has an impossible value. The message
             lacks the file and the layer's position.
     """
-    if (
-        module is not None
-        and module != "keras.layers"
-        and not module.startswith(("keras.src.layers", "keras.src.models"))
-    ):
-        raise UserError(
-            "code outside of a layer", expected="built-in layers only", found=f"{class_name!r} of module {module}",
-            remedy=_NO_CODE,
-        )  # fmt: skip
+    if module is not None and module not in _MODULES and not module.startswith(_INSIDE):
+        found = f"{class_name!r} of module {module}"
+        raise UserError("not a layer of Keras", expected="built-in layers only", found=found, remedy=_NO_CODE)
     if class_name in TRAINING_ONLY:
         return None
     if class_name not in SUPPORTED:
@@ -127,7 +122,7 @@ def _integer(name: str, value: Any) -> Any:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """`value`, which is text, a finite number or a list of these, but nothing that Keras would have to load."""
+    """`value`, which is text, a finite number or a list of these: nothing that Keras would have to load."""
     if isinstance(value, list):
         return [_plain(name, item) for item in value]
     if isinstance(value, dict):

@@ -15,6 +15,8 @@ from harness.task.files import did_you_mean, visible_directories
 
 REFERENCE = "model_configs.json"
 
+_REMEDY = "name the directory that holds the tasks by --tasks DIR"
+
 
 @dataclass(frozen=True)
 class TaskFiles:
@@ -23,11 +25,14 @@ class TaskFiles:
     name: str
     directory: Path  #: holds the models' directories and dataset_1
     reference: Path | None  #: model_configs.json; hidden tasks have none
+    reference_only: bool = False  #: without models: such a task can be scored, not run
 
     @property
     def layout(self) -> str:
-        """`full` or `flat`, see the module's docstring."""
-        return "full" if self.directory.parent.name == "input_data" else "flat"
+        """`full` or `flat`, see the module's docstring, or `reference only`."""
+        if self.reference_only:
+            return "reference only"
+        return "full" if self.directory.absolute().parent.name == "input_data" else "flat"
 
     @property
     def models(self) -> list[Path]:
@@ -46,46 +51,50 @@ class TaskFiles:
 
 
 def find_tasks(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
-    """Find the tasks in `root`, in natural order; `names` keeps only these.
+    """Find the tasks in `root` that can be run, in natural order; `names` keeps only these.
 
     Raises:
-        UserError: `root` is no directory, holds no task, or a name is unknown.
+        UserError: `root` is no directory, holds no such task, or a name is unknown.
     """
-    _require_directory(root)
-    tasks = {path.resolve().name: path for path in _task_directories(root)}
+    everything = find_all(root)
+    tasks = [task for task in everything if not task.reference_only]
+    alone = [task.name for task in everything if task.reference_only]
     if not tasks:
-        only = ", ".join(_references(root))
-        found = f"no models, only reference data of {only}" if only else "neither"
-        raise UserError(
-            "no task here", file=root, expected="TASK/model_* or input_data/TASK/model_*", found=found,
-            remedy="name the directory that holds the tasks by --tasks DIR",
-        )  # fmt: skip
-    return [TaskFiles(name, tasks[name], _reference_of(tasks[name])) for name in _select(names, tasks, root)]
+        raise _nothing(root, f"only reference data, of {', '.join(alone)}")
+    _require_known(names, [task.name for task in tasks], root, without_models=alone)
+    return [task for task in tasks if not names or task.name in names]
+
+
+def find_all(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
+    """Find the tasks in `root` and then what is reference data only; errors as `find_tasks`."""
+    if not root.is_dir():
+        found = "a file" if root.exists() else "nothing"
+        raise UserError("not a directory", file=root, expected="a directory", found=found, remedy=_REMEDY)
+    tasks = {path.resolve().name: path for path in _task_directories(root)}
+    everything = [TaskFiles(name, path, _reference_of(path)) for name, path in tasks.items()]
+    for name, path in _references(root).items():
+        if name not in tasks:
+            everything.append(TaskFiles(name, path.parent, path, reference_only=True))
+    if not everything:
+        raise _nothing(root, "neither")
+    _require_known(names, [task.name for task in everything], root)
+    return [task for task in everything if not names or task.name in names]
 
 
 def find_references(root: Path, names: Sequence[str] = ()) -> dict[str, Path]:
     """Find reference data in `root`: task name -> its model_configs.json; `names` keeps only these.
 
-    `root` holds TASK/model_configs.json or reference_data/TASK/model_configs.json, or model_configs.json itself.
+    `root` holds TASK/model_configs.json, reference_data/TASK/model_configs.json or model_configs.json itself.
 
     Raises:
         UserError: `root` is no directory, holds no reference data, or a name is unknown.
     """
-    _require_directory(root)
-    found = _references(root)
+    found = {task.name: task.reference for task in find_all(root) if task.reference is not None}
     if not found:
-        raise UserError(
-            "no reference data here", file=root, expected=f"TASK/{REFERENCE} or reference_data/TASK/{REFERENCE}",
-            found="neither",
-        )  # fmt: skip
-    return {name: found[name] for name in _select(names, found, root)}
-
-
-def _require_directory(root: Path) -> None:
-    if not root.is_dir():
-        found = "a file" if root.exists() else "nothing"
-        remedy = "name the directory that holds the tasks by --tasks DIR"
-        raise UserError("not a directory", file=root, expected="a directory", found=found, remedy=remedy)
+        expected = f"TASK/{REFERENCE} or reference_data/TASK/{REFERENCE}"
+        raise UserError("no reference data here", file=root, expected=expected, found="neither")
+    _require_known(names, found, root)
+    return {name: path for name, path in found.items() if not names or name in names}
 
 
 def _task_directories(root: Path) -> list[Path]:
@@ -102,10 +111,11 @@ def _looks_like_task(directory: Path) -> bool:
 
 def _reference_of(task: Path) -> Path | None:
     """The task's own model_configs.json, or the one that the full layout keeps apart."""
-    task = task.resolve() if task.name in ("", "..") else task
-    holders = [task, task.parent / "reference_data" / task.name]
-    if task.parent.name == "input_data":
-        holders.append(task.parent.parent / "reference_data" / task.name)
+    task = task if task.name not in ("", "..") else task.resolve()
+    parent = task.parent if task.parent.name else task.parent.resolve()
+    holders = [task, parent / "reference_data" / task.name]
+    if parent.name == "input_data":
+        holders.append(parent.parent / "reference_data" / task.name)
     return next((holder / REFERENCE for holder in holders if (holder / REFERENCE).is_file()), None)
 
 
@@ -116,13 +126,17 @@ def _references(root: Path) -> dict[str, Path]:
     return {holder.name: holder / REFERENCE for holder in holders if (holder / REFERENCE).is_file()}
 
 
-def _select(names: Sequence[str], known: Iterable[str], root: Path) -> list[str]:
+def _nothing(root: Path, found: str) -> UserError:
+    expected = "TASK/model_* or input_data/TASK/model_*"
+    return UserError("no task here", file=root, expected=expected, found=found, remedy=_REMEDY)
+
+
+def _require_known(
+    names: Sequence[str], known: Iterable[str], root: Path, without_models: Sequence[str] = ()
+) -> None:
     known = list(known)
     for name in names:
         if name not in known:
-            raise UserError(
-                f"no task {name!r}", file=root, expected=f"one of {', '.join(known)}",
-                found=f"{name!r}, which has reference data but no models" if name in _references(root) else None,
-                remedy=did_you_mean(name, known),
-            )  # fmt: skip
-    return [name for name in known if not names or name in names]
+            found = "reference data without models" if name in without_models else None
+            expected, hint = f"one of {', '.join(known)}", did_you_mean(name, known)
+            raise UserError(f"no task {name!r}", file=root, expected=expected, found=found, remedy=hint)

@@ -1,7 +1,7 @@
 """The protocol buffers inside a TFRecord shard, declared here so that reading them needs no TensorFlow.
 
 Only the fields that a serialized float32 or int32 tensor uses are declared, others are skipped. The numbers
-are those of tensorflow/core/example/{example,feature}.proto and tensorflow/core/framework/tensor{,_shape}.proto.
+are those of TensorFlow's files core/example/{example,feature}.proto and core/framework/tensor{,_shape}.proto.
 """
 
 from typing import Any

@@ -56,8 +56,8 @@ class Model:
     def write_canonical(self, directory: Path) -> None:
         """Write what the worker is given: architecture.json, weights.npz and, if known, initial_weights.npz.
 
-        The archives are uncompressed and hold arrays w0, w1, ... in the order of `model.get_weights()`. Nothing
-        in the three files tells the model's id, hyperparameters of training, or where it came from.
+        The archives are uncompressed and hold arrays w0, w1, ... in the order of `model.get_weights()`.
+        Nothing in these files tells the model's id, how it was trained, or where it came from.
         """
         (directory / "architecture.json").write_text(json.dumps(self.architecture.canonical))
         self._write_weights(WEIGHTS, directory / "weights.npz")
@@ -78,10 +78,9 @@ def read_model(directory: Path, architecture: Architecture, shapes: ModelShapes)
             output is not one number per class.
     """
     if len(shapes.output_shape) != 1 or shapes.output_shape[0] < 2:
-        raise UserError(
-            "output of the model", file=directory / CONFIG, expected="one number for each of at least 2 classes",
-            found=f"shape {shapes.output_shape}",
-        )  # fmt: skip
+        found = f"shape {shapes.output_shape}"
+        expected = "one number for each of at least 2 classes"
+        raise UserError("output of the model", file=directory / CONFIG, expected=expected, found=found)
     _load(directory / WEIGHTS, architecture, shapes)
     has_initial_weights = (directory / INITIAL_WEIGHTS).exists()
     if has_initial_weights:

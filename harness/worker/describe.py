@@ -1,9 +1,9 @@
 """Says which weights and output Keras gives an architecture: `python -m harness.worker.describe`.
 
-Reads a JSON list of architectures in canonical form on standard input. Writes a JSON list of as many objects on
-standard output: `{"layers": [{"class_name", "weights": [{"name", "shape"}]}], "output_shape": [...]}`, shapes
-without the batch axis, or `{"error": MESSAGE}` for one that Keras refuses. Runs in a process of its own, so that
-the harness never imports TensorFlow.
+Reads a JSON list of architectures in canonical form on standard input. Writes a JSON list of as many objects
+on standard output: `{"layers": [{"class_name", "weights": [{"name", "shape"}]}], "output_shape": [...]}`,
+shapes without the batch axis, or `{"error": MESSAGE}` for one that Keras refuses. Runs in a process of its
+own, so that the harness never imports TensorFlow.
 """
 
 import json

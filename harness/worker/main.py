@@ -94,7 +94,8 @@ def _call(submission: Path, model: Any, dataset: Any) -> dict[str, str]:
     except MemoryError as error:
         return {"status": "MEMORY", "message": _describe(error)}
     except BaseException as error:
-        traceback.print_exc()
+        inner = error.__traceback__.tb_next if error.__traceback__ else None
+        traceback.print_exception(error.with_traceback(inner))  # from the submission's own frame on
         refused = isinstance(error, OSError) and error.errno in REFUSALS
         return {"status": "FORBIDDEN" if refused else "EXCEPTION", "message": _describe(error)}
 

@@ -1,0 +1,102 @@
+"""`pgdl doctor`: what this machine can do, what follows from it, and the command that mends the rest."""
+
+import shutil
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import click
+
+GOOD, WARNING, BAD = "ok", "note", "MISSING"
+
+#: State, what was looked at, what was found, what follows or mends it.
+Finding = tuple[str, str, str, str]
+
+
+@click.command("doctor")
+def command() -> int:
+    """Look at this machine and try its sandbox with small submissions that must fail.
+
+    Exit code 1 if something that `pgdl run` needs is missing.
+    """
+    from rich.console import Console
+
+    console = Console(soft_wrap=True)
+    styles = {GOOD: "green", WARNING: "yellow", BAD: "bold red"}
+    worst = 0
+    for state, item, found, consequence in _findings():
+        console.print(f"{state:8}", style=styles[state], end="")
+        console.print(f"{item:26} {found}", markup=False, highlight=False)
+        if consequence:
+            console.print(f"{'':8}{'':26} {consequence}", style="dim", markup=False, highlight=False)
+        worst = max(worst, int(state == BAD))
+    return worst
+
+
+def _findings() -> Iterator[Finding]:
+    yield from _software()
+    yield from _machine()
+    yield from _sandbox()
+
+
+def _software() -> Iterator[Finding]:
+    from harness.execution.machine import describe_machine
+
+    yield GOOD, "Python", ".".join(map(str, __import__("sys").version_info[:3])), ""
+    for package, purpose in (
+        ("tensorflow", "runs the models"),
+        ("keras", "Keras 3, what `tf.keras` means by default"),
+        ("tf-keras", "Keras 2, for measure files of 2020 (--keras 2)"),
+    ):
+        try:
+            yield GOOD, package, metadata.version(package), purpose
+        except metadata.PackageNotFoundError:
+            yield BAD, package, "not installed", f"pip install {package}"
+    yield GOOD, "kernel", describe_machine()["kernel"], ""
+
+
+def _machine() -> Iterator[Finding]:
+    import psutil
+
+    from harness.cache import cache_directory
+    from harness.execution.machine import plan_lanes
+    from harness.sandbox.devices import find_gpus
+    from harness.sandbox.limits import GIB, default_memory_bytes
+
+    gpus = find_gpus()
+    if gpus:
+        yield GOOD, "GPUs", ", ".join(gpu.model for gpu in gpus), "one call per GPU at a time"
+    else:
+        yield WARNING, "GPUs", "none", "models run on the processor; with one, install the extra: pip install 'pgdl-harness[gpu]'"
+    limit = default_memory_bytes(len(gpus))
+    lanes = plan_lanes(None, limit)
+    memory = psutil.virtual_memory()
+    follows = f"{lanes.workers} calls at once, {limit / GIB:g} GiB each (--workers, --memory)"
+    state = GOOD if memory.available > limit else WARNING
+    yield state, "memory", f"{memory.available / GIB:.1f} of {memory.total / GIB:.1f} GiB free, {lanes.cores} cores", follows
+    for name, path in (("cache", cache_directory("staged").parent), ("working directory", Path.cwd())):
+        free = shutil.disk_usage(path).free / GIB
+        mend = "" if free > 1 else "under 1 GiB: free some space, or set PGDL_CACHE to another disk"
+        yield GOOD if free > 1 else WARNING, f"disk ({name})", f"{free:.1f} GiB free at {path}", mend
+
+
+def _sandbox() -> Iterator[Finding]:
+    import os
+
+    from harness.execution.machine import plan_lanes
+    from harness.sandbox.limits import default_memory_bytes
+    from harness.sandbox.probe import sandbox_problem
+    from harness.sandbox.selftest import run_traps
+
+    problem = sandbox_problem()
+    if problem is not None:
+        yield BAD, "sandbox", "does not work", str(problem)
+        return
+    who = "root, who starts every call as another user" if os.geteuid() == 0 else "an ordinary user"
+    yield GOOD, "sandbox", f"bubblewrap at {shutil.which('bwrap')}, as {who}", "tried now with small submissions:"
+    for trap, result, as_expected in run_traps(plan_lanes(None, default_memory_bytes(0)).workers):
+        if as_expected:
+            yield GOOD, "  self-test", trap.name, ""
+        else:
+            found = f"expected {trap.expected}, found {result.outcome}: {result.message or result.value}"
+            yield BAD, "  self-test", trap.name, f"{found}; do not run other people's code here"

@@ -1,0 +1,25 @@
+"""`pgdl new`: a commented template that passes `pgdl check`."""
+
+from pathlib import Path
+
+import click
+
+from harness.errors import UserError
+
+
+@click.command("new")
+@click.argument("name", type=click.Path(path_type=Path))
+def command(name: Path) -> None:
+    """Write a submission NAME/ with a commented complexity.py and metadata.
+
+    Example: pgdl new my_measure
+    """
+    from harness.submission.template import FILES
+
+    if name.exists():
+        raise UserError("already there", file=name, remedy="choose another name")
+    name.mkdir(parents=True)
+    for file, text in FILES.items():
+        (name / file).write_text(text.replace("NAME", name.name))
+    click.echo(f"Written: {', '.join(str(name / file) for file in FILES)}")
+    click.echo(f"Next: edit {name / 'complexity.py'}, then pgdl check {name}")

@@ -1,0 +1,168 @@
+"""`pgdl task`: list, show and validate tasks."""
+
+import os
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.cli import options
+
+if TYPE_CHECKING:
+    from harness.task.layout import TaskFiles
+    from harness.task.problems import InvalidTaskError
+    from harness.task.reference import Reference
+    from harness.task.task import Task
+
+GAP_COLUMNS = ("min gap", "median", "max")
+
+#: Overrides --tasks, so that one can say `pgdl task validate DIR`.
+directory_argument = click.argument(
+    "directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path)
+)
+
+
+@click.group(name="task")
+def command() -> None:
+    """List, show and validate tasks.
+
+    A task is a set of trained models, one for each combination of some hyperparameters, and the data that
+    they were trained on. DIR holds tasks or is itself one; without it, --tasks is taken.
+    """
+
+
+@command.command(name="list")
+@directory_argument
+@options.tasks
+def list_tasks(directory: Path | None, tasks_dir: Path) -> None:
+    """Name the tasks in DIR with their models, hyperparameters and generalization gaps."""
+    from harness.task.layout import find_all
+    from harness.task.reference import read_reference
+
+    rows = []
+    for files in find_all(directory or tasks_dir):
+        reference = read_reference(files.reference) if files.reference else None
+        hyperparameters = ", ".join(reference.grid.names) if reference else "hidden"
+        gaps = list(reference.gaps.values()) if reference else []
+        n_models = len(gaps) if files.reference_only else len(files.models)
+        rows.append((files.name, files.layout, n_models, hyperparameters, *_summarise(gaps), _size(files)))
+    _print_table(("task", "layout", "models", "hyperparameters", *GAP_COLUMNS, "size"), rows)
+
+
+@command.command()
+@directory_argument
+@options.tasks
+@options.task
+def show(directory: Path | None, tasks_dir: Path, task_names: Sequence[str]) -> None:
+    """Show the tasks in DIR: their data, and the gaps for each value of each hyperparameter."""
+    from harness.task.data import read_training_data
+    from harness.task.layout import find_all
+    from harness.task.reference import read_reference
+
+    for files in find_all(directory or tasks_dir, task_names):
+        click.secho(f"{files.name} ({files.layout}, {_size(files)}) in {files.directory}", bold=True)
+        if not files.reference_only:
+            data = read_training_data(files.train)
+            samples = (
+                f"{data.n_samples} training samples of shape {data.input_shape} in {data.n_classes} classes"
+            )
+            click.echo(f"{len(files.models)} models, {samples}")
+        if files.reference is not None:
+            rows = _gaps_by_value(read_reference(files.reference))
+            _print_table(("hyperparameter", "value", "models", *GAP_COLUMNS), rows)
+        click.echo()
+
+
+@command.command()
+@directory_argument
+@options.tasks
+@options.task
+@click.pass_context
+def validate(ctx: click.Context, directory: Path | None, tasks_dir: Path, task_names: Sequence[str]) -> None:
+    """Check everything about the tasks in DIR and print every problem in one line.
+
+    Exit code 2 if there is any. Reference data without models is checked as well: it can be scored, not run.
+    """
+    from harness.task.layout import find_all
+    from harness.task.problems import InvalidTaskError
+    from harness.task.task import check_tasks
+
+    everything = find_all(directory or tasks_dir, task_names)
+    runnable = [files for files in everything if not files.reference_only]
+    checked = {files.name: outcome for files, outcome in zip(runnable, check_tasks(runnable), strict=True)}
+    outcomes = {files.name: checked.get(files.name) or _check_reference(files) for files in everything}
+    for name, outcome in outcomes.items():
+        if isinstance(outcome, InvalidTaskError):
+            click.echo("\n".join(outcome.problems))
+        click.echo(f"{name}: {_verdict(outcome)}")
+    ctx.exit(2 if any(isinstance(outcome, InvalidTaskError) for outcome in outcomes.values()) else 0)
+
+
+def _check_reference(files: "TaskFiles") -> "Reference | InvalidTaskError":
+    """Outcome for reference data that comes without models."""
+    from harness.task.problems import InvalidTaskError, Problems
+    from harness.task.reference import read_reference
+
+    assert files.reference is not None
+    problems = Problems()
+    return problems.attempt(read_reference, files.reference) or InvalidTaskError(problems.lines)
+
+
+def _verdict(outcome: "Task | Reference | InvalidTaskError") -> str:
+    from harness.task.problems import InvalidTaskError
+    from harness.task.task import Task
+
+    if isinstance(outcome, InvalidTaskError):
+        return f"{len(outcome.problems)} problem{'s' if len(outcome.problems) > 1 else ''}: invalid"
+    reference = outcome.reference if isinstance(outcome, Task) else outcome
+    parts = [f"{len(reference.grid.names)} hyperparameters" if reference else "hidden hyperparameters"]
+    if isinstance(outcome, Task):
+        parts = [f"{len(outcome.models)} models", *parts, f"{outcome.data.n_samples} training samples"]
+    else:
+        parts = [f"reference data of {len(outcome.models)} models", *parts, "no models to run"]
+    return f"{', '.join(parts)}: valid"
+
+
+def _gaps_by_value(reference: "Reference") -> Iterator[tuple[object, ...]]:
+    """A row for all models, then one for each value of each hyperparameter."""
+    gaps = list(reference.gaps.values())
+    yield ("(all)", "", len(gaps), *_summarise(gaps))
+    grid = reference.grid
+    for column, name in enumerate(grid.names):
+        for code, value in enumerate(grid.values[name]):
+            chosen = [gap for gap, codes in zip(gaps, grid.codes, strict=True) if codes[column] == code]
+            yield (name if code == 0 else "", value, len(chosen), *_summarise(chosen))
+
+
+def _summarise(gaps: Sequence[float]) -> tuple[str, ...]:
+    """Minimum, median and maximum; dashes for gaps that are hidden."""
+    if not gaps:
+        return ("-", "-", "-")
+    return tuple(f"{value:.4f}" for value in (min(gaps), statistics.median(gaps), max(gaps)))
+
+
+def _size(files: "TaskFiles") -> str:
+    """Size on disk of everything in the task's directory."""
+    n_bytes = float(
+        sum(Path(root, name).stat().st_size for root, _, names in os.walk(files.directory) for name in names)
+    )
+    for unit in ("B", "KiB", "MiB"):
+        if n_bytes < 1024:
+            return f"{n_bytes:.0f} {unit}"
+        n_bytes /= 1024
+    return f"{n_bytes:.1f} GiB"
+
+
+def _print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    text = ("task", "layout", "hyperparameters", "hyperparameter", "value")
+    for column in columns:
+        table.add_column(column, justify="left" if column in text else "right")
+    for row in rows:
+        table.add_row(*map(str, row))
+    Console(highlight=False, markup=False).print(table)
