@@ -1,7 +1,7 @@
 """Writes a tiny valid competition in milliseconds, without TensorFlow: something to run, score and break.
 
     task = make_task(tmp_path)                                # tmp_path/tiny/{model_0..model_7,dataset_1,...}
-    task = make_task(tmp_path, layout="full", gaps=[...])     # tmp_path/input_data/tiny and reference_data/tiny
+    task = make_task(tmp_path, layout="full", gaps=[...])     # input_data/tiny and reference_data/tiny
 
 Eight Dense networks from 4 inputs to 3 classes, one for each combination of three binary hyperparameters.
 """
@@ -16,6 +16,7 @@ from typing import Any, Literal
 import google_crc32c
 import h5py
 import numpy as np
+
 from harness.task.messages import FLOAT32, INT32, Example, TensorProto
 
 INPUT_SHAPE = (4,)

@@ -28,7 +28,11 @@ class Calls:
 
     def on(self, task: str, reference: Reference) -> TaskCalls:
         """What scoring needs of the calls on one task; a call without a record is missing."""
-        values = {model: value_of(row) for (of, model), row in self.rows.items() if of == task and model in reference.gaps}
+        values = {
+            model: value_of(row)
+            for (of, model), row in self.rows.items()
+            if of == task and model in reference.gaps
+        }
         return TaskCalls(reference.grid, reference.gaps, values)
 
 
@@ -46,7 +50,7 @@ def collect(evaluations: "Sequence[Evaluation]", references: Mapping[str, Refere
     sandboxed one goes before one that is not.
     """
     newest_version = {row.submission: row.submission_digest for row in evaluations}
-    chosen: "dict[str, dict[tuple[str, str], Evaluation]]" = defaultdict(dict)
+    chosen: dict[str, dict[tuple[str, str], Evaluation]] = defaultdict(dict)
     for row in evaluations:
         if row.task not in references or row.submission_digest != newest_version[row.submission]:
             continue

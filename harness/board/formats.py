@@ -14,7 +14,10 @@ MARKS = {"submission": "", "baseline": "baseline", "oracle": "oracle"}
 
 def notes(rows: Sequence[Row]) -> list[str]:
     """Return what a reader must know beside the numbers."""
-    lines = [RULE, f"oracle: computed from the true gaps with noise of {ORACLE_NOISE} added; it is no submission."]
+    lines = [
+        RULE,
+        f"oracle: computed from the true gaps with noise of {ORACLE_NOISE} added; it is no submission.",
+    ]
     if any(not row.sandboxed for row in rows):
         lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
     return lines
@@ -52,7 +55,17 @@ def to_csv(rows: Sequence[Row], tasks: Sequence[str]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(
-        ["rank", "submission", "kind", "score", *tasks, "seconds_per_model", "calls_ok", "calls_expected", "sandboxed"]
+        [
+            "rank",
+            "submission",
+            "kind",
+            "score",
+            *tasks,
+            "seconds_per_model",
+            "calls_ok",
+            "calls_expected",
+            "sandboxed",
+        ]
     )
     for row in rows:
         scores = (row.result.tasks[task] for task in tasks)

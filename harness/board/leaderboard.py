@@ -62,7 +62,9 @@ def _oracle(references: Mapping[str, Reference], expected: int) -> Row:
     tasks = {}
     for task, reference in references.items():
         values = noisy_oracle(list(reference.gaps.values()), ORACLE_NOISE)
-        tasks[task] = TaskCalls(reference.grid, reference.gaps, dict(zip(reference.gaps, map(float, values), strict=True)))
+        tasks[task] = TaskCalls(
+            reference.grid, reference.gaps, dict(zip(reference.gaps, map(float, values), strict=True))
+        )
     return Row(None, ORACLE, "oracle", score_submission(tasks), expected, expected, None, sandboxed=True)
 
 

@@ -67,13 +67,23 @@ def _machine() -> Iterator[Finding]:
     if gpus:
         yield GOOD, "GPUs", ", ".join(gpu.model for gpu in gpus), "one call per GPU at a time"
     else:
-        yield WARNING, "GPUs", "none", "models run on the processor; with one, install the extra: pip install 'pgdl-harness[gpu]'"
+        yield (
+            WARNING,
+            "GPUs",
+            "none",
+            "models run on the processor; with one, install the extra: pip install 'pgdl-harness[gpu]'",
+        )
     limit = default_memory_bytes(len(gpus))
     lanes = plan_lanes(None, limit)
     memory = psutil.virtual_memory()
     follows = f"{lanes.workers} calls at once, {limit / GIB:g} GiB each (--workers, --memory)"
     state = GOOD if memory.available > limit else WARNING
-    yield state, "memory", f"{memory.available / GIB:.1f} of {memory.total / GIB:.1f} GiB free, {lanes.cores} cores", follows
+    yield (
+        state,
+        "memory",
+        f"{memory.available / GIB:.1f} of {memory.total / GIB:.1f} GiB free, {lanes.cores} cores",
+        follows,
+    )
     for name, path in (("cache", cache_directory("staged").parent), ("working directory", Path.cwd())):
         free = shutil.disk_usage(path).free / GIB
         mend = "" if free > 1 else "under 1 GiB: free some space, or set PGDL_CACHE to another disk"
@@ -93,7 +103,12 @@ def _sandbox() -> Iterator[Finding]:
         yield BAD, "sandbox", "does not work", str(problem)
         return
     who = "root, who starts every call as another user" if os.geteuid() == 0 else "an ordinary user"
-    yield GOOD, "sandbox", f"bubblewrap at {shutil.which('bwrap')}, as {who}", "tried now with small submissions:"
+    yield (
+        GOOD,
+        "sandbox",
+        f"bubblewrap at {shutil.which('bwrap')}, as {who}",
+        "tried now with small submissions:",
+    )
     for trap, result, as_expected in run_traps(plan_lanes(None, default_memory_bytes(0)).workers):
         if as_expected:
             yield GOOD, "  self-test", trap.name, ""

@@ -1,6 +1,7 @@
 """Entry point of `pgdl`: finds the command's file only when it is asked for, prints errors in one line."""
 
 import importlib
+import signal
 import sys
 from typing import NoReturn
 
@@ -54,6 +55,7 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Run the command line; a `UserError` ends it with one line and exit code 2, an interrupt with 130."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # being asked to end is being interrupted
     try:
         code = cli.main(standalone_mode=False)
     except UserError as error:

@@ -42,7 +42,11 @@ tasks = _option(
     help="Directory that holds tasks: input_data/ and reference_data/, or task folders directly.",
 )  # fmt: skip
 task = _option(
-    "--task", "task_names", multiple=True, metavar="NAME", help="Only this task; may be repeated. Default: all."
+    "--task",
+    "task_names",
+    multiple=True,
+    metavar="NAME",
+    help="Only this task; may be repeated. Default: all.",
 )
 results = _option(
     "--results", default="results.db", show_default=True, metavar="URL",
@@ -66,9 +70,13 @@ workers = _option(
     help="Calls at once; auto is one per GPU, else one per core that memory allows.",
 )  # fmt: skip
 keras = _option(
-    "--keras", type=click.Choice(["2", "3"]), help="Which Keras `tf.keras` means. Default: what the submission asks for, else 3."
+    "--keras",
+    type=click.Choice(["2", "3"]),
+    help="Which Keras `tf.keras` means. Default: what the submission asks for, else 3.",
 )
-seed = _option("--seed", type=int, default=0, show_default=True, help="Seed of the run; every call derives its own.")
+seed = _option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of the run; every call derives its own."
+)
 sandbox = _option(
     "--sandbox", "sandbox_mode", type=click.Choice(["fresh"]), default="fresh", show_default=True, metavar="MODE",
     help="How calls are isolated. fresh: a new bubblewrap sandbox and a new process for every call.",

@@ -28,7 +28,12 @@ if TYPE_CHECKING:
     help="Score the files DIR/TASK.predict instead of recorded runs.",
 )  # fmt: skip
 @click.option(
-    "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="What to print."
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="What to print.",
 )
 def command(
     submissions: tuple[str, ...],
@@ -84,9 +89,13 @@ def _score_records(
         for name in names:
             if name not in collected:
                 known = ", ".join(collected) or "none"
-                raise UserError(f"no records of {name!r}", file=records.name, remedy=f"recorded here: {known}")
+                raise UserError(
+                    f"no records of {name!r}", file=records.name, remedy=f"recorded here: {known}"
+                )
         if not collected:
-            raise UserError("no records of these tasks", file=records.name, remedy="run `pgdl run SUBMISSION` first")
+            raise UserError(
+                "no records of these tasks", file=records.name, remedy="run `pgdl run SUBMISSION` first"
+            )
     return {name: score_calls(collected[name], references) for name in names or collected}
 
 

@@ -18,7 +18,12 @@ def print_summary(evaluations: Sequence[Evaluation], where: str, console: Consol
     for evaluation in evaluations:
         groups[evaluation.submission, evaluation.task].append(evaluation)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading, justify in (("submission", "left"), ("task", "left"), ("ok", "right"), ("s per call", "right")):
+    for heading, justify in (
+        ("submission", "left"),
+        ("task", "left"),
+        ("ok", "right"),
+        ("s per call", "right"),
+    ):
         table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     table.add_column("failed")
     for (submission, task), rows in sorted(groups.items()):

@@ -38,7 +38,9 @@ class Trial:
         return self.done[0].result.value == self.again.result.value
 
 
-def try_submission(submission: Submission, tasks: Sequence[Task], settings: Settings, lanes: Lanes, models: int) -> Trial:
+def try_submission(
+    submission: Submission, tasks: Sequence[Task], settings: Settings, lanes: Lanes, models: int
+) -> Trial:
     """Call `submission` on `models` models of each task, from the smallest to the largest."""
     calls = plan_calls([submission], tasks, settings)
     chosen = [call for task in tasks for call in _spread([c for c in calls if c.task is task], models)]

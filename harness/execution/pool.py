@@ -55,7 +55,9 @@ class Pool:
     Use as a context manager: leaving it, for whatever reason, kills every sandbox.
     """
 
-    def __init__(self, lanes: Lanes, settings: Settings, staging: Staging, clock: Callable[[PlannedCall], Clock]) -> None:
+    def __init__(
+        self, lanes: Lanes, settings: Settings, staging: Staging, clock: Callable[[PlannedCall], Clock]
+    ) -> None:
         self._lanes, self._settings, self._staging, self._clock = lanes, settings, staging, clock
         self._stopping = threading.Event()
         self._staging_lock = threading.Lock()
@@ -145,4 +147,3 @@ class Pool:
                 threads=self._lanes.threads,
                 gpu=gpu,
             )
-

@@ -6,7 +6,15 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from harness.execution.plan import PlannedCall
 from harness.records import Evaluation
@@ -55,7 +63,9 @@ class RunProgress:
             self._failed[name] += 1
             if self._failed[name] <= SHOWN_FAILURES:
                 where = f"{name} on {evaluation.task}/{evaluation.model}"
-                self._console.print(f"{where}: {evaluation.outcome}: {evaluation.message}", markup=False, soft_wrap=True)
+                self._console.print(
+                    f"{where}: {evaluation.outcome}: {evaluation.message}", markup=False, soft_wrap=True
+                )
             elif self._failed[name] == SHOWN_FAILURES + 1:
                 self._console.print(f"{name}: further failures are counted below", markup=False)
         failed = f"{self._failed[name]} failed" if self._failed[name] else ""
@@ -63,4 +73,6 @@ class RunProgress:
         self._bars.update(self._lines[name], advance=1, failed=failed)
         self._bars.update(self._all, advance=1)
         if not self._left[name] and not self._console.is_terminal:
-            self._console.print(f"{name}: {self._total[name]} calls done {failed}".rstrip(), markup=False, soft_wrap=True)
+            self._console.print(
+                f"{name}: {self._total[name]} calls done {failed}".rstrip(), markup=False, soft_wrap=True
+            )

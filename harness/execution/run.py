@@ -36,7 +36,12 @@ class Plan:
 
 
 def make_plan(
-    submissions: Sequence[Submission], tasks: Sequence[Task], settings: Settings, records: Records, *, force: bool
+    submissions: Sequence[Submission],
+    tasks: Sequence[Task],
+    settings: Settings,
+    records: Records,
+    *,
+    force: bool,
 ) -> Plan:
     """Plan a run. `INFRA_ERROR` says nothing about a submission, so such a call counts as missing."""
     calls = plan_calls(submissions, tasks, settings)
@@ -47,7 +52,11 @@ def make_plan(
 
 
 def execute(
-    plan: Plan, settings: Settings, lanes: Lanes, records: Records, seen: Callable[[PlannedCall, Evaluation], None]
+    plan: Plan,
+    settings: Settings,
+    lanes: Lanes,
+    records: Records,
+    seen: Callable[[PlannedCall, Evaluation], None],
 ) -> None:
     """Make the missing calls; each is recorded before `seen` is told of it.
 
@@ -70,7 +79,9 @@ def execute(
 class Clocks:
     """Hands every call its clock: one of its own, or the one that its submission has for the task."""
 
-    def __init__(self, calls: Iterable[PlannedCall], recorded: Iterable[Evaluation], settings: Settings) -> None:
+    def __init__(
+        self, calls: Iterable[PlannedCall], recorded: Iterable[Evaluation], settings: Settings
+    ) -> None:
         self._settings = settings
         self._shared: dict[tuple[str, str], Clock] = {}
         self._lock = threading.Lock()
@@ -126,4 +137,3 @@ def to_evaluation(done: Done, settings: Settings, machine: dict[str, str]) -> Ev
         started_at=done.started_at,
         finished_at=datetime.now(UTC),
     )
-

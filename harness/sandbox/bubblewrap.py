@@ -86,6 +86,7 @@ def _system_mounts() -> list[str]:
             arguments += ["--symlink", os.readlink(path), str(path)]
         elif path.exists():
             arguments += ["--ro-bind", str(path), str(path)]
+    arguments += ["--dir", "/etc"]
     for optional in ("/etc/ld.so.cache", "/etc/alternatives"):
         arguments += ["--ro-bind-try", optional, optional]
     return [*arguments, "--proc", "/proc", "--dev", "/dev"]

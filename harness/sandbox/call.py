@@ -17,7 +17,7 @@ from harness.sandbox.process import ProtocolError, StartError, WorkerProcess
 TICK = 0.05
 
 #: Characters of output that a result keeps, from its end.
-TAIL = 4000
+TAIL = 16_000
 
 
 class StoppedError(Exception):
@@ -56,7 +56,9 @@ class Call:
     Preparing needs a core but no clock, so it may overlap with another call; `run` is what is timed.
     """
 
-    def __init__(self, job: Job, limits: Limits, slot: int, *, sandboxed: bool, stopping: Callable[[], bool]) -> None:
+    def __init__(
+        self, job: Job, limits: Limits, slot: int, *, sandboxed: bool, stopping: Callable[[], bool]
+    ) -> None:
         self._job, self._limits, self._slot, self._sandboxed = job, limits, slot, sandboxed
         self._stopping = stopping
         self._worker: WorkerProcess | None = None
@@ -135,7 +137,9 @@ class Call:
         self._result = replace(self._result, call_wall_s=wall, call_cpu_s=cpu)
         return ended
 
-    def _expect(self, event: str, left: Callable[[], float], *, exceeded: str | None = None) -> dict[str, Any]:
+    def _expect(
+        self, event: str, left: Callable[[], float], *, exceeded: str | None = None
+    ) -> dict[str, Any]:
         """Wait for the frame `event`, watching time, memory and output; raises `_Ended` and `StoppedError`.
 
         `exceeded` names the limit on the measure's time; without it the worker is still the harness' own.
@@ -167,7 +171,9 @@ class Call:
         if frame.get("event") == event:
             return frame
         if not timed and frame.get("event") == "failed":
-            raise _Ended(Outcome.INFRA_ERROR, f"the model or data could not be loaded: {frame.get('message')}")
+            raise _Ended(
+                Outcome.INFRA_ERROR, f"the model or data could not be loaded: {frame.get('message')}"
+            )
         raise _Ended(Outcome.PROTOCOL if timed else Outcome.INFRA_ERROR, f"expected a frame {event!r}")
 
     def _watch(self, timed: bool) -> None:

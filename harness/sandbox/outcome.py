@@ -18,6 +18,7 @@ class Outcome(StrEnum):
     INVALID_SUBMISSION = "INVALID_SUBMISSION"  #: no complexity.py, no function in it, links, too large
     INFRA_ERROR = "INFRA_ERROR"  #: the harness' own fault: nothing is said about the submission
 
+
 #: Outcomes that a worker may claim for its own call; all others only the harness can establish.
 CLAIMABLE = frozenset(
     {

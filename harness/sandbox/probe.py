@@ -42,7 +42,9 @@ def sandbox_problem() -> UserError | None:
     """Make an empty sandbox with every namespace, mount and filter that calls get; None if that works."""
     try:
         if os.geteuid() == 0 and shutil.which("setpriv") is None:
-            return UserError("setpriv is not installed", remedy="install util-linux, e.g. apt-get install util-linux")
+            return UserError(
+                "setpriv is not installed", remedy="install util-linux, e.g. apt-get install util-linux"
+            )
         program = bubblewrap.executable()
         options, wrapper = bubblewrap.trial()
         seccomp = memory_file(filter_program(gpu=False))
@@ -50,7 +52,9 @@ def sandbox_problem() -> UserError | None:
         return error
     command = [program, *options, "--seccomp", str(seccomp), "--", *wrapper, "/bin/true"]
     try:
-        done = subprocess.run(command, env={}, capture_output=True, text=True, timeout=30, pass_fds=(seccomp,))
+        done = subprocess.run(
+            command, env={}, capture_output=True, text=True, timeout=30, pass_fds=(seccomp,)
+        )
     except subprocess.TimeoutExpired:
         return UserError("the sandbox does not work here: bubblewrap did not end within 30 s")
     finally:
@@ -60,7 +64,8 @@ def sandbox_problem() -> UserError | None:
     reason = " ".join(done.stderr.split())[-300:] or f"exit status {done.returncode}"
     remedy = next((remedy for sign, remedy in REMEDIES if sign in reason), "see docs/sandbox.md")
     return UserError(
-        f"the sandbox does not work here: {reason}", remedy=f"{remedy}; or, for your own code only, --unsafe-no-sandbox"
+        f"the sandbox does not work here: {reason}",
+        remedy=f"{remedy}; or, for your own code only, --unsafe-no-sandbox",
     )
 
 

@@ -64,7 +64,10 @@ def filter_program(gpu: bool) -> bytes:
         rules.add_rule(denied, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFFFFFF, request))
     # A worker must die with the harness: nothing may clear the signal that its parent's death sends.
     rules.add_rule(
-        denied, "prctl", seccomp.Arg(0, seccomp.EQ, PR_SET_PDEATHSIG), seccomp.Arg(1, seccomp.NE, signal.SIGKILL)
+        denied,
+        "prctl",
+        seccomp.Arg(0, seccomp.EQ, PR_SET_PDEATHSIG),
+        seccomp.Arg(1, seccomp.NE, signal.SIGKILL),
     )
     return _export(rules)
 

@@ -33,11 +33,27 @@ class Trap:
 def traps(canary: Path) -> list[Trap]:
     """The self-test's submissions; `canary` is a file of the user's that no sandbox may show."""
     return [
-        Trap("a measure returns its value", "    return float(model(next(iter(dataset.batch(4)))[0]).shape[1])", Outcome.OK),
-        Trap("the network is refused", "    import socket\n    socket.create_connection(('127.0.0.1', 9), 1)", Outcome.FORBIDDEN),
-        Trap("other files are not there", f"    import os\n    return float(os.path.exists({str(canary)!r}))", Outcome.OK),
+        Trap(
+            "a measure returns its value",
+            "    return float(model(next(iter(dataset.batch(4)))[0]).shape[1])",
+            Outcome.OK,
+        ),
+        Trap(
+            "the network is refused",
+            "    import socket\n    socket.create_connection(('127.0.0.1', 9), 1)",
+            Outcome.FORBIDDEN,
+        ),
+        Trap(
+            "other files are not there",
+            f"    import os\n    return float(os.path.exists({str(canary)!r}))",
+            Outcome.OK,
+        ),
         Trap("the time limit ends a call", "    while True: pass", Outcome.TIMEOUT),
-        Trap("the memory limit ends a call", "    hog = []\n    while True: hog.append(b'x' * (32 << 20))", Outcome.MEMORY),
+        Trap(
+            "the memory limit ends a call",
+            "    hog = []\n    while True: hog.append(b'x' * (32 << 20))",
+            Outcome.MEMORY,
+        ),
     ]
 
 
@@ -48,14 +64,18 @@ def run_traps(workers: int) -> Iterator[tuple[Trap, CallResult, bool]]:
         jobs = [_job(staging, trap) for trap in all_traps]
         with ThreadPoolExecutor(workers) as threads:
             for trap, result in zip(all_traps, threads.map(_run, jobs, range(len(jobs))), strict=True):
-                expected_value = {"a measure returns its value": 2.0, "other files are not there": 0.0}.get(trap.name)
+                expected_value = {"a measure returns its value": 2.0, "other files are not there": 0.0}.get(
+                    trap.name
+                )
                 yield trap, result, result.outcome is trap.expected and result.value == expected_value
 
 
 def _job(staging: Staging, trap: Trap) -> Job:
     source = f"def complexity(model, dataset):\n{trap.source}\n"
     submission = staging.stage(trap.name, lambda directory: _write_text(directory / "complexity.py", source))
-    return Job(staging.worker(), submission, staging.stage("model", _write_model), staging.stage("data", _write_data))
+    return Job(
+        staging.worker(), submission, staging.stage("model", _write_model), staging.stage("data", _write_data)
+    )
 
 
 def _run(job: Job, slot: int) -> CallResult:

@@ -22,7 +22,10 @@ def read_file(path: Path) -> dict[str, bytes]:
     """A single .py file is a submission whose complexity.py it is."""
     if path.suffix != ".py":
         raise UserError(
-            "not a submission", file=path, expected="a .py file, a directory or a .zip", found=path.suffix or "no suffix"
+            "not a submission",
+            file=path,
+            expected="a .py file, a directory or a .zip",
+            found=path.suffix or "no suffix",
         )
     return {"complexity.py": _bounded({}, path.name, path.read_bytes())}
 

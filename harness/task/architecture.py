@@ -180,7 +180,7 @@ def _input_shape(shape: Any) -> list[int]:
     numbers = shape if isinstance(shape, list) else []
     integral = [int(n) for n in numbers if isinstance(n, int | float) and n > 0 and n == int(n)]
     if not integral or len(integral) < len(numbers):
-        raise UserError(
-            "input_shape", expected="a list of positive integers, without the batch axis", found=shape
-        )
+        found = "none" if shape is None else shape
+        expected = "a list of positive integers, without the batch axis"
+        raise UserError("input_shape", expected=expected, found=found)
     return integral

@@ -39,7 +39,9 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(require_file(path).read_bytes(), object_pairs_hook=_distinct_keys)
     except _RepeatedKeyError as error:
-        raise UserError("expected distinct keys", file=path, found=f"{error} twice") from error
+        raise UserError(
+            "repeated key", file=path, expected="distinct keys", found=f"{error} twice"
+        ) from error
     except (ValueError, RecursionError) as error:
         raise UserError("not JSON", file=path, expected="a JSON object", found=error) from error
     if not isinstance(content, dict):

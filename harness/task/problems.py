@@ -29,13 +29,17 @@ class Problems:
         self.lines: list[str] = []
 
     def attempt(self, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
-        """Return what `read` returns, or None when it refused: its problems are kept."""
+        """Return what `read` returns, or None when it refused or could not open a file, which is kept."""
         try:
             return read(*args, **kwargs)
         except InvalidTaskError as error:
             self.lines.extend(error.problems)
         except UserError as error:
             self.lines.append(str(error))
+        except OSError as error:
+            if error.filename is None:  # not about opening a file
+                raise
+            self.lines.append(str(UserError("cannot be read", file=error.filename, found=error.strerror)))
         return None
 
     def raise_if_any(self) -> None:

@@ -86,7 +86,10 @@ def _payloads(data: mmap.mmap, shard: Path) -> Iterator[tuple[int, int]]:
             end = start + 12 + length + 4
             if end > len(data):
                 raise UserError(
-                    "truncated", expected=f"{end} bytes", found=len(data), remedy="copy the file again"
+                    "truncated",
+                    expected=f"at least {end} bytes",
+                    found=len(data),
+                    remedy="copy the file again",
                 )
         except UserError as error:
             raise UserError(f"record {number}: {error}", file=shard) from error

@@ -14,6 +14,9 @@ from typing import Any
 
 import tensorflow as tf
 
+#: What Keras raises for settings and shapes that it cannot work with.
+_REFUSALS = (ValueError, TypeError, KeyError, tf.errors.OpError)
+
 
 class ArchitectureError(ValueError):
     """Keras refuses the architecture; the message is one line that names the layer."""
@@ -31,11 +34,14 @@ def build_model(architecture: dict[str, Any]) -> Any:
 
 
 def _sequential(source: Any, definitions: Sequence[dict[str, Any]]) -> Any:
-    model = tf.keras.Sequential([source])
-    for position, definition in enumerate(definitions):
-        with _refusing(position, definition):
-            model.add(_make(**definition))
-    return model
+    try:
+        return tf.keras.Sequential([source, *(_make(d["class_name"], d["config"]) for d in definitions)])
+    except _REFUSALS:  # once more, slowly, to find out which layer it was
+        model = tf.keras.Sequential([source])
+        for position, definition in enumerate(definitions):
+            with _refusing(position, definition):
+                model.add(_make(definition["class_name"], definition["config"]))
+        raise
 
 
 def _functional(source: Any, definitions: Sequence[dict[str, Any]]) -> Any:
@@ -60,7 +66,7 @@ def _refusing(position: int, definition: dict[str, Any]) -> Iterator[None]:
     """Say which layer it was if Keras refuses one."""
     try:
         yield
-    except (ValueError, TypeError, KeyError, tf.errors.OpError) as error:
+    except _REFUSALS as error:
         message = " ".join(str(error).split())[:300]
         raise ArchitectureError(f"layer {position} ({definition['class_name']}): {message}") from error
 

@@ -16,7 +16,14 @@ def main() -> None:
     """Answer one list of architectures; everything that the libraries print goes to standard error."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    json.dump([describe(architecture) for architecture in json.load(sys.stdin)], answers)
+    import tensorflow as tf
+
+    descriptions = []
+    for number, architecture in enumerate(json.load(sys.stdin)):
+        if number % 8 == 0:
+            tf.keras.backend.clear_session()  # frees the models before; takes longer than to build a small one
+        descriptions.append(describe(architecture))
+    json.dump(descriptions, answers)
     answers.close()
 
 
@@ -26,7 +33,6 @@ def describe(architecture: dict[str, Any]) -> dict[str, Any]:
 
     from harness.worker.architecture import ArchitectureError, build_model
 
-    tf.keras.backend.clear_session()
     try:
         model = build_model(architecture)
     except ArchitectureError as error:

@@ -1,0 +1,57 @@
+# Everything that a checkout needs; `make` alone lists it. Nothing here is an extension of one make or shell.
+
+# The interpreter that .venv is made with. Empty: the newest here that TensorFlow has wheels for.
+PYTHON ?=
+# Test processes at once.
+JOBS ?= 2
+
+VENV = .venv
+BIN = $(VENV)/bin
+STAMP = $(VENV)/.installed
+DEMO = build/demo
+BASELINES = vc_dim distance_from_init jacobian_norm num_params random
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-18s%s\n", $$1, $$2 }'
+
+demo: setup sandbox ## Set everything up, run the cheap baselines on the shipped task, print the leaderboard
+	@mkdir -p $(DEMO)
+	unsafe=$$(.ci/sandbox-option $(BIN)/python) && \
+	$(BIN)/pgdl run $(BASELINES) --tasks task_data --results $(DEMO)/results.db $$unsafe
+	$(BIN)/pgdl board --tasks task_data --results $(DEMO)/results.db --output $(DEMO)/leaderboard
+
+demo-full: ## The same with every baseline, the slow `sharpness` included
+	@$(MAKE) demo BASELINES="$(BASELINES) sharpness"
+
+test: lint sandbox ## Set everything up and pass all checks
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+
+lint: setup ## Check style, format and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: setup ## Rewrite the code in the house style
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: setup sandbox ## Run the benchmarks
+	$(BIN)/python -m pytest tests/benchmarks -o addopts=
+
+setup: $(STAMP) ## Make .venv at the versions of constraints.txt, unless it is up to date
+
+$(STAMP): pyproject.toml constraints.txt
+	@.ci/setup $(VENV) $(PYTHON)
+	@touch $(STAMP)
+
+sandbox: ## Install bubblewrap, where that may be done
+	@command -v bwrap > /dev/null || .ci/install bubblewrap || true
+
+lock: ## Renew constraints.txt with the newest versions that fit
+	.ci/lock $(PYTHON)
+
+clean: ## Remove what was built, demo results included, and all caches; keep .venv
+	rm -rf build dist ./*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
+
+.PHONY: help demo demo-full test lint format bench setup sandbox lock clean

@@ -1,0 +1,100 @@
+"""What becomes of submissions that behave and of those that do not, each in a real sandbox."""
+
+import pytest
+
+from tests.e2e.conftest import records, write_submission
+
+TIME_LIMIT = 3
+MEMORY = "900M"
+
+#: name -> (body of complexity(), outcome, part of the message)
+CASES = {
+    "weights": ("return sum(float((w ** 2).sum()) for w in model.get_weights())", "OK", ""),
+    "numpy_scalar": ("import numpy as np\nreturn np.float32(0.5)", "OK", ""),
+    "python_loop": ("while True: pass", "TIMEOUT", "exceeded the time limit of 3 s"),
+    "sleeps_and_swallows": (
+        "import time\nwhile True:\n    try: time.sleep(60)\n    except BaseException: pass", "TIMEOUT", "3 s",
+    ),
+    "call_in_c": (
+        "import numpy as np\na = np.random.rand(2500, 2500)\nreturn float(np.linalg.svd(a)[1][0])", "TIMEOUT", "3 s",
+    ),
+    "memory_hog": ("import numpy as np\nhog = []\nwhile True: hog.append(np.ones(4 << 20))", "MEMORY", "limit 900 MiB"),
+    "raises": ("raise ValueError('no luck')", "EXCEPTION", "ValueError: no luck"),
+    "exits": ("import sys\nsys.exit(0)", "EXCEPTION", "SystemExit"),
+    "dies": ("import os\nos._exit(7)", "CRASH", "exited with status 7"),
+    "segfaults": ("import ctypes\nctypes.string_at(0)", "CRASH", "signal 11"),
+    "nan": ("return float('nan')", "BAD_VALUE", "finite"),
+    "infinite": ("return float('inf')", "BAD_VALUE", "finite"),
+    "text": ("return '0.5'", "BAD_VALUE", "str"),
+    "nothing": ("pass", "BAD_VALUE", "NoneType"),
+    "floods": ("while True: print('x' * 65536)", "OUTPUT", "64 MiB"),
+    "network": ("import socket\nsocket.create_connection(('127.0.0.1', 22), 1)", "FORBIDDEN", "not permitted"),
+    "writes": ("open('/job/submission/left', 'w')", "FORBIDDEN", "Read-only"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory, one_model, pgdl, sandbox):
+    """Run all cases, and some odd ones, in one go: submission name -> record."""
+    directory = tmp_path_factory.mktemp("submissions")
+    submissions = [write_submission(directory, name, body) for name, (body, _, _) in CASES.items()]
+    (directory / "no_function.py").write_text("measure = 1\n")
+    (directory / "no_file").mkdir()
+    (directory / "no_file" / "measure.py").write_text("def complexity(model, dataset): return 1.0\n")
+    (directory / "broken.py").write_text("def complexity(model, dataset:\n")
+    odd = [directory / "no_function.py", directory / "no_file", directory / "broken.py"]
+    database = directory / "results.db"
+    done = pgdl(
+        "run", *submissions, *odd, "--tasks", one_model, "--results", database,
+        "--time-limit", TIME_LIMIT, "--memory", MEMORY,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    return {row["submission"]: row for row in records(database)}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_outcome(rows, name):
+    _, outcome, message = CASES[name]
+    assert (rows[name]["outcome"], rows[name]["value"] is not None) == (outcome, outcome == "OK"), rows[name]
+    assert message in rows[name]["message"]
+
+
+def test_a_missing_function_or_file_is_an_invalid_submission(rows):
+    assert rows["no_function"]["outcome"] == rows["no_file"]["outcome"] == "INVALID_SUBMISSION"
+    assert "expected a function complexity" in rows["no_function"]["message"]
+    assert "found measure.py" in rows["no_file"]["message"]
+
+
+def test_a_syntax_error_names_the_line(rows):
+    assert rows["broken"]["outcome"] == "EXCEPTION"
+    assert "complexity.py" in rows["broken"]["message"]
+    assert "line 1" in rows["broken"]["message"]
+
+
+def test_every_submission_has_one_record(rows):
+    assert set(rows) == {*CASES, "no_function", "no_file", "broken"}
+
+
+def test_limits_and_what_was_used_are_recorded(rows):
+    assert {row["time_limit_s"] for row in rows.values()} == {TIME_LIMIT}
+    assert {row["memory_limit_bytes"] for row in rows.values()} == {900 * 1024**2}
+    assert rows["python_loop"]["call_wall_s"] >= TIME_LIMIT
+    assert rows["python_loop"]["call_cpu_s"] > 0.5
+    assert rows["memory_hog"]["peak_memory_bytes"] > 900 * 1024**2
+    assert rows["weights"]["load_wall_s"] > 0
+
+
+def test_the_last_output_is_kept_and_starts_at_the_submission(rows):
+    tail = rows["raises"]["output_tail"]
+    assert "raise ValueError" in tail
+    assert tail.startswith("Traceback")
+    assert "/job/submission/complexity.py" in tail
+
+
+def test_the_value_is_the_measure_of_the_final_weights(rows, one_model):
+    import h5py
+
+    with h5py.File(one_model / "single" / "model_0" / "weights.hdf5") as file:
+        arrays = []
+        file.visititems(lambda _, item: arrays.append(item[()]) if isinstance(item, h5py.Dataset) else None)
+    assert rows["weights"]["value"] == pytest.approx(sum(float((a**2).sum()) for a in arrays), rel=1e-6)

@@ -1,0 +1,150 @@
+"""A participant's way: a template, a check, a run, a score, a place on the board; and bad input on the way."""
+
+import json
+
+import pytest
+
+from tests.e2e.conftest import records, write_submission
+from tests.throwaway import GAPS
+
+pytestmark = pytest.mark.usefixtures("sandbox")
+
+
+def test_the_template_passes_check(tmp_path, competition, pgdl):
+    assert pgdl("new", tmp_path / "mine").returncode == 0
+    done = pgdl("check", tmp_path / "mine", "--tasks", competition)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "mine passes" in done.stdout
+    assert "A full run: 8 models, about" in done.stdout
+    again = pgdl("new", tmp_path / "mine")
+    assert (again.returncode, "already there" in again.stderr) == (2, True)
+
+
+def test_check_shows_what_failed_and_records_nothing(tmp_path, competition, pgdl):
+    submission = write_submission(tmp_path, "bad", "print('before the end')\nraise KeyError('[red]x[/red]')")
+    done = pgdl("check", submission, "--tasks", competition, cwd=tmp_path)
+    assert done.returncode == 1
+    for part in ("EXCEPTION", "KeyError: '[red]x[/red]'", "before the end", "does not pass"):
+        assert part in done.stdout
+    assert not (tmp_path / "results.db").exists()
+
+
+def test_check_warns_of_measures_that_cannot_work(tmp_path, competition, pgdl):
+    constant = pgdl("check", write_submission(tmp_path, "constant", "return 1"), "--tasks", competition)
+    assert "the same value for all models" in constant.stdout
+    clock = pgdl(
+        "check",
+        write_submission(tmp_path, "clock", "import time\nreturn time.time()"),
+        "--tasks",
+        competition,
+    )
+    assert "not repeatable" in clock.stdout
+
+
+def test_the_gap_itself_scores_one_hundred_and_leads_the_board(tmp_path, competition, pgdl):
+    # The gaps of the throw-away task are known, and its models can be told apart by their shapes.
+    order = {("relu", 1, 4): 0, ("relu", 1, 6): 1, ("relu", 2, 4): 2, ("relu", 2, 6): 3,
+             ("tanh", 1, 4): 4, ("tanh", 1, 6): 5, ("tanh", 2, 4): 6, ("tanh", 2, 6): 7}  # fmt: skip
+    body = (
+        f"order, gaps = {order!r}, {GAPS!r}\nfirst = model.layers[0]\n"
+        "cell = (first.activation.__name__, len(model.layers) - 1, first.units)\nreturn gaps[order[cell]]"
+    )
+    perfect = write_submission(tmp_path, "perfect", body)
+    reverse = write_submission(tmp_path, "reverse", body.replace("return ", "return -"))
+    shared = ("--tasks", competition, "--results", tmp_path / "results.db")
+    assert pgdl("run", perfect, reverse, *shared).returncode == 0
+    score = json.loads(pgdl("score", "perfect", *shared, "--format", "json").stdout)
+    assert score["score"] == pytest.approx(100)
+    assert score["tasks"]["tiny"]["official"] == pytest.approx(1)
+    board = pgdl("board", *shared, "--output", tmp_path / "board")
+    assert board.returncode == 0
+    assert board.stdout.index("perfect") < board.stdout.index("reverse")
+    rows = json.loads((tmp_path / "board" / "leaderboard.json").read_text())["rows"]
+    assert {row["submission"]: row["score"] for row in rows}["reverse"] == pytest.approx(47.47705595857634)
+    assert (tmp_path / "board" / "leaderboard.md").read_text().count("\n|") == 5
+
+
+def test_unsandboxed_results_are_marked_and_never_rank(tmp_path, competition, pgdl):
+    submission = write_submission(tmp_path, "mine", "return float(model.layers[0].units)")
+    shared = ("--tasks", competition, "--results", tmp_path / "results.db")
+    done = pgdl("run", submission, *shared, "--unsafe-no-sandbox")
+    assert done.returncode == 0
+    assert "NOT SANDBOXED" in done.stdout
+    assert {row["sandbox"] for row in records(tmp_path / "results.db")} == {"none"}
+    rows = json.loads(pgdl("board", *shared, "--format", "json").stdout)["rows"]
+    assert {row["submission"]: row["rank"] for row in rows} == {"noisy_oracle": 1, "mine": None}
+    assert pgdl("run", submission, *shared).returncode == 0  # sandboxed: computed anew, and ranked
+    rows = json.loads(pgdl("board", *shared, "--format", "json").stdout)["rows"]
+    assert {row["submission"]: row["rank"] for row in rows} == {"noisy_oracle": 1, "mine": 2}
+
+
+def test_without_bubblewrap_the_run_refuses_and_says_what_mends_it(tmp_path, competition, environment):
+    import subprocess
+
+    from tests.e2e.conftest import PGDL
+
+    submission = write_submission(tmp_path, "mine", "return 1.0")
+    command = [
+        *PGDL,
+        "run",
+        str(submission),
+        "--tasks",
+        str(competition),
+        "--results",
+        str(tmp_path / "r.db"),
+    ]
+    done = subprocess.run(
+        command, env=environment | {"PATH": str(tmp_path)}, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert "apt-get install" in done.stderr
+    assert not (tmp_path / "r.db").exists()
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("keras", [2, 3])
+def test_a_measure_file_of_2020_runs_unmodified(tmp_path, one_model, pgdl, keras):
+    """What the competition's own measure files rely on, in both versions of Keras."""
+    folder = tmp_path / "old"
+    folder.mkdir()
+    (folder / "metadata").write_text(f"description: as in 2020\nkeras: {keras}\n")
+    (folder / "complexity.py").write_text(OLD)
+    database = tmp_path / "results.db"
+    done = pgdl("run", folder, "--tasks", one_model, "--results", database)
+    assert done.returncode == 0, done.stdout
+    (row,) = records(database)
+    assert (row["keras"], row["outcome"]) == (keras, "OK")
+    assert json.loads(row["environment"])["keras"].split(".")[0] == str(keras)
+
+
+OLD = """
+import numpy as np
+import tensorflow as tf
+
+
+def complexity(model, dataset):
+    @tf.function
+    def predict(x):
+        with tf.GradientTape(persistent=True) as tape:
+            logits = model(x, tape=tape)
+        return [tape.batch_jacobian(logits, layer._last_seen_input) for layer in model.layers]
+
+    total = 0.0
+    for x, y in dataset.batch(8, drop_remainder=True):
+        assert x.dtype == tf.float32 and y.dtype == tf.int32
+        total += sum(float(tf.reduce_mean(tf.square(j))) for j in predict(x))
+    groups = [iter(dataset.filter(lambda x, y, k=k: tf.equal(y, k)).batch(4)) for k in range(3)]
+    assert all(int(next(group)[1][0]) == k for k, group in enumerate(groups))
+    shuffled = iter(dataset.shuffle(1000).repeat(-1).batch(4))
+    shuffled.next()
+    original = model.get_weights()
+    model.set_weights([w + 1 for w in original])
+    assert np.allclose(model.get_weights()[0], original[0] + 1)
+    distance = sum(float(((a - b) ** 2).sum()) for a, b in zip(original, model.initial_weights))
+    optimizer = tf.keras.optimizers.SGD(learning_rate=1e-3)
+    x, y = next(iter(dataset.batch(8)))
+    with tf.GradientTape() as tape:
+        loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)(y, model(x))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    return total + distance
+"""

@@ -1,0 +1,103 @@
+"""Nothing that is finished is lost: not by Ctrl-C, not by SIGKILL, not by a second harness, not by a full disk."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.e2e.conftest import PGDL, alive, descendants, records, wait_for, write_submission
+
+pytestmark = pytest.mark.usefixtures("sandbox")
+
+SLOW = "import time\ntime.sleep(0.3)\nreturn float(len(model.layers))"
+MODELS = {f"model_{number}" for number in range(8)}
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)]
+)
+def test_an_interrupted_run_loses_nothing_and_leaves_no_process(
+    tmp_path, competition, pgdl, start, sent, code
+):
+    submission, database = write_submission(tmp_path, "slow", SLOW), tmp_path / "results.db"
+    arguments = ("run", submission, "--tasks", competition, "--results", database, "--workers", 1)
+    harness = start(*arguments)
+    wait_for(lambda: len(records(database)) >= 2, "two records")
+    wait_for(lambda: bool(descendants(harness)), "a sandbox")
+    below = descendants(harness)
+    harness.send_signal(sent)
+    assert harness.wait(30) == code
+    wait_for(lambda: not alive(below), "the end of every sandbox", 10)
+
+    before = records(database)
+    assert 2 <= len(before) < 8
+    done = pgdl(*arguments)
+    assert done.returncode == 0, done.stdout
+    assert f"{len(before)} of 8 calls are recorded already" in done.stdout
+    after = records(database)
+    assert after[: len(before)] == before
+    assert len(after) == 8
+    assert {row["model"] for row in after} == MODELS
+
+
+def test_the_same_command_again_computes_nothing_and_force_everything(tmp_path, one_model, pgdl):
+    submission, database = write_submission(tmp_path, "quick", "return 1.0"), tmp_path / "results.db"
+    arguments = ("run", submission, "--tasks", one_model, "--results", database)
+    assert pgdl(*arguments).returncode == 0
+    first = records(database)
+    assert pgdl(*arguments).returncode == 0
+    assert records(database) == first
+    assert pgdl(*arguments, "--force").returncode == 0
+    assert len(records(database)) == 2
+
+
+def test_a_changed_submission_runs_again(tmp_path, one_model, pgdl):
+    database = tmp_path / "results.db"
+    for value in (1.0, 2.0):
+        submission = write_submission(tmp_path, "measure", f"return {value}")
+        assert pgdl("run", submission, "--tasks", one_model, "--results", database).returncode == 0
+    assert [row["value"] for row in records(database)] == [1.0, 2.0]
+
+
+def test_two_harnesses_on_one_results_file(tmp_path, competition, start):
+    database = tmp_path / "results.db"
+    shared = ("--tasks", competition, "--results", database, "--workers", 1)
+    names = ("first", "second")
+    submissions = [write_submission(tmp_path, name, f"return float({len(name)})") for name in names]
+    both = [start("run", submission, *shared) for submission in submissions]
+    assert [harness.wait(200) for harness in both] == [0, 0], [harness.communicate()[0] for harness in both]
+    rows = records(database)
+    assert sorted((row["submission"], row["model"]) for row in rows) == sorted(
+        (n, m) for n in names for m in MODELS
+    )
+    assert {row["value"] for row in rows} == {5.0, 6.0}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a file system that is full")
+def test_a_full_disk_stops_the_run_with_one_line_and_keeps_what_was_written(
+    tmp_path, competition, environment
+):
+    output = "print('x' * 12000)\nreturn 1.0"
+    submission = write_submission(tmp_path, "wordy", output)
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    run = [*PGDL, "run", str(submission), "--tasks", str(competition), "--results", str(disk / "results.db")]
+    ask = f"import sqlite3; rows = sqlite3.connect({str(disk / 'results.db')!r}).execute(COUNT); print('kept', *rows.fetchone())"
+    count = [sys.executable, "-c", ask.replace("COUNT", "'select count(*) from evaluations'")]
+    once = f"{shlex.join(run)}; echo code $?; {shlex.join(count)}"
+    script = f"{once}; rm {disk}/filler; {once}"
+    full = ["bwrap", "--dev-bind", "/", "/", "--size", "524288", "--tmpfs", str(disk)]
+    filler = f"head -c 450560 /dev/zero > {disk}/filler; "
+    done = subprocess.run(
+        [*full, "sh", "-c", filler + script], env=environment, capture_output=True, text=True, timeout=240
+    )
+    lines = done.stdout.splitlines()
+    codes = [line for line in lines if line.startswith("code")]
+    kept = [int(line.split()[1]) for line in lines if line.startswith("kept")]
+    assert codes == ["code 2", "code 0"], done.stdout + done.stderr
+    assert "disk is full" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert 0 < kept[0] < 8 == kept[1]

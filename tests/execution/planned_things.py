@@ -1,0 +1,35 @@
+"""Submissions, tasks and settings to plan with; no file of any of them exists."""
+
+import hashlib
+from pathlib import Path
+
+from harness.execution.settings import Settings
+from harness.sandbox.limits import GIB, Limits
+from harness.submission import Submission
+from harness.submission.metadata import Metadata
+from harness.task.architecture import Architecture
+from harness.task.data import TrainingData
+from harness.task.model import Model
+from harness.task.shapes import ModelShapes
+from harness.task.task import Task
+
+SETTINGS = Settings(Limits(memory_bytes=4 * GIB))
+
+NOWHERE = Path("/nowhere")
+ARCHITECTURE = Architecture(NOWHERE, {"format": "layers", "layers": [], "input_shape": [3]}, (), ())
+
+
+def make_submission(name: str = "margin", content: bytes = b"1", keras: int | None = None) -> Submission:
+    return Submission(name, {"complexity.py": content}, Metadata(keras=keras))
+
+
+def make_model(name: str, content: str | None = None) -> Model:
+    """A model whose files are told apart by `content` alone."""
+    digest = hashlib.sha256((content or f"files of {name}").encode()).hexdigest()
+    return Model(name, NOWHERE / name, digest, ARCHITECTURE, ModelShapes((), (2,)), has_initial_weights=False)
+
+
+def make_task(models: list[Model] | int = 6, name: str = "toy", data: str = "data") -> Task:
+    if isinstance(models, int):
+        models = [make_model(f"model_{number}") for number in range(models)]
+    return Task(name, tuple(models), TrainingData(NOWHERE, NOWHERE, data), reference=None)

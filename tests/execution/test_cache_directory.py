@@ -1,0 +1,36 @@
+"""Where the harness keeps what it can compute again."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.cache import cache_directory
+from harness.errors import UserError
+
+
+def test_the_user_may_name_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "mine"))
+    assert cache_directory("staged") == tmp_path / "mine" / "staged"
+    assert (tmp_path / "mine" / "staged").is_dir()
+
+
+def test_a_relative_name_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PGDL_CACHE", "mine")
+    assert cache_directory("staged") == tmp_path / "mine" / "staged"
+
+
+def test_else_it_is_where_the_user_keeps_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PGDL_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_directory("shapes") == tmp_path / "xdg" / "pgdl-harness" / "shapes"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert cache_directory("shapes") == tmp_path / "home" / ".cache" / "pgdl-harness" / "shapes"
+
+
+def test_a_place_that_cannot_be_used_is_the_users_to_mend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "file"))
+    with pytest.raises(UserError, match="PGDL_CACHE"):
+        cache_directory("staged")

@@ -1,0 +1,134 @@
+"""What makes two calls the same call, and the order in which calls are made."""
+
+from dataclasses import replace
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+from planned_things import SETTINGS, make_model, make_submission, make_task
+
+import harness
+from harness.execution.budget import TimeBudget
+from harness.execution.plan import PlannedCall, plan_calls
+from harness.execution.settings import Settings
+from harness.sandbox.limits import GIB, Limits
+from harness.submission import Submission
+from harness.task.task import Task
+
+ONE = make_task([make_model("model_0")])
+
+
+def only_call(
+    submission: Submission | None = None, task: Task = ONE, settings: Settings = SETTINGS
+) -> PlannedCall:
+    (call,) = plan_calls([submission or make_submission()], [task], settings)
+    return call
+
+
+def order(submission: Submission, task: Task, settings: Settings = SETTINGS) -> list[str]:
+    """Digests of the models in the order in which they are visited."""
+    return [call.model.digest for call in plan_calls([submission], [task], settings)]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        only_call(make_submission(content=b"2")),
+        only_call(task=make_task([make_model("model_0", "retrained")])),
+        only_call(task=make_task([make_model("model_0")], data="more data")),
+        only_call(settings=replace(SETTINGS, time_limit_s=300.5)),
+        only_call(settings=replace(SETTINGS, time_budget=TimeBudget.AVERAGE)),
+        only_call(settings=replace(SETTINGS, limits=Limits(memory_bytes=2 * GIB))),
+        only_call(settings=replace(SETTINGS, seed=1)),
+        only_call(settings=replace(SETTINGS, keras=2)),
+        only_call(make_submission(keras=2)),
+        only_call(settings=replace(SETTINGS, sandboxed=False)),
+    ],
+    ids=[
+        "submission", "model", "data", "time limit", "time budget", "memory limit", "seed", "keras of the user",
+        "keras of the submission", "sandbox",
+    ],
+)  # fmt: skip
+def test_another_call_has_another_key(other: PlannedCall) -> None:
+    assert other.key != only_call().key
+
+
+def test_another_version_of_the_harness_makes_another_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = only_call().key
+    monkeypatch.setattr(harness, "__version__", "0.2.0")
+    assert only_call().key != before
+
+
+def test_the_same_call_keeps_its_key() -> None:
+    assert only_call().key == only_call().key
+    assert only_call(settings=replace(SETTINGS, keras=3)).key == only_call().key, "3 is the default"
+    other_limits = Limits(memory_bytes=4 * GIB, processes=7, startup_s=1.0)
+    assert only_call(settings=replace(SETTINGS, limits=other_limits)).key == only_call().key
+
+
+def test_a_call_is_the_same_in_whatever_company() -> None:
+    tasks = [make_task(6, "other"), make_task(6)]
+    everything = plan_calls([make_submission("x", b"x"), make_submission()], tasks, SETTINGS)
+    alone = {(call.key, call.seed) for call in plan_calls([make_submission()], [make_task(6)], SETTINGS)}
+    chosen = {(c.key, c.seed) for c in everything if c.submission.name == "margin" and c.task.name == "toy"}
+    assert chosen == alone
+    assert len({call.key for call in everything}) == len(everything) == 24
+
+
+def test_submissions_and_tasks_keep_their_order() -> None:
+    submissions = [make_submission("b", b"b"), make_submission("a", b"a")]
+    calls = plan_calls(submissions, [make_task(2, "z"), make_task(2, "y")], SETTINGS)
+    assert [(call.submission.name, call.task.name) for call in calls] == [
+        place for place in [("b", "z"), ("b", "y"), ("a", "z"), ("a", "y")] for _ in range(2)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("user", "submission", "expected"), [(None, None, 3), (None, 2, 2), (3, 2, 3), (2, None, 2), (2, 3, 2)]
+)
+def test_the_user_decides_about_keras_before_the_submission(
+    user: int | None, submission: int | None, expected: int
+) -> None:
+    call = only_call(make_submission(keras=submission), settings=replace(SETTINGS, keras=user))
+    assert call.keras == expected
+
+
+def test_every_record_has_a_seed_of_its_own() -> None:
+    calls = plan_calls([make_submission()], [make_task(50), make_task(50, "other")], SETTINGS)
+    assert len({call.seed for call in calls}) == 100
+    assert all(0 <= call.seed < 2**32 for call in calls), "what NumPy takes"
+
+
+def test_the_seed_depends_on_the_run_the_submission_and_the_model() -> None:
+    others = [
+        only_call(settings=replace(SETTINGS, seed=1)),
+        only_call(make_submission(content=b"2")),
+        only_call(task=make_task([make_model("model_0", "retrained")])),
+        only_call(task=make_task([make_model("model_0")], "other")),
+    ]
+    assert len({only_call().seed, *(call.seed for call in others)}) == 5
+    faster = replace(SETTINGS, time_limit_s=1.0, limits=Limits(memory_bytes=GIB), sandboxed=False)
+    assert only_call(settings=faster).seed == only_call().seed, "limits change no number"
+
+
+def test_the_order_of_models_depends_on_the_submission_and_the_seed() -> None:
+    task = make_task(20)
+    in_order = [model.digest for model in task.models]
+    orders = [
+        order(make_submission(), task),
+        order(make_submission(content=b"2"), task),
+        order(make_submission(), task, replace(SETTINGS, seed=1)),
+    ]
+    assert all(sorted(found) == sorted(in_order) for found in orders)
+    assert len({tuple(found) for found in [in_order, *orders]}) == 4
+    assert order(make_submission(), task) == orders[0]
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.permutations(range(6)))
+def test_the_order_of_models_does_not_depend_on_their_names(numbers: list[int]) -> None:
+    """Tasks list their models by name; a submission that counts its calls must learn nothing from that."""
+    named = [make_model(f"model_{number}", f"files {i}") for i, number in enumerate(numbers)]
+    task = make_task(sorted(named, key=lambda model: model.id))
+    straight = make_task([make_model(f"model_{i}", f"files {i}") for i in range(6)])
+    assert order(make_submission(), task) == order(make_submission(), straight)

@@ -1,0 +1,74 @@
+"""How many calls run side by side, and with how many cores each."""
+
+from types import SimpleNamespace
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from harness.errors import UserError
+from harness.execution import machine
+from harness.execution.machine import Lanes, describe_machine, plan_lanes
+from harness.sandbox.devices import Gpu
+from harness.sandbox.limits import GIB
+
+
+def lanes(
+    workers: int | None = None, *, cores: int, gpus: int = 0, memory: int = 1024, limit: int = 4
+) -> Lanes:
+    """Lanes on a machine with so many cores, GPUs and GiB of memory; `limit` is GiB per call."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machine.os, "sched_getaffinity", lambda _pid: set(range(cores)))
+        patch.setattr(machine.psutil, "virtual_memory", lambda: SimpleNamespace(total=memory * GIB))
+        patch.setattr(machine, "find_gpus", lambda: [Gpu(i, f"GPU-{i}", "NVIDIA H200") for i in range(gpus)])
+        return plan_lanes(workers, limit * GIB)
+
+
+def test_one_call_per_core() -> None:
+    found = lanes(cores=2)
+    assert (found.workers, found.threads, found.sandboxes, found.gpus) == (2, 1, 2, ())
+
+
+def test_fewer_calls_share_the_cores_and_leave_one_to_the_harness() -> None:
+    found = lanes(4, cores=16)
+    assert (found.workers, found.threads) == (4, 3)
+    assert found.workers * found.threads < 16
+
+
+def test_the_next_sandbox_is_started_on_cores_that_no_call_needs() -> None:
+    assert lanes(1, cores=2).sandboxes == 2
+    assert lanes(4, cores=16).sandboxes == 8
+    assert lanes(2, cores=2).sandboxes == 2
+
+
+def test_memory_bounds_the_calls_at_once() -> None:
+    assert lanes(cores=8, memory=16, limit=4).workers == 3, "a tenth is left to the machine"
+    assert lanes(cores=8, memory=16, limit=64).workers == 1
+
+
+def test_one_call_per_gpu_whatever_the_cores() -> None:
+    found = lanes(cores=16, gpus=2)
+    assert (found.workers, found.threads, [gpu.minor for gpu in found.gpus]) == (2, 7, [0, 1])
+    assert lanes(cores=2, gpus=4).workers == 4
+    assert lanes(1, cores=16, gpus=2).workers == 1
+
+
+def test_more_calls_than_gpus_are_refused() -> None:
+    with pytest.raises(UserError, match="--workers: one call per GPU: expected at most 2, found 3"):
+        lanes(3, cores=16, gpus=2)
+
+
+@given(st.integers(1, 256), st.integers(1, 300), st.integers(0, 8))
+def test_calls_under_the_clock_never_share_a_core(cores: int, workers: int, gpus: int) -> None:
+    if gpus and workers > gpus:
+        workers = gpus
+    found = lanes(workers, cores=cores, gpus=gpus)
+    assert found.threads >= 1
+    assert found.workers * found.threads <= max(cores, workers)
+    assert workers <= found.sandboxes <= 2 * workers
+
+
+def test_a_record_knows_the_machine() -> None:
+    described = describe_machine()
+    assert set(described) == {"kernel", "processor"}
+    assert all(described.values())

@@ -1,0 +1,57 @@
+"""The record of a call says what was called, under which limits, and what became of it."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import harness
+from harness.execution.budget import TimeBudget
+from harness.execution.plan import plan_calls
+from harness.execution.pool import Done
+from harness.execution.run import to_evaluation
+from harness.sandbox.call import CallResult
+from harness.sandbox.limits import GIB
+from harness.sandbox.outcome import Outcome
+from planned_things import SETTINGS, make_submission, make_task
+
+
+def test_every_column_has_its_own_source() -> None:
+    settings = replace(SETTINGS, time_limit_s=7.0, time_budget=TimeBudget.AVERAGE, sandboxed=False)
+    (planned,) = plan_calls([make_submission(keras=2)], [make_task(1)], settings)
+    result = CallResult(
+        Outcome.MEMORY, None, "out of memory", 1.0, 2.0, 3.0, 4.0, 5.0, 6, "the tail", {"keras": "2.19.0"}
+    )
+    started = datetime.now(UTC)
+    row = to_evaluation(Done(planned, result, started), settings, {"kernel": "6.18"})
+    found = {column.name: getattr(row, column.name) for column in row.__table__.columns}
+    finished = found.pop("finished_at")
+    assert started <= finished <= datetime.now(UTC)
+    assert found == {
+        "id": None,
+        "key": planned.key,
+        "submission": "margin",
+        "submission_digest": planned.submission.digest,
+        "is_baseline": False,
+        "task": "toy",
+        "model": "model_0",
+        "model_digest": planned.model.digest,
+        "data_digest": "data",
+        "outcome": "MEMORY",
+        "value": None,
+        "message": "out of memory",
+        "startup_wall_s": 1.0,
+        "load_wall_s": 2.0,
+        "load_cpu_s": 3.0,
+        "call_wall_s": 4.0,
+        "call_cpu_s": 5.0,
+        "peak_memory_bytes": 6,
+        "time_limit_s": 7.0,
+        "time_budget": "average",
+        "memory_limit_bytes": 4 * GIB,
+        "seed": planned.seed,
+        "keras": 2,
+        "sandbox": "none",
+        "harness_version": harness.__version__,
+        "environment": {"kernel": "6.18", "keras": "2.19.0"},
+        "output_tail": "the tail",
+        "started_at": started,
+    }

@@ -1,0 +1,110 @@
+"""The same command again makes only the calls that are missing."""
+
+from pathlib import Path
+
+import pytest
+from planned_things import SETTINGS, make_model, make_submission, make_task
+
+from harness.execution.plan import PlannedCall
+from harness.execution.run import Plan, make_plan
+from harness.records import Records
+from harness.sandbox.outcome import Outcome
+from harness.submission import Submission
+from harness.task.task import Task
+from tests.records.evaluation_rows import evaluation
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Records:
+    return Records(str(tmp_path / "results.db"))
+
+
+def plan(records: Records, submission: Submission, task: Task, *, force: bool = False) -> Plan:
+    return make_plan([submission], [task], SETTINGS, records, force=force)
+
+
+def record(records: Records, call: PlannedCall, outcome: Outcome = Outcome.OK) -> None:
+    records.add(
+        evaluation(
+            key=call.key, submission=call.submission.name, submission_digest=call.submission.digest,
+            task=call.task.name, model=call.model.id, model_digest=call.model.digest, outcome=outcome,
+        )
+    )  # fmt: skip
+
+
+def models(calls: list[PlannedCall]) -> list[str]:
+    return sorted(call.model.id for call in calls)
+
+
+def test_at_first_everything_is_missing(records: Records) -> None:
+    first = plan(records, make_submission(), make_task(3))
+    assert models(first.missing) == ["model_0", "model_1", "model_2"]
+    assert first.recorded == ()
+
+
+def test_what_is_recorded_is_not_done_again(records: Records) -> None:
+    first = plan(records, make_submission(), make_task(3))
+    record(records, first.calls[0])
+    second = plan(records, make_submission(), make_task(3))
+    assert second.missing == list(first.calls[1:])
+    assert [row.model for row in second.recorded] == [first.calls[0].model.id]
+
+
+@pytest.mark.parametrize("outcome", [o for o in Outcome if o not in (Outcome.OK, Outcome.INFRA_ERROR)])
+def test_a_failure_of_the_submission_is_final(outcome: Outcome, records: Records) -> None:
+    for call in plan(records, make_submission(), make_task(2)).calls:
+        record(records, call, outcome)
+    assert plan(records, make_submission(), make_task(2)).missing == []
+
+
+def test_a_failure_of_the_harness_is_made_up_for(records: Records) -> None:
+    call = plan(records, make_submission(), make_task(1)).calls[0]
+    record(records, call, Outcome.INFRA_ERROR)
+    again = plan(records, make_submission(), make_task(1))
+    assert (again.missing, again.recorded) == ([call], ())
+    record(records, call, Outcome.OK)
+    assert plan(records, make_submission(), make_task(1)).missing == []
+
+
+def test_force_does_everything_again(records: Records) -> None:
+    for call in plan(records, make_submission(), make_task(2)).calls:
+        record(records, call)
+    forced = plan(records, make_submission(), make_task(2), force=True)
+    assert (len(forced.missing), forced.recorded) == (2, ())
+
+
+def test_a_changed_submission_model_or_data_is_called_again(records: Records) -> None:
+    for call in plan(records, make_submission(), make_task(2)).calls:
+        record(records, call)
+    retrained = make_task([make_model("model_0"), make_model("model_1", "retrained")])
+    assert len(plan(records, make_submission(content=b"2"), make_task(2)).missing) == 2
+    assert models(plan(records, make_submission(), retrained).missing) == ["model_1"]
+    assert len(plan(records, make_submission(), make_task(2, data="more data")).missing) == 2
+
+
+def test_models_that_swap_their_names_are_called_again(records: Records) -> None:
+    """Records name the model: the old ones would give each model the other one's value."""
+    for call in plan(records, make_submission(), make_task(2)).calls:
+        record(records, call)
+    swapped = make_task([make_model("model_0", "files of model_1"), make_model("model_1", "files of model_0")])
+    assert models(plan(records, make_submission(), swapped).missing) == ["model_0", "model_1"]
+
+
+def test_two_models_with_the_same_files_have_a_record_each(records: Records) -> None:
+    twins = make_task([make_model("model_0", "same"), make_model("model_1", "same")])
+    first, second = plan(records, make_submission(), twins).calls
+    record(records, first)
+    assert plan(records, make_submission(), twins).missing == [second]
+    record(records, second)
+    assert len(records.newest()) == 2
+
+
+def test_two_submissions_with_the_same_files_have_records_each(records: Records) -> None:
+    """Nobody's row may vanish from the board because somebody else handed in the same file."""
+    for call in plan(records, make_submission("mine"), make_task(2)).calls:
+        record(records, call)
+    theirs = plan(records, make_submission("theirs"), make_task(2))
+    assert len(theirs.missing) == 2
+    for call in theirs.missing:
+        record(records, call)
+    assert sorted(row.submission for row in records.newest()) == ["mine", "mine", "theirs", "theirs"]

@@ -1,0 +1,151 @@
+"""What is put into the results database comes back, bit for bit, whoever else is writing to it."""
+
+import sqlite3
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.records import Records
+from harness.records.store import TABLE
+from harness.sandbox.outcome import Outcome
+from tests.records.evaluation_rows import evaluation
+
+ROOT = Path(__file__).parents[2]
+
+UNUSUAL: dict[str, Any] = {
+    "key": "k" * 64,
+    "submission": "größe of π",
+    "submission_digest": "a" * 64,
+    "is_baseline": True,
+    "task": "task1_v4",
+    "model": "model_148",
+    "model_digest": "b" * 64,
+    "data_digest": "c" * 64,
+    "outcome": str(Outcome.BAD_VALUE),
+    "value": 0.1 + 0.2,
+    "message": "expected a finite number, found 'nan'; \"quoted\"",
+    "startup_wall_s": 2.2000000000000002,
+    "load_wall_s": 1 / 3,
+    "load_cpu_s": 2.9999999999999996,
+    "call_wall_s": 299.99999999999994,
+    "call_cpu_s": 1e-9,
+    "peak_memory_bytes": 2**41 + 1,
+    "time_limit_s": 0.1,
+    "time_budget": "average",
+    "memory_limit_bytes": 2**42 + 1,
+    "seed": 2**32 - 1,
+    "keras": 2,
+    "sandbox": "none",
+    "harness_version": "1.0.0rc1",
+    "environment": {"tensorflow": "2.21.0", "gpu": None, "nested": {"threads": [1, 2.5, "drei"]}},
+    "output_tail": "first\nsecond\té\n",
+}
+
+
+@pytest.fixture
+def location(tmp_path: Path) -> str:
+    return str(tmp_path / "results.db")
+
+
+def stored(location: str) -> list[Any]:
+    with Records(location, must_exist=True) as records:
+        return records.newest()
+
+
+def test_every_column_comes_back(location: str) -> None:
+    assert set(UNUSUAL) == {column.name for column in TABLE.columns} - {"id", "started_at", "finished_at"}
+    with Records(location) as records:
+        records.add(evaluation(**UNUSUAL))
+    (row,) = stored(location)
+    assert {name: getattr(row, name) for name in UNUSUAL} == UNUSUAL
+    assert row.id == 1
+
+
+def test_times_come_back_as_the_same_moments(location: str) -> None:
+    started, finished = (datetime(2026, 3, 29, 1, 59, 59, n, tzinfo=UTC) for n in (1, 999_999))
+    with Records(location) as records:
+        records.add(evaluation(started_at=started, finished_at=finished))
+    (row,) = stored(location)
+    assert (row.started_at, row.finished_at) == (started, finished)
+
+
+@pytest.mark.parametrize("value", [2 / 3, 5e-324, 1.7976931348623157e308, 0.2954181599391297, 1e16 + 2])
+def test_a_value_keeps_all_its_digits(value: float, location: str) -> None:
+    with Records(location) as records:
+        records.add(evaluation(value=value))
+    (row,) = stored(location)
+    assert row.value.hex() == value.hex()
+
+
+def test_a_failed_call_has_no_value(location: str) -> None:
+    with Records(location) as records:
+        records.add(evaluation(outcome=Outcome.INFRA_ERROR, message="the sandbox did not start"))
+    (row,) = stored(location)
+    assert (row.outcome, row.value, row.message) == (Outcome.INFRA_ERROR, None, "the sandbox did not start")
+
+
+def test_a_row_is_on_disk_when_add_returns(location: str) -> None:
+    with Records(location) as records:
+        records.add(evaluation(value=7.0))
+        other = sqlite3.connect(location)  # not through the same library
+        assert other.execute("SELECT model, value FROM evaluations").fetchall() == [("model_0", 7.0)]
+        other.close()
+
+
+def test_of_several_rows_with_one_key_the_newest_counts_and_the_oldest_call_comes_first(location: str) -> None:
+    with Records(location) as records:
+        for model, value in (("model_1", 1.0), ("model_0", 2.0), ("model_1", 3.0), ("model_2", 4.0)):
+            records.add(evaluation(model=model, value=value))
+    assert [(row.model, row.value) for row in stored(location)] == [
+        ("model_0", 2.0), ("model_1", 3.0), ("model_2", 4.0),
+    ]  # fmt: skip
+    count = sqlite3.connect(location).execute("SELECT COUNT(*) FROM evaluations").fetchone()
+    assert count == (4,), "rows are only ever added"
+
+
+def test_only_the_keys_that_are_asked_for(location: str) -> None:
+    with Records(location) as records:
+        for key in "abc":
+            records.add(evaluation(key=key))
+        assert [row.key for row in records.newest(["c", "a", "unknown"])] == ["a", "c"]
+        assert records.newest([]) == []
+
+
+def test_a_second_run_goes_on_with_the_same_file(location: str) -> None:
+    for model in ("model_0", "model_1"):
+        with Records(location) as records:
+            records.add(evaluation(model=model))
+    assert [row.model for row in stored(location)] == ["model_0", "model_1"]
+
+
+WRITER = """
+import sys
+from harness.records import Records
+from tests.records.evaluation_rows import evaluation
+
+with Records(sys.argv[1]) as records:
+    for number in range(50):
+        records.add(evaluation(submission=sys.argv[2], model=f"model_{number}", value=float(number)))
+"""
+
+
+def test_two_harnesses_at_once_lose_nothing(location: str) -> None:
+    """Both create the file, the table and its indexes, too."""
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, location, name], cwd=ROOT, stderr=subprocess.PIPE)
+        for name in ("one", "two")
+    ]
+    assert [writer.communicate()[1] for writer in writers] == [b"", b""]
+    rows = stored(location)
+    assert {(row.submission, row.model, row.value) for row in rows} == {
+        (name, f"model_{number}", float(number)) for name in ("one", "two") for number in range(50)
+    }
+    assert [row.id for row in rows] == list(range(1, 101))
+
+
+def test_every_column_says_what_it_holds() -> None:
+    assert [column.name for column in TABLE.columns if not (column.comment or "").endswith(".")] == []

@@ -1,0 +1,94 @@
+"""Databases that cannot be used: one line that says which and why, as the user can mend it."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from harness.errors import UserError
+from harness.records import Records
+from tests.records.evaluation_rows import evaluation
+
+
+def refusal(location: str | Path, *, must_exist: bool = False) -> str:
+    with pytest.raises(UserError) as error:
+        Records(str(location), must_exist=must_exist)
+    assert len(str(error.value).splitlines()) == 1
+    return str(error.value)
+
+
+def drop_column(file: Path, column: str) -> None:
+    """What another version of the harness might have written."""
+    Records(str(file)).__exit__(None, None, None)
+    connection = sqlite3.connect(file)
+    connection.execute(f"DROP INDEX IF EXISTS ix_evaluations_{column}")
+    connection.execute(f"ALTER TABLE evaluations DROP COLUMN {column}")
+    connection.commit()
+    connection.close()
+
+
+def test_a_file_that_must_exist(tmp_path: Path) -> None:
+    missing = tmp_path / "results.db"
+    assert refusal(missing, must_exist=True).startswith(f"{missing}: no such results file; run `pgdl run")
+    assert not missing.exists()
+
+
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    file = tmp_path / "results.db"
+    file.write_text("rank,submission,score\n" * 100)
+    assert refusal(file).startswith(f"{file}: the results database failed: file is not a database; ")
+    assert file.read_text().startswith("rank,submission")
+
+
+@pytest.mark.parametrize("column", ["peak_memory_bytes", "outcome", "task"])
+def test_the_table_of_another_version(column: str, tmp_path: Path) -> None:
+    file = tmp_path / "results.db"
+    drop_column(file, column)
+    message = refusal(file)
+    assert message.startswith(f"{file}: table evaluations lacks columns {column}; ")
+    assert message.endswith("name another one with --results")
+
+
+def test_places_where_no_file_can_be(tmp_path: Path) -> None:
+    for place in (tmp_path, tmp_path / "no" / "such" / "folder" / "results.db", Path("/proc/results.db")):
+        assert refusal(place).startswith(f"{place}: the results database failed: unable to open database file")
+
+
+def test_a_file_that_may_not_be_written_is_refused_when_the_first_row_comes(tmp_path: Path) -> None:
+    file = tmp_path / "results.db"
+    Records(str(file)).__exit__(None, None, None)
+    with (
+        Records(f"sqlite:///file:{file}?mode=ro&uri=true") as records,
+        pytest.raises(UserError, match="the results database failed: attempt to write a readonly database"),
+    ):
+        records.add(evaluation())
+
+
+def test_a_question_mark_in_the_name_of_a_file_is_a_character_like_any_other(tmp_path: Path) -> None:
+    Records(str(tmp_path / "which?.db")).__exit__(None, None, None)
+    assert [file.name for file in tmp_path.iterdir()] == ["which?.db"]
+
+
+@pytest.mark.parametrize("location", ["nosuch://host/name", "://", "postgresql+psycopg://host:port/name"])
+def test_what_is_no_database_url(location: str) -> None:
+    message = refusal(location)
+    assert message.startswith(f"{location}: not a database URL: ")
+    assert "expected sqlite:///FILE or postgresql" in message
+
+
+def test_a_driver_that_is_not_installed() -> None:
+    message = refusal("mysql+nosuchdriver://host/name")
+    assert "nosuchdriver" in message
+    missing = refusal("oracle+cx_oracle://host/name")
+    assert missing.endswith("the driver cx_Oracle is not installed; install it, e.g. pip install cx_Oracle")
+
+
+def test_a_driver_that_lacks_its_own_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such is psycopg without the extra `binary` where libpq is not installed."""
+    (tmp_path / "cx_Oracle.py").write_text("raise ImportError('no library found')")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "no library found" in refusal("oracle+cx_oracle://host/name")
+
+
+def test_passwords_are_not_shown(tmp_path: Path) -> None:
+    assert "hunter2" not in refusal("nosuch://me:hunter2@host/name")

@@ -1,0 +1,214 @@
+"""The command line of the sandbox: what it shows, in which order, and to whom."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.errors import UserError
+from harness.sandbox import bubblewrap
+from harness.sandbox.devices import Gpu
+from harness.sandbox.job import Job
+from harness.sandbox.limits import Limits
+from harness.sandbox.staging import Staging
+
+GPU = Gpu(1, "GPU-22222222-0000", "NVIDIA H200")
+
+#: Options that put something into the sandbox's file system, and how many words each takes.
+MOUNTS = {
+    "--ro-bind": 2, "--ro-bind-try": 2, "--dev-bind-try": 2, "--symlink": 2, "--proc": 1, "--dev": 1,
+    "--tmpfs": 1, "--dir": 1,
+}  # fmt: skip
+OTHERS = {
+    "--size": 1, "--perms": 1, "--remount-ro": 1, "--chdir": 1, "--clearenv": 0, "--setenv": 2, "--seccomp": 1,
+    "--info-fd": 1, "--as-pid-1": 0, "--unshare-user": 0, "--unshare-pid": 0, "--unshare-net": 0,
+    "--unshare-ipc": 0, "--unshare-uts": 0, "--unshare-cgroup-try": 0, "--disable-userns": 0, "--uid": 1,
+    "--gid": 1, "--hostname": 1, "--die-with-parent": 0, "--new-session": 0, "--cap-drop": 1, "--cap-add": 1,
+}  # fmt: skip
+
+Options = list[tuple[str, ...]]
+
+
+def parse(arguments: list[str]) -> Options:
+    """Split a command line into options with their words; fails on an option that is not known here."""
+    words, options = iter(arguments), []
+    for option in words:
+        count = (MOUNTS | OTHERS)[option]
+        options.append((option, *(next(words) for _ in range(count))))
+    return options
+
+
+@pytest.fixture
+def ordinary_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+
+
+@pytest.fixture
+def root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+
+
+@pytest.fixture
+def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Job]:
+    """A job staged from originals whose paths tell a lot."""
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
+    originals = [tmp_path / "originals" / name for name in ("alice", "task2_v1/model_148", "task2_v1/train")]
+    with Staging() as staging:
+        staged = []
+        for original in originals:
+            original.mkdir(parents=True)
+            staged.append(staging.stage(str(original), lambda directory: (directory / "content").touch()))
+        yield Job(staging.worker(), *staged, keras=2, threads=3)
+
+
+def command(job: Job, slot: int = 0) -> tuple[Options, list[str]]:
+    arguments, worker = bubblewrap.command(job, Limits(), control=11, seccomp=12, info=13, slot=slot)
+    return parse(arguments), worker
+
+
+def on_gpu(job: Job) -> Job:
+    return Job(*job.directories, gpu=GPU)
+
+
+@pytest.mark.usefixtures("ordinary_user")
+def test_no_original_path_can_be_read_inside(job: Job) -> None:
+    options, worker = command(job)
+    everything = " ".join(word for words in (*options, worker) for word in words)
+    for telling in ("originals", "alice", "task2_v1", "model_148"):
+        assert telling not in everything
+
+
+@pytest.mark.usefixtures("ordinary_user")
+def test_the_worker_is_given_its_four_directories_and_the_control_channel(job: Job) -> None:
+    options, worker = command(job)
+    binds = {inside: outside for name, outside, inside in (o for o in options if o[0] == "--ro-bind")}
+    names = ["/job/trusted", "/job/submission", "/job/model", "/job/data"]
+    assert [binds[name] for name in names] == list(map(str, job.directories))
+    assert worker[:5] == [sys.executable, "-I", "-B", "-u", "-c"]
+    assert worker[6:] == ["11", *names]
+
+
+@pytest.mark.usefixtures("ordinary_user")
+def test_nothing_is_writable_but_bounded_scratch_space(job: Job) -> None:
+    for options in (command(job)[0], command(on_gpu(job))[0]):
+        assert not {option[0] for option in options} & {"--bind", "--bind-try", "--dev-bind"}
+        scratch = [option[1] for option in options if option[0] == "--tmpfs"]
+        assert sorted(scratch) == ["/dev/shm", "/tmp"]
+        for number, option in enumerate(options):
+            if option[0] == "--tmpfs":
+                assert options[number - 2][0] == "--size"
+                assert int(options[number - 2][1]) <= 256 * 1024**2
+
+
+@pytest.mark.parametrize("user", ["ordinary_user", "root"])
+@pytest.mark.parametrize("gpu", [False, True])
+def test_the_file_system_is_closed_after_the_last_mount(
+    user: str, gpu: bool, job: Job, request: pytest.FixtureRequest
+) -> None:
+    request.getfixturevalue(user)
+    options, _ = command(on_gpu(job) if gpu else job)
+    last_mount = max(number for number, option in enumerate(options) if option[0] in MOUNTS)
+    assert options.index(("--remount-ro", "/")) > last_mount
+    under_dev = [n for n, o in enumerate(options) if o[0] in MOUNTS and o[-1].startswith("/dev")]
+    assert options.index(("--remount-ro", "/dev")) > max(under_dev)
+
+
+@pytest.mark.usefixtures("ordinary_user")
+def test_a_place_is_mounted_before_what_lies_in_it(job: Job) -> None:
+    """A later mount would hide an earlier one below it."""
+    options, _ = command(on_gpu(job))
+    places = [option[-1] for option in options if option[0] in MOUNTS and option[0] != "--dir"]
+    for number, place in enumerate(places):
+        assert not any(earlier.startswith(f"{place}/") for earlier in places[:number]), place
+
+
+@pytest.mark.usefixtures("ordinary_user")
+def test_an_interpreter_under_a_private_home_can_be_reached(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bubblewrap makes parents that nobody else may enter, so each is made before."""
+    monkeypatch.setattr(sys, "prefix", "/root/work/venv")
+    options, _ = command(job)
+    bind = options.index(("--ro-bind", "/root/work/venv", "/root/work/venv"))
+    assert options.index(("--dir", "/root")) < options.index(("--dir", "/root/work")) < bind
+
+
+@pytest.mark.usefixtures("ordinary_user")
+def test_an_ordinary_user_needs_a_user_namespace(job: Job) -> None:
+    options, worker = command(job)
+    assert {("--unshare-user",), ("--disable-userns",), ("--uid", "65534"), ("--gid", "65534")} < set(options)
+    assert ("--cap-drop", "ALL") in options
+    assert not any(option[0] == "--cap-add" for option in options)
+    assert worker[0] == sys.executable
+
+
+@pytest.mark.usefixtures("root")
+def test_root_becomes_an_ordinary_user_of_the_slot(job: Job) -> None:
+    options, worker = command(job, slot=3)
+    assert not {"--unshare-user", "--disable-userns", "--uid", "--gid"} & {option[0] for option in options}
+    kept = {option[1] for option in options if option[0] == "--cap-add"}
+    assert kept == {"CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"}
+    end = worker.index("--")
+    drop = " ".join(worker[:end])
+    assert drop.startswith("/usr/bin/setpriv --reuid 64003 --regid 64003 --clear-groups ")
+    assert "--bounding-set=-all --inh-caps=-all --no-new-privs" in drop
+    assert worker[end + 1] == sys.executable
+    assert command(job, slot=4)[1][2] == "64004"
+
+
+@pytest.mark.parametrize("user", ["ordinary_user", "root"])
+def test_everybody_gets_namespaces_of_their_own(user: str, job: Job, request: pytest.FixtureRequest) -> None:
+    request.getfixturevalue(user)
+    names = {option[0] for option in command(job)[0]}
+    assert {"--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"} < names
+    assert {"--die-with-parent", "--new-session", "--as-pid-1"} < names
+
+
+@pytest.mark.usefixtures("ordinary_user")
+def test_a_gpu_is_shown_only_to_a_call_that_has_one(job: Job) -> None:
+    without, with_gpu = (command(j)[0] for j in (job, on_gpu(job)))
+    assert not any("nvidia" in word or word == "/sys" for option in without for word in option)
+    assert ("--dev-bind-try", "/dev/nvidia1", "/dev/nvidia1") in with_gpu
+    assert ("--setenv", "CUDA_VISIBLE_DEVICES", "-1") in without
+    assert ("--setenv", "CUDA_VISIBLE_DEVICES", GPU.uuid) in with_gpu
+
+
+@pytest.mark.usefixtures("ordinary_user")
+def test_nothing_of_the_harness_own_environment_is_passed_on(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
+    monkeypatch.setenv("PGDL_RESULTS", "postgresql://me:hunter2@host/name")
+    options, worker = command(job)
+    assert not any("hunter2" in word for words in (*options, worker) for word in words)
+    variables = {option[1]: option[2] for option in options if option[0] == "--setenv"}
+    assert variables == job.environment(home="/tmp")
+    first = next(number for number, option in enumerate(options) if option[0] == "--setenv")
+    assert options.index(("--clearenv",)) < first
+
+
+def test_the_environment_decides_about_keras_and_threads(job: Job) -> None:
+    variables = job.environment(home="/tmp")
+    assert variables["TF_USE_LEGACY_KERAS"] == "1"
+    assert on_gpu(job).environment(home="/tmp")["TF_USE_LEGACY_KERAS"] == "0"
+    assert {variables[name] for name in variables if name.endswith("_THREADS")} == {"3"}
+
+
+@pytest.mark.usefixtures("ordinary_user")
+def test_the_descriptors_are_passed(job: Job) -> None:
+    options, _ = command(job)
+    assert ("--seccomp", "12") in options
+    assert ("--info-fd", "13") in options
+
+
+@pytest.mark.usefixtures("ordinary_user")
+def test_a_trial_is_the_same_box_without_a_job(job: Job) -> None:
+    arguments, wrapper = bubblewrap.trial()
+    box = [option for option in parse(arguments)]
+    assert wrapper == []
+    assert set(box) < set(command(job)[0])
+    assert not any(word.startswith("/job") for option in box for word in option)
+
+
+def test_without_bubblewrap_the_user_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(UserError, match="bubblewrap is not installed; install it, e.g. apt-get install"):
+        bubblewrap.executable()

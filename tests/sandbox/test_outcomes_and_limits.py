@@ -1,0 +1,40 @@
+"""What can become of a call, and what it may use."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from harness.sandbox import limits
+from harness.sandbox.limits import GIB, MIB, default_memory_bytes
+from harness.sandbox.outcome import CLAIMABLE, Outcome
+
+
+def test_an_outcome_is_the_word_in_the_record() -> None:
+    assert [str(outcome) for outcome in Outcome] == [outcome.name for outcome in Outcome]
+    assert set(Outcome) == {
+        "OK", "TIMEOUT", "MEMORY", "OUTPUT", "CRASH", "EXCEPTION", "BAD_VALUE", "FORBIDDEN", "PROTOCOL",
+        "INVALID_SUBMISSION", "INFRA_ERROR",
+    }  # fmt: skip
+
+
+def test_a_submission_cannot_blame_the_harness_or_escape_the_clock_by_what_it_claims() -> None:
+    assert not CLAIMABLE & {Outcome.INFRA_ERROR, Outcome.TIMEOUT, Outcome.PROTOCOL, Outcome.CRASH, Outcome.OUTPUT}
+
+
+@pytest.mark.parametrize(
+    ("total_gib", "gpus", "expected"),
+    [
+        (64, 0, 4 * GIB),
+        (64, 1, 16 * GIB),
+        (64, 8, 16 * GIB),
+        (4, 0, 2304 * MIB),
+        (8, 1, 4864 * MIB - 256 * MIB),
+        (0.25, 0, 256 * MIB),
+    ],
+)
+def test_the_default_memory_limit_fits_the_machine(
+    total_gib: float, gpus: int, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = SimpleNamespace(total=int(total_gib * GIB))
+    monkeypatch.setattr(limits.psutil, "virtual_memory", lambda: memory)
+    assert default_memory_bytes(gpus) == expected

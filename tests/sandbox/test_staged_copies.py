@@ -1,0 +1,132 @@
+"""Staged copies: anonymous, readable by the worker, staged once, and gone when the run is over."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from harness.sandbox.staging import Staging
+
+ROOT = Path(__file__).parents[2]
+
+HOLDER = """
+from harness.sandbox.staging import Staging
+
+with Staging() as staging:
+    print(staging.stage("model", lambda directory: (directory / "weights").touch()).parent, flush=True)
+    input()
+"""
+
+COMING_AND_GOING = """
+from harness.sandbox.staging import Staging
+
+for _ in range(40):
+    with Staging() as staging:
+        staging.stage("model", lambda directory: (directory / "weights").touch())
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@contextmanager
+def another_run() -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """Another process that holds a staging directory until it ends."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        yield process, Path(process.stdout.readline().strip())
+        process.kill()
+
+
+def write(directory: Path) -> None:
+    (directory / "a").mkdir(mode=0o700)
+    (directory / "a" / "b.py").write_text("x")
+    (directory / "a" / "b.py").chmod(0o4700)
+
+
+def test_each_thing_is_staged_once() -> None:
+    written: list[Path] = []
+    with Staging() as staging:
+        first = staging.stage("model", written.append)
+        assert staging.stage("model", written.append) == first
+        second = staging.stage("data", written.append)
+    assert written == [first, second]
+    assert first != second
+
+
+def test_everybody_may_read_it_and_its_times_say_nothing() -> None:
+    with Staging() as staging:
+        staged = staging.stage("model", write)
+        found = {path: path.stat() for path in (staged, staged / "a", staged / "a" / "b.py")}
+    assert [stat.S_IMODE(status.st_mode) for status in found.values()] == [0o755, 0o755, 0o644]
+    assert {(status.st_mtime, status.st_atime) for status in found.values()} == {(0, 0)}
+
+
+def test_only_the_user_may_enter_where_it_lies() -> None:
+    with Staging() as staging:
+        root = staging.stage("model", write).parent
+        assert stat.S_IMODE(root.stat().st_mode) == 0o700
+
+
+def test_names_say_nothing(cache: Path) -> None:
+    with Staging() as staging:
+        staged = staging.stage("submission of alice on model_148", write)
+        again = staged.relative_to(cache)
+    with Staging() as staging:
+        assert staging.stage("submission of alice on model_148", write).relative_to(cache) != again
+    assert all(set(part) <= set("0123456789abcdef") for part in again.parts[1:])
+
+
+def test_nothing_is_left_after_a_run_however_it_ends(cache: Path) -> None:
+    with Staging() as staging:
+        staging.stage("model", write)
+    with pytest.raises(ZeroDivisionError), Staging() as staging:
+        staging.stage("model", write)
+        staging.stage("data", lambda _directory: 1 / 0)
+    assert list((cache / "staged").iterdir()) == []
+
+
+def test_the_worker_goes_into_the_sandbox_alone() -> None:
+    with Staging() as staging:
+        staged = staging.worker()
+        files = {path.relative_to(staged).as_posix() for path in staged.rglob("*") if path.is_file()}
+        package = {path.name for path in (ROOT / "harness" / "worker").glob("*.py")}
+        assert files == {"harness/__init__.py", *(f"harness/worker/{name}" for name in package)}
+        assert (staged / "harness" / "__init__.py").read_bytes() == b""
+        assert staging.worker() == staged
+
+
+def test_what_a_killed_run_left_behind_is_removed_by_the_next_one() -> None:
+    with another_run() as (process, left):
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert left.is_dir()
+    with Staging():
+        assert not left.exists()
+
+
+def test_what_another_run_is_using_stays() -> None:
+    with another_run() as (_, used):
+        with Staging():
+            assert os.listdir(used)
+        assert os.listdir(used)
+
+
+def test_runs_that_begin_and_end_at_the_same_time_do_not_disturb_each_other(cache: Path) -> None:
+    runs = [
+        subprocess.Popen([sys.executable, "-c", COMING_AND_GOING], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    assert [run.communicate()[1] for run in runs] == [""] * len(runs)
+    assert list((cache / "staged").iterdir()) == []

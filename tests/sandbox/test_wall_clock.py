@@ -1,0 +1,85 @@
+"""The clock that ends calls, driven by a hand-wound time."""
+
+from types import SimpleNamespace
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from harness.sandbox import clock as clock_module
+from harness.sandbox.clock import Clock
+
+
+class Time:
+    """Seconds that pass only when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    hand_wound = Time()
+    monkeypatch.setattr(clock_module, "time", hand_wound)
+    return hand_wound
+
+
+def test_only_running_calls_use_time(time: Time) -> None:
+    clock = Clock(10.0, "the time limit of 10 s")
+    time.now += 100
+    assert clock.left() == 10.0
+    started = clock.start()
+    time.now += 3
+    assert clock.left() == 7.0
+    assert clock.stop(started) == 3.0
+    time.now += 100
+    assert clock.left() == 7.0
+
+
+def test_two_running_calls_use_a_shared_clock_twice_as_fast(time: Time) -> None:
+    clock = Clock(100.0, "the task's time budget")
+    first = clock.start()
+    time.now += 10
+    second = clock.start()
+    time.now += 10
+    assert clock.left() == 70.0
+    assert clock.stop(first) == 20.0
+    time.now += 5
+    assert clock.left() == 65.0
+    assert clock.stop(second) == 15.0
+    assert clock.left() == 65.0
+
+
+def test_two_calls_that_start_at_the_same_moment_both_count(time: Time) -> None:
+    clock = Clock(100.0, "the task's time budget")
+    first, second = clock.start(), clock.start()
+    time.now += 10
+    clock.stop(first)
+    time.now += 10
+    clock.stop(second)
+    assert clock.left() == 70.0
+
+
+def test_time_used_before_counts_and_may_be_too_much(time: Time) -> None:
+    assert Clock(10.0, "", used_s=4.0).left() == 6.0
+    assert Clock(10.0, "", used_s=12.0).left() == -2.0
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 50)), max_size=30))
+def test_what_is_left_is_the_total_less_the_seconds_of_all_calls(steps: list[tuple[int, int]]) -> None:
+    """Each step starts or stops one of four calls, then some seconds pass."""
+    time = Time()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(clock_module, "time", SimpleNamespace(monotonic=time.monotonic))
+        clock, running, used = Clock(1000.0, ""), {}, 0
+        for call, seconds in steps:
+            if call in running:
+                clock.stop(running.pop(call))
+            else:
+                running[call] = clock.start()
+            time.now += seconds
+            used += seconds * len(running)
+            assert clock.left() == 1000.0 - used

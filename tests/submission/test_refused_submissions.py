@@ -1,0 +1,146 @@
+"""Submissions that cannot be run, by mistake or by malice: a problem of theirs, never an end of the run."""
+
+import os
+import socket
+import stat
+import struct
+import zipfile
+from pathlib import Path
+
+import pytest
+from submission_files import MEASURE, problem_of, write_folder, write_zip
+
+from harness.submission import find_submission
+from harness.submission.sources import MAX_BYTES, MAX_FILES
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "margin", {"complexity.py": MEASURE})
+
+
+def sparse(file: Path, size: int) -> None:
+    with file.open("wb") as stream:
+        stream.truncate(size)
+
+
+@pytest.mark.parametrize("target", ["/etc/passwd", "complexity.py", "/etc", "/nowhere"])
+def test_links_are_not_followed(target: str, folder: Path) -> None:
+    (folder / "link").symlink_to(target)
+    assert problem_of(folder) == "link: expected a regular file, found a link"
+
+
+def test_complexity_py_itself_may_not_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "margin").mkdir()
+    (tmp_path / "margin" / "complexity.py").symlink_to("/etc/passwd")
+    assert problem_of(tmp_path / "margin") == "complexity.py: expected a regular file, found a link"
+
+
+def test_a_pipe_is_neither_read_nor_waited_for(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    assert problem_of(folder) == "pipe: expected a regular file, found a device, pipe or socket"
+
+
+def test_a_socket_is_refused_like_a_pipe(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)  # the address of a socket is short
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("door")
+    assert problem_of(folder) == "door: expected a regular file, found a device, pipe or socket"
+
+
+@pytest.mark.timeout(1)
+@pytest.mark.parametrize("name", ["pipe.py", "pipe.zip"])
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / name)
+    assert "expected a regular file" in problem_of(tmp_path / name)
+
+
+def test_at_most_so_many_files(folder: Path) -> None:
+    write_folder(folder, {f"{i}.txt": b"" for i in range(MAX_FILES - 1)})
+    assert find_submission(str(folder)).problem is None
+    write_folder(folder, {"one_more.txt": b""})
+    assert problem_of(folder) == f"expected at most {MAX_FILES} files, found more"
+    archive = write_zip(folder.with_suffix(".zip"), [(f"{i}.txt", b"") for i in range(MAX_FILES + 1)])
+    assert problem_of(archive) == f"expected at most {MAX_FILES} files, found more"
+
+
+def test_at_most_so_many_bytes_in_all(folder: Path, tmp_path: Path) -> None:
+    half = (MAX_BYTES - len(MEASURE)) // 2
+    for name in ("x.bin", "y.bin"):
+        sparse(folder / name, half)
+    assert find_submission(str(folder)).problem is None
+    sparse(folder / "y.bin", half + 2)
+    assert problem_of(folder) == "y.bin: expected at most 50 MiB in all, found more"
+    sparse(tmp_path / "single.py", MAX_BYTES + 1)
+    assert problem_of(tmp_path / "single.py") == "single.py: expected at most 50 MiB in all, found more"
+
+
+def test_a_zip_bomb_is_refused_by_the_size_that_it_declares(tmp_path: Path) -> None:
+    bomb = write_zip(tmp_path / "bomb.zip", [("complexity.py", MEASURE), ("zeros", bytes(MAX_BYTES))])
+    assert bomb.stat().st_size < MAX_BYTES / 100
+    assert problem_of(bomb) == "zeros: expected at most 50 MiB in all, found more"
+
+
+def test_a_zip_bomb_that_declares_a_small_size_is_damaged(tmp_path: Path) -> None:
+    bomb = write_zip(tmp_path / "bomb.zip", [("zeros", bytes(10**6))])
+    content = bomb.read_bytes()
+    assert content.count(struct.pack("<I", 10**6)) == 2  # beside the member and in the list of members
+    bomb.write_bytes(content.replace(struct.pack("<I", 10**6), struct.pack("<I", 10)))
+    assert problem_of(bomb).startswith("bomb.zip: expected a readable zip: ")
+
+
+@pytest.mark.parametrize("name", ["../escape.py", "a/../../escape.py", "/etc/escape.py", "..", "a/.."])
+def test_paths_out_of_a_zip(name: str, tmp_path: Path) -> None:
+    archive = write_zip(tmp_path / "margin.zip", [("complexity.py", MEASURE), (name, b"")])
+    assert problem_of(archive) == f"{name}: expected a path inside the zip"
+
+
+def test_links_in_a_zip(tmp_path: Path) -> None:
+    link = zipfile.ZipInfo("link")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    archive = write_zip(tmp_path / "margin.zip", [("complexity.py", MEASURE), (link, b"/etc/passwd")])
+    assert problem_of(archive) == "link: expected a regular file, found a link"
+
+
+@pytest.mark.parametrize("length", [0, 1, 30, 100, -1])
+def test_what_is_not_a_whole_zip(length: int, tmp_path: Path) -> None:
+    archive = write_zip(tmp_path / "margin.zip", [("complexity.py", MEASURE)])
+    archive.write_bytes(archive.read_bytes()[:length])
+    assert problem_of(archive) == "margin.zip: expected a readable zip: File is not a zip file"
+
+
+@pytest.mark.parametrize("change", [0xFF, 0x80, 0x01])
+def test_no_damaged_byte_of_a_zip_ends_the_run(change: int, tmp_path: Path) -> None:
+    members = [("complexity.py", MEASURE * 3 + bytes(range(60))), ("metadata", b"team: Seven\n")]
+    whole = write_zip(tmp_path / "margin.zip", members).read_bytes()
+    raised = {}
+    for position in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[position] ^= change
+        (tmp_path / "margin.zip").write_bytes(damaged)
+        try:
+            find_submission(str(tmp_path / "margin.zip"))
+        except Exception as error:
+            raised[position] = repr(error)
+    assert raised == {}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("lib", "lib/margins.py"), ("lib/margins.py", "lib"), (".",), ("a" * 256,), ("/".join(["a" * 200] * 25),)],
+    ids=["a file that is a directory", "a directory that is a file", "the top", "a long name", "a long path"],
+)
+def test_files_that_no_disk_can_hold(names: tuple[str, ...], tmp_path: Path) -> None:
+    """They could only be found out when the submission is staged, in the middle of everybody's run."""
+    archive = write_zip(tmp_path / "margin.zip", [("complexity.py", MEASURE), *((name, b"") for name in names)])
+    assert names[0][:50] in problem_of(archive)
+
+
+def test_file_names_that_are_not_text(folder: Path) -> None:
+    Path(os.fsdecode(os.fsencode(folder) + b"/\xff.py")).touch()
+    assert problem_of(folder).isprintable()
+
+
+@pytest.mark.parametrize("name", ["\x1b[31mred.py", "two\nlines.py", "\u202egnp.py"])
+def test_a_problem_is_one_line_that_cannot_steer_the_terminal(name: str, tmp_path: Path) -> None:
+    assert problem_of(write_zip(tmp_path / "margin.zip", [(name, MEASURE)])).isprintable()

@@ -1,0 +1,119 @@
+"""What can be handed in: a .py file, a directory, a zip, or the name of a baseline."""
+
+from pathlib import Path
+
+import pytest
+from submission_files import MEASURE, problem_of, write_folder, write_zip
+
+import baselines
+from harness.errors import UserError
+from harness.submission import find_submission, find_submissions
+
+HELPED = {"complexity.py": MEASURE, "helpers/margins.py": b"K = 3\n", "table.bin": bytes(range(256))}
+
+needs_a_baseline = pytest.mark.skipif(not baselines.MEASURES, reason="no baselines are installed")
+
+
+def test_a_single_file_is_the_complexity_py_whatever_its_name(tmp_path: Path) -> None:
+    write_folder(tmp_path, {"margin.py": MEASURE})
+    submission = find_submission(str(tmp_path / "margin.py"))
+    assert (submission.name, submission.files) == ("margin", {"complexity.py": MEASURE})
+    assert (submission.problem, submission.is_baseline) == (None, False)
+
+
+def test_a_directory_brings_all_its_files(tmp_path: Path) -> None:
+    submission = find_submission(str(write_folder(tmp_path / "margin", HELPED)))
+    assert (submission.name, submission.files, submission.problem) == ("margin", HELPED, None)
+
+
+def test_a_zip_brings_all_its_files(tmp_path: Path) -> None:
+    submission = find_submission(str(write_zip(tmp_path / "margin.zip", HELPED.items())))
+    assert (submission.name, submission.files, submission.problem) == ("margin", HELPED, None)
+
+
+def test_what_is_written_for_the_sandbox_is_what_was_read(tmp_path: Path) -> None:
+    submission = find_submission(str(write_folder(tmp_path / "margin", HELPED)))
+    submission.write(tmp_path / "staged")
+    written = {p.relative_to(tmp_path / "staged").as_posix(): p for p in (tmp_path / "staged").rglob("*.*")}
+    assert {name: file.read_bytes() for name, file in written.items()} == HELPED
+
+
+def test_what_archivers_and_python_leave_behind_is_no_part_of_it(tmp_path: Path) -> None:
+    litter = {
+        "__MACOSX/._complexity.py": b"\0",
+        "__pycache__/complexity.cpython-311.pyc": b"\0",
+        "helpers/__pycache__/margins.cpython-311.pyc": b"\0",
+        ".DS_Store": b"\0",
+        ".git/config": b"\0",
+    }
+    folder = write_folder(tmp_path / "folder", HELPED | litter)
+    archive = write_zip(tmp_path / "archive.zip", [("helpers/", b""), *(HELPED | litter).items()])
+    assert find_submission(str(folder)).files == HELPED
+    assert find_submission(str(archive)).files == HELPED
+
+
+def test_a_zip_with_everything_in_one_folder_is_told_where_complexity_py_was_found(tmp_path: Path) -> None:
+    problem = problem_of(write_zip(tmp_path / "margin.zip", [("margin/complexity.py", MEASURE)]))
+    assert problem == "expected a file complexity.py at the top, found margin/complexity.py"
+
+
+def test_without_complexity_py_it_is_told_what_there_is(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert problem_of(tmp_path / "empty").endswith("found nothing")
+    many = write_folder(tmp_path / "many", {f"{letter}.py": MEASURE for letter in "fedcba"})
+    assert problem_of(many).endswith("found a.py, b.py, c.py, d.py ...")
+
+
+def test_a_file_of_another_kind_is_a_wrong_argument(tmp_path: Path) -> None:
+    write_folder(tmp_path, {"notes.txt": b"", "Makefile": b""})
+    with pytest.raises(UserError, match=r"notes\.txt: not a submission: expected .*, found \.txt$"):
+        find_submission(str(tmp_path / "notes.txt"))
+    with pytest.raises(UserError, match=r"found no suffix$"):
+        find_submission(str(tmp_path / "Makefile"))
+
+
+def test_a_name_of_nothing_lists_the_baselines() -> None:
+    with pytest.raises(UserError, match="^no-such-thing: no such file, directory, zip or baseline; ") as error:
+        find_submission("no-such-thing")
+    assert str(error.value).endswith(f"baselines: {', '.join(baselines.MEASURES)}")
+
+
+@needs_a_baseline
+def test_a_misspelt_baseline_is_recognised() -> None:
+    name = max(baselines.MEASURES, key=len)
+    with pytest.raises(UserError, match=f"did you mean {name}\\?$"):
+        find_submission(name[:-1] + "_")
+
+
+@needs_a_baseline
+def test_a_baseline_is_a_submission_that_carries_the_package(tmp_path: Path) -> None:
+    name = next(iter(baselines.MEASURES))
+    submission = find_submission(name)
+    assert (submission.name, submission.is_baseline, submission.problem) == (name, True, None)
+    assert submission.metadata.description == baselines.MEASURES[name].meaning
+    assert f"load({name!r})" in submission.files["complexity.py"].decode()
+    package = {f"baselines/{file.name}" for file in Path(baselines.__file__).parent.glob("*.py")}
+    assert set(submission.files) == {"complexity.py", *package}
+
+
+@needs_a_baseline
+def test_a_path_that_exists_goes_before_a_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = next(iter(baselines.MEASURES))
+    write_folder(tmp_path / name, {"complexity.py": MEASURE})
+    monkeypatch.chdir(tmp_path)
+    assert not find_submission(name).is_baseline
+
+
+def test_several_submissions_keep_their_order(tmp_path: Path) -> None:
+    write_folder(tmp_path, {"b.py": MEASURE, "a.py": MEASURE})
+    found = find_submissions((str(tmp_path / "b.py"), str(tmp_path / "a.py")))
+    assert [submission.name for submission in found] == ["b", "a"]
+
+
+def test_two_submissions_of_one_name_are_refused(tmp_path: Path) -> None:
+    first, second = tmp_path / "one" / "margin.py", tmp_path / "two" / "margin.py"
+    for file in (first, second):
+        write_folder(file.parent, {file.name: MEASURE})
+    with pytest.raises(UserError, match="a second submission named 'margin'; rename one") as error:
+        find_submissions((str(first), str(second)))
+    assert str(error.value).startswith(f"{second}: ")

@@ -1,0 +1,151 @@
+import numpy as np
+import pytest
+from throwaway import dense_weights, edit_json, make_task, write_json, write_weights
+
+FILE = "model_3/config.json"
+
+
+def layer(**settings):
+    """Change the second layer of the competition's list of layers."""
+    return lambda task: edit_json(task / FILE, lambda content: content["model_config"][1].update(settings))
+
+
+def content(change):
+    return lambda task: edit_json(task / FILE, change)
+
+
+def text(written):
+    return lambda task: (task / FILE).write_text(written)
+
+
+def in_keras(class_name, name, *feeding, module=None, **settings):
+    """A layer as Keras 2 writes it; `feeding` are the layers that feed it in a functional model."""
+    nodes = [[[other, 0, 0, {}] for other in feeding]] if feeding else []
+    config = {"name": name, **settings}
+    return {
+        "class_name": class_name,
+        "name": name,
+        "module": module,
+        "config": config,
+        "inbound_nodes": nodes,
+    }
+
+
+def sequential(*layers):
+    return lambda task: write_json(task / FILE, {"class_name": "Sequential", "config": {"layers": layers}})
+
+
+def functional(*layers, inputs=("in",), outputs=("out",)):
+    ends = {
+        "input_layers": [[name, 0, 0] for name in inputs],
+        "output_layers": [[name, 0, 0] for name in outputs],
+    }
+    source = in_keras("InputLayer", "in", batch_input_shape=[None, 4])
+    config = {"layers": [source, *layers], **ends}
+    return lambda task: write_json(task / FILE, {"class_name": "Functional", "config": config})
+
+
+def called_twice():
+    dense = in_keras("Dense", "out", "in")
+    return {**dense, "inbound_nodes": dense["inbound_nodes"] * 2}
+
+
+def called_with(options):
+    return {**in_keras("Dense", "out"), "inbound_nodes": [[["in", 0, 0, options]]]}
+
+
+CASES = [
+    ("missing", lambda task: (task / FILE).unlink(), "expected a file, found nothing"),
+    ("not JSON", text("{'a': 1}"), "expected a JSON object, found Expecting property name"),
+    ("list", text("[]"), "expected an object, found a list"),
+    ("something else", text('{"layers": []}'), 'expected "model_config" and "input_shape", or'),
+    ("no list", content(lambda c: c.update(model_config={})), "expected a list of layers, found an object"),
+    ("no name", content(lambda c: c["model_config"][1].clear()), 'expected an object with "layer_name"'),
+    ("no layers", content(lambda c: c["model_config"].clear()), "layers: expected at least one, found none"),
+    ("no shape", content(lambda c: c.pop("input_shape")), "expected a list of positive integers"),
+    ("odd shape", content(lambda c: c.update(input_shape=[4.5])), "without the batch axis, found [4.5]"),
+    ("unknown layer", layer(layer_name="Dens"), "found 'Dens'; did you mean 'Dense'?"),
+    ("Lambda", layer(layer_name="Lambda"), "expected built-in layers only, found Lambda; code in a model"),
+    ("fraction", layer(units=64.5), "model_config[1]: units: expected an integer, found 64.5"),
+    ("object", layer(activation={"class_name": "f"}), "expected text or numbers, found an object; code"),
+    ("NaN", layer(epsilon=float("nan")), "epsilon: expected a finite number, found nan"),
+    ("dtype", layer(dtype="float16"), "dtype: expected float32, found 'float16'"),
+    (
+        "custom layer",
+        sequential(in_keras("MyDense", "mine", module="my_package")),
+        "layers[0] (mine): not a layer of Keras: expected built-in layers only, found 'MyDense' of module",
+    ),
+    (
+        "nested model",
+        sequential(in_keras("Sequential", "backbone")),
+        "expected layers only, found a Sequential model as a layer; flatten the model",
+    ),
+    (
+        "operation",
+        functional(in_keras("Add", "out", "in", "in", module="keras.src.ops.numpy")),
+        "layer out: not a layer of Keras: expected built-in layers only, found 'Add' of module",
+    ),
+    (
+        "shared layer",
+        functional(called_twice()),
+        "layer out: shared layer: expected a layer that is called once, found 2 calls",
+    ),
+    (
+        "called in training mode",
+        functional(called_with({"training": True})),
+        "call of the layer: expected other layers' outputs only, found also {'training': True}",
+    ),
+    ("two inputs", functional(inputs=("in", "other")), "expected exactly 1 input, found 2"),
+    ("two outputs", functional(outputs=("in", "out")), "expected exactly 1 output, found 2"),
+    (
+        "cycle",
+        functional(in_keras("Add", "a", "in", "out"), in_keras("Add", "out", "in", "a")),
+        "graph of layers: expected no cycle, found",
+    ),
+    (
+        "unknown source",
+        functional(in_keras("Dense", "out", "nowhere")),
+        "layer out: inbound_nodes: expected names of layers, found nowhere",
+    ),
+    (
+        "edited by hand",
+        sequential({"class_name": "Dense"}),
+        "expected JSON as Keras writes it, found KeyError('config')",
+    ),
+]
+
+
+@pytest.mark.parametrize(("break_it", "message"), [pytest.param(*case, id=name) for name, *case in CASES])
+def test_broken_config(tmp_path, refused, break_it, message):
+    task = make_task(tmp_path)
+    break_it(task)
+    refused(task, FILE, message)
+
+
+def test_what_only_keras_knows(tmp_path, pgdl):
+    """Misspelt settings, and inputs and outputs that do not fit; Keras is asked once for all models."""
+    task = make_task(tmp_path)
+    wide = [{"layer_name": "Dense", "units": 4}]
+    edit_json(task / "model_1/config.json", lambda c: c["model_config"][0].update(unit=4))
+    edit_json(task / "model_2/config.json", lambda c: c.update(input_shape=[2, 2]))
+    edit_json(task / "model_3/config.json", lambda c: c.update(model_config=wide))
+    edit_json(task / "model_4/config.json", lambda c: c.update(input_shape=[5]))
+    for name in ("weights.hdf5", "weights_init.hdf5"):
+        write_weights(task / "model_3" / name, dense_weights(wide, np.random.default_rng(0)))
+        write_weights(
+            task / "model_4" / name, [[np.zeros((5, 4)), np.zeros(4)], [np.zeros((4, 3)), np.zeros(3)]]
+        )
+    outcome = pgdl("task", "validate", tmp_path)
+    expected = [
+        ("model_1", "refused by Keras: found layer 0 (Dense): "),
+        (
+            "model_2",
+            "output of the model: expected one number for each of at least 2 classes, found shape (2, 3)",
+        ),
+        ("model_3", "number of outputs: expected 3 as of model_0, found 4"),
+        ("model_4", f"input_shape: expected (4,) as in {task / 'dataset_1/train'}, found (5,)"),
+    ]
+    assert outcome.code == 2
+    assert outcome.lines[-1] == "tiny: 4 problems: invalid"
+    for line, (model, message) in zip(outcome.lines, expected, strict=False):
+        assert line.startswith(f"{task / model / 'config.json'}: {message}")

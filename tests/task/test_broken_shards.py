@@ -1,0 +1,136 @@
+import shutil
+
+import numpy as np
+import pytest
+from throwaway import example, make_task, tensor, write_records
+
+from harness.task.messages import TensorProto
+from harness.task.shards import read_samples
+
+TRAIN, TEST = "dataset_1/train/shard_1.tfrecord", "dataset_1/test/shard_0.tfrecord"
+
+ZEROS = tensor(np.zeros(4, np.float32))
+FIVE_ZEROS = tensor(np.zeros(5, np.float32))
+LABEL_0 = tensor(np.int32(0))
+GOOD = example(inputs=ZEROS, output=LABEL_0)
+
+
+def short_tensor():
+    """A tensor that holds one number of the four that its shape asks for."""
+    tensor_of_one = TensorProto.FromString(ZEROS)
+    tensor_of_one.tensor_content = b"1234"
+    return tensor_of_one.SerializeToString()
+
+
+def records(*payloads, file=TRAIN):
+    return lambda task: write_records(task / file, payloads)
+
+
+def features(file=TRAIN, **values):
+    """A good sample, then one with other features."""
+    return records(GOOD, example(**{"inputs": ZEROS, "output": LABEL_0, **values}), file=file)
+
+
+def cut(n_bytes):
+    return lambda task: (task / TRAIN).write_bytes((task / TRAIN).read_bytes()[:n_bytes])
+
+
+def flipped_bit(position):
+    def flip(task):
+        content = bytearray((task / TRAIN).read_bytes())
+        content[position] ^= 1
+        (task / TRAIN).write_bytes(content)
+
+    return flip
+
+
+CASES = [
+    ("truncated", TRAIN, cut(200), "record 2: truncated: expected at least 252 bytes, found 200"),
+    ("empty", TRAIN, cut(0), "expected at least 1 record, found 0 bytes"),
+    ("damaged length", TRAIN, flipped_bit(0), "record 0: checksum: expected 0x"),
+    ("damaged payload", TRAIN, flipped_bit(40), "record 0: checksum: expected 0x"),
+    ("no Example", TRAIN, records(b"\xff"), "payload: expected a tf.train.Example of serialized tensors"),
+    ("no label", TRAIN, records(example(inputs=ZEROS)), "expected inputs and output, found inputs"),
+    ("no tensor", TRAIN, features(inputs=b"\xff"), "expected a tf.train.Example of serialized tensors"),
+    ("float label", TRAIN, features(output=tensor(np.float32(0))), "output: expected int32, found float32"),
+    (
+        "vector label",
+        TRAIN,
+        features(output=tensor(np.zeros(1, np.int32))),
+        "expected a scalar, found shape (1,)",
+    ),
+    ("integers", TRAIN, features(inputs=tensor(np.zeros(4, np.int32))), "expected float32, found int32"),
+    ("too short", TRAIN, features(inputs=short_tensor()), "expected 4 numbers for shape (4,), found 1"),
+    (
+        "shape",
+        TRAIN,
+        features(inputs=FIVE_ZEROS),
+        "record 1: inputs: expected shape (4,) as in record 0, found (5,)",
+    ),
+    (
+        "shape of another shard",
+        TRAIN,
+        records(example(inputs=FIVE_ZEROS, output=LABEL_0)),
+        "shape of the inputs: expected (4,), found (5,)",
+    ),
+    (
+        "not finite",
+        TRAIN,
+        features(inputs=tensor(np.full(4, np.inf, np.float32))),
+        "expected finite numbers, found NaN",
+    ),
+    (
+        "label too large",
+        TRAIN,
+        features(output=tensor(np.int32(3))),
+        "record 1: label: expected 0..2, for the models have 3 outputs, found 3",
+    ),
+    ("negative label", TRAIN, features(output=tensor(np.int32(-1))), "expected 0..2, for the models have 3"),
+    (
+        "test: no label",
+        TEST,
+        records(example(inputs=ZEROS), file=TEST),
+        "expected inputs and output, found inputs",
+    ),
+    (
+        "test: shape",
+        TEST,
+        records(example(inputs=FIVE_ZEROS, output=LABEL_0), file=TEST),
+        "expected (4,), found (5,)",
+    ),
+    ("test: label", TEST, features(TEST, output=tensor(np.int32(3))), "record 1: label: expected 0..2"),
+]
+
+
+@pytest.mark.parametrize(
+    ("file", "break_it", "message"), [pytest.param(*case, id=name) for name, *case in CASES]
+)
+def test_broken_shard(tmp_path, refused, file, break_it, message):
+    task = make_task(tmp_path)
+    break_it(task)
+    refused(task, file, message)
+
+
+def test_dangling_link(tmp_path, refused):
+    task = make_task(tmp_path)
+    (task / TRAIN).unlink()
+    (task / TRAIN).symlink_to("nowhere")
+    refused(task, TRAIN, "cannot be read: found No such file or directory")
+
+
+def test_no_shards(tmp_path, refused):
+    task = make_task(tmp_path)
+    shutil.rmtree(task / "dataset_1/train")
+    refused(task, "dataset_1/train", "expected shard_*.tfrecord, found no such directory")
+
+
+def test_numbers_in_fields_of_their_own_are_read_too(tmp_path):
+    """Tensors may come as lists of numbers, from which TensorFlow leaves out repetitions of the last one."""
+    inputs = TensorProto(dtype=1, float_val=[1.0, 2.0])
+    inputs.tensor_shape.dim.add(size=4)
+    label = TensorProto(dtype=3, int_val=[2])
+    payload = example(inputs=inputs.SerializeToString(), output=label.SerializeToString())
+    write_records(tmp_path / "shard_0.tfrecord", [payload])
+    [(values, read_label)] = read_samples(tmp_path / "shard_0.tfrecord")
+    assert values.tolist() == [1.0, 2.0, 2.0, 2.0]
+    assert read_label == 2

@@ -1,0 +1,146 @@
+"""Models of Keras 2 and Keras 3, brought into the canonical form, compute the same in either version."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from throwaway import write_weights
+
+from harness.task.architecture import read_architecture
+from harness.task.layout import find_tasks
+from harness.task.model import read_model
+from harness.task.shapes import infer_shapes
+from harness.task.task import read_task
+from harness.task.weights import arrange, read_weights
+
+SAMPLE = (
+    Path(os.environ.get("PGDL_CONFORMANCE_DATA", Path(__file__).parents[3] / "shared/data/pgdl")) / "toy_data"
+)
+needs_sample = pytest.mark.skipif(
+    not SAMPLE.exists(), reason=f"no sample task of the competition at {SAMPLE}"
+)
+
+VERSIONS = ("keras2", "keras3")
+
+
+def run(version, *arguments):
+    legacy = "1" if version == "keras2" else "0"
+    environment = {**os.environ, "TF_USE_LEGACY_KERAS": legacy, "CUDA_VISIBLE_DEVICES": "-1"}
+    program = Path(__file__).with_name("keras_programs.py")
+    done = subprocess.run(
+        [sys.executable, program, *arguments], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def canonical(model, target, inputs):
+    target.mkdir(parents=True)
+    model.write_canonical(target)
+    np.save(target / "inputs.npy", inputs)
+    return target
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """config.json and weights of each model as each version writes them."""
+    directory = tmp_path_factory.mktemp("written")
+    for version in VERSIONS:
+        run(version, "write", directory / version)
+    return sorted(path for version in VERSIONS for path in (directory / version).iterdir())
+
+
+@pytest.fixture
+def models(written):
+    architectures = {path: read_architecture(path) for path in written}
+    shapes = infer_shapes(architectures.values())
+    return {path: read_model(path, a, shapes[a.digest]) for path, a in architectures.items()}
+
+
+def test_every_dialect_in_every_version(tmp_path, models):
+    assert len(models) == 4
+    for version in VERSIONS:
+        targets = {
+            path: canonical(
+                model, tmp_path / version / path.parent.name / path.name, np.load(path / "inputs.npy")
+            )
+            for path, model in models.items()
+        }
+        run(version, "forward", *targets.values())
+        for path, target in targets.items():
+            outputs, expected = np.load(target / "outputs.npy"), np.load(path / "outputs.npy")
+            np.testing.assert_allclose(outputs, expected, atol=1e-5, err_msg=f"{path} in {version}")
+
+
+def test_weights_without_known_names_are_taken_in_the_order_of_the_file(tmp_path, models):
+    """Leaving dropout out changes the order in which Keras lists the layers of a graph; the weights follow."""
+    for path, model in models.items():
+        stored = read_weights(path / "weights.hdf5")
+        unnamed = tmp_path / path.parent.name / f"{path.name}.hdf5"
+        write_weights(
+            unnamed, [layer.arrays for layer in stored], names=[f"l{i}" for i in range(len(stored))]
+        )
+        by_name = arrange(stored, model.architecture, model.shapes, path)
+        by_order = arrange(read_weights(unnamed), model.architecture, model.shapes, unnamed)
+        for one, other in zip(by_name, by_order, strict=True):
+            np.testing.assert_array_equal(one, other)
+    orders = [list(model.architecture.file_order) for model in models.values()]
+    assert any(order != sorted(order) for order in orders)
+
+
+def test_nothing_about_training_is_shown(tmp_path, models):
+    for number, model in enumerate(models.values()):
+        target = canonical(model, tmp_path / str(number), ())
+        text = (target / "architecture.json").read_text().lower()
+        for hint in (
+            "dropout",
+            "noise",
+            "regularizer",
+            "initializer",
+            "l2",
+            'name": "',
+            "stem",
+            "weight_decay",
+        ):
+            assert hint not in text.replace('class_name": "', "")
+        assert all(layer["class_name"] != "InputLayer" for layer in json.loads(text)["layers"])
+
+
+@needs_sample
+def test_sample_task_is_valid(pgdl):
+    outcome = pgdl("task", "validate", SAMPLE)
+    assert outcome.lines == ["toy_data: 18 models, 3 hyperparameters, 200 training samples: valid"]
+    assert outcome.code == 0
+
+
+@needs_sample
+def test_sample_task_computes_the_same_everywhere(tmp_path):
+    """Keras 2, Keras 3 and a forward pass written out here agree on every model of the sample task."""
+    task = read_task(find_tasks(SAMPLE)[0])
+    for version in VERSIONS:
+        targets = [canonical(model, tmp_path / version / model.id, task.data.inputs) for model in task.models]
+        run(version, "forward", *targets)
+        for model, target in zip(task.models, targets, strict=True):
+            expected = written_out(model.architecture.canonical["layers"], target, task.data.inputs)
+            np.testing.assert_allclose(np.load(target / "outputs.npy"), expected, atol=1e-5)
+    accuracies = [train_accuracy(tmp_path / "keras3" / model.id, task.data.labels) for model in task.models]
+    published = list(task.reference.train_accuracy.values())
+    np.testing.assert_allclose(accuracies, published, atol=1e-9)
+
+
+def written_out(layers, directory, inputs):
+    """Logits of a chain of Dense layers."""
+    activations = {"relu": lambda x: np.maximum(x, 0), "tanh": np.tanh, None: lambda x: x}
+    values = np.asarray(inputs, np.float64)
+    with np.load(directory / "weights.npz") as archive:
+        for i, layer in enumerate(layers):
+            values = values @ archive[f"w{2 * i}"] + archive[f"w{2 * i + 1}"]
+            values = activations[layer["config"].get("activation")](values)
+    return values
+
+
+def train_accuracy(directory, labels):
+    return float(np.mean(np.argmax(np.load(directory / "outputs.npy"), axis=1) == labels))

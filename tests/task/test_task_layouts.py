@@ -1,0 +1,138 @@
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+from throwaway import make_task
+
+from harness.errors import UserError
+from harness.task.layout import find_references, find_tasks
+
+GAPS_OF_ALL = ["0.0500", "0.1750", "0.4000"]  # smallest, median, largest
+
+
+@pytest.mark.parametrize("layout", ["flat", "full"])
+def test_both_layouts_are_valid(tmp_path, pgdl, layout):
+    make_task(tmp_path, layout=layout)
+    make_task(tmp_path, layout=layout, name="second", n_train=30)
+    outcome = pgdl("task", "validate", tmp_path)
+    assert outcome.lines == [
+        "second: 8 models, 3 hyperparameters, 30 training samples: valid",
+        "tiny: 8 models, 3 hyperparameters, 24 training samples: valid",
+    ]
+    assert outcome.code == 0
+
+
+@pytest.mark.parametrize("layout", ["flat", "full"])
+def test_directory_may_be_the_task_itself(tmp_path, pgdl, monkeypatch, layout):
+    task = make_task(tmp_path, layout=layout)
+    expected = ["tiny: 8 models, 3 hyperparameters, 24 training samples: valid"]
+    assert pgdl("task", "validate", task).lines == expected
+    monkeypatch.chdir(task)
+    assert pgdl("task", "validate", ".").lines == expected
+    assert pgdl("task", "validate", "--tasks", ".").lines == expected
+
+
+def test_hidden_task_has_no_reference(tmp_path, pgdl):
+    make_task(tmp_path, reference=False)
+    outcome = pgdl("task", "validate", tmp_path)
+    assert outcome.lines == ["tiny: 8 models, hidden hyperparameters, 24 training samples: valid"]
+    assert "hidden" in pgdl("task", "list", tmp_path).out
+
+
+def test_training_shards_are_enough_to_run(tmp_path, pgdl):
+    task = make_task(tmp_path, initial_weights=False)
+    shutil.rmtree(task / "dataset_1/test")
+    assert pgdl("task", "validate", tmp_path).code == 0
+
+
+def test_leftovers_of_archivers_are_ignored(tmp_path, pgdl):
+    task = make_task(tmp_path)
+    make_task(tmp_path / "__MACOSX")
+    (tmp_path / ".hidden" / "model_0").mkdir(parents=True)
+    (tmp_path / ".DS_Store").write_bytes(b"")
+    (task / ".model_8").mkdir()
+    (task / "dataset_1/train/._shard_0.tfrecord").write_bytes(b"")
+    assert len(pgdl("task", "validate", tmp_path).lines) == 1
+
+
+def test_reference_data_without_models_is_checked_but_not_a_task(tmp_path, pgdl):
+    make_task(tmp_path, layout="full")
+    shutil.copytree(tmp_path / "reference_data/tiny", tmp_path / "reference_data/only")
+    assert [task.name for task in find_tasks(tmp_path)] == ["tiny"]
+    assert list(find_references(tmp_path)) == ["tiny", "only"]
+    assert pgdl("task", "validate", tmp_path).lines[-1] == (
+        "only: reference data of 8 models, 3 hyperparameters, no models to run: valid"
+    )
+    with pytest.raises(
+        UserError, match="no task 'only': expected one of tiny, found reference data without models"
+    ):
+        find_tasks(tmp_path, ["only"])
+    with pytest.raises(UserError, match="found only reference data, of only, tiny"):
+        find_tasks(tmp_path / "reference_data")
+    assert list(find_references(tmp_path / "reference_data/only")) == ["only"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--task", "tinny"], "no task 'tinny': expected one of tiny; did you mean 'tiny'?"),
+        (
+            ["tiny/dataset_1"],
+            "no task here: expected TASK/model_* or input_data/TASK/model_*, found neither; name",
+        ),
+        (
+            ["nowhere"],
+            "not a directory: expected a directory, found nothing; name the directory that holds the",
+        ),
+    ],
+)
+def test_what_cannot_be_found(tmp_path, pgdl, monkeypatch, arguments, message):
+    make_task(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PGDL_TASKS", ".")
+    outcome = pgdl("task", "validate", *arguments)
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_list_and_show(tmp_path, pgdl):
+    make_task(tmp_path)
+    listed = pgdl("task", "list", tmp_path).lines
+    assert listed[0].split() == [
+        "task",
+        "layout",
+        "models",
+        "hyperparameters",
+        "min",
+        "gap",
+        "median",
+        "max",
+        "size",
+    ]
+    assert listed[1].split()[:-2] == ["tiny", "flat", "8", "activation,", "depth,", "width", *GAPS_OF_ALL]
+    shown = pgdl("task", "show", tmp_path, "--task", "tiny").out
+    assert "8 models, 24 training samples of shape (4,) in 3 classes" in shown
+    rows = [line.split() for line in shown.splitlines()]
+    assert ["(all)", "8", *GAPS_OF_ALL] in rows
+    assert ["tanh", "4", "0.0500", "0.1700", "0.4000"] in rows
+
+
+def test_nothing_heavy_is_imported(tmp_path):
+    """TensorFlow never is; listing tasks reads reference data without HDF5 and protocol buffers."""
+    make_task(tmp_path)
+    program = """if True:
+        import json, sys
+        from harness.cli.main import cli
+        heavy = ("tensorflow", "keras", "h5py", "google.protobuf")
+        cli.main(["task", sys.argv[1], sys.argv[2]], standalone_mode=False)
+        print(json.dumps([name for name in heavy if name in sys.modules]))
+    """
+    imported = {}
+    for command in ("list", "validate"):
+        arguments = [sys.executable, "-c", program, command, str(tmp_path)]
+        printed = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
+        imported[command] = json.loads(printed.splitlines()[-1])
+    assert imported == {"list": [], "validate": ["h5py", "google.protobuf"]}

@@ -1,0 +1,188 @@
+"""What a run gets to see of a task, and what is kept in the cache."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import pytest
+from throwaway import edit_json, make_task, write_shards
+
+from harness.task.layout import find_tasks
+from harness.task.problems import InvalidTaskError
+from harness.task.task import read_task, read_tasks
+
+
+def read(directory):
+    return read_task(find_tasks(directory)[0])
+
+
+@pytest.fixture
+def own_cache(tmp_path, shared_cache, monkeypatch):
+    """A cache for this test alone; it knows the shapes of the throw-away models."""
+    shutil.copytree(shared_cache / "shapes", tmp_path / "cache/shapes")
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_models_data_and_reference(tmp_path):
+    directory = make_task(tmp_path)
+    task = read(tmp_path)
+    assert [model.id for model in task.models] == [f"model_{i}" for i in range(8)]
+    assert task.models[3].n_parameters == (4 * 6 + 6) + (6 * 6 + 6) + (6 * 3 + 3)
+    assert (task.models[0].input_shape, task.models[0].n_outputs) == ((4,), 3)
+    assert (task.data.n_samples, task.data.input_shape, task.data.n_classes) == (24, (4,), 3)
+    assert task.data.inputs.dtype == np.float32
+    assert task.data.labels.dtype == np.int32
+    assert task.data.labels.tolist() == [0, 1, 2] * 8
+    assert task.reference is not None
+    assert list(task.reference.gaps) == [model.id for model in task.models]
+    assert len({model.digest for model in task.models}) == 8
+    edit_json(directory / "model_0/config.json", lambda content: content.update(comment="other file"))
+    again = read(tmp_path)
+    assert again.models[0].digest != task.models[0].digest
+    assert again.models[1].digest == task.models[1].digest
+
+
+def test_shards_are_read_in_natural_order(tmp_path):
+    inputs = np.arange(48, dtype=np.float32).reshape(12, 4)
+    directory = make_task(tmp_path)
+    write_shards(directory / "dataset_1/train", inputs, np.zeros(12, np.int32), n_shards=12)
+    assert (directory / "dataset_1/train/shard_10.tfrecord").exists()
+    np.testing.assert_array_equal(read(tmp_path).data.inputs, inputs)
+
+
+def test_canonical_files_hold_the_model_and_nothing_else(tmp_path):
+    directory = make_task(tmp_path)
+    hints = {
+        "name": "weight_decay_0",
+        "kernel_regularizer": {"class_name": "L2"},
+        "kernel_initializer": "zeros",
+    }
+
+    def train_like_this(content):
+        content["model_config"][0].update(hints)
+        content["model_config"].insert(1, {"layer_name": "Dropout", "rate": 0.5})
+
+    edit_json(directory / "model_0/config.json", train_like_this)
+    target = tmp_path / "canonical"
+    target.mkdir()
+    read(tmp_path).models[0].write_canonical(target)
+    assert json.loads((target / "architecture.json").read_text()) == {
+        "format": "layers",
+        "input_shape": [4],
+        "layers": [
+            {"class_name": "Dense", "config": {"units": 4, "activation": "relu"}},
+            {"class_name": "Dense", "config": {"units": 3}},
+        ],
+    }
+    for archive, source in (("weights.npz", "weights.hdf5"), ("initial_weights.npz", "weights_init.hdf5")):
+        with np.load(target / archive) as written, h5py.File(directory / "model_0" / source) as file:
+            assert sorted(written.files) == ["w0", "w1", "w2", "w3"]
+            for i, (layer, weight) in enumerate(
+                (layer, weight) for layer in ("dense", "dense_1") for weight in (0, 1)
+            ):
+                np.testing.assert_array_equal(
+                    written[f"w{i}"], file[f"{layer}/{layer}/weight_{weight}:0"][()]
+                )
+    with np.load(target / "weights.npz") as final, np.load(target / "initial_weights.npz") as initial:
+        assert not np.array_equal(final["w0"], initial["w0"])
+
+
+def test_canonical_data(tmp_path):
+    make_task(tmp_path)
+    data = read(tmp_path).data
+    target = tmp_path / "canonical"
+    target.mkdir()
+    data.write_canonical(target)
+    np.testing.assert_array_equal(np.load(target / "inputs.npy"), data.inputs)
+    np.testing.assert_array_equal(np.load(target / "labels.npy"), data.labels)
+
+
+def test_initial_weights_are_optional(tmp_path):
+    make_task(tmp_path, initial_weights=False)
+    target = tmp_path / "canonical"
+    target.mkdir()
+    model = read(tmp_path).models[0]
+    model.write_canonical(target)
+    assert not model.has_initial_weights
+    assert sorted(path.name for path in target.iterdir()) == ["architecture.json", "weights.npz"]
+
+
+def test_all_problems_are_found_at_once_and_a_run_shows_the_first(tmp_path, pgdl):
+    task = make_task(tmp_path)
+    (task / "model_0/weights.hdf5").unlink()
+    (task / "model_3/config.json").write_text("")
+    (task / "dataset_1/train/shard_0.tfrecord").write_bytes(b"")
+    (task / "dataset_1/train/shard_1.tfrecord").write_bytes(b"")
+    for model in "23":
+        edit_json(task / "model_configs.json", lambda c, model=model: c[model]["metrics"].update(train_acc=2))
+    outcome = pgdl("task", "validate", tmp_path)
+    assert [line.split(":")[0].removeprefix(f"{task}/") for line in outcome.lines] == [
+        "model_3/config.json",
+        "model_0/weights.hdf5",
+        "dataset_1/train/shard_0.tfrecord",
+        "dataset_1/train/shard_1.tfrecord",
+        "model_configs.json",
+        "model_configs.json",
+        "tiny",
+    ]
+    with pytest.raises(InvalidTaskError) as refused:
+        read_tasks(find_tasks(tmp_path))
+    more = "and 3 more problems; `pgdl task validate` lists them all"
+    assert str(refused.value).splitlines() == [*outcome.lines[:3], more]
+
+
+def test_ids_of_models_and_reference_agree(tmp_path, pgdl):
+    task = make_task(tmp_path)
+    (task / "model_5").rename(task / "model_9")
+    reference = task / "model_configs.json"
+    assert pgdl("task", "validate", tmp_path).lines == [
+        f"{reference}: model_9: expected an entry for {task / 'model_9'}, found none",
+        f"{reference}: model_5: expected a directory {task / 'model_5'}, found none",
+        "tiny: 2 problems: invalid",
+    ]
+
+
+def test_second_time_starts_no_process_and_decodes_nothing(tmp_path, monkeypatch):
+    def refuse(*arguments, **options):
+        raise AssertionError(f"expected the cache to be used, found a call with {arguments}")
+
+    make_task(tmp_path)
+    read(tmp_path)
+    monkeypatch.setattr(subprocess, "run", refuse)
+    monkeypatch.setattr("harness.task.data._fill", refuse)
+    assert read(tmp_path).data.n_samples == 24
+
+
+def test_damaged_cache_is_as_good_as_none(tmp_path, own_cache):
+    make_task(tmp_path)
+    data = read(tmp_path).data
+    inputs = np.array(data.inputs)
+    (data.directory / "inputs.npy").write_bytes((data.directory / "inputs.npy").read_bytes()[:200])
+    for damage, entry in zip(("", "[]", '{"layers": []}'), (own_cache / "shapes").iterdir(), strict=False):
+        entry.write_text(damage)
+    (data.directory.with_suffix(".partial")).mkdir()
+    np.testing.assert_array_equal(read(tmp_path).data.inputs, inputs)
+    assert sorted(path.suffix for path in (own_cache / "training_data").iterdir()) == ["", ".lock"]
+
+
+def test_broken_shards_leave_nothing_in_the_cache(tmp_path, own_cache):
+    task = make_task(tmp_path)
+    (task / "dataset_1/train/shard_1.tfrecord").write_bytes(b"short")
+    with pytest.raises(InvalidTaskError):
+        read(tmp_path)
+    assert [path.suffix for path in (own_cache / "training_data").iterdir()] == [".lock"]
+
+
+def test_keras_that_does_not_start(tmp_path, pgdl, monkeypatch):
+    make_task(tmp_path)
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "executable", "false")
+    outcome = pgdl("task", "validate", tmp_path)
+    assert outcome.code == 2
+    assert outcome.err == (
+        "pgdl: Keras could not tell the shapes of the weights: found exit code 1; run `pgdl doctor`\n"
+    )
