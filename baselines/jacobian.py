@@ -2,9 +2,10 @@
 
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
-from baselines.network import layer_inputs, up_to_logits
+from baselines.network import Forward, forward_pass
 
 
 def jacobian_norm(
@@ -22,16 +23,24 @@ def jacobian_norm(
         batch_size: examples in a batch.
         classes_at_once: logits that are differentiated in one pass; more need more memory and less time.
     """
-    with up_to_logits(model) as network:
-        inputs = layer_inputs(network)
-        sums_of_squares = _make_sums_of_squares(network, inputs)
-        n_classes = int(network.output.shape[-1])
-        directions = tf.split(tf.eye(n_classes), _sections(n_classes, classes_at_once))
-        means = []
-        for images, _ in dataset.batch(batch_size).take(n_batches):
-            total = sum(float(sums_of_squares(images, some)) for some in directions)
-            means.append(total / (len(inputs) * n_classes * int(images.shape[0])))
-    return sum(means) / len(means)
+    n_classes = int(model.outputs[0].shape[-1])
+    directions = tf.split(tf.eye(n_classes), _sections(n_classes, classes_at_once))
+    with forward_pass(model) as forward:
+        mean_squares = tf.function(
+            lambda images, directions: _mean_squares(forward, images, directions),
+            input_signature=[  # any batch size, so that it is traced once
+                tf.TensorSpec(model.inputs[0].shape, tf.float32),
+                tf.TensorSpec((None, n_classes), tf.float32),
+            ],
+        )
+        batches = [
+            np.average(
+                [mean_squares(images, some) for some in directions],
+                weights=[len(some) for some in directions],
+            )
+            for images, _ in dataset.batch(batch_size).take(n_batches)
+        ]
+    return float(np.mean(batches))
 
 
 def _sections(total: int, size: int) -> list[int]:
@@ -39,28 +48,17 @@ def _sections(total: int, size: int) -> list[int]:
     return [size] * whole + ([rest] if rest else [])
 
 
-def _make_sums_of_squares(network: Any, inputs: list[Any]) -> Any:
-    """Return f(images, directions): the sum, over layers, examples and directions, of mean squared gradients.
+def _mean_squares(forward: Forward, images: Any, directions: Any) -> Any:
+    """Mean, over layers, of the mean square of the logits' derivatives along `directions` (n, classes).
 
     In inference mode the examples of a batch do not see each other. So every example is repeated once for
     each direction in the space of logits, and one backward pass gives all rows of all Jacobians: no loop
     over classes in the graph, which would take seconds to trace.
     """
-    taps = tf.keras.Model(network.inputs, [*inputs, network.output])
-
-    def compute(images: Any, directions: Any) -> Any:
-        repeated = tf.repeat(images, tf.shape(directions)[0], axis=0)
-        seeds = tf.tile(directions, [tf.shape(images)[0], 1])
-        with tf.GradientTape() as tape:
-            tape.watch(repeated)
-            *seen, logits = taps(repeated, training=False)
-        gradients = tape.gradient(logits, seen, output_gradients=seeds)
-        axes = [list(range(1, len(gradient.shape))) for gradient in gradients]
-        means = [
-            tf.reduce_mean(tf.square(gradient), axis=axis)
-            for gradient, axis in zip(gradients, axes, strict=True)
-        ]
-        return tf.add_n([tf.reduce_sum(mean) for mean in means])
-
-    shapes = (network.inputs[0].shape, (None, network.output.shape[-1]))  # any batch size: traced once
-    return tf.function(compute, input_signature=[tf.TensorSpec(shape, tf.float32) for shape in shapes])
+    repeated = tf.repeat(images, tf.shape(directions)[0], axis=0)
+    seeds = tf.tile(directions, [tf.shape(images)[0], 1])
+    with tf.GradientTape() as tape:
+        tape.watch(repeated)
+        inputs, logits = forward(repeated)
+    gradients = tape.gradient(logits, inputs, output_gradients=seeds)
+    return tf.reduce_mean([tf.reduce_mean(tf.square(gradient)) for gradient in gradients])

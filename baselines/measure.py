@@ -9,7 +9,7 @@ from typing import Literal
 Complexity = Callable[..., float]
 
 
-class MeasureUnavailable(Exception):  # noqa: N818 (a state of the task, not a fault of the measure)
+class MeasureUnavailable(Exception):
     """The model or the data lack something that the measure needs, such as the initial weights."""
 
 

@@ -1,10 +1,13 @@
 """Views of a Keras model, of Keras 2 or Keras 3, that several measures share."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import tensorflow as tf
+
+#: Images (N, ...) -> inputs of the layers, and logits (N, classes).
+Forward = Callable[[Any], tuple[list[Any], Any]]
 
 #: Attributes under which layers keep kernels, in the order in which a layer applies them.
 _KERNELS = ("depthwise_kernel", "pointwise_kernel", "kernel")
@@ -24,23 +27,42 @@ def kernel_shapes(model: Any) -> list[tuple[int, ...]]:
 
 
 @contextmanager
-def up_to_logits(model: Any) -> Iterator[Any]:
-    """Yield the model without its final softmax, if it has one; the model itself is as before afterwards."""
-    last = model.layers[-1]
-    activation = getattr(last, "activation", None)
+def forward_pass(model: Any) -> Iterator[Forward]:
+    """Yield a differentiable function from images to (inputs of all layers in forward order, logits).
+
+    Layers run in inference mode. A final softmax is left out; the model is as before afterwards. A layer that
+    merges has several inputs.
+    """
+    layers = [layer for layer in model.layers if not isinstance(layer, tf.keras.layers.InputLayer)]
+    *rest, last = layers
     if isinstance(last, tf.keras.layers.Softmax):
-        yield tf.keras.Model(model.inputs, last.input)
-    elif activation is tf.keras.activations.softmax:
+        yield _forward(model, rest, last.input)
+    elif getattr(last, "activation", None) is tf.keras.activations.softmax:
         last.activation = tf.keras.activations.linear
         try:
-            yield model
+            yield _forward(model, layers, model.outputs[0])
         finally:
-            last.activation = activation
+            last.activation = tf.keras.activations.softmax
     else:
-        yield model
+        yield _forward(model, layers, model.outputs[0])
 
 
-def layer_inputs(model: Any) -> list[Any]:
-    """Symbolic input tensors of all layers, in forward order; a layer that merges has several."""
-    layers = [layer for layer in model.layers if not isinstance(layer, tf.keras.layers.InputLayer)]
-    return [tensor for layer in layers for tensor in tf.nest.flatten(layer.input)]
+def _forward(model: Any, layers: list[Any], logits: Any) -> Forward:
+    if isinstance(model, tf.keras.Sequential):  # Keras 3 calls its layers often, so layer.input is ambiguous
+        return lambda images: _run_chain(layers, images)
+    seen = [tensor for layer in layers for tensor in tf.nest.flatten(layer.input)]
+    graph = tf.keras.Model(model.inputs, [*seen, logits])
+
+    def run_graph(images: Any) -> tuple[list[Any], Any]:
+        *seen, logits = graph(images, training=False)
+        return seen, logits
+
+    return run_graph
+
+
+def _run_chain(layers: list[Any], images: Any) -> tuple[list[Any], Any]:
+    seen, flow = [], images
+    for layer in layers:
+        seen.append(flow)
+        flow = layer(flow, training=False)
+    return seen, flow

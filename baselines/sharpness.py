@@ -5,7 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from baselines.network import up_to_logits
+from baselines.network import Forward, forward_pass
 
 BATCH_SIZE = 64
 N_BATCHES = 10
@@ -36,14 +36,12 @@ def sharpness(model: Any, dataset: Any, *, accuracy_drop: float = 0.1, seed: int
         seed: draws the 640 training examples and the random starts.
     """
     trained = model.get_weights()
-    with up_to_logits(model) as network:
-        attack = _Attack(network, _batches(dataset, seed), seed)
+    with forward_pass(model) as forward:
+        attack = _Attack(model, forward, _batches(dataset, seed), seed)
         accuracy = attack.accuracy()
         enough = accuracy - accuracy_drop - TOLERANCE
         try:
-            return -_largest_harmless(
-                lambda ratio: accuracy - attack.worst_accuracy(ratio, enough), accuracy_drop
-            )
+            return -_largest_harmless(lambda ratio: accuracy - attack.worst_accuracy(ratio, enough), accuracy_drop)
         finally:
             model.set_weights(trained)
 
@@ -72,12 +70,12 @@ def _largest_harmless(drop: Callable[[float], float], allowed: float) -> float:
 class _Attack:
     """Looks for the change of the weights, within a box around the trained ones, that harms most."""
 
-    def __init__(self, network: Any, batches: list[tuple[Any, Any]], seed: int) -> None:
-        self._network = network
+    def __init__(self, model: Any, forward: Forward, batches: list[tuple[Any, Any]], seed: int) -> None:
+        self._forward = forward
         self._batches = batches
         self._seed = seed
         #: Keras 3 wraps the variables of TensorFlow, Keras 2 does not.
-        self._weights = [v if isinstance(v, tf.Variable) else v.value for v in network.trainable_variables]
+        self._weights = [v if isinstance(v, tf.Variable) else v.value for v in model.trainable_variables]
         self._trained = [tf.constant(weights.numpy()) for weights in self._weights]
         images, labels = (tf.TensorSpec((None, *tensor.shape[1:]), tensor.dtype) for tensor in batches[0])
         ratio = tf.TensorSpec((), tf.float32)
@@ -113,7 +111,7 @@ class _Attack:
 
     def _climb_once(self, ratio: Any, images: Any, labels: Any) -> None:
         with tf.GradientTape() as tape:
-            logits = self._network(images, training=False)
+            _, logits = self._forward(images)
             loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
         gradients = tape.gradient(loss, self._weights)
         for weights, trained, gradient in zip(self._weights, self._trained, gradients, strict=True):
@@ -122,6 +120,6 @@ class _Attack:
             weights.assign(tf.clip_by_value(moved, trained - radius, trained + radius))
 
     def _count_hits(self, images: Any, labels: Any) -> Any:
-        logits = self._network(images, training=False)
+        _, logits = self._forward(images)
         hits = tf.equal(tf.argmax(logits, axis=1, output_type=labels.dtype), labels)
         return tf.reduce_sum(tf.cast(hits, tf.float32))

@@ -3,16 +3,23 @@
 import os
 from pathlib import Path
 
+from harness.errors import UserError
+
 
 def cache_directory(name: str) -> Path:
     """Return the cache's subdirectory `name`, created if need be.
 
     `PGDL_CACHE` names the cache; without it, it is `pgdl-harness` under the user's cache directory.
+    Raises `UserError` where it cannot be written.
     """
     base = os.environ.get("PGDL_CACHE")
     if base is None:
         home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         base = str(Path(home) / "pgdl-harness")
     directory = Path(base).absolute() / name
-    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        remedy = "name another cache by PGDL_CACHE"
+        raise UserError(f"cannot be created: {error.strerror}", file=directory, remedy=remedy) from error
     return directory

@@ -51,10 +51,7 @@ def make_task(
     """
     random = np.random.default_rng(seed)
     task = directory / name if layout == "flat" else directory / "input_data" / name
-    cells = [
-        dict(zip(HYPERPARAMETERS, values, strict=True))
-        for values in itertools.product(*HYPERPARAMETERS.values())
-    ]
+    cells = [dict(zip(HYPERPARAMETERS, values, strict=True)) for values in itertools.product(*HYPERPARAMETERS.values())]
     for number, cell in enumerate(cells):
         write_model(task / f"model_{number}", dense_layers(**cell), random, initial_weights)
     for part, n_samples in (("train", n_train), ("test", n_test)):

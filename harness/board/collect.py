@@ -29,9 +29,7 @@ class Calls:
     def on(self, task: str, reference: Reference) -> TaskCalls:
         """What scoring needs of the calls on one task; a call without a record is missing."""
         values = {
-            model: value_of(row)
-            for (of, model), row in self.rows.items()
-            if of == task and model in reference.gaps
+            model: value_of(row) for (of, model), row in self.rows.items() if of == task and model in reference.gaps
         }
         return TaskCalls(reference.grid, reference.gaps, values)
 

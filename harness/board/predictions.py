@@ -13,9 +13,7 @@ from scoring import Failure
 EXCEEDED = "EXCEEDED"
 
 
-def read_predictions(
-    directory: Path, references: Mapping[str, Reference]
-) -> dict[str, dict[str, float | Failure]]:
+def read_predictions(directory: Path, references: Mapping[str, Reference]) -> dict[str, dict[str, float | Failure]]:
     """Return task -> model -> value or failure, from the files TASK.predict in `directory`.
 
     A task without a file has no values. Raises `UserError` for a directory without any, a malformed file,
@@ -41,9 +39,7 @@ def _read(file: Path, reference: Reference) -> dict[str, float | Failure]:
     except (ValueError, RecursionError) as error:
         raise UserError(f"not JSON: {error}", file=file, expected="one object, model id -> number") from error
     if not isinstance(content, dict):
-        raise UserError(
-            "not a JSON object", file=file, expected="model id -> number", found=type(content).__name__
-        )
+        raise UserError("not a JSON object", file=file, expected="model id -> number", found=type(content).__name__)
     values = {directory_name(model): _value(file, model, value) for model, value in content.items()}
     unknown = sorted(set(values) - set(reference.models))
     if unknown:

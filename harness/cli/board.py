@@ -21,9 +21,7 @@ FILES = ("leaderboard.md", "leaderboard.csv", "leaderboard.json")
     "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
     help=f"Also write {', '.join(FILES)} there.",
 )  # fmt: skip
-def command(
-    tasks_dir: Path, task_names: tuple[str, ...], results: str, form: str, output: Path | None
-) -> None:
+def command(tasks_dir: Path, task_names: tuple[str, ...], results: str, form: str, output: Path | None) -> None:
     """Print the leaderboard of all recorded submissions, and write it to files.
 
     Needs the reference data of the tasks. The rule that makes the score is printed with it.

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     help="How many models of each task to try, from the smallest to the largest.",
 )  # fmt: skip
 @options.execution
-def command(
-    submission: str, tasks_dir: Path, task_names: tuple[str, ...], models: int, **execution: Any
-) -> int:
+def command(submission: str, tasks_dir: Path, task_names: tuple[str, ...], models: int, **execution: Any) -> int:
     """Try SUBMISSION on a few models: outcome, value, time and memory of each, and a forecast of a full run.
 
     The sandbox and the limits are those of `pgdl run`; nothing is recorded. One call is made twice, to see
@@ -63,15 +61,11 @@ def _print_calls(trial: "Trial", console: "Console") -> None:
         value = "-" if result.value is None else f"{result.value:.6g}"
         memory = f"{result.peak_memory_bytes / 1024**2:.0f} MiB"
         size = f"{call.model.n_parameters:,}"
-        table.add_row(
-            call.task.name, call.model.id, size, result.outcome, value, f"{result.call_wall_s:.2f}", memory
-        )
+        table.add_row(call.task.name, call.model.id, size, result.outcome, value, f"{result.call_wall_s:.2f}", memory)
     console.print(table)
     failed = next((done for done in trial.done if done.result.message), None)
     if failed is not None:
-        console.print(
-            f"\n{failed.planned.model.id}: {failed.result.outcome}: {failed.result.message}", markup=False
-        )
+        console.print(f"\n{failed.planned.model.id}: {failed.result.outcome}: {failed.result.message}", markup=False)
         console.print(failed.result.output_tail.rstrip(), markup=False, style="dim")
 
 
@@ -87,9 +81,7 @@ def _print_verdict(trial: "Trial", expected: "Forecast", limit: float, console: 
     console.print(f"\n{name} passes.", style="bold green", markup=False)
     values = {done.result.value for done in trial.done}
     if len(values) == 1 and len(trial.done) > 1:
-        console.print(
-            "Warning: the same value for all models tried; such a measure cannot rank them.", style="yellow"
-        )
+        console.print("Warning: the same value for all models tried; such a measure cannot rank them.", style="yellow")
     if not trial.repeatable:
         first, second = trial.done[0].result.value, trial.again.result.value
         text = f"Warning: not repeatable: the same call gave {first!r} and {second!r}. Draw from the seeded generators."

@@ -74,9 +74,7 @@ keras = _option(
     type=click.Choice(["2", "3"]),
     help="Which Keras `tf.keras` means. Default: what the submission asks for, else 3.",
 )
-seed = _option(
-    "--seed", type=int, default=0, show_default=True, help="Seed of the run; every call derives its own."
-)
+seed = _option("--seed", type=int, default=0, show_default=True, help="Seed of the run; every call derives its own.")
 sandbox = _option(
     "--sandbox", "sandbox_mode", type=click.Choice(["fresh"]), default="fresh", show_default=True, metavar="MODE",
     help="How calls are isolated. fresh: a new bubblewrap sandbox and a new process for every call.",

@@ -48,9 +48,7 @@ def command(
     with Records(results) as records:
         plan = make_plan(found, tasks, setup.settings, records, force=force)
         if plan.recorded:
-            console.print(
-                f"{len(plan.recorded)} of {len(plan.calls)} calls are recorded already in {records.name}"
-            )
+            console.print(f"{len(plan.recorded)} of {len(plan.calls)} calls are recorded already in {records.name}")
         evaluations: list[Evaluation] = list(plan.recorded)
         with RunProgress(plan.missing, console) as progress:
 

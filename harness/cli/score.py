@@ -89,13 +89,9 @@ def _score_records(
         for name in names:
             if name not in collected:
                 known = ", ".join(collected) or "none"
-                raise UserError(
-                    f"no records of {name!r}", file=records.name, remedy=f"recorded here: {known}"
-                )
+                raise UserError(f"no records of {name!r}", file=records.name, remedy=f"recorded here: {known}")
         if not collected:
-            raise UserError(
-                "no records of these tasks", file=records.name, remedy="run `pgdl run SUBMISSION` first"
-            )
+            raise UserError("no records of these tasks", file=records.name, remedy="run `pgdl run SUBMISSION` first")
     return {name: score_calls(collected[name], references) for name in names or collected}
 
 

@@ -36,9 +36,7 @@ def print_score(name: str, result: SubmissionScore) -> None:
         if isinstance(score, TaskScore):
             pair = min(score.official_pairs, key=lambda pair: score.official_pairs[pair])
             numbers = (100 * score.official, 100 * score.printed, score.kendall, score.granulated_kendall)
-            table.add_row(
-                task, *(f"{number:.4f}" for number in numbers), str(score.n_models), " x ".join(pair)
-            )
+            table.add_row(task, *(f"{number:.4f}" for number in numbers), str(score.n_models), " x ".join(pair))
         else:
             table.add_row(task, "-", "-", "-", "-", "", f"failed: {score}")
     total = "none" if result.score is None else f"{result.score:.4f}"

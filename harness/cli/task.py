@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 GAP_COLUMNS = ("min gap", "median", "max")
 
 #: Overrides --tasks, so that one can say `pgdl task validate DIR`.
-directory_argument = click.argument(
-    "directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path)
-)
+directory_argument = click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
 
 
 @click.group(name="task")
@@ -65,9 +63,7 @@ def show(directory: Path | None, tasks_dir: Path, task_names: Sequence[str]) -> 
         click.secho(f"{files.name} ({files.layout}, {_size(files)}) in {files.directory}", bold=True)
         if not files.reference_only:
             data = read_training_data(files.train)
-            samples = (
-                f"{data.n_samples} training samples of shape {data.input_shape} in {data.n_classes} classes"
-            )
+            samples = f"{data.n_samples} training samples of shape {data.input_shape} in {data.n_classes} classes"
             click.echo(f"{len(files.models)} models, {samples}")
         if files.reference is not None:
             rows = _gaps_by_value(read_reference(files.reference))

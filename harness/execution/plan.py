@@ -25,9 +25,7 @@ class PlannedCall:
     key: str
 
 
-def plan_calls(
-    submissions: Sequence[Submission], tasks: Sequence[Task], settings: Settings
-) -> list[PlannedCall]:
+def plan_calls(submissions: Sequence[Submission], tasks: Sequence[Task], settings: Settings) -> list[PlannedCall]:
     """Return all calls: submission by submission, task by task, models in a secret order.
 
     The order depends on seed and submission, not on the models' names: it must tell a submission nothing.

@@ -4,18 +4,19 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from harness.execution.machine import Lanes
 from harness.execution.plan import PlannedCall
 from harness.execution.settings import Settings
-from harness.sandbox.call import Call, CallResult, StoppedError
+from harness.sandbox.call import StoppedError, prepare_call
 from harness.sandbox.clock import Clock
 from harness.sandbox.devices import Gpu
 from harness.sandbox.job import Job
 from harness.sandbox.outcome import Outcome
+from harness.sandbox.result import CallResult
 from harness.sandbox.staging import Staging
 
 
@@ -123,16 +124,21 @@ class Pool:
             return Done(planned, CallResult(Outcome.TIMEOUT, message=message), started_at)
         place = slot % len(self._places)
         gpu = self._lanes.gpus[place] if self._lanes.gpus else None
-        call = Call(
-            self._job(planned, gpu), self._settings.limits, slot,
-            sandboxed=self._settings.sandboxed, stopping=self._stopping.is_set,
-        )  # fmt: skip
-        with ExitStack() as cleanup:
-            cleanup.callback(call.discard)
-            with self._cores.take(1):
-                call.prepare()
+        with self._cores.take(1):
+            call = prepare_call(
+                self._job(planned, gpu),
+                self._settings.limits,
+                slot,
+                sandboxed=self._settings.sandboxed,
+                stopping=self._stopping.is_set,
+            )
+        if isinstance(call, CallResult):
+            return Done(planned, call, started_at)
+        try:
             with self._places[place], self._cores.take(self._lanes.threads):
                 return Done(planned, call.run(planned.seed, clock), started_at)
+        finally:
+            call.discard()
 
     def _job(self, planned: PlannedCall, gpu: Gpu | None) -> Job:
         """Stage what the call needs; what several calls share is staged once."""

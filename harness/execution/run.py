@@ -79,9 +79,7 @@ def execute(
 class Clocks:
     """Hands every call its clock: one of its own, or the one that its submission has for the task."""
 
-    def __init__(
-        self, calls: Iterable[PlannedCall], recorded: Iterable[Evaluation], settings: Settings
-    ) -> None:
+    def __init__(self, calls: Iterable[PlannedCall], recorded: Iterable[Evaluation], settings: Settings) -> None:
         self._settings = settings
         self._shared: dict[tuple[str, str], Clock] = {}
         self._lock = threading.Lock()
@@ -99,7 +97,9 @@ class Clocks:
         with self._lock:
             if key not in self._shared:
                 number = self._models[key]
-                meaning = f"the task's time budget of {limit * number:g} s ({number} models, {limit:g} s each on average)"
+                meaning = (
+                    f"the task's time budget of {limit * number:g} s ({number} models, {limit:g} s each on average)"
+                )
                 self._shared[key] = Clock(limit * number, meaning, self._used[key])
             return self._shared[key]
 

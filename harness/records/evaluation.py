@@ -43,9 +43,7 @@ class Evaluation(Base, kw_only=True):
         Float(53), comment="Seconds to start the sandbox and import TensorFlow."
     )
     load_wall_s: Mapped[float] = mapped_column(Float(53), comment="Seconds to load the model and the data.")
-    load_cpu_s: Mapped[float] = mapped_column(
-        Float(53), comment="Processor seconds until the model was loaded."
-    )
+    load_cpu_s: Mapped[float] = mapped_column(Float(53), comment="Processor seconds until the model was loaded.")
     call_wall_s: Mapped[float] = mapped_column(
         Float(53), comment="Seconds of the call alone; this is what the time limit bounds."
     )
@@ -61,9 +59,7 @@ class Evaluation(Base, kw_only=True):
         comment="`each`: the limit binds every call; `average`: its sum over a task's models binds the task.",
     )
     memory_limit_bytes: Mapped[int] = mapped_column(BigInteger, comment="The memory limit in force.")
-    seed: Mapped[int] = mapped_column(
-        BigInteger, comment="Seed of Python, NumPy and TensorFlow before the call."
-    )
+    seed: Mapped[int] = mapped_column(BigInteger, comment="Seed of Python, NumPy and TensorFlow before the call.")
     keras: Mapped[int] = mapped_column(comment="Which Keras `tf.keras` meant: 2 or 3.")
     sandbox: Mapped[str] = mapped_column(String(32), comment="How the call was isolated; `none` never ranks.")
     harness_version: Mapped[str] = mapped_column(String(32), comment="Version of pgdl-harness.")
@@ -71,7 +67,5 @@ class Evaluation(Base, kw_only=True):
         JSON, comment="Versions of Python, TensorFlow, Keras, NumPy, the kernel; processor, threads and GPU."
     )
     output_tail: Mapped[str] = mapped_column(Text, comment="The end of what the submission printed.")
-    started_at: Mapped[datetime] = mapped_column(
-        DateTime(timezone=True), comment="When the call was begun (UTC)."
-    )
+    started_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), comment="When the call was begun (UTC).")
     finished_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), comment="When it was over (UTC).")

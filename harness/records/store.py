@@ -38,16 +38,12 @@ class Records:
         self._url = location if "://" in location else f"sqlite:///{Path(location)}"
         try:
             url = sqlalchemy.make_url(self._url)
-            self.name = (
-                url.database if url.drivername == "sqlite" and url.database else url.render_as_string()
-            )
+            self.name = url.database if url.drivername == "sqlite" and url.database else url.render_as_string()
             arguments = {"timeout": BUSY_S} if url.get_backend_name() == "sqlite" else {}
             self._engine = sqlalchemy.create_engine(url, connect_args=arguments)
         except ModuleNotFoundError as error:
             remedy = f"install it, e.g. pip install {error.name}"
-            raise UserError(
-                f"the driver {error.name} is not installed", file=location, remedy=remedy
-            ) from error
+            raise UserError(f"the driver {error.name} is not installed", file=location, remedy=remedy) from error
         except (SQLAlchemyError, NoSuchModuleError) as error:
             raise UserError(
                 f"not a database URL: {error}", file=location, expected="sqlite:///FILE or postgresql://…"
@@ -86,9 +82,7 @@ class Records:
         missing = sorted(set(TABLE.columns.keys()) - found)
         if missing:
             remedy = "it was written by another version: name another one with --results"
-            raise UserError(
-                f"table {TABLE.name} lacks columns {', '.join(missing)}", file=self.name, remedy=remedy
-            )
+            raise UserError(f"table {TABLE.name} lacks columns {', '.join(missing)}", file=self.name, remedy=remedy)
 
     @contextmanager
     def _session(self) -> Iterator[Session]:
@@ -103,6 +97,4 @@ class Records:
         except DBAPIError as error:
             reason = " ".join(str(error.orig).split())
             remedy = "what was finished before is kept; mend this and run the same command again"
-            raise UserError(
-                f"the results database failed: {reason}", file=self.name, remedy=remedy
-            ) from error
+            raise UserError(f"the results database failed: {reason}", file=self.name, remedy=remedy) from error

@@ -23,9 +23,7 @@ FIRST_UID = 64000
 JOB_DIRECTORIES = ("trusted", "submission", "model", "data")
 
 
-def command(
-    job: Job, limits: Limits, control: int, seccomp: int, info: int, slot: int
-) -> tuple[list[str], list[str]]:
+def command(job: Job, limits: Limits, control: int, seccomp: int, info: int, slot: int) -> tuple[list[str], list[str]]:
     """Return bubblewrap's options for `job`, and the command to run in the sandbox.
 
     `control`, `seccomp` and `info` are inherited descriptors; `slot` numbers the sandboxes that run at once.
@@ -45,7 +43,7 @@ def trial() -> tuple[list[str], list[str]]:
 
 
 #: Closes the sandbox once everything is mounted.
-_SEAL = ("--remount-ro", "/", "--chdir", "/tmp", "--clearenv")  # noqa: S108 - inside the sandbox
+_SEAL = ("--remount-ro", "/", "--chdir", "/tmp", "--clearenv")
 
 
 def _box(limits: Limits, gpu: Gpu | None) -> list[str]:
@@ -83,7 +81,7 @@ def _system_mounts() -> list[str]:
     for name in ("bin", "sbin", "lib", "lib32", "lib64"):
         path = Path("/", name)
         if path.is_symlink():
-            arguments += ["--symlink", os.readlink(path), str(path)]
+            arguments += ["--symlink", str(path.readlink()), str(path)]
         elif path.exists():
             arguments += ["--ro-bind", str(path), str(path)]
     arguments += ["--dir", "/etc"]
@@ -95,8 +93,8 @@ def _system_mounts() -> list[str]:
 def _scratch(limits: Limits) -> list[str]:
     """Writable places in memory, each of bounded size."""
     return [
-        "--size", str(limits.shared_memory_bytes), "--perms", "1777", "--tmpfs", "/dev/shm",  # noqa: S108
-        "--size", str(limits.scratch_bytes), "--perms", "1777", "--tmpfs", "/tmp",  # noqa: S108
+        "--size", str(limits.shared_memory_bytes), "--perms", "1777", "--tmpfs", "/dev/shm",
+        "--size", str(limits.scratch_bytes), "--perms", "1777", "--tmpfs", "/tmp",
     ]  # fmt: skip
 
 

@@ -1,87 +1,65 @@
 """One call of a submission on one model: the conversation with the worker, its clock and its limits."""
 
-import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from harness.sandbox.clock import Clock
 from harness.sandbox.job import Job
 from harness.sandbox.limits import MIB, Limits
 from harness.sandbox.memory import Usage, machine_is_exhausted, measure
-from harness.sandbox.outcome import CLAIMABLE, Outcome
+from harness.sandbox.outcome import Outcome
 from harness.sandbox.process import ProtocolError, StartError, WorkerProcess
+from harness.sandbox.result import TAIL, CallResult, Ended, printable, read_claim
 
 #: Seconds between two looks at memory and output.
 TICK = 0.05
-
-#: Characters of output that a result keeps, from its end.
-TAIL = 16_000
 
 
 class StoppedError(Exception):
     """The run is being stopped; the call has no result."""
 
 
-@dataclass(frozen=True)
-class CallResult:
-    """What became of one call; times in seconds, as measured by the harness from outside."""
+def prepare_call(
+    job: Job, limits: Limits, slot: int, *, sandboxed: bool, stopping: Callable[[], bool]
+) -> "Call | CallResult":
+    """Start a worker and wait for its imports: a call that can be run at once, or why there is none.
 
-    outcome: Outcome
-    value: float | None = None
-    message: str = ""  #: one line: why, with the limit and what was used
-    startup_wall_s: float = 0.0
-    load_wall_s: float = 0.0
-    load_cpu_s: float = 0.0  #: since the start of the process
-    call_wall_s: float = 0.0
-    call_cpu_s: float = 0.0
-    peak_memory_bytes: int = 0
-    output_tail: str = ""
-    environment: dict[str, str] = field(default_factory=dict)
-    survived_kill: bool = False  #: something of the sandbox is still there; the machine cannot be trusted
-
-
-class _Ended(Exception):
-    """The call is over."""
-
-    def __init__(self, outcome: Outcome, message: str = "", value: float | None = None) -> None:
-        super().__init__(message)
-        self.outcome, self.message, self.value = outcome, message, value
+    Preparing needs a core but no clock, so it may overlap with another call. Raises `StoppedError` once
+    `stopping` says so.
+    """
+    started = time.monotonic()
+    try:
+        worker = WorkerProcess(job, limits, slot, sandboxed=sandboxed)
+    except StartError as error:
+        return CallResult(Outcome.INFRA_ERROR, message=f"the sandbox did not start: {printable(str(error))}")
+    call = Call(worker, limits, stopping)
+    try:
+        call.wait_until_ready(started)
+    except Ended as ended:
+        return call.finish(ended)
+    except BaseException:
+        call.discard()
+        raise
+    return call
 
 
 class Call:
-    """A call in two steps: `prepare` starts a worker and waits until it is ready, `run` uses it.
+    """A call on a started worker; `run` or `discard` ends it."""
 
-    Preparing needs a core but no clock, so it may overlap with another call; `run` is what is timed.
-    """
-
-    def __init__(
-        self, job: Job, limits: Limits, slot: int, *, sandboxed: bool, stopping: Callable[[], bool]
-    ) -> None:
-        self._job, self._limits, self._slot, self._sandboxed = job, limits, slot, sandboxed
-        self._stopping = stopping
-        self._worker: WorkerProcess | None = None
-        self._failure: _Ended | None = None
+    def __init__(self, worker: WorkerProcess, limits: Limits, stopping: Callable[[], bool]) -> None:
+        self._worker, self._limits, self._stopping = worker, limits, stopping
         self._usage = Usage(0, 0.0)
         self._peak = 0
         self._result = CallResult(Outcome.INFRA_ERROR)
+        self._over = False
 
-    def prepare(self) -> None:
-        """Start the worker and wait for its imports; a failure shows as the result of `run`."""
-        started = time.monotonic()
-        try:
-            self._worker = WorkerProcess(self._job, self._limits, self._slot, sandboxed=self._sandboxed)
-            ready = self._expect("ready", lambda: self._limits.startup_s - (time.monotonic() - started))
-            self._result = replace(self._result, environment=dict(ready["environment"]))
-        except StartError as error:
-            self._failure = _Ended(Outcome.INFRA_ERROR, f"the sandbox did not start: {error}")
-        except _Ended as ended:
-            self._failure = ended
-        except BaseException:
-            self.discard()
-            raise
-        self._result = replace(self._result, startup_wall_s=time.monotonic() - started)
+    def wait_until_ready(self, started: float) -> None:
+        """Wait for the worker's imports; raises `Ended` if they fail, `StoppedError`."""
+        ready = self._expect("ready", lambda: self._limits.startup_s - (time.monotonic() - started))
+        startup = time.monotonic() - started
+        self._result = replace(self._result, startup_wall_s=startup, environment=dict(ready["environment"]))
 
     def run(self, seed: int, clock: Clock) -> CallResult:
         """Load the model, start the clock, call the measure; returns whatever became of it.
@@ -89,63 +67,70 @@ class Call:
         Raises `StoppedError`.
         """
         try:
-            ended = self._failure or self._converse(seed, clock)
-            return self._finish(ended)
-        finally:
-            self.discard()
+            self._load(seed)
+            ended = self._timed(clock)
+        except Ended as early:
+            ended = early
+        return self.finish(ended)
 
     def discard(self) -> None:
-        """Kill the worker, if there is one."""
-        if self._worker is not None:
-            worker, self._worker = self._worker, None
-            worker.kill()
+        """Kill the worker if it is still there."""
+        if not self._over:
+            self._over = True
+            self._worker.kill()
 
-    def _converse(self, seed: int, clock: Clock) -> _Ended:
-        worker, limits = self._worker, self._limits
-        assert worker is not None
-        loading = time.monotonic()
-        try:
-            process_limits = {
-                "processes": limits.processes,
-                "open_files": limits.open_files,
-                "file_bytes": limits.file_bytes,
-            }
-            worker.send(limits=process_limits, seed=seed)
-            self._expect("loaded", lambda: limits.startup_s - (time.monotonic() - loading))
-        except _Ended as ended:
-            return ended
+    def finish(self, ended: Ended) -> CallResult:
+        """Kill the worker, and put the result together."""
+        self._over = True
+        outcome, message = ended.outcome, ended.message
+        survived = not self._worker.kill()
+        if survived:
+            outcome, message = Outcome.INFRA_ERROR, "the sandbox did not end when it was killed"
+        return replace(
+            self._result,
+            outcome=outcome,
+            value=ended.value if outcome is Outcome.OK else None,
+            message=message,
+            peak_memory_bytes=self._peak,
+            output_tail=printable(self._worker.output.decode(errors="replace"))[-TAIL:],
+            survived_kill=survived,
+        )
+
+    def _load(self, seed: int) -> None:
+        limits, loading = self._limits, time.monotonic()
+        bounds = {
+            "processes": limits.processes,
+            "open_files": limits.open_files,
+            "file_bytes": limits.file_bytes,
+        }
+        self._worker.send(limits=bounds, seed=seed)
+        self._expect("loaded", lambda: limits.startup_s - (time.monotonic() - loading))
         self._look()
         load_wall = time.monotonic() - loading
         self._result = replace(self._result, load_wall_s=load_wall, load_cpu_s=self._usage.cpu_s)
-        return self._timed(clock)
+        self._worker.output = b""  # what the libraries printed is not the submission's output
 
-    def _timed(self, clock: Clock) -> _Ended:
+    def _timed(self, clock: Clock) -> Ended:
         """The call itself, between the start and the stop of the clock."""
-        worker = self._worker
-        assert worker is not None
-        worker.output = b""  # what the libraries printed is not the submission's output
         started = clock.start()
         try:
-            worker.send(event="go")
-            ended = _claim(self._expect("result", clock.left, exceeded=clock.meaning))
-        except _Ended as early:
+            self._worker.send(event="go")
+            ended = read_claim(self._expect("result", clock.left, exceeded=clock.meaning))
+        except Ended as early:
             ended = early
         finally:
             wall = clock.stop(started)
-        self._look_at_end()
-        cpu = max(self._usage.cpu_s - self._result.load_cpu_s, 0.0)
-        self._result = replace(self._result, call_wall_s=wall, call_cpu_s=cpu)
+        before = self._usage
+        self._look()
+        cpu = max(self._usage.cpu_s, before.cpu_s) - self._result.load_cpu_s  # a process may be gone already
+        self._result = replace(self._result, call_wall_s=wall, call_cpu_s=max(cpu, 0.0))
         return ended
 
-    def _expect(
-        self, event: str, left: Callable[[], float], *, exceeded: str | None = None
-    ) -> dict[str, Any]:
-        """Wait for the frame `event`, watching time, memory and output; raises `_Ended` and `StoppedError`.
+    def _expect(self, event: str, left: Callable[[], float], *, exceeded: str | None = None) -> dict[str, Any]:
+        """Wait for the frame `event`, watching time, memory and output; raises `Ended` and `StoppedError`.
 
         `exceeded` names the limit on the measure's time; without it the worker is still the harness' own.
         """
-        worker = self._worker
-        assert worker is not None
         timed = exceeded is not None
         looked = 0.0
         while True:
@@ -153,110 +138,58 @@ class Call:
                 raise StoppedError
             remaining = left()
             if remaining <= 0:
-                raise _Ended(*self._late(exceeded))
-            worker.poll(min(TICK, remaining))
+                raise self._late(exceeded)
+            self._worker.poll(min(TICK, remaining))
             try:
-                frame = worker.frame()
+                frame = self._worker.frame()
             except ProtocolError as error:
-                raise _Ended(Outcome.PROTOCOL if timed else Outcome.INFRA_ERROR, str(error)) from error
+                raise Ended(Outcome.PROTOCOL if timed else Outcome.INFRA_ERROR, str(error)) from error
             if frame is not None:
-                return self._check(frame, event, timed)
-            if worker.closed:
-                raise _Ended(*self._vanished(timed))
+                return _check(frame, event, timed)
+            if self._worker.closed:
+                raise self._vanished(timed)
             if time.monotonic() - looked >= TICK:
                 self._watch(timed)
                 looked = time.monotonic()
 
-    def _check(self, frame: dict[str, Any], event: str, timed: bool) -> dict[str, Any]:
-        if frame.get("event") == event:
-            return frame
-        if not timed and frame.get("event") == "failed":
-            raise _Ended(
-                Outcome.INFRA_ERROR, f"the model or data could not be loaded: {frame.get('message')}"
-            )
-        raise _Ended(Outcome.PROTOCOL if timed else Outcome.INFRA_ERROR, f"expected a frame {event!r}")
-
     def _watch(self, timed: bool) -> None:
-        worker, limits = self._worker, self._limits
-        assert worker is not None
         self._look()
-        if self._usage.memory_bytes > limits.memory_bytes:
-            used, limit = self._usage.memory_bytes // MIB, limits.memory_bytes // MIB
+        if self._usage.memory_bytes > self._limits.memory_bytes:
+            used, limit = self._usage.memory_bytes // MIB, self._limits.memory_bytes // MIB
             message = f"out of memory (limit {limit} MiB, used {used} MiB)"
-            raise _Ended(Outcome.MEMORY, message if timed else f"{message} before the measure was called")
-        if worker.output_total > limits.output_bytes:
-            raise _Ended(Outcome.OUTPUT, f"printed more than {limits.output_bytes // MIB} MiB")
+            raise Ended(Outcome.MEMORY, message if timed else f"{message} before the measure was called")
+        if self._worker.output_total > self._limits.output_bytes:
+            raise Ended(Outcome.OUTPUT, f"printed more than {self._limits.output_bytes // MIB} MiB")
         if machine_is_exhausted():
-            raise _Ended(Outcome.INFRA_ERROR, "the machine has less than 5 % of its memory left")
+            raise Ended(Outcome.INFRA_ERROR, "the machine has less than 5 % of its memory left")
 
     def _look(self) -> None:
-        assert self._worker is not None
         self._usage = measure(self._worker.pid, self._limits.memory_bytes)
         self._peak = max(self._peak, self._usage.memory_bytes)
 
-    def _look_at_end(self) -> None:
-        """A last look; a process that is already gone leaves what was seen before."""
-        before = self._usage
-        self._look()
-        if self._usage.cpu_s < before.cpu_s:
-            self._usage = before
-
-    def _late(self, exceeded: str | None) -> tuple[Outcome, str]:
+    def _late(self, exceeded: str | None) -> Ended:
         if exceeded is not None:
-            return Outcome.TIMEOUT, f"exceeded {exceeded}"
-        return Outcome.INFRA_ERROR, f"no model was loaded within {self._limits.startup_s:g} s"
+            return Ended(Outcome.TIMEOUT, f"exceeded {exceeded}")
+        return Ended(Outcome.INFRA_ERROR, f"no model was loaded within {self._limits.startup_s:g} s")
 
-    def _vanished(self, timed: bool) -> tuple[Outcome, str]:
-        assert self._worker is not None
+    def _vanished(self, timed: bool) -> Ended:
         status = self._worker.wait(1.0)
         how = "closed its control channel" if status is None else _describe_exit(status)
         if timed:
-            return Outcome.CRASH, how
-        return Outcome.INFRA_ERROR, f"the worker {how} before the measure was called"
-
-    def _finish(self, ended: _Ended) -> CallResult:
-        """Kill the worker and put the result together."""
-        worker, self._worker = self._worker, None
-        outcome, message, tail, survived = ended.outcome, ended.message, "", False
-        if worker is not None:
-            survived = not worker.kill()
-            if survived:
-                outcome, message = Outcome.INFRA_ERROR, "the sandbox did not end when it was killed"
-            tail = printable(worker.output.decode(errors="replace"))[-TAIL:]
-        return replace(
-            self._result,
-            outcome=outcome,
-            value=ended.value if outcome is Outcome.OK else None,
-            message=message,
-            peak_memory_bytes=self._peak,
-            output_tail=tail,
-            survived_kill=survived,
-        )
+            return Ended(Outcome.CRASH, how)
+        return Ended(Outcome.INFRA_ERROR, f"the worker {how} before the measure was called")
 
 
-def _claim(frame: dict[str, Any]) -> _Ended:
-    """Check what the worker says of its own call; nothing here is trusted."""
-    status, message = frame.get("status"), frame.get("message", "")
-    if status not in CLAIMABLE or not isinstance(message, str):
-        return _Ended(Outcome.PROTOCOL, "a result whose status is none that a worker may claim")
-    if status != Outcome.OK:
-        return _Ended(Outcome(status), printable(message).replace("\n", " ")[:500])
-    text = frame.get("value")
-    try:
-        value = float.fromhex(text) if isinstance(text, str) and len(text) < 64 else math.nan
-    except (ValueError, OverflowError):
-        value = math.nan
-    if not math.isfinite(value):
-        return _Ended(Outcome.PROTOCOL, "a result that is not a finite number")
-    return _Ended(Outcome.OK, value=value)
+def _check(frame: dict[str, Any], event: str, timed: bool) -> dict[str, Any]:
+    if frame.get("event") == event:
+        return frame
+    if not timed and frame.get("event") == "failed":
+        message = printable(str(frame.get("message")))
+        raise Ended(Outcome.INFRA_ERROR, f"the model or data could not be loaded: {message}")
+    raise Ended(Outcome.PROTOCOL if timed else Outcome.INFRA_ERROR, f"expected a frame {event!r}")
 
 
 def _describe_exit(status: int) -> str:
     if status > 128:
         return f"was ended by signal {status - 128}"
     return f"exited with status {status} without a result"
-
-
-def printable(text: str) -> str:
-    """Drop everything that could steer a terminal or a page: only printable characters and newlines stay."""
-    return "".join(character for character in text if character.isprintable() or character in "\n\t")

@@ -15,7 +15,7 @@ REMEDIES = (
     (
         "setting up uid map: Permission denied",
         "allow it in AppArmor: apt-get install apparmor-profiles, copy "
-        "/usr/share/apparmor/extra-profiles/bwrap-userns-restrict to /etc/apparmor.d and load it with apparmor_parser -r "
+        "/usr/share/apparmor/extra-profiles/bwrap-userns-restrict to /etc/apparmor.d, load it with apparmor_parser -r "
         "(on a CI runner: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0)",
     ),
     (
@@ -42,9 +42,7 @@ def sandbox_problem() -> UserError | None:
     """Make an empty sandbox with every namespace, mount and filter that calls get; None if that works."""
     try:
         if os.geteuid() == 0 and shutil.which("setpriv") is None:
-            return UserError(
-                "setpriv is not installed", remedy="install util-linux, e.g. apt-get install util-linux"
-            )
+            return UserError("setpriv is not installed", remedy="install util-linux, e.g. apt-get install util-linux")
         program = bubblewrap.executable()
         options, wrapper = bubblewrap.trial()
         seccomp = memory_file(filter_program(gpu=False))
@@ -52,9 +50,7 @@ def sandbox_problem() -> UserError | None:
         return error
     command = [program, *options, "--seccomp", str(seccomp), "--", *wrapper, "/bin/true"]
     try:
-        done = subprocess.run(
-            command, env={}, capture_output=True, text=True, timeout=30, pass_fds=(seccomp,)
-        )
+        done = subprocess.run(command, env={}, capture_output=True, text=True, timeout=30, pass_fds=(seccomp,))
     except subprocess.TimeoutExpired:
         return UserError("the sandbox does not work here: bubblewrap did not end within 30 s")
     finally:

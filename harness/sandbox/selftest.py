@@ -10,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.sandbox.call import Call, CallResult
+from harness.sandbox.call import prepare_call
 from harness.sandbox.clock import Clock
 from harness.sandbox.job import Job
 from harness.sandbox.limits import MIB, Limits
 from harness.sandbox.outcome import Outcome
+from harness.sandbox.result import CallResult
 from harness.sandbox.staging import Staging
 
 TIME_LIMIT_S = 3.0
@@ -64,23 +65,20 @@ def run_traps(workers: int) -> Iterator[tuple[Trap, CallResult, bool]]:
         jobs = [_job(staging, trap) for trap in all_traps]
         with ThreadPoolExecutor(workers) as threads:
             for trap, result in zip(all_traps, threads.map(_run, jobs, range(len(jobs))), strict=True):
-                expected_value = {"a measure returns its value": 2.0, "other files are not there": 0.0}.get(
-                    trap.name
-                )
+                expected_value = {"a measure returns its value": 2.0, "other files are not there": 0.0}.get(trap.name)
                 yield trap, result, result.outcome is trap.expected and result.value == expected_value
 
 
 def _job(staging: Staging, trap: Trap) -> Job:
     source = f"def complexity(model, dataset):\n{trap.source}\n"
     submission = staging.stage(trap.name, lambda directory: _write_text(directory / "complexity.py", source))
-    return Job(
-        staging.worker(), submission, staging.stage("model", _write_model), staging.stage("data", _write_data)
-    )
+    return Job(staging.worker(), submission, staging.stage("model", _write_model), staging.stage("data", _write_data))
 
 
 def _run(job: Job, slot: int) -> CallResult:
-    call = Call(job, Limits(memory_bytes=MEMORY_BYTES), slot, sandboxed=True, stopping=lambda: False)
-    call.prepare()
+    call = prepare_call(job, Limits(memory_bytes=MEMORY_BYTES), slot, sandboxed=True, stopping=lambda: False)
+    if isinstance(call, CallResult):
+        return call
     return call.run(seed=0, clock=Clock(TIME_LIMIT_S, f"the time limit of {TIME_LIMIT_S:g} s"))
 
 

@@ -19,7 +19,7 @@ class Submission:
 
     name: str
     files: dict[str, bytes] = field(repr=False)  #: relative path -> content
-    metadata: Metadata = Metadata()
+    metadata: Metadata = field(default_factory=Metadata)
     is_baseline: bool = False
     problem: str | None = None  #: why it cannot be run at all; its calls are then INVALID_SUBMISSION
 

@@ -112,16 +112,12 @@ def _from_sequential(file: Path, content: Mapping[str, Any]) -> Architecture:
         if layer["class_name"] != "InputLayer":
             name = layer["config"].get("name")
             with _at(f"layers[{position}] ({name})"):
-                layers.append(
-                    (name, neutral_layer(layer["class_name"], layer["config"], layer.get("module")))
-                )
+                layers.append((name, neutral_layer(layer["class_name"], layer["config"], layer.get("module"))))
     shape = next((shape for shape in shapes if shape), [None])
     return _sequential(file, shape[1:], layers)
 
 
-def _sequential(
-    file: Path, shape: Any, layers: list[tuple[str | None, dict[str, Any] | None]]
-) -> Architecture:
+def _sequential(file: Path, shape: Any, layers: list[tuple[str | None, dict[str, Any] | None]]) -> Architecture:
     kept = [(name, layer) for name, layer in layers if layer is not None]
     if not kept:
         raise UserError("layers", expected="at least one", found="none")
@@ -145,9 +141,7 @@ def _from_functional(file: Path, config: Mapping[str, Any]) -> Architecture:
         with _at(f"layer {name}"):
             feeding = inbound_names(layer)
             if not feeding or any(other not in layers for other in feeding):
-                raise UserError(
-                    "inbound_nodes", expected="names of layers", found=", ".join(feeding) or "none"
-                )
+                raise UserError("inbound_nodes", expected="names of layers", found=", ".join(feeding) or "none")
             kept = neutral_layer(layer["class_name"], layer["config"], layer.get("module"))
         if kept is None:
             stands_for[name] = feeding[0]
@@ -158,9 +152,7 @@ def _from_functional(file: Path, config: Mapping[str, Any]) -> Architecture:
         return name if stands_for[name] == name else resolve(stands_for[name])
 
     inputs = {name: [resolve(other) for other in feeding] for name, feeding in inputs.items()}
-    order = keras_order(inputs, resolve(single_name(config["output_layers"], "output")))[
-        1:
-    ]  # without the input
+    order = keras_order(inputs, resolve(single_name(config["output_layers"], "output")))[1:]  # without the input
     position = {source: -1, **{name: i for i, name in enumerate(order)}}
     graph = [{**neutral[name], "inputs": [position[other] for other in inputs[name]]} for name in order]
     shape = _batch_shape(layers[source]) or [None]

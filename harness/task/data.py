@@ -139,9 +139,7 @@ def _fill(entry: Path, shards: Sequence[Path]) -> None:
         _decode(shards, partial)
     except OSError as error:
         remedy = "free some space, or name another cache by PGDL_CACHE"
-        raise UserError(
-            "cannot write the decoded data", file=entry, found=error.strerror, remedy=remedy
-        ) from error
+        raise UserError("cannot write the decoded data", file=entry, found=error.strerror, remedy=remedy) from error
     else:
         partial.replace(entry)
     finally:
@@ -151,9 +149,7 @@ def _fill(entry: Path, shards: Sequence[Path]) -> None:
 def _decode(shards: Sequence[Path], directory: Path) -> None:
     problems = Problems()
     counts = [problems.attempt(count_samples, shard) for shard in shards]
-    shapes = (
-        problems.attempt(_input_shape, shard) for shard, count in zip(shards, counts, strict=True) if count
-    )
+    shapes = (problems.attempt(_input_shape, shard) for shard, count in zip(shards, counts, strict=True) if count)
     shape = next((shape for shape in shapes if shape is not None), ())
     with (directory / INPUTS).open("wb") as stream:
         header = {
@@ -163,9 +159,7 @@ def _decode(shards: Sequence[Path], directory: Path) -> None:
         }
         write_array_header_1_0(stream, header)
         labels = [
-            problems.attempt(_copy, shard, shape, stream)
-            for shard, count in zip(shards, counts, strict=True)
-            if count
+            problems.attempt(_copy, shard, shape, stream) for shard, count in zip(shards, counts, strict=True) if count
         ]
         problems.raise_if_any()
         stream.flush()

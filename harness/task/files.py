@@ -39,9 +39,7 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(require_file(path).read_bytes(), object_pairs_hook=_distinct_keys)
     except _RepeatedKeyError as error:
-        raise UserError(
-            "repeated key", file=path, expected="distinct keys", found=f"{error} twice"
-        ) from error
+        raise UserError("repeated key", file=path, expected="distinct keys", found=f"{error} twice") from error
     except (ValueError, RecursionError) as error:
         raise UserError("not JSON", file=path, expected="a JSON object", found=error) from error
     if not isinstance(content, dict):
@@ -53,9 +51,7 @@ def require_file(path: Path) -> Path:
     """Return `path`, which is a file that can be read; raises `UserError` otherwise."""
     if not path.is_file():
         found = "a directory" if path.is_dir() else "nothing"
-        raise UserError(
-            "missing", file=path, expected="a file", found=found, remedy="copy the whole task again"
-        )
+        raise UserError("missing", file=path, expected="a file", found=found, remedy="copy the whole task again")
     return path
 
 

@@ -10,9 +10,7 @@ from harness.errors import UserError
 def single_name(reference: Any, what: str) -> str:
     """The layer's name in `input_layers` or `output_layers`: [name, 0, 0], maybe inside a list."""
     references = (
-        [reference]
-        if isinstance(reference, list) and reference and isinstance(reference[0], str)
-        else reference
+        [reference] if isinstance(reference, list) and reference and isinstance(reference[0], str) else reference
     )
     if not isinstance(references, list) or len(references) != 1:
         found = len(references) if isinstance(references, list) else repr(references)
@@ -42,9 +40,7 @@ def inbound_names(layer: Mapping[str, Any]) -> list[str]:
         options = {key: value for entry in nodes[0] if len(entry) > 3 for key, value in entry[3].items()}
         names = [str(entry[0]) for entry in nodes[0]]
     unusual = {
-        key: value
-        for key, value in options.items()
-        if value is not None and (key, value) != ("training", False)
+        key: value for key, value in options.items() if value is not None and (key, value) != ("training", False)
     }
     if unusual:
         raise UserError("call of the layer", expected="other layers' outputs only", found=f"also {unusual}")
@@ -91,7 +87,5 @@ def _flatten(arguments: Any) -> list[Any]:
 def _tensor_name(argument: Any) -> str:
     """Name of the layer whose output `argument` is."""
     if not isinstance(argument, dict) or argument.get("class_name") != "__keras_tensor__":
-        raise UserError(
-            "call of the layer", expected="other layers' outputs only", found=f"also {argument!r}"
-        )
+        raise UserError("call of the layer", expected="other layers' outputs only", found=f"also {argument!r}")
     return str(argument["config"]["keras_history"][0])

@@ -131,9 +131,7 @@ def _nothing(root: Path, found: str) -> UserError:
     return UserError("no task here", file=root, expected=expected, found=found, remedy=_REMEDY)
 
 
-def _require_known(
-    names: Sequence[str], known: Iterable[str], root: Path, without_models: Sequence[str] = ()
-) -> None:
+def _require_known(names: Sequence[str], known: Iterable[str], root: Path, without_models: Sequence[str] = ()) -> None:
     known = list(known)
     for name in names:
         if name not in known:

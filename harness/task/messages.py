@@ -6,7 +6,7 @@ are those of TensorFlow's files core/example/{example,feature}.proto and core/fr
 
 from typing import Any
 
-from google.protobuf import (  # type: ignore[import-untyped]
+from google.protobuf import (
     descriptor_pb2,
     descriptor_pool,
     message,

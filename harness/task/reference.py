@@ -99,13 +99,9 @@ def _grid(path: Path, models: dict[str, dict[str, tuple[list[Any], Any]]]) -> Gr
         for name, (values, _) in hyperparameters.items():
             if possible.setdefault(name, values) != values:
                 expected = f"{possible[name]} as in {first[name]}"
-                raise UserError(
-                    f"{model}: hparams.{name}.possible_values", file=path, expected=expected, found=values
-                )
+                raise UserError(f"{model}: hparams.{name}.possible_values", file=path, expected=expected, found=values)
             first.setdefault(name, model)
-    current = {
-        model: {name: value for name, (_, value) in values.items()} for model, values in models.items()
-    }
+    current = {model: {name: value for name, (_, value) in values.items()} for model, values in models.items()}
     try:
         return Grid.from_hyperparameters(possible, current)
     except GridError as error:

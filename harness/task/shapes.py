@@ -71,9 +71,7 @@ def _ask_keras(architectures: list[dict[str, Any]]) -> list[dict[str, Any]]:
     )
     if process.returncode != 0:
         last = (process.stderr.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
-        raise UserError(
-            "Keras could not tell the shapes of the weights", found=last, remedy="run `pgdl doctor`"
-        )
+        raise UserError("Keras could not tell the shapes of the weights", found=last, remedy="run `pgdl doctor`")
     answers: list[dict[str, Any]] = json.loads(process.stdout)
     return answers
 

@@ -111,9 +111,7 @@ def _decode(payload: bytes) -> Sample:
         inputs = _tensor(features, "inputs", FLOAT32)
         label = _tensor(features, "output", INT32)
     except DecodeError as error:
-        raise UserError(
-            "payload", expected="a tf.train.Example of serialized tensors", found=error
-        ) from error
+        raise UserError("payload", expected="a tf.train.Example of serialized tensors", found=error) from error
     if label.shape != ():
         raise UserError("output", expected="a scalar", found=f"shape {label.shape}")
     return inputs, int(label)

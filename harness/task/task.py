@@ -74,9 +74,7 @@ class _Reading:
         attempt = self._problems.attempt
         self.architectures = {path: attempt(read_architecture, path) for path in files.models}
         if not files.models:
-            self._report(
-                UserError("no models", file=files.directory, expected="directories model_*", found="none")
-            )
+            self._report(UserError("no models", file=files.directory, expected="directories model_*", found="none"))
 
     def finish(self, shapes: Mapping[str, ModelShapes | str]) -> Task | InvalidTaskError:
         """Check everything that is left, knowing what Keras says about each architecture."""
@@ -115,9 +113,7 @@ class _Reading:
                 self._report(UserError("input_shape", file=file, expected=expected, found=model.input_shape))
             if model.n_outputs != first.n_outputs:
                 expected = f"{first.n_outputs} as of {first.id}"
-                self._report(
-                    UserError("number of outputs", file=file, expected=expected, found=model.n_outputs)
-                )
+                self._report(UserError("number of outputs", file=file, expected=expected, found=model.n_outputs))
         self._problems.attempt(data.check_labels, first.n_outputs)
         if self._files.test.exists():
             self._problems.attempt(check_test_data, self._files.test, data.input_shape, first.n_outputs)
@@ -129,13 +125,9 @@ class _Reading:
         file = self._files.reference
         for model in sorted(there - known):
             self._report(
-                UserError(
-                    model, file=file, expected=f"an entry for {self._files.directory / model}", found="none"
-                )
+                UserError(model, file=file, expected=f"an entry for {self._files.directory / model}", found="none")
             )
         for model in sorted(known - there):
             self._report(
-                UserError(
-                    model, file=file, expected=f"a directory {self._files.directory / model}", found="none"
-                )
+                UserError(model, file=file, expected=f"a directory {self._files.directory / model}", found="none")
             )

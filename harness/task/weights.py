@@ -40,9 +40,7 @@ def read_weights(path: Path) -> list[StoredLayer]:
         with path.open("rb") as stream:
             start = stream.read(8)
         found = f"a file that starts with {start!r}" if start else "an empty file"
-        raise UserError(
-            "not HDF5", file=path, expected="an HDF5 file of weights", found=found, remedy=_REMEDY
-        )
+        raise UserError("not HDF5", file=path, expected="an HDF5 file of weights", found=found, remedy=_REMEDY)
     try:
         with h5py.File(path, "r") as file:
             root = file.get("model_weights", file)
@@ -58,9 +56,7 @@ def _stored_layers(root: Any, path: Path) -> Iterator[StoredLayer]:
     if not _has_names(root, "layer_names"):
         keras3 = "layers" in root or "_layer_checkpoint_dependencies" in root
         found = "the .weights.h5 layout of Keras 3" if keras3 else "no attribute layer_names"
-        raise UserError(
-            "unknown layout", file=path, expected="the HDF5 layout of Keras 2", found=found, remedy=_REMEDY
-        )
+        raise UserError("unknown layout", file=path, expected="the HDF5 layout of Keras 2", found=found, remedy=_REMEDY)
     for name in _names(root, "layer_names"):
         if name not in root:
             raise UserError(f"layer {name}", file=path, expected="a group of that name", found="none")
@@ -97,9 +93,7 @@ def _array(group: Any, name: str, path: Path) -> Array:
     return array
 
 
-def arrange(
-    stored: Sequence[StoredLayer], architecture: Architecture, shapes: ModelShapes, path: Path
-) -> list[Array]:
+def arrange(stored: Sequence[StoredLayer], architecture: Architecture, shapes: ModelShapes, path: Path) -> list[Array]:
     """Put a file's weights into the architecture's order, which is that of `model.get_weights()`.
 
     Layers are matched by name if config.json and the file name the same layers, else by their order.
@@ -134,9 +128,7 @@ def _check_layer(position: int, expected: LayerShapes, found: StoredLayer, path:
     where = f"layer {position} ({expected.class_name}), {found.name!r} in the file"
     if len(found.arrays) != len(expected.weights):
         names = ", ".join(name for name, _ in expected.weights)
-        raise UserError(
-            where, file=path, expected=f"{len(expected.weights)} arrays ({names})", found=len(found.arrays)
-        )
+        raise UserError(where, file=path, expected=f"{len(expected.weights)} arrays ({names})", found=len(found.arrays))
     for (name, shape), array in zip(expected.weights, found.arrays, strict=True):
         if array.shape != shape:
             raise UserError(f"{where}: {name}", file=path, expected=f"shape {shape}", found=f"{array.shape}")

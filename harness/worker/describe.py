@@ -21,7 +21,7 @@ def main() -> None:
     descriptions = []
     for number, architecture in enumerate(json.load(sys.stdin)):
         if number % 8 == 0:
-            tf.keras.backend.clear_session()  # frees the models before; takes longer than to build a small one
+            tf.keras.backend.clear_session()  # frees earlier models; slower than building one
         descriptions.append(describe(architecture))
     json.dump(descriptions, answers)
     answers.close()

@@ -76,9 +76,7 @@ def _load(model_directory: Path, data_directory: Path, seed: int) -> tuple[Any, 
         tf.config.experimental.set_memory_growth(device, True)
     model = load_model(model_directory)
     dataset = load_dataset(data_directory)
-    tf.keras.utils.set_random_seed(
-        seed
-    )  # Python, NumPy and TensorFlow; after the model drew its initial values
+    tf.keras.utils.set_random_seed(seed)  # Python, NumPy and TensorFlow; after the model drew its initial values
     return model, dataset
 
 

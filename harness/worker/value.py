@@ -25,9 +25,7 @@ def as_finite_float(value: Any) -> float:
     try:
         number = float(value)
     except OverflowError as error:
-        raise BadValueError(
-            "expected a number within the range of a float, found a larger integer"
-        ) from error
+        raise BadValueError("expected a number within the range of a float, found a larger integer") from error
     if not math.isfinite(number):
         raise BadValueError(f"expected a finite number, found {number}")
     return number

@@ -1,10 +1,12 @@
 """The two ways in which the seconds of --time-limit add up."""
 
-from tests.e2e.conftest import records, write_submission
+from real_runs import records, write_submission
 
 
 def test_average_lets_one_call_take_longer_than_its_share(tmp_path, competition, pgdl, sandbox):
-    body = "import time\ntime.sleep(1.5 if len(model.get_weights()) == 4 and model.layers[0].units == 4 else 0)\nreturn 1.0"
+    body = (
+        "import time\nslow = model.layers[0].units == 4 and len(model.layers) == 2\ntime.sleep(1.5 * slow)\nreturn 1.0"
+    )
     submission, database = write_submission(tmp_path, "uneven", body), tmp_path / "results.db"
     done = pgdl(
         "run",

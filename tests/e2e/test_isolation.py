@@ -3,8 +3,7 @@
 import json
 
 import pytest
-
-from tests.e2e.conftest import records, write_submission
+from real_runs import records, write_submission
 
 LOOK = """
 import json, os, pathlib
@@ -15,7 +14,8 @@ def text(path):
         return type(error).__name__
 seen = {
     'environment': dict(os.environ), 'uid': os.getuid(), 'root': sorted(os.listdir('/')),
-    'job': sorted(os.listdir('/job')), 'model': sorted(os.listdir('/job/model')), 'data': sorted(os.listdir('/job/data')),
+    'job': sorted(os.listdir('/job')), 'model': sorted(os.listdir('/job/model')),
+    'data': sorted(os.listdir('/job/data')),
     'init_environment': text('/proc/1/environ'), 'init_command': text('/proc/1/cmdline'),
     'mounts': text('/proc/self/mountinfo'), 'processes': [p for p in os.listdir('/proc') if p.isdigit()],
     'times': sorted({os.stat(os.path.join('/job/model', f)).st_mtime for f in os.listdir('/job/model')}),

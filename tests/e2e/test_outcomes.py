@@ -1,8 +1,7 @@
 """What becomes of submissions that behave and of those that do not, each in a real sandbox."""
 
 import pytest
-
-from tests.e2e.conftest import records, write_submission
+from real_runs import records, write_submission
 
 TIME_LIMIT = 3
 MEMORY = "900M"

@@ -1,11 +1,11 @@
 """A participant's way: a template, a check, a run, a score, a place on the board; and bad input on the way."""
 
 import json
+import subprocess
 
 import pytest
-
-from tests.e2e.conftest import records, write_submission
-from tests.throwaway import GAPS
+from real_runs import PGDL, records, write_submission
+from throwaway import GAPS
 
 pytestmark = pytest.mark.usefixtures("sandbox")
 
@@ -79,10 +79,6 @@ def test_unsandboxed_results_are_marked_and_never_rank(tmp_path, competition, pg
 
 
 def test_without_bubblewrap_the_run_refuses_and_says_what_mends_it(tmp_path, competition, environment):
-    import subprocess
-
-    from tests.e2e.conftest import PGDL
-
     submission = write_submission(tmp_path, "mine", "return 1.0")
     command = [
         *PGDL,

@@ -7,21 +7,20 @@ import subprocess
 import sys
 
 import pytest
-
-from tests.e2e.conftest import PGDL, alive, descendants, records, wait_for, write_submission
+from real_runs import PGDL, alive, descendants, records, wait_for, write_submission
 
 pytestmark = pytest.mark.usefixtures("sandbox")
 
 SLOW = "import time\ntime.sleep(0.3)\nreturn float(len(model.layers))"
+COUNT_ROWS = """
+import sqlite3, sys
+print("kept", *sqlite3.connect(sys.argv[1]).execute("select count(*) from evaluations").fetchone())
+"""
 MODELS = {f"model_{number}" for number in range(8)}
 
 
-@pytest.mark.parametrize(
-    ("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)]
-)
-def test_an_interrupted_run_loses_nothing_and_leaves_no_process(
-    tmp_path, competition, pgdl, start, sent, code
-):
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)])
+def test_an_interrupted_run_loses_nothing_and_leaves_no_process(tmp_path, competition, pgdl, start, sent, code):
     submission, database = write_submission(tmp_path, "slow", SLOW), tmp_path / "results.db"
     arguments = ("run", submission, "--tasks", competition, "--results", database, "--workers", 1)
     harness = start(*arguments)
@@ -70,23 +69,18 @@ def test_two_harnesses_on_one_results_file(tmp_path, competition, start):
     both = [start("run", submission, *shared) for submission in submissions]
     assert [harness.wait(200) for harness in both] == [0, 0], [harness.communicate()[0] for harness in both]
     rows = records(database)
-    assert sorted((row["submission"], row["model"]) for row in rows) == sorted(
-        (n, m) for n in names for m in MODELS
-    )
+    assert sorted((row["submission"], row["model"]) for row in rows) == sorted((n, m) for n in names for m in MODELS)
     assert {row["value"] for row in rows} == {5.0, 6.0}
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a file system that is full")
-def test_a_full_disk_stops_the_run_with_one_line_and_keeps_what_was_written(
-    tmp_path, competition, environment
-):
+def test_a_full_disk_stops_the_run_with_one_line_and_keeps_what_was_written(tmp_path, competition, environment):
     output = "print('x' * 12000)\nreturn 1.0"
     submission = write_submission(tmp_path, "wordy", output)
     disk = tmp_path / "disk"
     disk.mkdir()
     run = [*PGDL, "run", str(submission), "--tasks", str(competition), "--results", str(disk / "results.db")]
-    ask = f"import sqlite3; rows = sqlite3.connect({str(disk / 'results.db')!r}).execute(COUNT); print('kept', *rows.fetchone())"
-    count = [sys.executable, "-c", ask.replace("COUNT", "'select count(*) from evaluations'")]
+    count = [sys.executable, "-c", COUNT_ROWS, str(disk / "results.db")]
     once = f"{shlex.join(run)}; echo code $?; {shlex.join(count)}"
     script = f"{once}; rm {disk}/filler; {once}"
     full = ["bwrap", "--dev-bind", "/", "/", "--size", "524288", "--tmpfs", str(disk)]

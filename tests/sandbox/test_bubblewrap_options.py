@@ -202,7 +202,7 @@ def test_the_descriptors_are_passed(job: Job) -> None:
 @pytest.mark.usefixtures("ordinary_user")
 def test_a_trial_is_the_same_box_without_a_job(job: Job) -> None:
     arguments, wrapper = bubblewrap.trial()
-    box = [option for option in parse(arguments)]
+    box = parse(arguments)
     assert wrapper == []
     assert set(box) < set(command(job)[0])
     assert not any(word.startswith("/job") for option in box for word in option)

@@ -28,7 +28,7 @@ def test_a_submission_cannot_blame_the_harness_or_escape_the_clock_by_what_it_cl
         (64, 1, 16 * GIB),
         (64, 8, 16 * GIB),
         (4, 0, 2304 * MIB),
-        (8, 1, 4864 * MIB - 256 * MIB),
+        (8, 1, 4864 * MIB),
         (0.25, 0, 256 * MIB),
     ],
 )

@@ -132,9 +132,7 @@ def test_what_only_keras_knows(tmp_path, pgdl):
     edit_json(task / "model_4/config.json", lambda c: c.update(input_shape=[5]))
     for name in ("weights.hdf5", "weights_init.hdf5"):
         write_weights(task / "model_3" / name, dense_weights(wide, np.random.default_rng(0)))
-        write_weights(
-            task / "model_4" / name, [[np.zeros((5, 4)), np.zeros(4)], [np.zeros((4, 3)), np.zeros(3)]]
-        )
+        write_weights(task / "model_4" / name, [[np.zeros((5, 4)), np.zeros(4)], [np.zeros((4, 3)), np.zeros(3)]])
     outcome = pgdl("task", "validate", tmp_path)
     expected = [
         ("model_1", "refused by Keras: found layer 0 (Dense): "),

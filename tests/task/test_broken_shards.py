@@ -102,9 +102,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("file", "break_it", "message"), [pytest.param(*case, id=name) for name, *case in CASES]
-)
+@pytest.mark.parametrize(("file", "break_it", "message"), [pytest.param(*case, id=name) for name, *case in CASES])
 def test_broken_shard(tmp_path, refused, file, break_it, message):
     task = make_task(tmp_path)
     break_it(task)

@@ -17,12 +17,8 @@ from harness.task.shapes import infer_shapes
 from harness.task.task import read_task
 from harness.task.weights import arrange, read_weights
 
-SAMPLE = (
-    Path(os.environ.get("PGDL_CONFORMANCE_DATA", Path(__file__).parents[3] / "shared/data/pgdl")) / "toy_data"
-)
-needs_sample = pytest.mark.skipif(
-    not SAMPLE.exists(), reason=f"no sample task of the competition at {SAMPLE}"
-)
+SAMPLE = Path(os.environ.get("PGDL_CONFORMANCE_DATA", Path(__file__).parents[3] / "shared/data/pgdl")) / "toy_data"
+needs_sample = pytest.mark.skipif(not SAMPLE.exists(), reason=f"no sample task of the competition at {SAMPLE}")
 
 VERSIONS = ("keras2", "keras3")
 
@@ -31,9 +27,7 @@ def run(version, *arguments):
     legacy = "1" if version == "keras2" else "0"
     environment = {**os.environ, "TF_USE_LEGACY_KERAS": legacy, "CUDA_VISIBLE_DEVICES": "-1"}
     program = Path(__file__).with_name("keras_programs.py")
-    done = subprocess.run(
-        [sys.executable, program, *arguments], env=environment, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, program, *arguments], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
@@ -64,9 +58,7 @@ def test_every_dialect_in_every_version(tmp_path, models):
     assert len(models) == 4
     for version in VERSIONS:
         targets = {
-            path: canonical(
-                model, tmp_path / version / path.parent.name / path.name, np.load(path / "inputs.npy")
-            )
+            path: canonical(model, tmp_path / version / path.parent.name / path.name, np.load(path / "inputs.npy"))
             for path, model in models.items()
         }
         run(version, "forward", *targets.values())
@@ -76,13 +68,11 @@ def test_every_dialect_in_every_version(tmp_path, models):
 
 
 def test_weights_without_known_names_are_taken_in_the_order_of_the_file(tmp_path, models):
-    """Leaving dropout out changes the order in which Keras lists the layers of a graph; the weights follow."""
+    """Leaving dropout out changes the order in which Keras lists the layers; the weights follow."""
     for path, model in models.items():
         stored = read_weights(path / "weights.hdf5")
         unnamed = tmp_path / path.parent.name / f"{path.name}.hdf5"
-        write_weights(
-            unnamed, [layer.arrays for layer in stored], names=[f"l{i}" for i in range(len(stored))]
-        )
+        write_weights(unnamed, [layer.arrays for layer in stored], names=[f"l{i}" for i in range(len(stored))])
         by_name = arrange(stored, model.architecture, model.shapes, path)
         by_order = arrange(read_weights(unnamed), model.architecture, model.shapes, unnamed)
         for one, other in zip(by_name, by_order, strict=True):

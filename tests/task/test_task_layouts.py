@@ -65,9 +65,7 @@ def test_reference_data_without_models_is_checked_but_not_a_task(tmp_path, pgdl)
     assert pgdl("task", "validate", tmp_path).lines[-1] == (
         "only: reference data of 8 models, 3 hyperparameters, no models to run: valid"
     )
-    with pytest.raises(
-        UserError, match="no task 'only': expected one of tiny, found reference data without models"
-    ):
+    with pytest.raises(UserError, match="no task 'only': expected one of tiny, found reference data without models"):
         find_tasks(tmp_path, ["only"])
     with pytest.raises(UserError, match="found only reference data, of only, tiny"):
         find_tasks(tmp_path / "reference_data")

@@ -81,12 +81,8 @@ def test_canonical_files_hold_the_model_and_nothing_else(tmp_path):
     for archive, source in (("weights.npz", "weights.hdf5"), ("initial_weights.npz", "weights_init.hdf5")):
         with np.load(target / archive) as written, h5py.File(directory / "model_0" / source) as file:
             assert sorted(written.files) == ["w0", "w1", "w2", "w3"]
-            for i, (layer, weight) in enumerate(
-                (layer, weight) for layer in ("dense", "dense_1") for weight in (0, 1)
-            ):
-                np.testing.assert_array_equal(
-                    written[f"w{i}"], file[f"{layer}/{layer}/weight_{weight}:0"][()]
-                )
+            for i, (layer, weight) in enumerate((layer, weight) for layer in ("dense", "dense_1") for weight in (0, 1)):
+                np.testing.assert_array_equal(written[f"w{i}"], file[f"{layer}/{layer}/weight_{weight}:0"][()])
     with np.load(target / "weights.npz") as final, np.load(target / "initial_weights.npz") as initial:
         assert not np.array_equal(final["w0"], initial["w0"])
 

@@ -1,0 +1,64 @@
+"""Reference data and records for boards, without any model."""
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from harness.board.references import read_references
+from harness.records import Evaluation
+from harness.sandbox.outcome import Outcome
+from harness.task.reference import Reference
+from tests.records.evaluation_rows import evaluation
+
+#: A grid of 2 x 2 x 2 models for which the competition's own scoring program was run.
+GAPS = [0.10, 0.20, 0.15, 0.30, 0.12, 0.22, 0.05, 0.40]
+MEASURE = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0]
+OFFICIAL = 0.2954181599391297
+
+MODELS = [f"model_{number}" for number in range(8)]
+
+
+def write_reference(
+    directory: Path, task: str = "toy", gaps: Sequence[float] = GAPS, sizes: Sequence[int] = (2, 2, 2)
+) -> Path:
+    """Write TASK/model_configs.json with one hyperparameter per size; returns `directory`."""
+    axes = {f"axis_{letter}": list(range(size)) for letter, size in zip("abcd", sizes, strict=False)}
+    content = {
+        str(number): {
+            "hparams": {
+                name: {"possible_values": values, "current_value": value}
+                for (name, values), value in zip(axes.items(), cell, strict=True)
+            },
+            "metrics": {"train_acc": gap, "test_acc": 0.0},
+        }
+        for number, (cell, gap) in enumerate(zip(product(*axes.values()), gaps, strict=True))
+    }
+    (directory / task).mkdir(parents=True, exist_ok=True)
+    (directory / task / "model_configs.json").write_text(json.dumps(content))
+    return directory
+
+
+def references(directory: Path, *tasks: str) -> dict[str, Reference]:
+    """Reference data of tasks that are all alike."""
+    for task in tasks or ("toy",):
+        write_reference(directory, task)
+    return read_references(directory)
+
+
+def rows(
+    submission: str, values: Sequence[float] | Mapping[str, float] = MEASURE, task: str = "toy", **columns: Any
+) -> list[Evaluation]:
+    """Records of a submission's calls on one task, by default on model_0, model_1, ..."""
+    if not isinstance(values, Mapping):
+        values = dict(zip(MODELS, values, strict=True))
+    return [
+        evaluation(submission=submission, task=task, model=model, value=value, **columns)
+        for model, value in values.items()
+    ]
+
+
+def failed(submission: str, model: str, outcome: Outcome, task: str = "toy", **columns: Any) -> Evaluation:
+    """The record of a call without a value."""
+    return evaluation(submission=submission, task=task, model=model, outcome=outcome, **columns)

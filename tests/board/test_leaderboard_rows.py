@@ -1,0 +1,121 @@
+"""The leaderboard: who stands where, and who may not rank."""
+
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, failed, references, rows
+from hypothesis import given, settings
+
+from harness.board.collect import collect
+from harness.board.leaderboard import ORACLE, Row, build_board
+from harness.records import Evaluation
+from harness.sandbox.outcome import Outcome
+from harness.task.reference import Reference
+
+SCALED = [3 * gap + 1 for gap in GAPS]
+CONSTANT = [1.0] * 8
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
+    return references(tmp_path_factory.mktemp("reference"), "toy", "second")
+
+
+def both(submission: str, values: list[float], **columns: object) -> list[Evaluation]:
+    """Records on both tasks."""
+    return [row for task in ("toy", "second") for row in rows(submission, values, task, **columns)]
+
+
+def board(evaluations: list[Evaluation], known: dict[str, Reference]) -> list[Row]:
+    """The board without the oracle."""
+    return [row for row in build_board(collect(evaluations, known), known) if row.kind != "oracle"]
+
+
+def standing(found: list[Row]) -> list[tuple[int | None, str]]:
+    return [(row.rank, row.submission) for row in found]
+
+
+def test_the_best_comes_first(known: dict[str, Reference]) -> None:
+    found = board([*both("middling", MEASURE), *both("best", GAPS), *both("useless", CONSTANT)], known)
+    assert [row.submission for row in found] == ["best", "middling", "useless"]
+    assert [row.result.score for row in found] == pytest.approx([100.0, 100 * OFFICIAL, 0.0])
+
+
+def test_equal_scores_share_a_rank_and_stand_by_name(known: dict[str, Reference]) -> None:
+    everybody = [*both("b", GAPS), *both("a", SCALED), *both("c", MEASURE)]
+    found = build_board(collect(everybody, known), known)
+    assert standing(found) == [(1, "a"), (1, "b"), (1, ORACLE), (4, "c")]
+
+
+def test_baselines_are_ranked_and_marked(known: dict[str, Reference]) -> None:
+    found = board([*both("path_norm", GAPS, is_baseline=True), *both("mine", MEASURE)], known)
+    assert [(row.submission, row.kind) for row in found] == [("path_norm", "baseline"), ("mine", "submission")]
+    assert found[0].rank == 1
+
+
+def test_what_ran_without_a_sandbox_never_ranks(known: dict[str, Reference]) -> None:
+    found = board([*both("bold", GAPS, sandbox="none"), *both("careful", CONSTANT)], known)
+    assert [row.submission for row in found] == ["careful", "bold"]
+    assert (found[1].rank, found[1].sandboxed) == (None, False)
+    assert found[1].result.score == pytest.approx(100.0), "it is shown all the same"
+
+
+def test_an_incomplete_submission_stands_below_every_complete_one(known: dict[str, Reference]) -> None:
+    found = board([*rows("half", GAPS), *both("whole", CONSTANT)], known)
+    assert [row.submission for row in found] == ["whole", "half"]
+    assert (found[1].result.score, found[1].result.complete) == (pytest.approx(100.0), False)
+    assert (found[1].calls_ok, found[1].calls_expected) == (8, 16)
+
+
+def test_a_timeout_puts_a_submission_among_the_incomplete_with_a_score_of_0(known: dict[str, Reference]) -> None:
+    late = [*both("late", GAPS), failed("late", "model_0", Outcome.TIMEOUT)]
+    broken = [failed("broken", model, Outcome.CRASH) for model in MODELS]
+    found = board([*late, *broken, *rows("half", MEASURE)], known)
+    assert [row.submission for row in found] == ["half", "late", "broken"]
+    assert [row.result.score for row in found] == [pytest.approx(100 * OFFICIAL), 0.0, None]
+
+
+def test_figures_beside_the_score(known: dict[str, Reference]) -> None:
+    seconds = [1.0, 2.0, 4.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    measured = [
+        row for model, s in zip(MODELS, seconds, strict=True) for row in rows("mine", {model: 1.0}, call_wall_s=s)
+    ]  # fmt: skip
+    (found,) = board([*measured, failed("mine", "model_7", Outcome.EXCEPTION, call_wall_s=100.0)], known)
+    assert (found.calls_ok, found.calls_expected, found.seconds_per_model) == (7, 16, 4.5)
+
+
+def test_no_more_calls_are_counted_than_there_are_models(known: dict[str, Reference]) -> None:
+    (found,) = board([*both("mine", MEASURE), *rows("mine", {"model_99": 1.0})], known)
+    assert (found.calls_ok, found.calls_expected) == (16, 16)
+
+
+def test_the_oracle_is_there_even_when_nobody_else_is(known: dict[str, Reference]) -> None:
+    (oracle,) = build_board([], known)
+    assert (oracle.submission, oracle.kind, oracle.rank) == (ORACLE, "oracle", 1)
+    assert oracle.result.score == pytest.approx(100.0), "so little noise leaves the order of these gaps alone"
+    assert oracle == build_board([], known)[0], "its noise is always the same"
+
+
+def test_nobody_can_take_the_oracles_place(known: dict[str, Reference]) -> None:
+    found = build_board(collect(both(ORACLE, CONSTANT), known), known)
+    assert sorted((row.kind, round(row.result.score or 0)) for row in found) == [("oracle", 100), ("submission", 0)]
+
+
+@settings(deadline=None, max_examples=25)
+@given(data=st.data())
+def test_neither_the_order_of_records_nor_the_names_of_submissions_matter(
+    data: st.DataObject, known: dict[str, Reference]
+) -> None:
+    """But for the order of equals, which is that of their names."""
+    measures = data.draw(st.lists(st.sampled_from([GAPS, MEASURE, CONSTANT, SCALED]), max_size=4))
+    names = data.draw(st.permutations(["a", "b", "c", "d"]))
+    plain = [row for name, values in zip("abcd", measures, strict=False) for row in both(name, values)]
+    renamed = [row for name, values in zip(names, measures, strict=False) for row in both(name, values)]
+    shuffled = data.draw(st.permutations(renamed))
+
+    def numbers(evaluations: list[Evaluation]) -> list[tuple[int | None, float | None]]:
+        return [(row.rank, row.result.score) for row in board(evaluations, known)]
+
+    assert numbers(renamed) == numbers(plain)
+    assert board(list(shuffled), known) == board(renamed, known)

@@ -1,0 +1,111 @@
+"""The competition's own `.predict` files."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from board_examples import references
+
+from harness.board.predictions import read_predictions
+from harness.errors import UserError
+from harness.task.reference import Reference
+from scoring import Failure
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> dict[str, Reference]:
+    return references(tmp_path / "reference", "toy", "second")
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    (tmp_path / "predictions").mkdir()
+    return tmp_path / "predictions"
+
+
+def read(directory: Path, known: dict[str, Reference], content: Any) -> dict[str, float | Failure]:
+    """What is read from a toy.predict of this content, which is JSON unless it is text already."""
+    text = content if isinstance(content, str) else json.dumps(content)
+    (directory / "toy.predict").write_text(text)
+    return read_predictions(directory, known)["toy"]
+
+
+def refusal(directory: Path, known: dict[str, Reference], content: Any = None) -> str:
+    with pytest.raises(UserError) as error:
+        read_predictions(directory, known) if content is None else read(directory, known, content)
+    assert len(str(error.value).splitlines()) == 1
+    return str(error.value)
+
+
+def test_numbers_by_either_name_of_a_model(directory: Path, known: dict[str, Reference]) -> None:
+    found = read(directory, known, {"0": 1, "model_1": 0.1 + 0.2, "2": -1e-300})
+    assert found == {"model_0": 1.0, "model_1": 0.30000000000000004, "model_2": -1e-300}
+
+
+def test_a_model_that_there_was_no_time_for(directory: Path, known: dict[str, Reference]) -> None:
+    found = read(directory, known, {"model_0": "EXCEEDED", "model_1": 1.0})
+    assert found["model_0"] == Failure("EXCEEDED", exceeded=True)
+
+
+def test_nan_and_infinity_are_left_to_the_rule(directory: Path, known: dict[str, Reference]) -> None:
+    found = read(directory, known, '{"model_0": NaN, "model_1": -Infinity}')
+    assert math.isnan(found["model_0"])  # type: ignore[arg-type]
+    assert found["model_1"] == -math.inf
+
+
+def test_a_task_without_a_file_has_no_values(directory: Path, known: dict[str, Reference]) -> None:
+    (directory / "second.predict").write_text('{"model_0": 1}')
+    assert read_predictions(directory, known) == {"toy": {}, "second": {"model_0": 1.0}}
+
+
+def test_a_directory_without_any_file_says_what_it_expected(directory: Path, known: dict[str, Reference]) -> None:
+    message = refusal(directory, known)
+    expected = "no predictions: expected second.predict or toy.predict, found no .predict file"
+    assert message == f"{directory}: {expected}"
+    (directory / "task4.predict").write_text("{}")
+    assert refusal(directory, known).endswith("found task4.predict")
+    missing = directory / "missing"
+    assert refusal(missing, known).startswith(f"{missing}: not a directory: expected a directory with TASK.predict")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ({"model_8": 1.0}, "models that the reference data does not know: found model_8"),
+        ({str(n): 1.0 for n in range(20, 25)}, "does not know: found model_20, model_21, model_22 ..."),
+        ({"model_0": "1.0"}, "model_0: expected a number or 'EXCEEDED', found '1.0'"),
+        ({"model_0": "exceeded"}, "model_0: expected a number or 'EXCEEDED', found 'exceeded'"),
+        ({"model_0": True}, "model_0: expected a number or 'EXCEEDED', found True"),
+        ({"model_0": None}, "model_0: expected a number or 'EXCEEDED', found None"),
+        ({"model_0": [1.0]}, "model_0: expected a number or 'EXCEEDED', found [1.0]"),
+        ([1.0, 2.0], "not a JSON object: expected model id -> number, found list"),
+        ("{'model_0': 1.0}", "not JSON: "),
+        ("", "not JSON: "),
+        ("[" * 100_000, "not JSON: "),
+        ({"0": 1.0, "model_0": 2.0}, "model_0"),
+        ('{"model_0": 1.0, "model_0": 2.0}', "model_0"),
+        ({"model_0": 10**400}, "model_0"),
+    ],
+    ids=[
+        "unknown model", "many unknown models", "number as text", "lower case", "bool", "null", "list", "no object",
+        "no JSON", "empty", "too deep", "one model by both names", "one model twice", "too large a number",
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_in_one_line(
+    content: Any, problem: str, directory: Path, known: dict[str, Reference]
+) -> None:
+    message = refusal(directory, known, content)
+    assert message.startswith(f"{directory / 'toy.predict'}: ")
+    assert problem in message
+
+
+def test_bytes_that_are_not_text(directory: Path, known: dict[str, Reference]) -> None:
+    (directory / "toy.predict").write_bytes(b'{"model_0": \xff}')
+    assert ": not JSON: " in refusal(directory, known)
+
+
+def test_a_directory_in_the_place_of_a_file(directory: Path, known: dict[str, Reference]) -> None:
+    (directory / "toy.predict").mkdir()
+    assert str(directory / "toy.predict") in refusal(directory, known)

@@ -1,0 +1,62 @@
+"""Runs the command line in this process, as a user would, in a folder of its own."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from harness.cli.main import main
+from harness.records import Evaluation, Records
+
+
+class Ended(NamedTuple):
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+Pgdl = Callable[..., Ended]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory; nothing of the user's own settings is left."""
+    for name in [name for name in os.environ if name.startswith("PGDL_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
+    """Run `pgdl ARGUMENTS`."""
+
+    def run(*arguments: object) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["pgdl", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Ended(ended.value.code, printed.out, printed.err)
+
+    return run
+
+
+@pytest.fixture
+def record(folder: Path) -> Callable[[list[Evaluation]], Path]:
+    """Write records into results.db, where every command looks for them."""
+
+    def write(evaluations: list[Evaluation]) -> Path:
+        with Records(str(folder / "results.db")) as records:
+            for evaluation in evaluations:
+                records.add(evaluation)
+        return folder / "results.db"
+
+    return write

@@ -1,0 +1,114 @@
+"""`pgdl board`: the leaderboard on the terminal and in files."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.sandbox.outcome import Outcome
+from scoring import RULE
+from tests.board.board_examples import GAPS, MEASURE, OFFICIAL, failed, rows, write_reference
+
+Pgdl = Callable[..., Any]
+
+NAMES = ["noisy_oracle", "winner", "path_norm", "late", "broken", "bold"]
+
+
+@pytest.fixture
+def results(folder: Path, record: Callable[..., Path]) -> Path:
+    write_reference(folder / "task_data")
+    return record(
+        [
+            *rows("winner", GAPS),
+            *rows("path_norm", MEASURE, is_baseline=True),
+            *rows("late", GAPS),
+            failed("late", "model_0", Outcome.TIMEOUT),
+            failed("broken", "model_0", Outcome.CRASH),
+            *rows("bold", GAPS, sandbox="none"),
+        ]
+    )
+
+
+@pytest.mark.usefixtures("results")
+def test_the_table(pgdl: Pgdl) -> None:
+    ended = pgdl("board")
+    assert (ended.code, ended.err) == (0, "")
+    lines = [line.split() for line in ended.out.splitlines()]
+    assert lines[0] == ["rank", "submission", "score", "toy", "s/model", "calls"]
+    assert [line[1] for line in lines[1:7]] == NAMES
+    assert [line[0] for line in lines[1:7]] == ["1", "1", "3", "4", "5", "-"]
+    assert lines[3][2:] == ["baseline", "29.54", "29.54", "1.50", "8/8"]
+    assert " ".join(ended.out.split()).endswith("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
+    assert RULE in " ".join(ended.out.split())
+
+
+@pytest.mark.usefixtures("results")
+def test_the_files(pgdl: Pgdl, folder: Path) -> None:
+    ended = pgdl("board", "--output", "deep/board")
+    assert ended.code == 0
+    files = {path.name: path.read_text() for path in (folder / "deep" / "board").iterdir()}
+    assert set(files) == {"leaderboard.md", "leaderboard.csv", "leaderboard.json"}
+    assert ended.err == f"Written: {', '.join(f'deep/board/{name}' for name in sorted(files, key=list(files).index))}\n" or (
+        all(f"deep/board/{name}" in ended.err for name in files)
+    )
+    assert RULE in files["leaderboard.md"]
+    assert [row["submission"] for row in csv.DictReader(files["leaderboard.csv"].splitlines())] == NAMES
+    board = json.loads(files["leaderboard.json"])
+    assert [row["submission"] for row in board["rows"]] == NAMES
+    assert board["rows"][2]["tasks"]["toy"]["official"] == pytest.approx(OFFICIAL, rel=0, abs=1e-12)
+
+
+@pytest.mark.usefixtures("results")
+@pytest.mark.parametrize(("form", "ending"), [("markdown", "md"), ("csv", "csv"), ("json", "json")])
+def test_what_is_printed_is_what_is_written(form: str, ending: str, pgdl: Pgdl, folder: Path) -> None:
+    ended = pgdl("board", "--format", form, "--output", folder / "board")
+    assert ended.out == (folder / "board" / f"leaderboard.{ending}").read_text()
+
+
+@pytest.mark.usefixtures("results")
+def test_the_files_are_written_anew(pgdl: Pgdl, folder: Path, record: Callable[..., Path]) -> None:
+    pgdl("board", "--output", "board")
+    record(rows("newcomer", GAPS))
+    pgdl("board", "--output", "board")
+    assert "newcomer" in (folder / "board" / "leaderboard.md").read_text()
+
+
+@pytest.mark.usefixtures("results")
+def test_no_figure_is_cut_off_where_the_terminal_is_narrow(
+    pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """80 columns are also what a pipe or a log has; the competition had 8 tasks."""
+    for number in range(1, 9):
+        write_reference(folder / "task_data", f"task{number}_v1")
+    monkeypatch.setenv("COLUMNS", "80")
+    out = pgdl("board").out
+    assert out.count("failed") == 5 * 8 + 2, "five submissions lack eight tasks, two lack all nine"
+    assert "…" not in out
+
+
+def test_without_results_or_reference_data(pgdl: Pgdl, folder: Path) -> None:
+    ended = pgdl("board")
+    assert (ended.code, ended.err.startswith("pgdl: task_data: not a directory")) == (2, True)
+    write_reference(folder / "task_data")
+    ended = pgdl("board")
+    assert (ended.code, ended.err.startswith("pgdl: results.db: no such results file")) == (2, True)
+    assert not (folder / "results.db").exists()
+
+
+def test_two_hyperparameters_are_too_few(pgdl: Pgdl, folder: Path, record: Callable[..., Path]) -> None:
+    write_reference(folder / "task_data", sizes=(2, 4))
+    record(rows("mine"))
+    ended = pgdl("board")
+    assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
+    assert "expected at least 3 hyperparameters" in ended.err
+
+
+@pytest.mark.usefixtures("results")
+def test_a_place_where_nothing_can_be_written_is_the_users_to_mend(pgdl: Pgdl, folder: Path) -> None:
+    (folder / "file").touch()
+    ended = pgdl("board", "--output", "file/board")
+    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+    assert "file/board" in ended.err

@@ -1,0 +1,132 @@
+"""The command `pgdl` itself: quick to help, clear about mistakes, honest about bugs."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harness
+from harness.cli.main import COMMANDS
+from tests.board.board_examples import rows, write_reference
+
+ROOT = Path(__file__).parents[2]
+
+IMPORTED = """
+import json, sys
+from harness.cli.main import cli
+
+try:
+    cli.main(sys.argv[1:], standalone_mode=False)
+finally:
+    print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})), file=sys.stderr)
+"""
+
+BROKEN = """
+import sys
+from harness.cli import new
+from harness.cli.main import main
+
+def fail(name):
+    raise {error}
+
+new.command.callback = fail
+sys.argv = ["pgdl", "new", "x"]
+main()
+"""
+
+
+def imported_by(*arguments: object) -> set[str]:
+    """Packages that are imported in the process that runs `pgdl ARGUMENTS`."""
+    command = [sys.executable, "-c", IMPORTED, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={"PYTHONPATH": str(ROOT)})
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def test_help_imports_nothing_heavy() -> None:
+    heavy = {"tensorflow", "keras", "numpy", "scipy", "h5py", "sqlalchemy", "rich", "psutil", "yaml"}
+    assert imported_by("--help") & heavy == set()
+
+
+def test_tensorflow_stays_out_of_the_command_line(folder: Path, record: Callable[..., Any]) -> None:
+    write_reference(folder / "task_data")
+    record(rows("margin"))
+    for arguments in (["score"], ["board", "--output", "board"], ["new", "mine"]):
+        modules = imported_by(*arguments)
+        assert modules & {"tensorflow", "keras", "tf_keras"} == set(), arguments
+        assert "harness" in modules
+
+
+def test_every_command_is_listed_and_has_help_of_its_own(pgdl: Callable[..., Any]) -> None:
+    code, out, _ = pgdl("--help")
+    assert code == 0
+    for command, summary in COMMANDS.items():
+        assert f"{command} " in out
+        assert summary.split()[0] in out
+        code, own, _ = pgdl(command, "-h")
+        assert (code, own.startswith(f"Usage: pgdl {command}")) == (0, True)
+
+
+def test_version(pgdl: Callable[..., Any]) -> None:
+    assert pgdl("--version") == (0, f"pgdl, version {harness.__version__}\n", "")
+
+
+def test_the_installed_command_is_this_one() -> None:
+    command = Path(sys.executable).with_name("pgdl")
+    if not command.exists():
+        pytest.skip(f"the package is not installed beside {sys.executable}")
+    done = subprocess.run([command, "score", "--results"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Option '--results' requires an argument" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rnu"], "No such command 'rnu'"),
+        (["score", "--taks", "x"], "Did you mean"),
+        (["run"], "Missing argument 'SUBMISSION...'"),
+        (["new"], "Missing argument 'NAME'"),
+        (["board", "--format", "pdf"], "'pdf' is not one of 'table', 'markdown', 'csv', 'json'"),
+        (["run", "x", "--time-limit", "0"], "0.0 is not in the range x>0"),
+        (["run", "x", "--time-limit", "nan"], "--time-limit"),
+        (["run", "x", "--keras", "4"], "'4' is not one of '2', '3'"),
+        (["run", "x", "--workers", "0"], "expected a positive number or auto, found '0'"),
+        (["run", "x", "--workers", "many"], "expected a positive number or auto, found 'many'"),
+        (["run", "x", "--memory", "lots"], "expected a size such as 512M or 4G, found 'lots'"),
+        (["run", "x", "--seed", "1.5"], "'1.5' is not a valid integer"),
+    ],
+)
+def test_wrong_usage_ends_with_2(arguments: list[str], message: str, pgdl: Callable[..., Any]) -> None:
+    code, out, err = pgdl(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage: pgdl")
+    assert message in err
+
+
+def test_what_the_user_can_mend_is_one_line_and_ends_with_2(pgdl: Callable[..., Any], folder: Path) -> None:
+    code, out, err = pgdl("score", "--tasks", folder / "missing")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"pgdl: {folder / 'missing'}: not a directory: ")
+    assert len(err.splitlines()) == 1
+
+
+def end(error: str) -> subprocess.CompletedProcess[str]:
+    """Run a command that raises this error."""
+    return subprocess.run([sys.executable, "-c", BROKEN.format(error=error)], capture_output=True, text=True, cwd=ROOT)
+
+
+def test_a_bug_keeps_its_traceback() -> None:
+    done = end("RuntimeError('this is a bug')")
+    assert done.returncode == 1
+    assert done.stderr.startswith("Traceback (most recent call last):")
+    assert "in fail" in done.stderr
+    assert done.stderr.endswith("RuntimeError: this is a bug\n")
+
+
+def test_an_interrupt_ends_with_130() -> None:
+    done = end("KeyboardInterrupt")
+    assert (done.returncode, done.stderr.strip()) == (130, "pgdl: interrupted")

@@ -1,0 +1,63 @@
+"""`pgdl new`: a template to start from."""
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.submission import find_submission
+
+Pgdl = Callable[..., Any]
+
+
+def test_the_template_is_a_submission(pgdl: Pgdl, folder: Path) -> None:
+    ended = pgdl("new", "my_measure")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines() == [
+        "Written: my_measure/complexity.py, my_measure/metadata",
+        "Next: edit my_measure/complexity.py, then pgdl check my_measure",
+    ]
+    submission = find_submission(str(folder / "my_measure"))
+    assert (submission.name, submission.problem, submission.metadata.keras) == ("my_measure", None, 3)
+    assert set(submission.files) == {"complexity.py", "metadata"}
+
+
+def test_the_template_says_what_a_measure_is_given(pgdl: Pgdl, folder: Path) -> None:
+    pgdl("new", "my_measure")
+    module = ast.parse((folder / "my_measure" / "complexity.py").read_text())
+    (function,) = (node for node in module.body if isinstance(node, ast.FunctionDef))
+    assert (function.name, [argument.arg for argument in function.args.args]) == ("complexity", ["model", "dataset"])
+    documentation = ast.get_docstring(function) or ""
+    for word in ("initial_weights", "_last_seen_input", "tape", "dataset"):
+        assert word in documentation
+    assert (ast.get_docstring(module) or "").startswith("my_measure: ")
+
+
+def test_folders_on_the_way_are_made(pgdl: Pgdl, folder: Path) -> None:
+    assert pgdl("new", "a/b/my_measure").code == 0
+    assert find_submission(str(folder / "a" / "b" / "my_measure")).name == "my_measure"
+
+
+@pytest.mark.parametrize("name", ["a: b", "# one", "it's \"so\"", "back\\N", '"""', "null", "[x", "2020-13-45"])
+def test_odd_names_make_no_broken_template(name: str, pgdl: Pgdl, folder: Path) -> None:
+    assert pgdl("new", name).code == 0
+    submission = find_submission(str(folder / name))
+    assert submission.problem is None
+    ast.parse(submission.files["complexity.py"])
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_nothing_is_overwritten(kind: str, pgdl: Pgdl, folder: Path) -> None:
+    there = folder / "mine"
+    there.touch() if kind == "file" else there.mkdir()
+    ended = pgdl("new", "mine")
+    assert (ended.code, ended.err) == (2, "pgdl: mine: already there; choose another name\n")
+    assert there.is_file() or list(there.iterdir()) == []
+
+
+def test_a_place_where_nothing_can_be_written_is_the_users_to_mend(pgdl: Pgdl, folder: Path) -> None:
+    (folder / "file").touch()
+    ended = pgdl("new", "file/mine")
+    assert (ended.code, len(ended.err.splitlines())) == (2, 1)

@@ -1,0 +1,107 @@
+"""The vocabulary of options: one word, one meaning, in every command and in the environment."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from harness.cli import options
+from harness.cli.main import cli
+from tests.board.board_examples import rows, write_reference
+
+VOCABULARY = {
+    "--tasks", "--task", "--results", "--time-limit", "--time-budget", "--memory", "--workers", "--keras",
+    "--seed", "--sandbox", "--unsafe-no-sandbox",
+}  # fmt: skip
+
+
+def all_options(group: click.Group = cli, path: str = "pgdl") -> Iterator[tuple[str, str, click.Option]]:
+    """Command, name and option of every option of every command."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from all_options(command, f"{path} {name}")
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                yield f"{path} {name}", parameter.opts[0], parameter
+
+
+def memory(text: str) -> int | None:
+    return options.parse_size(click.Context(cli), click.Option(["--memory"]), text)
+
+
+def test_all_words_of_the_vocabulary_are_in_use() -> None:
+    assert VOCABULARY <= {name for _, name, _ in all_options()}
+
+
+def test_every_word_of_the_vocabulary_is_an_environment_variable_too() -> None:
+    for command, name, option in all_options():
+        if name in VOCABULARY:
+            variable = "PGDL_" + name.removeprefix("--").upper().replace("-", "_")
+            assert (option.envvar, option.show_envvar) == (variable, True), f"{command} {name}"
+
+
+def test_a_word_means_the_same_in_every_command() -> None:
+    seen: dict[str, tuple[Any, ...]] = {}
+    for command, name, option in all_options():
+        meaning = (option.help, option.envvar, option.default, option.metavar, option.multiple)
+        assert seen.setdefault(name, meaning) == meaning, f"{command} {name}"
+
+
+def test_every_option_has_help() -> None:
+    assert [(command, name) for command, name, option in all_options() if not option.help] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("1024", 1024),
+        ("512M", 512 * 2**20),
+        ("4G", 4 * 2**30),
+        ("4g", 4 * 2**30),
+        ("2GiB", 2 * 2**30),
+        ("2 GB", 2 * 2**30),
+        (" 1.5G ", 3 * 2**29),
+        ("100K", 100 * 2**10),
+        ("1T", 2**40),
+    ],
+)
+def test_sizes(text: str, size: int) -> None:
+    assert memory(text) == size
+
+
+@given(st.integers(1, 10**6), st.sampled_from([("K", 10), ("M", 20), ("G", 30), ("T", 40)]))
+def test_units_are_powers_of_1024(number: int, unit: tuple[str, int]) -> None:
+    letter, exponent = unit
+    assert memory(f"{number}{letter}") == number * 2**exponent
+
+
+@pytest.mark.parametrize("text", ["", "G", "-1G", "4 giga", "4G 2", "1e9", "0x10", "inf", "nan", "4,5G", "0", "0G"])
+def test_what_is_no_size(text: str) -> None:
+    """Nothing at all is no size either: it would silently mean the default."""
+    with pytest.raises(click.BadParameter, match="expected a size such as 512M or 4G, found "):
+        memory(text)
+
+
+@pytest.mark.parametrize(("text", "number"), [("auto", None), ("1", 1), ("16", 16)])
+def test_workers(text: str, number: int | None) -> None:
+    assert options.parse_workers(click.Context(cli), click.Option(["--workers"]), text) == number
+
+
+def test_the_environment_is_used_and_the_command_line_goes_before_it(
+    folder: Path, pgdl: Callable[..., Any], record: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_reference(folder / "here")
+    results = record(rows("margin")).rename(folder / "mine.db")
+    monkeypatch.setenv("PGDL_TASKS", str(folder / "here"))
+    monkeypatch.setenv("PGDL_RESULTS", str(results))
+    assert pgdl("score").code == 0
+    assert pgdl("score", "--tasks", folder / "elsewhere").code == 2
+    monkeypatch.setenv("PGDL_TASK", "toy other")
+    assert "no task 'other'" in pgdl("score").err

@@ -1,0 +1,50 @@
+"""What a run prints when it is over."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from harness.cli.summary import print_summary
+from harness.records import Evaluation
+from harness.sandbox.outcome import Outcome
+from tests.board.board_examples import failed, rows
+
+
+def summary(evaluations: list[Evaluation], *, sandboxed: bool = True) -> tuple[int, str]:
+    """Exit code and what is printed."""
+    console = Console(file=io.StringIO(), width=120)
+    code = print_summary(evaluations, "results.db", console, sandboxed=sandboxed)
+    return code, console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_one_row_per_submission_and_task() -> None:
+    code, text = summary([*rows("b"), *rows("a"), *rows("a", task="second")])
+    lines = text.splitlines()
+    assert code == 0
+    assert [line.split() for line in lines[1:4]] == [
+        ["a", "second", "8", "of", "8", "1.50"], ["a", "toy", "8", "of", "8", "1.50"], ["b", "toy", "8", "of", "8", "1.50"],
+    ]  # fmt: skip
+    assert lines[-1] == "Records: results.db. Next: pgdl board"
+
+
+def test_failures_are_counted_by_outcome_the_most_frequent_first() -> None:
+    late = [failed("a", f"model_{number}", Outcome.TIMEOUT) for number in (8, 9)]
+    code, text = summary([*rows("a"), failed("a", "model_10", Outcome.CRASH), *late])
+    assert code == 1
+    assert text.splitlines()[1].split() == ["a", "toy", "8", "of", "11", "1.50", "2", "TIMEOUT,", "1", "CRASH"]
+
+
+@pytest.mark.parametrize("outcome", [o for o in Outcome if o is not Outcome.OK])
+def test_any_failed_call_ends_with_1(outcome: Outcome) -> None:
+    assert summary([*rows("a"), failed("b", "model_0", outcome)])[0] == 1
+
+
+def test_the_time_is_the_median_of_the_calls() -> None:
+    times = [row for s in (1.0, 2.0, 90.0) for row in rows("a", {f"model_{s}": 1.0}, call_wall_s=s)]
+    assert summary(times)[1].splitlines()[1].split()[-1] == "2.00"
+
+
+def test_results_without_a_sandbox_are_called_what_they_are() -> None:
+    assert "NOT SANDBOXED" in summary(rows("a", sandbox="none"), sandboxed=False)[1]
+    assert "NOT SANDBOXED" not in summary(rows("a"))[1]

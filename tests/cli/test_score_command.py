@@ -1,0 +1,191 @@
+"""`pgdl score`: the competition's own number, of records or of its `.predict` files."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.sandbox.outcome import Outcome
+from tests.board.board_examples import GAPS, MEASURE, MODELS, OFFICIAL, failed, rows, write_reference
+
+Pgdl = Callable[..., Any]
+Record = Callable[..., Path]
+
+DATA = Path(os.environ.get("PGDL_CONFORMANCE_DATA", Path(__file__).parents[2] / "../shared/data/pgdl")).absolute()
+SCORES = DATA / "official_scores.json"
+
+
+@pytest.fixture
+def reference(folder: Path) -> Path:
+    return write_reference(folder / "task_data")
+
+
+def write_predictions(directory: Path, values: dict[str, Any] | None = None, task: str = "toy") -> Path:
+    directory.mkdir(exist_ok=True)
+    content = dict(zip(MODELS, MEASURE, strict=True)) if values is None else values
+    (directory / f"{task}.predict").write_text(json.dumps(content))
+    return directory
+
+
+def printed(pgdl: Pgdl, *arguments: object, code: int = 0) -> Any:
+    """What `pgdl score ARGUMENTS --format json` prints."""
+    ended = pgdl("score", *arguments, "--format", "json")
+    assert (ended.code, ended.err) == (code, "")
+    return json.loads(ended.out, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
+
+
+def test_predictions_are_scored_with_all_digits(pgdl: Pgdl, reference: Path, folder: Path) -> None:
+    found = printed(pgdl, "--reference", reference, "--predictions", write_predictions(folder / "mine"))
+    assert found["submission"] == "mine"
+    assert found["score"] == pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
+    assert (found["complete"], found["exceeded"]) == (True, False)
+    assert found["tasks"]["toy"]["official"] == pytest.approx(OFFICIAL, rel=0, abs=1e-12)
+    assert found["tasks"]["toy"].keys() == {
+        "official", "official_pairs", "printed", "printed_subsets", "kendall", "granulated_kendall",
+        "granulated_psi", "n_models",
+    }  # fmt: skip
+
+
+def test_records_and_predictions_of_the_same_values_have_the_same_score(
+    pgdl: Pgdl, reference: Path, record: Record, folder: Path
+) -> None:
+    record(rows("mine"))
+    assert printed(pgdl) == printed(pgdl, "--predictions", write_predictions(folder / "mine"))
+
+
+def test_the_table_says_by_which_rule(pgdl: Pgdl, reference: Path, record: Record) -> None:
+    record(rows("mine"))
+    ended = pgdl("score")
+    assert (ended.code, ended.err) == (0, "")
+    lines = ended.out.splitlines()
+    assert lines[0] == "mine: score 29.5418"
+    assert lines[1].split() == ["task", "official", "printed", "Kendall", "granulated", "models", "limiting", "pair"]
+    assert lines[2].split()[:2] == ["toy", "29.5418"]
+    assert lines[2].rstrip().endswith("8  axis_a x axis_b")
+    assert "100 times the mean official score" in ended.out
+
+
+def test_several_submissions_or_one_by_name(pgdl: Pgdl, reference: Path, record: Record) -> None:
+    record([*rows("one"), *rows("two", GAPS)])
+    everybody = printed(pgdl)["submissions"]
+    assert [row["submission"] for row in everybody] == ["one", "two"]
+    assert printed(pgdl, "two") == everybody[1]
+
+
+def test_only_the_tasks_that_are_asked_for(pgdl: Pgdl, reference: Path, record: Record) -> None:
+    write_reference(reference, "second")
+    record(rows("mine"))
+    assert set(printed(pgdl, code=1)["tasks"]) == {"second", "toy"}
+    assert set(printed(pgdl, "--task", "toy")["tasks"]) == {"toy"}
+
+
+@pytest.mark.parametrize("outcome", [Outcome.CRASH, Outcome.INFRA_ERROR, Outcome.BAD_VALUE])
+def test_a_task_without_a_score_is_said_and_ends_with_1(
+    outcome: Outcome, pgdl: Pgdl, reference: Path, record: Record
+) -> None:
+    record([*rows("mine"), failed("mine", "model_4", outcome)])
+    found = printed(pgdl, code=1)
+    assert (found["score"], found["complete"]) == (None, False)
+    assert found["tasks"] == {"toy": {"failed": f"1 of 8 calls gave no value (model_4: {outcome})"}}
+    ended = pgdl("score")
+    assert ended.code == 1
+    assert ended.out.startswith("mine: score none")
+    assert f"failed: 1 of 8 calls gave no value (model_4: {outcome})" in ended.out
+
+
+def test_exceeded_makes_the_score_0(pgdl: Pgdl, reference: Path, folder: Path) -> None:
+    values: dict[str, Any] = dict(zip(MODELS, MEASURE, strict=True)) | {"model_2": "EXCEEDED"}
+    found = printed(pgdl, "--predictions", write_predictions(folder / "mine", values), code=1)
+    assert (found["score"], found["complete"], found["exceeded"]) == (0.0, False, True)
+    assert "model_2: EXCEEDED" in found["tasks"]["toy"]["failed"]
+
+
+def test_nan_is_a_failed_call(pgdl: Pgdl, reference: Path, folder: Path) -> None:
+    values = dict(zip(MODELS, MEASURE, strict=True)) | {"model_2": float("nan")}
+    found = printed(pgdl, "--predictions", write_predictions(folder / "mine", values), code=1)
+    assert found["tasks"] == {"toy": {"failed": "1 of 8 calls gave no value (model_2: value nan)"}}
+
+
+def test_a_task_without_a_file_and_models_without_a_value_are_missing(
+    pgdl: Pgdl, reference: Path, folder: Path
+) -> None:
+    write_reference(reference, "second")
+    found = printed(pgdl, "--predictions", write_predictions(folder / "mine", {"model_0": 1.0}), code=1)
+    assert found["tasks"]["second"]["failed"].startswith("8 of 8 calls gave no value (model_0: missing, ")
+    assert found["tasks"]["toy"]["failed"].startswith("7 of 8 calls gave no value (model_1: missing, ")
+
+
+def test_the_current_directory_has_a_name_too(
+    pgdl: Pgdl, reference: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(write_predictions(folder / "mine"))
+    assert printed(pgdl, "--reference", reference, "--predictions", ".")["submission"] == "mine"
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"model_8": 1.0}, "models that the reference data does not know: found model_8"),
+        ({"model_0": "high"}, "model_0: expected a number or 'EXCEEDED', found 'high'"),
+    ],
+)
+def test_wrong_predictions_end_with_2(
+    values: dict[str, Any], problem: str, pgdl: Pgdl, reference: Path, folder: Path
+) -> None:
+    directory = write_predictions(folder / "mine", values)
+    ended = pgdl("score", "--predictions", directory)
+    assert (ended.code, ended.out, ended.err) == (2, "", f"pgdl: {directory / 'toy.predict'}: {problem}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--predictions", "mine"], "mine: not a directory: expected a directory with TASK.predict files"),
+        (["--predictions", ".", "margin"], "--predictions scores files: name no SUBMISSION with it"),
+        (["--reference", "nowhere"], "nowhere: not a directory"),
+        (["--task", "tyo"], "did you mean 'toy'?"),
+        (["--results", "nowhere.db"], "nowhere.db: no such results file; run `pgdl run SUBMISSION` first"),
+        (["nobody"], "no records of 'nobody'; recorded here: mine"),
+    ],
+)
+def test_wrong_arguments_end_with_2(
+    arguments: list[str], problem: str, pgdl: Pgdl, reference: Path, record: Record
+) -> None:
+    record(rows("mine"))
+    ended = pgdl("score", *arguments)
+    assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
+    assert problem in ended.err
+
+
+def test_records_of_other_tasks_only(pgdl: Pgdl, reference: Path, record: Record) -> None:
+    record(rows("mine", task="other"))
+    ended = pgdl("score")
+    assert (ended.code, ended.out) == (2, "")
+    assert "no records of these tasks; run `pgdl run SUBMISSION` first" in ended.err
+
+
+@pytest.mark.parametrize("source", ["records", "predictions"])
+def test_two_hyperparameters_are_too_few(source: str, pgdl: Pgdl, folder: Path, record: Record) -> None:
+    write_reference(folder / "task_data", sizes=(2, 4))
+    record(rows("mine"))
+    arguments = [] if source == "records" else ["--predictions", write_predictions(folder / "mine")]
+    ended = pgdl("score", *arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("pgdl: task_data: task 'toy': official score: expected at least 3 hyperparameters")
+    assert len(ended.err.splitlines()) == 1
+
+
+@pytest.mark.skipif(not SCORES.is_file(), reason=f"no competition data: {SCORES} does not exist")
+@pytest.mark.parametrize("submission", ["VPM_1", "VPM_80", "VR", "WCV"])
+def test_real_submissions_have_the_scores_that_the_competition_gave_them(submission: str, pgdl: Pgdl) -> None:
+    found = printed(
+        pgdl, "--reference", DATA / "reference_data", "--predictions", DATA / "predictions" / submission
+    )
+    official = json.loads(SCORES.read_text())[submission]
+    assert {task: score["official"] for task, score in found["tasks"].items()} == pytest.approx(
+        official, rel=0, abs=1e-12
+    )
+    assert found["score"] == pytest.approx(100 * sum(official.values()) / len(official), rel=0, abs=1e-10)

@@ -1,0 +1,51 @@
+"""What the end-to-end tests share: writing submissions, reading records, looking after processes."""
+
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+PGDL = (sys.executable, "-m", "harness.cli")
+
+
+def write_submission(directory: Path, name: str, body: str) -> Path:
+    """Write NAME.py whose `complexity` has the given body."""
+    lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
+    path = directory / f"{name}.py"
+    path.write_text(f"def complexity(model, dataset):\n{lines}\n")
+    return path
+
+
+def records(database: Path) -> list[dict[str, Any]]:
+    """All rows of the results, oldest first."""
+    if not database.exists():
+        return []
+    with sqlite3.connect(database, timeout=30) as connection:
+        connection.row_factory = sqlite3.Row
+        try:
+            return [dict(row) for row in connection.execute("select * from evaluations order by id")]
+        except sqlite3.OperationalError:  # the table is not there yet
+            return []
+
+
+def wait_for(condition: Callable[[], bool], what: str, seconds: float = 90) -> None:
+    """Wait until `condition` holds; fail with `what` if it does not within `seconds`."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
+        time.sleep(0.05)
+
+
+def descendants(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    """All processes below a harness."""
+    return psutil.Process(process.pid).children(recursive=True)
+
+
+def alive(processes: Sequence[psutil.Process]) -> list[psutil.Process]:
+    """Those that still run."""
+    return [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]

@@ -1,0 +1,97 @@
+"""Runs inside bubblewrap: makes system calls and prints, as JSON, what became of each.
+
+Arguments are such that no call does anything even where it is allowed.
+"""
+
+import ctypes
+import errno
+import json
+import mmap
+import os
+import threading
+from collections.abc import Callable
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+#: Numbers of x86-64, for calls that libc gives no function for.
+CLONE, CLONE3, PRCTL, IOCTL, KEYCTL, IO_URING_SETUP = 56, 435, 157, 16, 250, 425
+MEMFD_CREATE, MEMFD_SECRET, PIDFD_GETFD, PERF_EVENT_OPEN, USERFAULTFD = 319, 447, 438, 298, 323
+PROCESS_VM_READV, KCMP, MQ_OPEN, OPEN_TREE, NAME_TO_HANDLE_AT = 310, 312, 240, 428, 303
+
+AF_UNIX, AF_INET, AF_NETLINK, AF_VSOCK, SOCK_STREAM, SOCK_RAW = 1, 2, 16, 40, 1, 3
+CLONE_NEWUSER, CLONE_NEWNS, CLONE_THREAD = 0x10000000, 0x20000, 0x10000
+TIOCSTI, TIOCLINUX, TCGETS = 0x5412, 0x541C, 0x5401
+PR_SET_PDEATHSIG, PR_GET_DUMPABLE, SIGKILL = 1, 3, 9
+HIGH = 1 << 32  # bits that the kernel ignores in an argument that it takes as an int
+
+CALLS = {
+    "ptrace": lambda: LIBC.ptrace(12345, 0, 0, 0),
+    "unshare": lambda: LIBC.unshare(0),
+    "setns": lambda: LIBC.setns(-1, 0),
+    "clone into a user namespace": lambda: raw(CLONE, CLONE_NEWUSER | CLONE_THREAD),
+    "clone into a mount namespace": lambda: raw(CLONE, CLONE_NEWNS | CLONE_THREAD),
+    "clone3": lambda: raw(CLONE3, 0, 0),
+    "socket of the internet": lambda: LIBC.socket(AF_INET, SOCK_STREAM, 0),
+    "socket of the kernel": lambda: LIBC.socket(AF_NETLINK, SOCK_RAW, 0),
+    "socket of the machine's host": lambda: LIBC.socket(AF_VSOCK, SOCK_STREAM, 0),
+    "socket of this machine": lambda: LIBC.socket(AF_UNIX, SOCK_STREAM, 0),
+    "memfd_create": lambda: raw(MEMFD_CREATE, ctypes.c_char_p(b"x"), 0),
+    "memfd_secret": lambda: raw(MEMFD_SECRET, 12345),
+    "keyctl": lambda: raw(KEYCTL, 12345, 0, 0),
+    "io_uring_setup": lambda: raw(IO_URING_SETUP, 0, 0),
+    "perf_event_open": lambda: raw(PERF_EVENT_OPEN, 0, 0, -1, -1, 0),
+    "userfaultfd": lambda: raw(USERFAULTFD, 12345),
+    "process_vm_readv": lambda: raw(PROCESS_VM_READV, os.getpid(), 0, 0, 0, 0, 0),
+    "kcmp": lambda: raw(KCMP, os.getpid(), os.getpid(), 12345, 0, 0),
+    "pidfd_getfd": lambda: raw(PIDFD_GETFD, -1, 0, 0),
+    "mq_open": lambda: raw(MQ_OPEN, 0, 0),
+    "open_tree": lambda: raw(OPEN_TREE, -1, 0, 12345),
+    "name_to_handle_at": lambda: raw(NAME_TO_HANDLE_AT, -1, 0, 0, 0, 12345),
+    "shmget": lambda: LIBC.shmget(0, 0, 0),
+    "semget": lambda: LIBC.semget(0, -1, 0),
+    "msgget": lambda: LIBC.msgget(12345, 0),
+    "ioctl TIOCSTI": lambda: raw(IOCTL, 0, TIOCSTI, 0),
+    "ioctl TIOCSTI with high bits": lambda: raw(IOCTL, 0, HIGH | TIOCSTI, 0),
+    "ioctl TIOCLINUX": lambda: raw(IOCTL, 0, TIOCLINUX, 0),
+    "ioctl TCGETS": lambda: raw(IOCTL, 0, TCGETS, 0),
+    "outlive the harness": lambda: raw(PRCTL, PR_SET_PDEATHSIG, 0),
+    "outlive the harness with high bits": lambda: raw(PRCTL, HIGH | PR_SET_PDEATHSIG, 0),
+    "die with the harness": lambda: raw(PRCTL, PR_SET_PDEATHSIG, SIGKILL),
+    "prctl PR_GET_DUMPABLE": lambda: raw(PRCTL, PR_GET_DUMPABLE),
+}
+
+
+def raw(number: int, *arguments: object) -> int:
+    """A system call by its number; integers as wide as a register."""
+    return LIBC.syscall(*(ctypes.c_long(a) if isinstance(a, int) else a for a in (number, *arguments)))
+
+
+def outcome(call: Callable[[], int]) -> str:
+    """`fine`, or the name of the error."""
+    ctypes.set_errno(0)
+    return "fine" if call() >= 0 else errno.errorcode[ctypes.get_errno()]
+
+
+def fate(program: bytes) -> int:
+    """Exit status of a child that runs this machine code, negative for the signal that ended it."""
+    child = os.fork()
+    if child == 0:
+        memory = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+        memory.write(program)
+        ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(memory)))()
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def main() -> None:
+    results = {name: outcome(call) for name, call in CALLS.items()}
+    # mov eax, 20 (getpid of 32 bits); int 0x80; ret -- and: mov eax, 0x40000027 (getpid of x32); syscall; ret
+    results["a call of 32 bits"] = str(fate(b"\xb8\x14\x00\x00\x00\xcd\x80\xc3"))
+    results["a call of x32"] = str(fate(b"\xb8\x27\x00\x00\x40\x0f\x05\xc3"))
+    thread = threading.Thread(target=results.__setitem__, args=("a thread", "fine"))
+    thread.start()
+    thread.join()
+    print(json.dumps(results))
+
+
+main()

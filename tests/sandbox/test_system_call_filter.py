@@ -1,0 +1,100 @@
+"""The system-call filter, tried out on the kernel: one bubblewrap with the filter, one without."""
+
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.sandbox.process import memory_file
+from harness.sandbox.seccomp import DENIED, filter_program
+
+PROBE = Path(__file__).with_name("seccomp_probe.py")
+BWRAP = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+
+REFUSED = [
+    "ptrace", "unshare", "setns", "clone into a user namespace", "clone into a mount namespace",
+    "socket of the internet", "socket of the kernel", "socket of the machine's host", "memfd_create",
+    "memfd_secret", "keyctl", "io_uring_setup", "perf_event_open", "userfaultfd", "process_vm_readv", "kcmp",
+    "pidfd_getfd", "mq_open", "open_tree", "name_to_handle_at", "shmget", "semget", "msgget", "ioctl TIOCSTI",
+    "ioctl TIOCSTI with high bits", "ioctl TIOCLINUX", "outlive the harness", "outlive the harness with high bits",
+]  # fmt: skip
+ALLOWED = ["socket of this machine", "die with the harness", "prctl PR_GET_DUMPABLE", "a thread"]
+
+#: Refused to an ordinary user by many kernels anyway, so that only the filter's own answer can be looked at.
+REFUSED_ANYWAY = {"io_uring_setup", "perf_event_open", "userfaultfd", "kcmp", "open_tree"}
+
+
+def probe(filter_: bytes | None) -> dict[str, str]:
+    """What became of each call under this filter."""
+    if shutil.which("bwrap") is None:
+        pytest.skip("bubblewrap is not installed")
+    if platform.machine() != "x86_64":
+        pytest.skip("the probe knows the system calls of x86-64 only")
+    possible = subprocess.run([*BWRAP, "--", "/bin/true"], capture_output=True, text=True)
+    if possible.returncode != 0:
+        pytest.skip(f"bubblewrap does not work here: {possible.stderr.strip()}")
+    seccomp = () if filter_ is None else (memory_file(filter_),)
+    options = [word for descriptor in seccomp for word in ("--seccomp", str(descriptor))]
+    done = subprocess.run(
+        [*BWRAP, *options, "--", sys.executable, str(PROBE)],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, pass_fds=seccomp,
+    )  # fmt: skip
+    for descriptor in seccomp:
+        os.close(descriptor)
+    assert done.returncode == 0, done.stderr
+    results: dict[str, str] = json.loads(done.stdout)
+    return results
+
+
+@pytest.fixture(scope="module")
+def filtered() -> dict[str, str]:
+    return probe(filter_program(gpu=False))
+
+
+@pytest.fixture(scope="module")
+def unfiltered() -> dict[str, str]:
+    return probe(None)
+
+
+@pytest.mark.parametrize("call", REFUSED)
+def test_refused(call: str, filtered: dict[str, str], unfiltered: dict[str, str]) -> None:
+    assert filtered[call] == "EPERM"
+    if call not in REFUSED_ANYWAY:
+        assert unfiltered[call] != "EPERM", "the filter is what refuses it"
+
+
+@pytest.mark.parametrize("call", ALLOWED)
+def test_allowed(call: str, filtered: dict[str, str]) -> None:
+    assert filtered[call] == "fine"
+
+
+def test_other_requests_to_a_device_are_allowed(filtered: dict[str, str]) -> None:
+    assert filtered["ioctl TCGETS"] == "ENOTTY"
+
+
+def test_clone3_is_not_there_so_that_libc_uses_clone(filtered: dict[str, str], unfiltered: dict[str, str]) -> None:
+    assert (filtered["clone3"], unfiltered["clone3"]) == ("ENOSYS", "EINVAL")
+
+
+@pytest.mark.parametrize("call", ["a call of 32 bits", "a call of x32"])
+def test_calls_by_a_foreign_abi_kill_the_process(call: str, filtered: dict[str, str]) -> None:
+    assert filtered[call] in (str(-signal.SIGSYS), str(-signal.SIGSEGV)), "the latter where the kernel lacks it"
+
+
+def test_cuda_needs_memory_files() -> None:
+    assert probe(filter_program(gpu=True))["memfd_create"] == "fine"
+
+
+def test_the_filter_is_a_program_for_the_kernel() -> None:
+    """Instructions of 8 bytes; each denied call is at least one of them."""
+    on_cpu, on_gpu = filter_program(gpu=False), filter_program(gpu=True)
+    assert on_cpu != on_gpu
+    for program in (on_cpu, on_gpu):
+        assert len(program) % 8 == 0
+        assert len(program) // 8 > len(DENIED) / 2

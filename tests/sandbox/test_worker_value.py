@@ -1,0 +1,143 @@
+"""What counts as the value of a measure: one finite real number."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+from harness.worker.value import BadValueError, as_finite_float
+
+
+class Tensor:
+    """As much of an eager tensor as matters: a shape, and `numpy()`, which for a scalar is a NumPy scalar."""
+
+    def __init__(self, value: Any, dtype: Any = np.float32) -> None:
+        self._value = np.asarray(value, dtype)
+        self.shape = self._value.shape
+
+    def numpy(self) -> Any:
+        return self._value[()]
+
+
+class Changing(float):
+    """Says something else of itself than it is."""
+
+    def __float__(self) -> float:
+        return math.nan
+
+
+class Refusing(float):
+    """Cannot be converted."""
+
+    def __float__(self) -> float:
+        raise RuntimeError("no")
+
+
+class FloatLike:
+    """Could be converted, but is no number."""
+
+    def __float__(self) -> float:
+        return 1.0
+
+
+@pytest.mark.parametrize(
+    ("returned", "value"),
+    [
+        (1, 1.0),
+        (-0.0, -0.0),
+        (2**53 + 1, float(2**53)),
+        (10**308, 1e308),
+        (5e-324, 5e-324),
+        (np.float16(0.1), 0.0999755859375),
+        (np.float32(0.1), 0.10000000149011612),
+        (np.float64(0.1), 0.1),
+        (np.longdouble("0.5"), 0.5),
+        (np.int8(-3), -3.0),
+        (np.uint64(2**64 - 1), 2.0**64),
+        (np.array(2.5), 2.5),
+        (np.array(7), 7.0),
+        (np.ma.array(1.5), 1.5),
+        (Tensor(0.1), 0.10000000149011612),
+        (Tensor(3, np.int32), 3.0),
+    ],
+)
+def test_real_numbers_of_every_kind(returned: Any, value: float) -> None:
+    found = as_finite_float(returned)
+    assert type(found) is float
+    assert found.hex() == value.hex()
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_float_comes_through_bit_for_bit(value: float) -> None:
+    assert as_finite_float(value).hex() == as_finite_float(np.float64(value)).hex() == value.hex()
+
+
+@pytest.mark.parametrize(
+    ("returned", "found"),
+    [
+        (True, "bool"),
+        (np.bool_(True), "bool"),
+        (np.array(True), "bool"),
+        (Tensor(True, np.bool_), "bool"),
+        (None, "NoneType"),
+        ("1.0", "str"),
+        (b"1.0", "bytes"),
+        (1 + 0j, "complex"),
+        (np.complex64(1), "complex64"),
+        ([1.0], "list"),
+        ((1.0,), "tuple"),
+        ({"score": 1.0}, "dict"),
+        (Decimal("1.0"), "Decimal"),
+        (Fraction(1, 2), "Fraction"),
+        (np.array([1.0]), "ndarray"),
+        (np.array([[1.0]]), "ndarray"),
+        (np.array([]), "ndarray"),
+        (np.array(None), "NoneType"),
+        (np.array("1.0"), "str_"),
+        (np.datetime64("2020-01-01"), "datetime64"),
+        (np.timedelta64(5), "timedelta64"),
+        (np.timedelta64(5, "s"), "timedelta64"),
+        (np.ma.masked, "MaskedConstant"),
+        (Tensor([1.0]), "Tensor"),
+        (FloatLike(), "FloatLike"),
+        (float, "type"),
+        (lambda: 1.0, "function"),
+    ],
+)
+def test_anything_else_is_named(returned: Any, found: str) -> None:
+    with pytest.raises(BadValueError, match=f"^expected a real number, found {found}"):
+        as_finite_float(returned)
+
+
+@pytest.mark.parametrize(
+    ("returned", "found"),
+    [
+        (math.nan, "nan"),
+        (math.inf, "inf"),
+        (-math.inf, "-inf"),
+        (np.float32("inf"), "inf"),
+        (np.array(np.nan), "nan"),
+        (Tensor(np.nan), "nan"),
+        (np.longdouble("1e400"), "inf"),
+        (Changing(1.0), "nan"),
+    ],
+)
+def test_numbers_that_are_not_finite(returned: Any, found: str) -> None:
+    with pytest.raises(BadValueError, match=f"^expected a finite number, found {found}$"):
+        as_finite_float(returned)
+
+
+@pytest.mark.parametrize("returned", [10**400, -(10**400), np.array(10**400, dtype=object)])
+def test_integers_beyond_a_float(returned: Any) -> None:
+    with pytest.raises(BadValueError, match="found a larger integer$"):
+        as_finite_float(returned)
+
+
+def test_a_number_that_refuses_to_be_one_fails_with_its_own_error() -> None:
+    with pytest.raises(RuntimeError, match="^no$"):
+        as_finite_float(Refusing(1.0))
