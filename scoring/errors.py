@@ -5,5 +5,5 @@ class GridError(ValueError):
     """The models do not form a full grid of hyperparameters with exactly one model per cell."""
 
 
-class ScoreUndefined(ValueError):  # noqa: N818 - it reads as what it says
+class ScoreUndefined(ValueError):
     """The inputs are valid, but this score has no meaning for a grid of this shape."""

@@ -98,9 +98,7 @@ def _distinct(name: str, listed: Sequence[Value]) -> tuple[Value, ...]:
     return values
 
 
-def _encode(
-    model: str, current: Mapping[str, Value], values: Mapping[str, tuple[Value, ...]]
-) -> tuple[int, ...]:
+def _encode(model: str, current: Mapping[str, Value], values: Mapping[str, tuple[Value, ...]]) -> tuple[int, ...]:
     """Position of each of a model's values among the possible ones, in the order of `values`."""
     if current.keys() != values.keys():
         expected, found = (", ".join(sorted(names)) or "none" for names in (values, current))

@@ -126,8 +126,6 @@ def _require_models(task: str, calls: TaskCalls) -> None:
     models = set(calls.grid.models)
     for what, given in (("value", calls.values), ("gap", calls.gap)):
         if unknown := sorted(set(given) - models):
-            raise ValueError(
-                f"task {task!r}: {what} of a model that is not in the grid: {', '.join(unknown)}"
-            )
+            raise ValueError(f"task {task!r}: {what} of a model that is not in the grid: {', '.join(unknown)}")
     if missing := [m for m in calls.grid.models if not math.isfinite(calls.gap.get(m, math.nan))]:
         raise ValueError(f"task {task!r}: no finite gap for {', '.join(missing)}")

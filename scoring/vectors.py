@@ -23,9 +23,7 @@ def as_vectors_of(n_models: int, measure: ArrayLike, gap: ArrayLike) -> tuple[Ve
     """As `as_vectors`, and there must be exactly `n_models` numbers in each."""
     vectors = as_vectors(measure, gap)
     if vectors[0].size != n_models:
-        raise ValueError(
-            f"measure and gap: expected one number per model ({n_models}), found {vectors[0].size}"
-        )
+        raise ValueError(f"measure and gap: expected one number per model ({n_models}), found {vectors[0].size}")
     return vectors
 
 

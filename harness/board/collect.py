@@ -28,9 +28,7 @@ class Calls:
 
     def on(self, task: str, reference: Reference) -> TaskCalls:
         """What scoring needs of the calls on one task; a call without a record is missing."""
-        values = {
-            model: value_of(row) for (of, model), row in self.rows.items() if of == task and model in reference.gaps
-        }
+        values = {model: value_of(row) for (of, model), row in self.rows.items() if of == task}
         return TaskCalls(reference.grid, reference.gaps, values)
 
 
@@ -50,7 +48,8 @@ def collect(evaluations: "Sequence[Evaluation]", references: Mapping[str, Refere
     newest_version = {row.submission: row.submission_digest for row in evaluations}
     chosen: dict[str, dict[tuple[str, str], Evaluation]] = defaultdict(dict)
     for row in evaluations:
-        if row.task not in references or row.submission_digest != newest_version[row.submission]:
+        known = row.task in references and row.model in references[row.task].gaps
+        if not known or row.submission_digest != newest_version[row.submission]:
             continue
         place = (row.task, row.model)
         before = chosen[row.submission].get(place)

@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.board.collect import Calls
 from harness.sandbox.outcome import Outcome
@@ -38,9 +38,8 @@ def build_board(collected: Sequence[Calls], references: Mapping[str, Reference])
     expected = sum(len(reference.models) for reference in references.values())
     rows = [_row(calls, references, expected) for calls in collected]
     rows.append(_oracle(references, expected))
-    by_name = {row.submission: row for row in rows}
-    entries = [Entry(row.submission, row.result.score, row.result.complete, row.sandboxed) for row in rows]
-    return [_ranked(by_name[ranked.entry.name], ranked.rank) for ranked in rank(entries)]
+    entries = {Entry(row.submission, row.result.score, row.result.complete, row.sandboxed): row for row in rows}
+    return [replace(entries[ranked.entry], rank=ranked.rank) for ranked in rank(entries)]
 
 
 def _row(calls: Calls, references: Mapping[str, Reference], expected: int) -> Row:
@@ -66,7 +65,3 @@ def _oracle(references: Mapping[str, Reference], expected: int) -> Row:
             reference.grid, reference.gaps, dict(zip(reference.gaps, map(float, values), strict=True))
         )
     return Row(None, ORACLE, "oracle", score_submission(tasks), expected, expected, None, sandboxed=True)
-
-
-def _ranked(row: Row, place: int | None) -> Row:
-    return Row(**{**vars(row), "rank": place})

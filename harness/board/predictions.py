@@ -1,11 +1,11 @@
 """Reads the competition's own `.predict` files: one JSON object per task, model id -> value."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
+from harness.task.files import read_json
 from harness.task.reference import Reference, directory_name
 from scoring import Failure
 
@@ -34,13 +34,12 @@ def read_predictions(directory: Path, references: Mapping[str, Reference]) -> di
 
 
 def _read(file: Path, reference: Reference) -> dict[str, float | Failure]:
-    try:
-        content = json.loads(file.read_text())
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"not JSON: {error}", file=file, expected="one object, model id -> number") from error
-    if not isinstance(content, dict):
-        raise UserError("not a JSON object", file=file, expected="model id -> number", found=type(content).__name__)
-    values = {directory_name(model): _value(file, model, value) for model, value in content.items()}
+    values: dict[str, float | Failure] = {}
+    for model, value in read_json(file).items():
+        name = directory_name(model)
+        if name in values:
+            raise UserError(f"two values for {name}", file=file, expected="one value per model")
+        values[name] = _value(file, model, value)
     unknown = sorted(set(values) - set(reference.models))
     if unknown:
         found = ", ".join(unknown[:3]) + (" ..." if len(unknown) > 3 else "")
@@ -53,4 +52,7 @@ def _value(file: Path, model: str, value: Any) -> float | Failure:
         return Failure(EXCEEDED, exceeded=True)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UserError(model, file=file, expected=f"a number or {EXCEEDED!r}", found=repr(value))
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise UserError(model, file=file, expected="a number that a float can hold", found="a larger one") from error

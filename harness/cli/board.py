@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from harness.cli import options
+from harness.errors import UserError
 
 FILES = ("leaderboard.md", "leaderboard.csv", "leaderboard.json")
 
@@ -29,12 +30,12 @@ def command(tasks_dir: Path, task_names: tuple[str, ...], results: str, form: st
     from harness.board.collect import collect
     from harness.board.formats import to_csv, to_json, to_markdown
     from harness.board.leaderboard import build_board
-    from harness.board.references import read_references
+    from harness.board.references import read_references, undefined_scores
     from harness.cli.tables import print_board
     from harness.records import Records
 
     references = read_references(tasks_dir, task_names)
-    with Records(results, must_exist=True) as records:
+    with Records(results, must_exist=True) as records, undefined_scores(tasks_dir):
         rows = build_board(collect(records.newest(), references), references)
     tasks = list(references)
     texts = {"markdown": to_markdown(rows, tasks), "csv": to_csv(rows, tasks), "json": to_json(rows)}
@@ -43,7 +44,10 @@ def command(tasks_dir: Path, task_names: tuple[str, ...], results: str, form: st
     else:
         click.echo(texts[form], nl=False)
     if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-        for name, text in zip(FILES, texts.values(), strict=True):
-            (output / name).write_text(text)
+        try:
+            output.mkdir(parents=True, exist_ok=True)
+            for name, text in zip(FILES, texts.values(), strict=True):
+                (output / name).write_text(text)
+        except OSError as error:
+            raise UserError(f"cannot be written: {error.strerror}", file=output) from error
         click.echo(f"Written: {', '.join(str(output / name) for name in FILES)}", err=True)

@@ -23,7 +23,7 @@ COMMANDS = {
 
 EXIT_CODES = (
     "Exit codes: 0 fine, 1 some calls failed, 2 wrong usage or input, 130 interrupted. "
-    "Every option is also an environment variable, e.g. PGDL_TASKS for --tasks."
+    "Options that all commands share are also environment variables, e.g. PGDL_TASKS for --tasks."
 )
 
 
@@ -57,7 +57,7 @@ def main() -> NoReturn:
     """Run the command line; a `UserError` ends it with one line and exit code 2, an interrupt with 130."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # being asked to end is being interrupted
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(prog_name="pgdl", standalone_mode=False)
     except UserError as error:
         click.echo(f"pgdl: {error}", err=True)
         sys.exit(2)

@@ -1,5 +1,6 @@
 """`pgdl new`: a commented template that passes `pgdl check`."""
 
+import re
 from pathlib import Path
 
 import click
@@ -16,9 +17,16 @@ def command(name: Path) -> None:
     """
     from harness.submission.template import FILES
 
-    if name.exists():
-        raise UserError("already there", file=name, remedy="choose another name")
-    name.mkdir(parents=True)
+    if re.fullmatch(r"\w[\w.+ -]{0,79}", name.name) is None:
+        raise UserError(
+            "not a name", file=name, expected="letters, digits and . + - _, at most 80", remedy="choose another"
+        )
+    try:
+        name.mkdir(parents=True)
+    except FileExistsError as error:
+        raise UserError("already there", file=name, remedy="choose another name") from error
+    except OSError as error:
+        raise UserError(f"cannot be created: {error.strerror}", file=name) from error
     for file, text in FILES.items():
         (name / file).write_text(text.replace("NAME", name.name))
     click.echo(f"Written: {', '.join(str(name / file) for file in FILES)}")

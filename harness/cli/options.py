@@ -3,6 +3,7 @@
 Each is also an environment variable: `--time-limit` is `PGDL_TIME_LIMIT`, and so on.
 """
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +21,17 @@ def parse_size(context: click.Context, parameter: click.Parameter, value: str | 
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.IGNORECASE)
     if match is None:
         raise click.BadParameter(f"expected a size such as 512M or 4G, found {value!r}", context, parameter)
-    return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+    size = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+    if size < 1:
+        raise click.BadParameter(f"expected a size such as 512M or 4G, found {value!r}", context, parameter)
+    return size
+
+
+def parse_seconds(context: click.Context, parameter: click.Parameter, value: float) -> float:
+    """Return seconds: a positive, finite number."""
+    if not 0 < value < math.inf:
+        raise click.BadParameter(f"expected a positive number of seconds, found {value}", context, parameter)
+    return value
 
 
 def parse_workers(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
@@ -53,7 +64,7 @@ results = _option(
     help="Where records are kept: an SQLite file, or a database URL such as postgresql+psycopg://host/name.",
 )  # fmt: skip
 time_limit = _option(
-    "--time-limit", type=click.FloatRange(min=0, min_open=True), default=300.0, show_default=True, metavar="S",
+    "--time-limit", type=float, callback=parse_seconds, default=300.0, show_default=True, metavar="S",
     help="Seconds per call, from the moment the model is loaded.",
 )  # fmt: skip
 time_budget = _option(

@@ -50,11 +50,12 @@ def command(
         if plan.recorded:
             console.print(f"{len(plan.recorded)} of {len(plan.calls)} calls are recorded already in {records.name}")
         evaluations: list[Evaluation] = list(plan.recorded)
-        with RunProgress(plan.missing, console) as progress:
-
-            def seen(call: Any, evaluation: Evaluation) -> None:
-                evaluations.append(evaluation)
-                progress.seen(call, evaluation)
-
-            execute(plan, setup.settings, setup.lanes, records, seen)
+        try:
+            with RunProgress(plan.missing, console) as progress:
+                for call, evaluation in execute(plan, setup.settings, setup.lanes, records):
+                    evaluations.append(evaluation)
+                    progress.seen(call, evaluation)
+        except KeyboardInterrupt:
+            console.print(f"{len(evaluations)} of {len(plan.calls)} calls are recorded; the same command continues.")
+            raise
         return print_summary(evaluations, records.name, console, sandboxed=setup.settings.sandboxed)

@@ -51,19 +51,16 @@ def command(
 
     Example: pgdl score --reference reference_data --predictions my_predictions
     """
-    from harness.board.references import read_references
-    from scoring import ScoreUndefined
+    from harness.board.references import read_references, undefined_scores
 
     if predictions is not None and submissions:
         raise UserError("--predictions scores files: name no SUBMISSION with it")
     references = read_references(reference or tasks_dir, task_names)
-    try:
+    with undefined_scores(reference or tasks_dir):
         if predictions is not None:
-            scores = {predictions.name: _score_predictions(predictions, references)}
+            scores = {predictions.resolve().name: _score_predictions(predictions, references)}
         else:
             scores = _score_records(submissions, results, references)
-    except ScoreUndefined as error:
-        raise UserError(str(error), file=reference or tasks_dir) from error
     _show(scores, form)
     return 0 if all(score.complete for score in scores.values()) else 1
 

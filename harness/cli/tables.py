@@ -10,6 +10,14 @@ from harness.board.leaderboard import Row
 from scoring import RULE, SubmissionScore, TaskScore
 
 
+def wide_console() -> Console:
+    """A console that never cuts or wraps what goes into a file or a pipe."""
+    console = Console(soft_wrap=True)
+    if not console.is_terminal:
+        console.width = 10_000
+    return console
+
+
 def print_board(rows: Sequence[Row], tasks: Sequence[str]) -> None:
     """Print the leaderboard and the rule that makes it."""
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -19,7 +27,7 @@ def print_board(rows: Sequence[Row], tasks: Sequence[str]) -> None:
     for row in rows:
         style = None if row.kind == "submission" and row.sandboxed else "dim"
         table.add_row(*cells(row, tasks), style=style)
-    console = Console()
+    console = wide_console()
     console.print(table)
     console.print()
     for note in notes(rows):
@@ -28,7 +36,7 @@ def print_board(rows: Sequence[Row], tasks: Sequence[str]) -> None:
 
 def print_score(name: str, result: SubmissionScore) -> None:
     """Print one submission's scores, one row per task."""
-    console = Console()
+    console = wide_console()
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("task", "official", "printed", "Kendall", "granulated", "models", "limiting pair"):
         table.add_column(heading, justify="left" if heading in ("task", "limiting pair") else "right")

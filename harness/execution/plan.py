@@ -35,19 +35,16 @@ def plan_calls(submissions: Sequence[Submission], tasks: Sequence[Task], setting
         keras = settings.keras or submission.metadata.keras or 3
         digest = submission.digest
         for task in tasks:
-            models = list(task.models)
+            models = sorted(task.models, key=lambda model: (model.digest, model.id))
             random.Random(_digest(settings.seed, digest, task.name)).shuffle(models)  # noqa: S311 - no secret to keep
             for model in models:
                 # The seed depends on what the call is about, never on its place in a run.
                 seed = int(_digest(settings.seed, digest, task.name, model.digest)[:8], 16)
-                key = _key(digest, model.digest, task.data.digest, settings, seed, keras)
+                about = (submission.name, digest, task.name, model.id, model.digest, task.data.digest)
+                limits = (settings.time_limit_s, settings.time_budget, settings.limits.memory_bytes)
+                key = _digest(harness.__version__, *about, *limits, seed, keras, settings.sandbox)
                 calls.append(PlannedCall(submission, task, model, keras, seed, key))
     return calls
-
-
-def _key(submission: str, model: str, data: str, settings: Settings, seed: int, keras: int) -> str:
-    limits = (settings.time_limit_s, settings.time_budget, settings.limits.memory_bytes)
-    return _digest(submission, model, data, harness.__version__, *limits, seed, keras, settings.sandbox)
 
 
 def _digest(*parts: str | float) -> str:

@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -51,14 +51,8 @@ def make_plan(
     return Plan(tuple(calls), tuple(row for row in recorded if row.outcome != Outcome.INFRA_ERROR))
 
 
-def execute(
-    plan: Plan,
-    settings: Settings,
-    lanes: Lanes,
-    records: Records,
-    seen: Callable[[PlannedCall, Evaluation], None],
-) -> None:
-    """Make the missing calls; each is recorded before `seen` is told of it.
+def execute(plan: Plan, settings: Settings, lanes: Lanes, records: Records) -> Iterator[tuple[PlannedCall, Evaluation]]:
+    """Make the missing calls; yields each, as it ends, once it is recorded. Closing the iterator kills the rest.
 
     Raises `UserError` if a sandbox outlives its kill: the machine is not to be trusted with more.
     """
@@ -68,7 +62,7 @@ def execute(
         for done in pool.run(plan.missing):
             evaluation = to_evaluation(done, settings, machine)
             records.add(evaluation)
-            seen(done.planned, evaluation)
+            yield done.planned, evaluation
             if done.result.survived_kill:
                 raise UserError(
                     "a sandbox did not end when it was killed; the run was stopped",
@@ -81,19 +75,19 @@ class Clocks:
 
     def __init__(self, calls: Iterable[PlannedCall], recorded: Iterable[Evaluation], settings: Settings) -> None:
         self._settings = settings
-        self._shared: dict[tuple[str, str], Clock] = {}
+        self._shared: dict[tuple[str, str, str], Clock] = {}
         self._lock = threading.Lock()
-        self._models = Counter((call.submission.digest, call.task.name) for call in calls)
-        self._used: defaultdict[tuple[str, str], float] = defaultdict(float)
+        self._models = Counter(_share(call) for call in calls)
+        self._used: defaultdict[tuple[str, str, str], float] = defaultdict(float)
         for row in recorded:
-            self._used[row.submission_digest, row.task] += row.call_wall_s
+            self._used[row.submission, row.submission_digest, row.task] += row.call_wall_s
 
     def clock(self, call: PlannedCall) -> Clock:
         """Return the clock that bounds `call`."""
         limit = self._settings.time_limit_s
         if self._settings.time_budget is TimeBudget.EACH:
             return Clock(limit, f"the time limit of {limit:g} s")
-        key = (call.submission.digest, call.task.name)
+        key = _share(call)
         with self._lock:
             if key not in self._shared:
                 number = self._models[key]
@@ -102,6 +96,11 @@ class Clocks:
                 )
                 self._shared[key] = Clock(limit * number, meaning, self._used[key])
             return self._shared[key]
+
+
+def _share(call: PlannedCall) -> tuple[str, str, str]:
+    """What the calls have in common that share a clock."""
+    return call.submission.name, call.submission.digest, call.task.name
 
 
 def to_evaluation(done: Done, settings: Settings, machine: dict[str, str]) -> Evaluation:

@@ -1,10 +1,27 @@
 """The record of one call: a row of the table `evaluations`, every column explained where it stands."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, DateTime, Float, String, Text
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Float, String, Text, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A time in UTC that comes back aware from every database; SQLite would forget the zone."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Store in UTC."""
+        return value.astimezone(UTC) if value is not None else None
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return in UTC."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 class Base(MappedAsDataclass, DeclarativeBase):
@@ -22,8 +39,8 @@ class Evaluation(Base, kw_only=True):
     id: Mapped[int] = mapped_column(primary_key=True, init=False, comment="Counts the rows of this table.")
     key: Mapped[str] = mapped_column(
         String(64), index=True,
-        comment="What makes a call the same call: SHA-256 of submission, model and data digests, harness version, "
-        "limits, seed, Keras version and whether a sandbox was used.",
+        comment="What makes a call the same call: SHA-256 of names and digests of submission, model and data, "
+        "harness version, limits, seed, Keras version and whether a sandbox was used.",
     )  # fmt: skip
     submission: Mapped[str] = mapped_column(String(80), index=True, comment="Name of the submission.")
     submission_digest: Mapped[str] = mapped_column(String(64), comment="SHA-256 of its files.")
@@ -67,5 +84,5 @@ class Evaluation(Base, kw_only=True):
         JSON, comment="Versions of Python, TensorFlow, Keras, NumPy, the kernel; processor, threads and GPU."
     )
     output_tail: Mapped[str] = mapped_column(Text, comment="The end of what the submission printed.")
-    started_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), comment="When the call was begun (UTC).")
-    finished_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), comment="When it was over (UTC).")
+    started_at: Mapped[datetime] = mapped_column(UtcDateTime, comment="When the call was begun (UTC).")
+    finished_at: Mapped[datetime] = mapped_column(UtcDateTime, comment="When it was over (UTC).")

@@ -1,5 +1,6 @@
 """The results database: SQLite by default, any SQLAlchemy URL (PostgreSQL) where there is one."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,8 +8,8 @@ from types import TracebackType
 from typing import Self
 
 import sqlalchemy
-from sqlalchemy import func, select
-from sqlalchemy.exc import DBAPIError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy import URL, func, select
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.orm import Session
 from sqlalchemy.schema import CreateIndex, CreateTable
 
@@ -35,18 +36,18 @@ class Records:
                 file=location,
                 remedy="run `pgdl run SUBMISSION` first, or name it by --results",
             )
-        self._url = location if "://" in location else f"sqlite:///{Path(location)}"
         try:
-            url = sqlalchemy.make_url(self._url)
+            url = sqlalchemy.make_url(location) if "://" in location else URL.create("sqlite", database=location)
             self.name = url.database if url.drivername == "sqlite" and url.database else url.render_as_string()
             arguments = {"timeout": BUSY_S} if url.get_backend_name() == "sqlite" else {}
             self._engine = sqlalchemy.create_engine(url, connect_args=arguments)
-        except ModuleNotFoundError as error:
-            remedy = f"install it, e.g. pip install {error.name}"
-            raise UserError(f"the driver {error.name} is not installed", file=location, remedy=remedy) from error
-        except (SQLAlchemyError, NoSuchModuleError) as error:
+        except ImportError as error:
+            remedy = f"install the driver, e.g. pip install {error.name or 'psycopg[binary]'}"
+            raise UserError(f"the database's driver cannot be loaded: {error}", remedy=remedy) from error
+        except (SQLAlchemyError, ValueError) as error:
+            where = re.sub(r":[^:@/]*@", ":***@", location)  # never print a password
             raise UserError(
-                f"not a database URL: {error}", file=location, expected="sqlite:///FILE or postgresql://…"
+                "not a database URL", file=where, expected="sqlite:///FILE or postgresql+psycopg://..."
             ) from error
         self._create()
 
@@ -75,14 +76,15 @@ class Records:
     def _create(self) -> None:
         with self._guard(), self._engine.begin() as connection:
             connection.execute(CreateTable(TABLE, if_not_exists=True))
-            for index in TABLE.indexes:
-                connection.execute(CreateIndex(index, if_not_exists=True))
         with self._guard():
             found = {column["name"] for column in sqlalchemy.inspect(self._engine).get_columns(TABLE.name)}
         missing = sorted(set(TABLE.columns.keys()) - found)
         if missing:
             remedy = "it was written by another version: name another one with --results"
             raise UserError(f"table {TABLE.name} lacks columns {', '.join(missing)}", file=self.name, remedy=remedy)
+        with self._guard(), self._engine.begin() as connection:
+            for index in TABLE.indexes:
+                connection.execute(CreateIndex(index, if_not_exists=True))
 
     @contextmanager
     def _session(self) -> Iterator[Session]:

@@ -66,7 +66,7 @@ def filter_program(gpu: bool) -> bytes:
     rules.add_rule(
         denied,
         "prctl",
-        seccomp.Arg(0, seccomp.EQ, PR_SET_PDEATHSIG),
+        seccomp.Arg(0, seccomp.MASKED_EQ, 0xFFFFFFFF, PR_SET_PDEATHSIG),
         seccomp.Arg(1, seccomp.NE, signal.SIGKILL),
     )
     return _export(rules)

@@ -39,7 +39,8 @@ class Staging:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        shutil.rmtree(self._root, ignore_errors=True)
+        with _locked(self._root.parent):  # or another run could look into it while it goes
+            shutil.rmtree(self._root, ignore_errors=True)
         os.close(self._lock)
 
     def stage(self, key: str, write: Callable[[Path], None]) -> Path:
@@ -82,7 +83,7 @@ def _locked(directory: Path) -> Iterator[None]:
 
 
 def _remove_abandoned(root: Path) -> None:
-    for directory in root.iterdir():
+    for directory in (path for path in root.iterdir() if path.is_dir()):
         lock = os.open(directory / "lock", os.O_CREAT | os.O_RDWR, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

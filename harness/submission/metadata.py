@@ -1,6 +1,8 @@
 """The optional file `metadata` of a submission: YAML with name, team, description, keras and paper."""
 
+import reprlib
 from dataclasses import dataclass
+from datetime import date
 
 import yaml
 
@@ -37,7 +39,16 @@ def read_metadata(files: dict[str, bytes]) -> Metadata:
     if not isinstance(content, dict):
         raise SubmissionError(f"{name}: expected `key: value` lines, found {type(content).__name__}")
     keras = content.get("keras")
-    if keras not in (None, 2, 3) or isinstance(keras, bool):
-        raise SubmissionError(f"{name}: keras: expected 2 or 3, found {keras!r}")
-    texts = {key: str(content.get(key) or "") for key in ("name", "team", "description", "paper")}
+    if keras is not None and (type(keras) is not int or keras not in (2, 3)):
+        raise SubmissionError(f"{name}: keras: expected 2 or 3, found {reprlib.repr(keras)}")
+    texts = {key: _text(name, key, content.get(key)) for key in ("name", "team", "description", "paper")}
     return Metadata(keras=keras, **texts)
+
+
+def _text(file: str, key: str, value: object) -> str:
+    """A plain scalar as text; a few bytes of nested YAML aliases can stand for gigabytes."""
+    if value is None:
+        return ""
+    if isinstance(value, str | date) or (isinstance(value, int | float) and abs(value) < 1e18):
+        return str(value)
+    raise SubmissionError(f"{file}: {key}: expected text, found {type(value).__name__}")

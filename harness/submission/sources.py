@@ -1,5 +1,6 @@
 """Reads a submission's files into memory: regular files only, bounded in number and size."""
 
+import errno
 import os
 import stat
 import zipfile
@@ -27,13 +28,17 @@ def read_file(path: Path) -> dict[str, bytes]:
             expected="a .py file, a directory or a .zip",
             found=path.suffix or "no suffix",
         )
-    return {"complexity.py": _bounded({}, path.name, path.read_bytes())}
+    return {"complexity.py": _bounded({}, path.name, _read_regular(path.resolve(), path.name))}
 
 
 def read_directory(path: Path) -> dict[str, bytes]:
     """Read a directory's regular files; links and special files are refused, never followed."""
     files: dict[str, bytes] = {}
-    for folder, folders, names in os.walk(path):
+
+    def refuse(error: OSError) -> None:
+        raise SubmissionError(f"{Path(error.filename).name}: cannot be read: {error.strerror}") from error
+
+    for folder, folders, names in os.walk(path, onerror=refuse):
         folders[:] = sorted(name for name in folders if name not in IGNORED)
         for name in [*folders, *sorted(names)]:
             file = Path(folder, name)
@@ -41,12 +46,14 @@ def read_directory(path: Path) -> dict[str, bytes]:
             if name in IGNORED or (name in folders and not file.is_symlink()):
                 continue
             files[relative] = _bounded(files, relative, _read_regular(file, relative))
-    return files
+    return _checked_names(files)
 
 
 def read_zip(path: Path) -> dict[str, bytes]:
     """Read a zip's members; nothing is extracted to disk."""
     files: dict[str, bytes] = {}
+    if not path.is_file():
+        raise SubmissionError(f"{path.name}: expected a regular file, found a device, pipe or socket")
     try:
         with zipfile.ZipFile(path) as archive:
             for member in archive.infolist():
@@ -61,8 +68,21 @@ def read_zip(path: Path) -> dict[str, bytes]:
                 _bounded(files, name, b"", size=member.file_size)
                 with archive.open(member) as stream:
                     files[name] = _bounded(files, name, stream.read(MAX_BYTES + 1))
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+    except SubmissionError:
+        raise
+    except Exception as error:  # a damaged zip makes its decoders raise whatever they like
         raise SubmissionError(f"{path.name}: expected a readable zip: {error}") from error
+    return _checked_names(files)
+
+
+def _checked_names(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Return `files` if every file system can hold them: staging must not fail half-way through a run."""
+    for name in files:
+        path = PurePosixPath(name)
+        if not (name.isprintable() and len(name) <= 400 and all(len(part.encode()) <= 255 for part in path.parts)):
+            raise SubmissionError(f"{name[:80]}: expected a name of at most 255 printable characters")
+        if not path.parts or any(str(parent) in files for parent in path.parents):
+            raise SubmissionError(f"{name}: expected a file, found a directory of the same name")
     return files
 
 
@@ -72,6 +92,8 @@ def _read_regular(file: Path, relative: str) -> bytes:
     except OSError as error:
         if file.is_symlink():
             raise SubmissionError(f"{relative}: expected a regular file, found a link") from error
+        if error.errno == errno.ENXIO:
+            raise SubmissionError(f"{relative}: expected a regular file, found a device, pipe or socket") from error
         raise UserError(f"cannot be read: {error.strerror}", file=file) from error
     with os.fdopen(descriptor, "rb") as stream:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

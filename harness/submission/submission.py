@@ -81,7 +81,7 @@ def _from_path(path: Path) -> Submission:
         if "complexity.py" not in files:
             problem = f"expected a file complexity.py at the top, found {_listing(files)}"
     except SubmissionError as error:
-        problem = str(error)
+        problem = "".join(character if character.isprintable() else "?" for character in str(error))
     return Submission(_label(metadata.name or name), files, metadata, problem=problem)
 
 

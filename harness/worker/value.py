@@ -20,7 +20,9 @@ def as_finite_float(value: Any) -> float:
         value = value.numpy()
     if isinstance(value, np.ndarray) and value.shape == ():
         value = value[()]
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+    if isinstance(value, bool | np.bool_ | np.timedelta64) or not isinstance(
+        value, int | float | np.integer | np.floating
+    ):
         raise BadValueError(f"expected a real number, found {type(value).__name__}")
     try:
         number = float(value)

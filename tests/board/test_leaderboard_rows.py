@@ -1,7 +1,5 @@
 """The leaderboard: who stands where, and who may not rank."""
 
-from pathlib import Path
-
 import hypothesis.strategies as st
 import pytest
 from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, failed, references, rows

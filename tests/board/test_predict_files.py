@@ -80,7 +80,7 @@ def test_a_directory_without_any_file_says_what_it_expected(directory: Path, kno
         ({"model_0": True}, "model_0: expected a number or 'EXCEEDED', found True"),
         ({"model_0": None}, "model_0: expected a number or 'EXCEEDED', found None"),
         ({"model_0": [1.0]}, "model_0: expected a number or 'EXCEEDED', found [1.0]"),
-        ([1.0, 2.0], "not a JSON object: expected model id -> number, found list"),
+        ([1.0, 2.0], "not a JSON object: expected an object, found a list"),
         ("{'model_0': 1.0}", "not JSON: "),
         ("", "not JSON: "),
         ("[" * 100_000, "not JSON: "),

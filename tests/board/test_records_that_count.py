@@ -57,9 +57,7 @@ def test_versions_of_two_submissions_have_nothing_to_do_with_each_other(known: d
 
 
 @pytest.mark.parametrize("sandboxed_first", [True, False])
-def test_a_sandboxed_record_goes_before_one_that_is_not(
-    sandboxed_first: bool, known: dict[str, Reference]
-) -> None:
+def test_a_sandboxed_record_goes_before_one_that_is_not(sandboxed_first: bool, known: dict[str, Reference]) -> None:
     inside, outside = rows("margin"), rows("margin", [0.0] * 8, sandbox="none")
     calls = only([*inside, *outside] if sandboxed_first else [*outside, *inside], known)
     assert (list(values(calls).values()), calls.sandboxed) == (MEASURE, True)

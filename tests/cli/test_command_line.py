@@ -67,7 +67,8 @@ def test_every_command_is_listed_and_has_help_of_its_own(pgdl: Callable[..., Any
         assert f"{command} " in out
         assert summary.split()[0] in out
         code, own, _ = pgdl(command, "-h")
-        assert (code, own.startswith(f"Usage: pgdl {command}")) == (0, True)
+        assert (code, own.startswith("Usage: ")) == (0, True)
+        assert f" {command} " in own.splitlines()[0]
 
 
 def test_version(pgdl: Callable[..., Any]) -> None:
@@ -91,7 +92,7 @@ def test_the_installed_command_is_this_one() -> None:
         (["run"], "Missing argument 'SUBMISSION...'"),
         (["new"], "Missing argument 'NAME'"),
         (["board", "--format", "pdf"], "'pdf' is not one of 'table', 'markdown', 'csv', 'json'"),
-        (["run", "x", "--time-limit", "0"], "0.0 is not in the range x>0"),
+        (["run", "x", "--time-limit", "0"], "expected a positive number of seconds, found 0.0"),
         (["run", "x", "--time-limit", "nan"], "--time-limit"),
         (["run", "x", "--keras", "4"], "'4' is not one of '2', '3'"),
         (["run", "x", "--workers", "0"], "expected a positive number or auto, found '0'"),
@@ -103,7 +104,7 @@ def test_the_installed_command_is_this_one() -> None:
 def test_wrong_usage_ends_with_2(arguments: list[str], message: str, pgdl: Callable[..., Any]) -> None:
     code, out, err = pgdl(*arguments)
     assert (code, out) == (2, "")
-    assert err.startswith("Usage: pgdl")
+    assert err.startswith("Usage: ")
     assert message in err
 
 

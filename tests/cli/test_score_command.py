@@ -181,9 +181,7 @@ def test_two_hyperparameters_are_too_few(source: str, pgdl: Pgdl, folder: Path, 
 @pytest.mark.skipif(not SCORES.is_file(), reason=f"no competition data: {SCORES} does not exist")
 @pytest.mark.parametrize("submission", ["VPM_1", "VPM_80", "VR", "WCV"])
 def test_real_submissions_have_the_scores_that_the_competition_gave_them(submission: str, pgdl: Pgdl) -> None:
-    found = printed(
-        pgdl, "--reference", DATA / "reference_data", "--predictions", DATA / "predictions" / submission
-    )
+    found = printed(pgdl, "--reference", DATA / "reference_data", "--predictions", DATA / "predictions" / submission)
     official = json.loads(SCORES.read_text())[submission]
     assert {task: score["official"] for task, score in found["tasks"].items()} == pytest.approx(
         official, rel=0, abs=1e-12

@@ -18,9 +18,7 @@ from harness.task.task import Task
 ONE = make_task([make_model("model_0")])
 
 
-def only_call(
-    submission: Submission | None = None, task: Task = ONE, settings: Settings = SETTINGS
-) -> PlannedCall:
+def only_call(submission: Submission | None = None, task: Task = ONE, settings: Settings = SETTINGS) -> PlannedCall:
     (call,) = plan_calls([submission or make_submission()], [task], settings)
     return call
 

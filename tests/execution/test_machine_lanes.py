@@ -13,9 +13,7 @@ from harness.sandbox.devices import Gpu
 from harness.sandbox.limits import GIB
 
 
-def lanes(
-    workers: int | None = None, *, cores: int, gpus: int = 0, memory: int = 1024, limit: int = 4
-) -> Lanes:
+def lanes(workers: int | None = None, *, cores: int, gpus: int = 0, memory: int = 1024, limit: int = 4) -> Lanes:
     """Lanes on a machine with so many cores, GPUs and GiB of memory; `limit` is GiB per call."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(machine.os, "sched_getaffinity", lambda _pid: set(range(cores)))

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from planned_things import SETTINGS, make_submission, make_task
+
 import harness
 from harness.execution.budget import TimeBudget
 from harness.execution.plan import plan_calls
@@ -11,7 +13,6 @@ from harness.execution.run import to_evaluation
 from harness.sandbox.call import CallResult
 from harness.sandbox.limits import GIB
 from harness.sandbox.outcome import Outcome
-from planned_things import SETTINGS, make_submission, make_task
 
 
 def test_every_column_has_its_own_source() -> None:

@@ -80,7 +80,7 @@ def test_a_driver_that_is_not_installed() -> None:
     message = refusal("mysql+nosuchdriver://host/name")
     assert "nosuchdriver" in message
     missing = refusal("oracle+cx_oracle://host/name")
-    assert missing.endswith("the driver cx_Oracle is not installed; install it, e.g. pip install cx_Oracle")
+    assert missing.endswith("No module named 'cx_Oracle'; install the driver, e.g. pip install cx_Oracle")
 
 
 def test_a_driver_that_lacks_its_own_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

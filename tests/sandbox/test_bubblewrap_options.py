@@ -210,5 +210,5 @@ def test_a_trial_is_the_same_box_without_a_job(job: Job) -> None:
 
 def test_without_bubblewrap_the_user_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(UserError, match="bubblewrap is not installed; install it, e.g. apt-get install"):
+    with pytest.raises(UserError, match=r"bubblewrap is not installed; install it, e\.g\. apt-get install"):
         bubblewrap.executable()

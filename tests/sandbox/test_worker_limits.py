@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 LIMITED = """
-import json, resource
+import json, resource, sys
 from harness.worker.limits import apply_limits
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
@@ -19,13 +19,10 @@ apply_limits(processes=64, open_files=1024, file_bytes=4096)
 names = ("NPROC", "NOFILE", "FSIZE", "CORE")
 limits = {name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}")) for name in names}
 try:
-    with open("/dev/shm/pgdl-test", "wb") as file:
+    with open(sys.argv[1], "wb") as file:
         file.write(b"x" * 5000)
 except OSError as error:
     limits["too large a file"] = error.strerror
-finally:
-    import os
-    os.unlink("/dev/shm/pgdl-test")
 print(json.dumps(limits))
 """
 
@@ -44,8 +41,9 @@ sys.stdin.read()
 """
 
 
-def test_limits_are_hard_and_never_above_what_was_allowed_before() -> None:
-    done = subprocess.run([sys.executable, "-c", LIMITED], cwd=ROOT, capture_output=True, text=True, check=True)
+def test_limits_are_hard_and_never_above_what_was_allowed_before(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", LIMITED, tmp_path / "file"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     _, most_processes = resource.getrlimit(resource.RLIMIT_NPROC)
     processes = 64 if most_processes == resource.RLIM_INFINITY else min(64, most_processes)
     assert json.loads(done.stdout) == {

@@ -134,10 +134,10 @@ def test_numbers_that_are_not_finite(returned: Any, found: str) -> None:
 
 @pytest.mark.parametrize("returned", [10**400, -(10**400), np.array(10**400, dtype=object)])
 def test_integers_beyond_a_float(returned: Any) -> None:
-    with pytest.raises(BadValueError, match="found a larger integer$"):
+    with pytest.raises(BadValueError, match=r"found a larger integer$"):
         as_finite_float(returned)
 
 
 def test_a_number_that_refuses_to_be_one_fails_with_its_own_error() -> None:
-    with pytest.raises(RuntimeError, match="^no$"):
+    with pytest.raises(RuntimeError, match=r"^no$"):
         as_finite_float(Refusing(1.0))

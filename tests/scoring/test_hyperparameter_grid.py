@@ -50,12 +50,8 @@ def test_groups_share_the_values_they_are_grouped_by() -> None:
         ("optimizer", ["sgd", None], ["sgd", None]),
     ],
 )
-def test_the_same_value_matches_however_it_is_written(
-    name: str, listed: list[Any], written: list[Any]
-) -> None:
-    grid = Grid.from_hyperparameters(
-        {name: listed}, {"first": {name: written[0]}, "second": {name: written[1]}}
-    )
+def test_the_same_value_matches_however_it_is_written(name: str, listed: list[Any], written: list[Any]) -> None:
+    grid = Grid.from_hyperparameters({name: listed}, {"first": {name: written[0]}, "second": {name: written[1]}})
     assert grid.codes.tolist() == [[0], [1]]
 
 
@@ -127,9 +123,7 @@ def test_possible_values_that_make_no_axis_are_refused(possible: list[Any], mess
 
 def test_a_hole_in_an_astronomically_large_grid_is_found_at_once() -> None:
     names = [f"h{i:02}" for i in range(60)]
-    with pytest.raises(
-        GridError, match=r"h59=1\): expected one model, found none \(1152921504606846976 cells"
-    ):
+    with pytest.raises(GridError, match=r"h59=1\): expected one model, found none \(1152921504606846976 cells"):
         Grid.from_hyperparameters({name: [0, 1] for name in names}, {"only": dict.fromkeys(names, 0)})
 
 

@@ -77,9 +77,7 @@ def test_equal_to_the_literal_program(t: Task) -> None:
 
 
 @given(tasks(), st.sampled_from([np.exp, np.cbrt, lambda m: m**3, lambda m: 3 * m - 7, lambda m: m * 4e307]))
-def test_only_the_order_of_the_measure_counts(
-    t: Task, increasing: Callable[[np.ndarray], np.ndarray]
-) -> None:
+def test_only_the_order_of_the_measure_counts(t: Task, increasing: Callable[[np.ndarray], np.ndarray]) -> None:
     measure, gap, grid = t.arrays
     assert official_score(increasing(np.array(measure)), gap, grid) == official_score(measure, gap, grid)
 

@@ -34,9 +34,7 @@ def test_a_task_score_holds_every_score_and_its_parts() -> None:
     measure, gap, grid = toy().arrays
     result = score_task(measure, gap, grid)
     assert result.n_models == 8
-    assert (result.official, result.official_pairs) == tuple(
-        vars(official_score(measure, gap, grid)).values()
-    )
+    assert (result.official, result.official_pairs) == tuple(vars(official_score(measure, gap, grid)).values())
     assert (result.printed, result.printed_subsets) == tuple(vars(printed_score(measure, gap, grid)).values())
     assert result.kendall == kendall_tau(measure, gap)
     assert result.granulated_kendall == granulated_kendall(measure, gap, grid).score

@@ -78,8 +78,7 @@ def test_what_may_not_be_ranked_comes_last_and_the_rest_in_order(board: list[Ent
 def test_names_of_submissions_do_not_change_ranks(board: list[Entry], data: st.DataObject) -> None:
     names = data.draw(st.permutations([entry.name for entry in board]))
     renamed = [
-        Entry(name, entry.score, entry.complete, entry.eligible)
-        for name, entry in zip(names, board, strict=True)
+        Entry(name, entry.score, entry.complete, entry.eligible) for name, entry in zip(names, board, strict=True)
     ]
     new_name = dict(zip((entry.name for entry in board), names, strict=True))
     ranks = {ranked.entry.name: ranked.rank for ranked in rank(renamed)}

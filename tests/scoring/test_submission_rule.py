@@ -67,9 +67,7 @@ def test_neither_the_order_of_tasks_nor_of_calls_matters(data: st.DataObject) ->
     tasks = data.draw(st.dictionaries(st.sampled_from("abcdef"), outcomes))
     order = data.draw(st.permutations(list(tasks)))
     models = data.draw(st.permutations(list(toy().current)))
-    shuffled = {
-        name: replace(tasks[name], values={m: tasks[name].values[m] for m in models}) for name in order
-    }
+    shuffled = {name: replace(tasks[name], values={m: tasks[name].values[m] for m in models}) for name in order}
     assert score_submission(shuffled) == score_submission(tasks)
 
 
@@ -77,9 +75,7 @@ def test_neither_the_order_of_tasks_nor_of_calls_matters(data: st.DataObject) ->
     st.lists(st.sampled_from([TOY_MEASURE, TOY_GAP, [-g for g in TOY_GAP]]), min_size=1, max_size=4),
     st.data(),
 )
-def test_the_names_of_tasks_matter_only_to_what_is_skipped(
-    measures: list[list[float]], data: st.DataObject
-) -> None:
+def test_the_names_of_tasks_matter_only_to_what_is_skipped(measures: list[list[float]], data: st.DataObject) -> None:
     named = data.draw(st.permutations([f"task{i}" for i in range(len(measures))]))
     first = score_submission({f"task{i}": calls(measure) for i, measure in enumerate(measures)})
     second = score_submission({name: calls(m) for name, m in zip(named, measures, strict=True)})
@@ -100,9 +96,7 @@ def test_numbers_of_unknown_models_and_missing_gaps_are_refused() -> None:
 
 def test_a_task_on_which_no_submission_could_score_is_refused() -> None:
     t = task(TOY_GAP, TOY_MEASURE, a=4, b=2)
-    with pytest.raises(
-        ScoreUndefined, match="task 'flat': official score: expected at least 3 hyperparameters"
-    ):
+    with pytest.raises(ScoreUndefined, match="task 'flat': official score: expected at least 3 hyperparameters"):
         score_submission({"flat": TaskCalls(t.grid, t.gap, t.measure)})
 
 

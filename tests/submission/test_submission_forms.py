@@ -73,7 +73,7 @@ def test_a_file_of_another_kind_is_a_wrong_argument(tmp_path: Path) -> None:
 
 
 def test_a_name_of_nothing_lists_the_baselines() -> None:
-    with pytest.raises(UserError, match="^no-such-thing: no such file, directory, zip or baseline; ") as error:
+    with pytest.raises(UserError, match=r"^no-such-thing: no such file, directory, zip or baseline; ") as error:
         find_submission("no-such-thing")
     assert str(error.value).endswith(f"baselines: {', '.join(baselines.MEASURES)}")
 

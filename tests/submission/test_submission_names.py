@@ -29,9 +29,7 @@ def test_files_and_folders_give_their_name(tmp_path: Path) -> None:
     assert name_of(tmp_path / "team-7.zip") == "team-7"
 
 
-def test_complexity_py_in_a_folder_is_named_after_the_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_complexity_py_in_a_folder_is_named_after_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = write_folder(tmp_path / "margin", {"complexity.py": MEASURE})
     assert name_of(folder / "complexity.py") == "margin"
     monkeypatch.chdir(folder)

@@ -1,0 +1,80 @@
+"""What holds for all measures of the library."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from measure_values import DEMO, read_model, values
+
+import baselines
+
+
+def test_importing_the_registry_imports_no_tensorflow():
+    program = "import sys, baselines; print([name for name in ('tensorflow', 'keras', 'numpy') if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_an_unknown_name_is_a_key_error():
+    with pytest.raises(KeyError):
+        baselines.load("no_such_measure")
+
+
+@pytest.mark.parametrize("measure", baselines.MEASURES.values(), ids=lambda measure: measure.name)
+def test_registry_entry(measure):
+    assert baselines.MEASURES[measure.name] is measure
+    assert measure.meaning
+    assert "\n" not in measure.meaning
+    assert measure.load().__module__ == measure.module
+    assert measure.load().__name__ == measure.name
+    assert measure.load().__doc__
+
+
+@pytest.mark.parametrize("name", baselines.MEASURES)
+def test_model_is_left_as_found_and_the_same_seed_gives_the_same_finite_float(name, demo_model, demo_data):
+    def state():
+        flags = [weight.trainable for weight in demo_model.weights]
+        activations = [getattr(layer, "activation", None) for layer in demo_model.layers]
+        return [weights.tobytes() for weights in demo_model.get_weights()], flags, activations
+
+    before = state()
+    found = []
+    for _ in range(2):
+        tf.keras.utils.set_random_seed(3)
+        found.append(baselines.load(name)(demo_model, demo_data))
+    assert type(found[0]) is float
+    assert np.isfinite(found[0])
+    assert found[0] == found[1]
+    assert state() == before
+
+
+def test_model_is_left_as_found_when_a_measure_fails_half_way(demo_model, demo_data, monkeypatch):
+    before = demo_model.get_weights()
+    attack = importlib.import_module("baselines.sharpness")._Attack
+
+    def interrupt(self, ratio, enough):
+        self._start(ratio, 0)
+        assert not all(map(np.array_equal, before, demo_model.get_weights()))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(attack, "worst_accuracy", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        baselines.load("sharpness")(demo_model, demo_data)
+    assert all(map(np.array_equal, before, demo_model.get_weights()))
+
+
+def test_keras_2_and_keras_3_give_the_same_values(demo_data):
+    models = ["model_3", "model_21"]
+    program = [sys.executable, str(Path(__file__).with_name("measure_values.py")), *models]
+    environment = os.environ | {"TF_USE_LEGACY_KERAS": "1", "PYTHONPATH": str(Path(__file__).parents[2])}
+    output = subprocess.run(program, env=environment, capture_output=True, text=True, check=True).stdout
+    legacy = json.loads(output)
+    assert legacy["library"] == "tf_keras"
+    for name in models:
+        assert values(read_model(DEMO / name), demo_data) == pytest.approx(legacy["values"][name], rel=1e-5)
