@@ -82,7 +82,7 @@ def write_shards(directory: Path, data: Arrays) -> None:
                     for name, tensor in tensors.items()
                 }
                 example = tf.train.Example(features=tf.train.Features(feature=features))
-                writer.write(example.SerializeToString())
+                writer.write(example.SerializeToString(deterministic=True))
 
 
 def architecture(cell: Cell) -> list[dict[str, Any]]:
@@ -164,8 +164,8 @@ def train(model: keras.Sequential, cell: Cell, data: Arrays) -> str:
 def save_weights(model: keras.Sequential, path: Path) -> None:
     """Write the HDF5 layout of Keras 2.4, in which the competition saved weights and which Keras 3 reads."""
     with h5py.File(path, "w", libver=("v108", "v108")) as file:  # half the overhead of the oldest format
-        file.attrs["backend"] = b"tensorflow"
-        file.attrs["keras_version"] = b"2.4.0"
+        file.attrs["backend"] = np.bytes_("tensorflow")  # of fixed length: no heap of 4 kB
+        file.attrs["keras_version"] = np.bytes_("2.4.0")
         file.attrs["layer_names"] = np.array([layer.name for layer in model.layers], dtype=np.bytes_)
         for layer in model.layers:
             group = file.create_group(layer.name)

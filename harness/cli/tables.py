@@ -31,7 +31,7 @@ def print_board(rows: Sequence[Row], tasks: Sequence[str]) -> None:
     console.print(table)
     console.print()
     for note in notes(rows):
-        console.print(note, style="dim", markup=False)
+        console.print(note, style="dim", markup=False, highlight=False)
 
 
 def print_score(name: str, result: SubmissionScore) -> None:

@@ -70,11 +70,9 @@ def test_model_is_left_as_found_when_a_measure_fails_half_way(demo_model, demo_d
 
 
 def test_keras_2_and_keras_3_give_the_same_values(demo_data):
-    models = ["model_3", "model_21"]
-    program = [sys.executable, str(Path(__file__).with_name("measure_values.py")), *models]
+    program = [sys.executable, str(Path(__file__).with_name("measure_values.py")), "model_3"]
     environment = os.environ | {"TF_USE_LEGACY_KERAS": "1", "PYTHONPATH": str(Path(__file__).parents[2])}
     output = subprocess.run(program, env=environment, capture_output=True, text=True, check=True).stdout
     legacy = json.loads(output)
     assert legacy["library"] == "tf_keras"
-    for name in models:
-        assert values(read_model(DEMO / name), demo_data) == pytest.approx(legacy["values"][name], rel=1e-5)
+    assert values(read_model(DEMO / "model_3"), demo_data) == pytest.approx(legacy["values"]["model_3"], rel=1e-5)

@@ -1,0 +1,8 @@
+"""The files of this repository that the tests of the packaging read."""
+
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PACKAGES = ("harness", "scoring", "baselines")

@@ -1,0 +1,40 @@
+"""constraints.txt pins everything that an installation with development tools brings."""
+
+from importlib import metadata
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from repository import PYPROJECT, ROOT
+
+LINES = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
+PINNED = {canonicalize_name(name): version for name, version in (line.split("==") for line in LINES)}
+PROJECT = PYPROJECT["project"]
+DIRECT = [Requirement(text) for text in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]]
+
+
+def needed():
+    """Names of all distributions that the direct dependencies bring, as installed here."""
+    names, waiting = set(), list(DIRECT)
+    while waiting:
+        requirement = waiting.pop()
+        name = canonicalize_name(requirement.name)
+        if name in names:
+            continue
+        names.add(name)
+        further = map(Requirement, metadata.requires(name) or ())
+        waiting += [other for other in further if other.marker is None or other.marker.evaluate({"extra": ""})]
+    return names
+
+
+@pytest.mark.parametrize("requirement", DIRECT, ids=lambda requirement: requirement.name)
+def test_every_dependency_is_pinned_at_a_version_that_it_accepts(requirement):
+    assert requirement.specifier.contains(PINNED[canonicalize_name(requirement.name)])
+
+
+def test_everything_that_they_need_is_pinned_and_nothing_else():
+    assert needed() == set(PINNED)
+
+
+def test_nothing_is_pinned_twice():
+    assert len(LINES) == len(PINNED)

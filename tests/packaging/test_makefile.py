@@ -1,0 +1,121 @@
+"""What `make` does, on a machine where everything but make itself only says that it was called."""
+
+import os
+
+import baselines
+
+CHEAP = [name for name, measure in baselines.MEASURES.items() if measure.cost == "cheap"]
+ALL_CHECKS = ["ruff check", "ruff format --check", "mypy ", "python -m pytest -n 2 --dist loadfile"]
+
+
+def installed(machine):
+    """Give the machine a .venv that is up to date, in which the sandbox works."""
+    venv = machine.checkout / ".venv"
+    for program in ("ruff", "mypy", "python", "pgdl"):
+        machine.add(program, directory=venv / "bin")
+    machine.add("bwrap")
+    (venv / ".installed").touch()
+    machine.add("setup", directory=machine.checkout / ".ci")
+    return venv
+
+
+def test_make_alone_lists_the_targets(machine):
+    listed = machine.run("make").stdout.splitlines()
+    phony = next(line for line in (machine.checkout / "Makefile").read_text().splitlines() if line.startswith(".PHONY"))
+    assert [line.split()[1] for line in listed] == phony.split()[1:]
+
+
+def test_demo_runs_every_cheap_baseline_and_writes_the_board(machine):
+    installed(machine)
+    assert machine.run("make", "demo").returncode == 0
+    probe, run, board = machine.calls()
+    assert probe == "python -m harness.sandbox.probe"
+    command, options = run.split(" --tasks ")
+    assert sorted(command.split()[2:]) == sorted(CHEAP)
+    assert options == "task_data --results build/demo/results.db"
+    assert board == "pgdl board --tasks task_data --results build/demo/results.db --output build/demo/leaderboard"
+
+
+def test_demo_full_runs_all_baselines(machine):
+    installed(machine)
+    machine.run("make", "demo-full")
+    run = next(call for call in machine.calls() if call.startswith("pgdl run"))
+    assert sorted(run.split(" --tasks ")[0].split()[2:]) == sorted(baselines.MEASURES)
+
+
+def test_demo_without_a_sandbox_says_so(machine):
+    venv = installed(machine)
+    machine.add("python", "echo bubblewrap is not installed; exit 2", directory=venv / "bin")
+    ended = machine.run("make", "demo")
+    assert any(call.startswith("pgdl run") and call.endswith(" --unsafe-no-sandbox") for call in machine.calls())
+    assert "No working sandbox: bubblewrap is not installed" in ended.stderr
+    assert "WITHOUT A SANDBOX" in ended.stderr
+
+
+def test_demo_stops_where_the_probe_itself_breaks(machine):
+    venv = installed(machine)
+    machine.add("python", "echo 'ImportError: no module'; exit 1", directory=venv / "bin")
+    ended = machine.run("make", "demo")
+    assert ended.returncode != 0
+    assert "ImportError: no module" in ended.stderr
+    assert machine.calls() == ["python -m harness.sandbox.probe"]
+
+
+def test_demo_stops_where_a_call_failed(machine):
+    venv = installed(machine)
+    machine.add("pgdl", "exit 1", directory=venv / "bin")
+    assert machine.run("make", "demo").returncode != 0
+    assert machine.calls()[-1].startswith("pgdl run")
+
+
+def test_all_checks_are_made_and_pytest_comes_last(machine):
+    installed(machine)
+    assert machine.run("make", "-j4", "test").returncode == 0
+    assert machine.calls() == ALL_CHECKS
+
+
+def test_a_failed_check_fails_the_tests(machine):
+    venv = installed(machine)
+    machine.add("mypy", "exit 1", directory=venv / "bin")
+    assert machine.run("make", "test").returncode != 0
+
+
+def test_benchmarks_are_not_left_out_as_they_are_from_the_tests(machine):
+    installed(machine)
+    machine.run("make", "bench")
+    assert machine.calls() == ["python -m pytest tests/benchmarks -o addopts="]
+
+
+def test_setup_is_done_once_and_again_when_what_is_installed_changes(machine):
+    venv = installed(machine)
+    (venv / ".installed").unlink()
+    for changed in (None, "pyproject.toml", "constraints.txt"):
+        if changed:
+            later = (venv / ".installed").stat().st_mtime + 1
+            os.utime(machine.checkout / changed, (later, later))
+        machine.run("make", "setup", "PYTHON=python3.12")
+        assert machine.calls() == ["setup .venv python3.12"]
+        now = max(path.stat().st_mtime for path in machine.checkout.iterdir()) + 2
+        os.utime(venv / ".installed", (now, now))
+        machine.run("make", "setup")
+        assert machine.calls() == []
+
+
+def test_a_setup_that_failed_is_done_again(machine):
+    venv = installed(machine)
+    (venv / ".installed").unlink()
+    machine.add("setup", "exit 1", directory=machine.checkout / ".ci")
+    for _ in range(2):
+        assert machine.run("make", "test").returncode != 0
+        assert machine.calls() == ["setup .venv"]
+
+
+def test_clean_keeps_the_environment_and_the_sources(machine):
+    venv = installed(machine)
+    for folder in ("build/demo", "harness/__pycache__", ".venv/lib/__pycache__", "pgdl_harness.egg-info"):
+        (machine.checkout / folder).mkdir(parents=True)
+    assert machine.run("make", "clean").returncode == 0
+    left = {path.name for path in machine.checkout.iterdir()}
+    assert left == {".ci", ".venv", "Makefile", "constraints.txt", "harness", "pyproject.toml"}
+    assert not (machine.checkout / "harness/__pycache__").exists()
+    assert (venv / "lib/__pycache__").exists()
