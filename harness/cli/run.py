@@ -30,10 +30,9 @@ def command(
 
     Example: pgdl run my_measure.py distance_from_init --tasks task_data
     """
-    from rich.console import Console
-
     from harness.cli.setup import prepare
     from harness.cli.summary import print_summary
+    from harness.cli.tables import wide_console
     from harness.execution.progress import RunProgress
     from harness.execution.run import execute, make_plan
     from harness.records import Evaluation, Records
@@ -41,7 +40,7 @@ def command(
     from harness.task.layout import find_tasks
     from harness.task.task import read_tasks
 
-    console = Console()
+    console = wide_console()
     found = find_submissions(submissions)
     setup = prepare(execution)
     tasks = read_tasks(find_tasks(tasks_dir, task_names))

@@ -1,0 +1,80 @@
+"""The baselines on the competition's own sample task, against a recomputation with NumPy alone."""
+
+import json
+import math
+import os
+import shutil
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from real_runs import records
+
+from harness.task.data import read_training_data
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = Path(os.environ.get("PGDL_CONFORMANCE_DATA", ROOT.parent / "shared" / "data" / "pgdl")) / "toy_data"
+MODELS = ("model_0", "model_9", "model_16")  # one to three hidden layers, relu and tanh
+
+pytestmark = pytest.mark.skipif(not SAMPLE.exists(), reason=f"the competition's sample task is not at {SAMPLE}")
+
+
+@pytest.fixture(scope="module")
+def values(tmp_path_factory, pgdl, sandbox):
+    """(measure, model) -> value, from a real run on three of the sample's models."""
+    directory = tmp_path_factory.mktemp("sample")
+    for part in (*MODELS, "dataset_1"):
+        shutil.copytree(SAMPLE / part, directory / "toy" / part)
+    measures = ("num_params", "vc_dim", "distance_from_init", "jacobian_norm")
+    done = pgdl("run", *measures, "--tasks", directory, "--results", directory / "r.db")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {(row["submission"], row["model"]): row["value"] for row in records(directory / "r.db")}
+
+
+def kernels_and_biases(model, file):
+    """[(kernel, bias), ...] in float64."""
+    with h5py.File(SAMPLE / model / file) as stored:
+        layers = [stored[name] for name in stored.attrs["layer_names"]]
+        return [tuple(np.array(layer[name], np.float64) for name in layer.attrs["weight_names"]) for layer in layers]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_sizes(values, model):
+    layers = kernels_and_biases(model, "weights.hdf5")
+    size, depth = sum(kernel.size for kernel, _ in layers), len(layers)
+    assert values["num_params", model] == size
+    assert values["vc_dim", model] == pytest.approx(depth + 2 * depth * math.log(22 * depth * 32**2) * size)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_distance_from_init(values, model):
+    pairs = zip(kernels_and_biases(model, "weights.hdf5"), kernels_and_biases(model, "weights_init.hdf5"), strict=True)
+    distance = sum(((a - b) ** 2).sum() for now, before in pairs for a, b in zip(now, before, strict=True))
+    assert values["distance_from_init", model] == pytest.approx(distance, rel=1e-5)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_jacobian_norm(values, model):
+    layers = kernels_and_biases(model, "weights.hdf5")
+    config = json.loads((SAMPLE / model / "config.json").read_text())["model_config"]
+    relu = config[0]["activation"] == "relu"
+    inputs = np.array(read_training_data(SAMPLE / "dataset_1" / "train").inputs, np.float64)
+    batches = [inputs[start : start + 16] for start in range(0, len(inputs), 16)][:33]
+    expected = np.mean([mean_square(layers, relu, batch) for batch in batches])
+    assert values["jacobian_norm", model] == pytest.approx(expected, rel=1e-4)
+
+
+def mean_square(layers, relu, batch):
+    """Mean over layers of the mean square of d logits / d input of the layer."""
+    slopes, hidden = [], batch
+    for kernel, bias in layers[:-1]:
+        before = hidden @ kernel + bias
+        hidden = np.maximum(before, 0) if relu else np.tanh(before)
+        slopes.append((before > 0).astype(float) if relu else 1 - hidden**2)
+    jacobian = np.broadcast_to(layers[-1][0].T, (len(batch), *layers[-1][0].T.shape))  # (batch, classes, units)
+    squares = [np.mean(jacobian**2)]
+    for (kernel, _), slope in zip(reversed(layers[:-1]), reversed(slopes), strict=True):
+        jacobian = (jacobian * slope[:, None, :]) @ kernel.T
+        squares.append(np.mean(jacobian**2))
+    return np.mean(squares)
