@@ -32,7 +32,7 @@ def command(submission: str, tasks_dir: Path, task_names: tuple[str, ...], model
     """
     from rich.console import Console
 
-    from harness.cli.setup import prepare
+    from harness.cli.setup import prepare, warn
     from harness.execution.check import forecast, try_submission
     from harness.submission import find_submission
     from harness.task.layout import find_tasks
@@ -43,7 +43,7 @@ def command(submission: str, tasks_dir: Path, task_names: tuple[str, ...], model
     setup = prepare(execution)
     tasks = read_tasks(find_tasks(tasks_dir, task_names))
     with console.status("calling the measure"):
-        trial = try_submission(found, tasks, setup.settings, setup.lanes, models)
+        trial = try_submission(found, tasks, setup.settings, setup.lanes, models, warn)
     _print_calls(trial, console)
     expected = forecast(trial, setup.settings, setup.lanes)
     _print_verdict(trial, expected, setup.settings.time_limit_s, console)

@@ -94,9 +94,11 @@ def _sandbox() -> Iterator[Finding]:
     import os
 
     from harness.execution.machine import plan_lanes
+    from harness.execution.starters import Starters, Starts
     from harness.sandbox.limits import default_memory_bytes
     from harness.sandbox.probe import sandbox_problem
     from harness.sandbox.selftest import run_traps
+    from harness.sandbox.staging import Staging
 
     problem = sandbox_problem()
     if problem is not None:
@@ -109,9 +111,17 @@ def _sandbox() -> Iterator[Finding]:
         f"bubblewrap at {shutil.which('bwrap')}, as {who}",
         "tried now with small submissions:",
     )
-    for trap, result, as_expected in run_traps(plan_lanes(None, default_memory_bytes(0)).workers):
-        if as_expected:
-            yield GOOD, "  self-test", trap.name, ""
+    warnings: list[str] = []
+    with Staging() as staging, Starters(Starts.AUTO, sandboxed=True, warn=warnings.append) as starters:
+        starters.prepare([3], staging, threads=1, gpu=None)
+        if warnings:
+            yield WARNING, "  fast starts", "do not work", warnings[0]
         else:
-            found = f"expected {trap.expected}, found {result.outcome}: {result.message or result.value}"
-            yield BAD, "  self-test", trap.name, f"{found}; do not run other people's code here"
+            yield GOOD, "  fast starts", "a call starts in a fraction of a second", ""
+        workers = plan_lanes(None, default_memory_bytes(0)).workers
+        for trap, result in run_traps(starters.starter(3), staging, workers):
+            if trap.caught(result):
+                yield GOOD, "  self-test", trap.name, ""
+            else:
+                found = f"expected {trap.outcome}, found {result.outcome}: {result.message or result.value}"
+                yield BAD, "  self-test", trap.name, f"{found}; do not run other people's code here"

@@ -30,7 +30,7 @@ def command(
 
     Example: pgdl run my_measure.py distance_from_init --tasks task_data
     """
-    from harness.cli.setup import prepare
+    from harness.cli.setup import prepare, warn
     from harness.cli.summary import print_summary
     from harness.cli.tables import wide_console
     from harness.execution.progress import RunProgress
@@ -51,7 +51,7 @@ def command(
         evaluations: list[Evaluation] = list(plan.recorded)
         try:
             with RunProgress(plan.missing, console) as progress:
-                for call, evaluation in execute(plan, setup.settings, setup.lanes, records):
+                for call, evaluation in execute(plan, setup.settings, setup.lanes, records, warn):
                     evaluations.append(evaluation)
                     progress.seen(call, evaluation)
         except KeyboardInterrupt:

@@ -8,6 +8,7 @@ import click
 from harness.execution.budget import TimeBudget
 from harness.execution.machine import Lanes, plan_lanes
 from harness.execution.settings import Settings
+from harness.execution.starters import Starts
 from harness.sandbox.devices import find_gpus
 from harness.sandbox.limits import Limits, default_memory_bytes
 from harness.sandbox.probe import require_sandbox
@@ -36,9 +37,15 @@ def prepare(options: dict[str, Any]) -> Setup:
         seed=options["seed"],
         keras=int(options["keras"]) if options["keras"] else None,
         sandboxed=not options["unsafe_no_sandbox"],
+        starts=Starts(options["sandbox_mode"]),
     )
     if settings.sandboxed:
         require_sandbox()
     else:
         click.secho(UNSAFE, err=True, fg="red", bold=True)
     return Setup(settings, plan_lanes(options["workers"], memory))
+
+
+def warn(message: str) -> None:
+    """Say what does not work here, in one line on standard error."""
+    click.secho(f"pgdl: {message}", err=True, fg="yellow")

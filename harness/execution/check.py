@@ -1,6 +1,6 @@
 """A trial of one submission: a few calls under the real limits, and what they say about the whole run."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.pool import Done, Pool
 from harness.execution.run import Clocks
 from harness.execution.settings import Settings
+from harness.execution.starters import Starters
 from harness.sandbox.outcome import Outcome
 from harness.sandbox.staging import Staging
 from harness.submission import Submission
@@ -39,12 +40,21 @@ class Trial:
 
 
 def try_submission(
-    submission: Submission, tasks: Sequence[Task], settings: Settings, lanes: Lanes, models: int
+    submission: Submission,
+    tasks: Sequence[Task],
+    settings: Settings,
+    lanes: Lanes,
+    models: int,
+    warn: Callable[[str], None],
 ) -> Trial:
     """Call `submission` on `models` models of each task, from the smallest to the largest."""
     calls = plan_calls([submission], tasks, settings)
     chosen = [call for task in tasks for call in _spread([c for c in calls if c.task is task], models)]
-    with Staging() as staging, Pool(lanes, settings, staging, Clocks(calls, (), settings).clock) as pool:
+    with (
+        Staging() as staging,
+        Starters(settings.starts, sandboxed=settings.sandboxed, warn=warn) as starters,
+        Pool(lanes, settings.limits, staging, starters, Clocks(calls, (), settings).clock) as pool,
+    ):
         finished = list(pool.run([chosen[0], *chosen]))
     ordered = {call.key: [done for done in finished if done.planned is call] for call in chosen}
     first = ordered[chosen[0].key]

@@ -42,7 +42,7 @@ def plan_calls(submissions: Sequence[Submission], tasks: Sequence[Task], setting
                 seed = int(_digest(settings.seed, digest, task.name, model.digest)[:8], 16)
                 about = (submission.name, digest, task.name, model.id, model.digest, task.data.digest)
                 limits = (settings.time_limit_s, settings.time_budget, settings.limits.memory_bytes)
-                key = _digest(harness.__version__, *about, *limits, seed, keras, settings.sandbox)
+                key = _digest(harness.__version__, *about, *limits, seed, keras, settings.sandboxed)
                 calls.append(PlannedCall(submission, task, model, keras, seed, key))
     return calls
 

@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 
 from harness.execution.machine import Lanes
 from harness.execution.plan import PlannedCall
-from harness.execution.settings import Settings
+from harness.execution.starters import Starters
 from harness.sandbox.call import StoppedError, prepare_call
 from harness.sandbox.clock import Clock
 from harness.sandbox.devices import Gpu
 from harness.sandbox.job import Job
+from harness.sandbox.limits import Limits
 from harness.sandbox.outcome import Outcome
 from harness.sandbox.result import CallResult
 from harness.sandbox.staging import Staging
@@ -57,9 +58,10 @@ class Pool:
     """
 
     def __init__(
-        self, lanes: Lanes, settings: Settings, staging: Staging, clock: Callable[[PlannedCall], Clock]
+        self, lanes: Lanes, limits: Limits, staging: Staging, starters: Starters, clock: Callable[[PlannedCall], Clock]
     ) -> None:
-        self._lanes, self._settings, self._staging, self._clock = lanes, settings, staging, clock
+        self._lanes, self._limits, self._staging = lanes, limits, staging
+        self._starters, self._clock = starters, clock
         self._stopping = threading.Event()
         self._staging_lock = threading.Lock()
         self._cores = Cores(lanes.cores)
@@ -80,6 +82,10 @@ class Pool:
     def run(self, calls: Sequence[PlannedCall]) -> Iterator[Done]:
         """Yield every call as it ends, in whatever order that is."""
         self._calls.extend(calls)
+        gpu = self._lanes.gpus[0] if self._lanes.gpus else None
+        if calls:
+            versions = {call.keras for call in calls}
+            self._starters.prepare(versions, self._staging, self._lanes.threads, gpu)
         self._threads = [
             threading.Thread(target=self._work, args=(slot,), name=f"sandbox-{slot}")
             for slot in range(min(self._lanes.sandboxes, len(calls)))
@@ -125,13 +131,8 @@ class Pool:
         place = slot % len(self._places)
         gpu = self._lanes.gpus[place] if self._lanes.gpus else None
         with self._cores.take(1):
-            call = prepare_call(
-                self._job(planned, gpu),
-                self._settings.limits,
-                slot,
-                sandboxed=self._settings.sandboxed,
-                stopping=self._stopping.is_set,
-            )
+            start = self._starters.starter(planned.keras)
+            call = prepare_call(start, self._job(planned, gpu), self._limits, slot, stopping=self._stopping.is_set)
         if isinstance(call, CallResult):
             return Done(planned, call, started_at)
         try:

@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -13,6 +13,7 @@ from harness.execution.machine import Lanes, describe_machine
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.pool import Done, Pool
 from harness.execution.settings import Settings
+from harness.execution.starters import Starters
 from harness.records import Evaluation, Records
 from harness.sandbox.clock import Clock
 from harness.sandbox.outcome import Outcome
@@ -51,16 +52,23 @@ def make_plan(
     return Plan(tuple(calls), tuple(row for row in recorded if row.outcome != Outcome.INFRA_ERROR))
 
 
-def execute(plan: Plan, settings: Settings, lanes: Lanes, records: Records) -> Iterator[tuple[PlannedCall, Evaluation]]:
+def execute(
+    plan: Plan, settings: Settings, lanes: Lanes, records: Records, warn: Callable[[str], None]
+) -> Iterator[tuple[PlannedCall, Evaluation]]:
     """Make the missing calls; yields each, as it ends, once it is recorded. Closing the iterator kills the rest.
 
+    `warn` is told of what does not work here as fast as it could.
     Raises `UserError` if a sandbox outlives its kill: the machine is not to be trusted with more.
     """
     clocks = Clocks(plan.calls, plan.recorded, settings)
     machine = describe_machine() | {"threads": str(lanes.threads)}
-    with Staging() as staging, Pool(lanes, settings, staging, clocks.clock) as pool:
+    with (
+        Staging() as staging,
+        Starters(settings.starts, sandboxed=settings.sandboxed, warn=warn) as starters,
+        Pool(lanes, settings.limits, staging, starters, clocks.clock) as pool,
+    ):
         for done in pool.run(plan.missing):
-            evaluation = to_evaluation(done, settings, machine)
+            evaluation = to_evaluation(done, settings, starters.sandbox, machine)
             records.add(evaluation)
             yield done.planned, evaluation
             if done.result.survived_kill:
@@ -103,7 +111,7 @@ def _share(call: PlannedCall) -> tuple[str, str, str]:
     return call.submission.name, call.submission.digest, call.task.name
 
 
-def to_evaluation(done: Done, settings: Settings, machine: dict[str, str]) -> Evaluation:
+def to_evaluation(done: Done, settings: Settings, sandbox: str, machine: dict[str, str]) -> Evaluation:
     """Return the record of a call."""
     planned, result = done.planned, done.result
     return Evaluation(
@@ -129,7 +137,7 @@ def to_evaluation(done: Done, settings: Settings, machine: dict[str, str]) -> Ev
         memory_limit_bytes=settings.limits.memory_bytes,
         seed=planned.seed,
         keras=planned.keras,
-        sandbox=settings.sandbox,
+        sandbox=sandbox,
         harness_version=harness.__version__,
         environment=machine | result.environment,
         output_tail=result.output_tail,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from harness.execution.budget import TimeBudget
+from harness.execution.starters import Starts
 from harness.sandbox.limits import Limits
 
 
@@ -16,8 +17,4 @@ class Settings:
     seed: int = 0
     keras: int | None = None  #: overrides what submissions ask for
     sandboxed: bool = True
-
-    @property
-    def sandbox(self) -> str:
-        """How a record names the isolation."""
-        return "bubblewrap" if self.sandboxed else "none"
+    starts: Starts = Starts.AUTO  #: makes no difference to values, so it is no part of what makes a call the same

@@ -19,22 +19,27 @@ from harness.sandbox.limits import Limits
 #: the limit on a user's processes counts one sandbox alone.
 FIRST_UID = 64000
 
-#: Names under /job, in the order of the worker's arguments.
-JOB_DIRECTORIES = ("trusted", "submission", "model", "data")
+#: Where the staged directories are mounted, in the order of the worker's arguments.
+JOB_DIRECTORIES = ("/job/trusted", "/job/submission", "/job/model", "/job/data")
+
+#: Home directory and scratch space inside.
+HOME = "/tmp"
 
 
-def command(job: Job, limits: Limits, control: int, seccomp: int, info: int, slot: int) -> tuple[list[str], list[str]]:
-    """Return bubblewrap's options for `job`, and the command to run in the sandbox.
+def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
+    """Return bubblewrap's options for `job`, and what must precede a command that runs in the sandbox.
 
-    `control`, `seccomp` and `info` are inherited descriptors; `slot` numbers the sandboxes that run at once.
+    `slot` numbers the sandboxes that exist at once.
     """
-    arguments = [*_box(limits, job.gpu), *_job_mounts(job), *_SEAL]
-    for name, value in job.environment(home="/tmp").items():
-        arguments += ["--setenv", name, value]
-    arguments += ["--seccomp", str(seccomp), "--info-fd", str(info), "--as-pid-1"]
-    directories = [f"/job/{name}" for name in JOB_DIRECTORIES]
-    worker = [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, str(control), *directories]
-    return arguments, [*_drop_root(slot), *worker]
+    options = [*_box(limits, job.gpu), *_job_mounts(job), *_SEAL]
+    for name, value in job.environment(home=HOME).items():
+        options += ["--setenv", name, value]
+    return options, _drop_root(slot)
+
+
+def worker(control: int) -> list[str]:
+    """Return the command that starts a worker inside; `control` is its inherited control channel."""
+    return [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, str(control), *JOB_DIRECTORIES]
 
 
 def trial() -> tuple[list[str], list[str]]:
@@ -65,11 +70,17 @@ def _namespaces() -> list[str]:
     return [*user, *shared, *ends]
 
 
+def worker_uid(slot: int) -> int | None:
+    """Return the user that a worker becomes; None where it stays the caller, whom a user namespace hides."""
+    return FIRST_UID + slot if os.geteuid() == 0 else None
+
+
 def _drop_root(slot: int) -> list[str]:
     """Command prefix by which a worker that root starts becomes an ordinary user; empty for an ordinary caller."""
-    if os.geteuid() != 0:
+    uid = worker_uid(slot)
+    if uid is None:
         return []
-    user = str(FIRST_UID + slot)
+    user = str(uid)
     return [
         "/usr/bin/setpriv", "--reuid", user, "--regid", user, "--clear-groups",
         "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", "--pdeathsig", "KILL", "--",
@@ -115,8 +126,8 @@ def _parents(path: Path) -> list[str]:
 
 def _job_mounts(job: Job) -> list[str]:
     arguments = ["--dir", "/job"]
-    for source, name in zip(job.directories, JOB_DIRECTORIES, strict=True):
-        arguments += ["--ro-bind", str(source), f"/job/{name}"]
+    for source, target in zip(job.directories, JOB_DIRECTORIES, strict=True):
+        arguments += ["--ro-bind", str(source), target]
     return arguments
 
 

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from harness.sandbox.body import StartError
 from harness.sandbox.clock import Clock
 from harness.sandbox.job import Job
 from harness.sandbox.limits import MIB, Limits
 from harness.sandbox.memory import Usage, machine_is_exhausted, measure
 from harness.sandbox.outcome import Outcome
-from harness.sandbox.process import ProtocolError, StartError, WorkerProcess
+from harness.sandbox.process import ProtocolError, Starter, WorkerProcess
 from harness.sandbox.result import TAIL, CallResult, Ended, printable, read_claim
 
 #: Seconds between two looks at memory and output.
@@ -22,7 +23,7 @@ class StoppedError(Exception):
 
 
 def prepare_call(
-    job: Job, limits: Limits, slot: int, *, sandboxed: bool, stopping: Callable[[], bool]
+    start: Starter, job: Job, limits: Limits, slot: int, stopping: Callable[[], bool]
 ) -> "Call | CallResult":
     """Start a worker and wait for its imports: a call that can be run at once, or why there is none.
 
@@ -31,7 +32,7 @@ def prepare_call(
     """
     started = time.monotonic()
     try:
-        worker = WorkerProcess(job, limits, slot, sandboxed=sandboxed)
+        worker = WorkerProcess(start, job, limits, slot)
     except StartError as error:
         return CallResult(Outcome.INFRA_ERROR, message=f"the sandbox did not start: {printable(str(error))}")
     call = Call(worker, limits, stopping)
@@ -164,7 +165,7 @@ class Call:
             raise Ended(Outcome.INFRA_ERROR, "the machine has less than 5 % of its memory left")
 
     def _look(self) -> None:
-        self._usage = measure(self._worker.pid, self._limits.memory_bytes)
+        self._usage = measure(self._worker.body.roots, self._limits.memory_bytes)
         self._peak = max(self._peak, self._usage.memory_bytes)
 
     def _late(self, exceeded: str | None) -> Ended:

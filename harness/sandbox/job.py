@@ -50,5 +50,5 @@ class Job:
 #: worker, the submission, the model and the data. The worker's own directory leaves `sys.path` at once.
 BOOTSTRAP = (
     "import sys; from pathlib import Path; descriptor, trusted, *job = sys.argv[1:]; sys.path.insert(0, trusted); "
-    "from harness.worker.main import main; main(int(descriptor), *map(Path, job))"
+    "from harness.worker.main import main; sys.path.pop(0); main(int(descriptor), *map(Path, job))"
 )

@@ -1,6 +1,6 @@
 """How much memory and processor time a tree of processes uses, seen from outside."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -22,16 +22,17 @@ def _vanishing() -> Iterator[None]:
         yield
 
 
-def measure(pid: int, limit_bytes: int) -> Usage:
-    """Return what the tree under `pid` uses.
+def measure(roots: Iterable[int], limit_bytes: int) -> Usage:
+    """Return what the trees under the processes `roots` use together.
 
     Resident sizes count pages that forked children share once per child. They are cheap, so they come
     first; only when their sum is over `limit_bytes` is the proportional size looked up, which is right.
     """
-    processes: list[psutil.Process] = []
-    with _vanishing():
-        root = psutil.Process(pid)
-        processes = [root, *root.children(recursive=True)]
+    processes: set[psutil.Process] = set()
+    for pid in roots:
+        with _vanishing():
+            root = psutil.Process(pid)
+            processes |= {root, *root.children(recursive=True)}
     memory, cpu = 0, 0.0
     for process in processes:
         with _vanishing():

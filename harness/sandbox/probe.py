@@ -7,7 +7,7 @@ import sys
 
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
-from harness.sandbox.process import memory_file
+from harness.sandbox.body import memory_file
 from harness.sandbox.seccomp import filter_program
 
 #: What mends each way in which bubblewrap fails, by a part of what it prints.

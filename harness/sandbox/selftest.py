@@ -1,7 +1,6 @@
-"""Runs small submissions whose outcomes are known, to find out whether this machine's sandbox holds."""
+"""Small submissions whose outcomes are known: they tell whether this machine's sandbox works, and holds."""
 
 import json
-import secrets
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,14 +11,20 @@ import numpy as np
 
 from harness.sandbox.call import prepare_call
 from harness.sandbox.clock import Clock
+from harness.sandbox.devices import Gpu
 from harness.sandbox.job import Job
 from harness.sandbox.limits import MIB, Limits
 from harness.sandbox.outcome import Outcome
+from harness.sandbox.process import Starter
 from harness.sandbox.result import CallResult
 from harness.sandbox.staging import Staging
 
+#: The call's limits: short, for two of the traps run into them.
 TIME_LIMIT_S = 3.0
 MEMORY_BYTES = 1536 * MIB
+
+#: A file of the user's that no sandbox may show; each self-test makes one of its own.
+CANARY = "CANARY"
 
 
 @dataclass(frozen=True)
@@ -27,63 +32,63 @@ class Trap:
     """A submission, and what must become of it."""
 
     name: str
-    source: str
-    expected: Outcome
+    body: str  #: of complexity()
+    outcome: Outcome
+    value: float | None = None
+
+    def caught(self, result: CallResult) -> bool:
+        """Whether the call ended as it must."""
+        return (result.outcome, result.value) == (self.outcome, self.value)
 
 
-def traps(canary: Path) -> list[Trap]:
-    """The self-test's submissions; `canary` is a file of the user's that no sandbox may show."""
-    return [
-        Trap(
-            "a measure returns its value",
-            "    return float(model(next(iter(dataset.batch(4)))[0]).shape[1])",
-            Outcome.OK,
-        ),
-        Trap(
-            "the network is refused",
-            "    import socket\n    socket.create_connection(('127.0.0.1', 9), 1)",
-            Outcome.FORBIDDEN,
-        ),
-        Trap(
-            "other files are not there",
-            f"    import os\n    return float(os.path.exists({str(canary)!r}))",
-            Outcome.OK,
-        ),
-        Trap("the time limit ends a call", "    while True: pass", Outcome.TIMEOUT),
-        Trap(
-            "the memory limit ends a call",
-            "    hog = []\n    while True: hog.append(b'x' * (32 << 20))",
-            Outcome.MEMORY,
-        ),
-    ]
+#: A measure that behaves: the number of logits of the trial model.
+CONTROL = Trap(
+    "a measure returns its value",
+    "return float(model(next(iter(dataset.batch(4)))[0]).shape[1])",
+    Outcome.OK,
+    value=2.0,
+)
+TRAPS = (
+    CONTROL,
+    Trap("the network is refused", "import socket; socket.create_connection(('127.0.0.1', 9), 1)", Outcome.FORBIDDEN),
+    Trap("other files are not there", f"import os; return float(os.path.exists({CANARY!r}))", Outcome.OK, value=0.0),
+    Trap("the time limit ends a call", "while True: pass", Outcome.TIMEOUT),
+    Trap(
+        "the memory limit ends a call",
+        "hog = []\n    while True: hog.append(b'x' * (32 << 20))",
+        Outcome.MEMORY,
+    ),
+)
 
 
-def run_traps(workers: int) -> Iterator[tuple[Trap, CallResult, bool]]:
-    """Run all traps in real sandboxes; yields each with its result and whether it is as it must be."""
-    with tempfile.NamedTemporaryFile(prefix=secrets.token_hex(4)) as canary, Staging() as staging:
-        all_traps = traps(Path(canary.name))
-        jobs = [_job(staging, trap) for trap in all_traps]
-        with ThreadPoolExecutor(workers) as threads:
-            for trap, result in zip(all_traps, threads.map(_run, jobs, range(len(jobs))), strict=True):
-                expected_value = {"a measure returns its value": 2.0, "other files are not there": 0.0}.get(trap.name)
-                yield trap, result, result.outcome is trap.expected and result.value == expected_value
+def run_traps(start: Starter, staging: Staging, workers: int) -> Iterator[tuple[Trap, CallResult]]:
+    """Run all traps, `workers` at a time; yields each with its result."""
+    with tempfile.NamedTemporaryFile(prefix="pgdl-canary-") as canary, ThreadPoolExecutor(workers) as threads:
+        jobs = [trial_job(staging, trap, canary=canary.name) for trap in TRAPS]
+        results = threads.map(lambda job, slot: run_trial(start, job, slot), jobs, range(len(jobs)))
+        yield from zip(TRAPS, results, strict=True)
 
 
-def _job(staging: Staging, trap: Trap) -> Job:
-    source = f"def complexity(model, dataset):\n{trap.source}\n"
-    submission = staging.stage(trap.name, lambda directory: _write_text(directory / "complexity.py", source))
-    return Job(staging.worker(), submission, staging.stage("model", _write_model), staging.stage("data", _write_data))
+def trial_job(
+    staging: Staging, trap: Trap, *, canary: str = "", keras: int = 3, threads: int = 1, gpu: Gpu | None = None
+) -> Job:
+    """Stage a trap with a tiny model and dataset."""
+    source = f"def complexity(model, dataset):\n    {trap.body.replace(CANARY, canary)}\n"
+    submission = staging.stage(f"trap {source}", lambda directory: _write(directory, source))
+    model, data = staging.stage("trial model", _write_model), staging.stage("trial data", _write_data)
+    return Job(staging.worker(), submission, model, data, keras=keras, threads=threads, gpu=gpu)
 
 
-def _run(job: Job, slot: int) -> CallResult:
-    call = prepare_call(job, Limits(memory_bytes=MEMORY_BYTES), slot, sandboxed=True, stopping=lambda: False)
+def run_trial(start: Starter, job: Job, slot: int) -> CallResult:
+    """Make the call of a staged trap."""
+    call = prepare_call(start, job, Limits(memory_bytes=MEMORY_BYTES), slot, stopping=lambda: False)
     if isinstance(call, CallResult):
         return call
     return call.run(seed=0, clock=Clock(TIME_LIMIT_S, f"the time limit of {TIME_LIMIT_S:g} s"))
 
 
-def _write_text(file: Path, text: str) -> None:
-    file.write_text(text)
+def _write(directory: Path, source: str) -> None:
+    (directory / "complexity.py").write_text(source)
 
 
 def _write_model(directory: Path) -> None:

@@ -11,7 +11,7 @@ import sys
 import traceback
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from harness.worker.channel import Channel
 from harness.worker.limits import apply_limits, die_with_parent
@@ -21,18 +21,23 @@ from harness.worker.value import BadValueError, as_finite_float
 REFUSALS = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH}
 
 
-def main(descriptor: int, submission: Path, model_directory: Path, data_directory: Path) -> None:
+def main(descriptor: int, submission: Path, model_directory: Path, data_directory: Path) -> NoReturn:
+    """Import the libraries, then serve one call over the socket `descriptor`."""
+    die_with_parent()
+    serve(descriptor, import_libraries(), submission, model_directory, data_directory)
+
+
+def serve(
+    descriptor: int, environment: dict[str, str], submission: Path, model_directory: Path, data_directory: Path
+) -> NoReturn:
     """Serve one call over the socket `descriptor`.
 
     Never returns: the harness kills the worker once it has the result.
     """
-    die_with_parent()
-    sys.path.pop(0)  # the worker's own directory, put there by the harness
     os.closerange(3, descriptor)
-    os.closerange(descriptor + 1, 1024)
+    os.closerange(descriptor + 1, 4096)
     channel = Channel(descriptor)
     try:
-        environment = _import_libraries()
         channel.send(event="ready", environment=environment)
         order = channel.receive()
         apply_limits(**order["limits"])
@@ -51,10 +56,11 @@ def main(descriptor: int, submission: Path, model_directory: Path, data_director
     os._exit(0)
 
 
-def _import_libraries() -> dict[str, str]:
+def import_libraries() -> dict[str, str]:
     """Import TensorFlow and Keras without touching a device, and say which versions run here."""
     tf = importlib.import_module("tensorflow")
     legacy = os.environ.get("TF_USE_LEGACY_KERAS") == "1"
+    tf.keras.layers  # noqa: B018 - imported only when it is asked for
     importlib.import_module("harness.worker.model")
     importlib.import_module("harness.worker.dataset")
     numpy = sys.modules["numpy"]

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from repository import PACKAGES, PYPROJECT, ROOT
+from throwaway import make_task
 
 TEXT = (ROOT / "Dockerfile").read_text()
 INSTRUCTIONS = [
@@ -93,5 +94,7 @@ def test_the_package_is_installed_and_runs(tmp_path):
     step = f"ACCELERATOR=cpu; {pip_step()}".replace(TARGET, str(target))
     subprocess.run(["sh", "-e", "-c", step], env=environment, check=True)
     shutil.rmtree(target)
-    for command in (["pgdl", "--version"], ["pgdl", "doctor"]):
-        subprocess.run(command, env=environment, cwd=tmp_path, check=True)
+    make_task(tmp_path / "tasks")
+    run = ["pgdl", "run", "vc_dim", "--tasks", "tasks", "--unsafe-no-sandbox"]
+    ran = subprocess.run(run, env=environment, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert "8 of 8" in ran.stdout

@@ -1,0 +1,148 @@
+"""The processes behind a worker: started one way or another, watched and killed the same way."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from typing import Protocol
+
+from harness.sandbox import bubblewrap
+from harness.sandbox.job import BOOTSTRAP, Job
+from harness.sandbox.limits import Limits
+from harness.sandbox.seccomp import filter_program
+
+
+class StartError(Exception):
+    """The sandbox did not start; what it printed says why."""
+
+
+class Body(Protocol):
+    """What the harness needs of the processes behind a worker."""
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """Process ids under which all processes of the call are found."""
+
+    def exit_status(self) -> int | None:
+        """How the worker ended (128 + number for a signal), None while it runs."""
+
+    def kill(self) -> None:
+        """Send SIGKILL to everything."""
+
+    def is_gone(self) -> bool:
+        """Whether everything has ended."""
+
+    def close(self) -> None:
+        """Give back what the harness holds of it."""
+
+
+class SandboxBody:
+    """bubblewrap around a command that is the first process of its own process namespace: all inside dies with it."""
+
+    def __init__(
+        self, options: list[str], command: list[str], inherited: tuple[int, ...], output: int, errors: int
+    ) -> None:
+        source, info = os.pipe()
+        words = [*options, "--info-fd", str(info), "--as-pid-1"]
+        arguments = memory_file(b"".join(word.encode() + b"\0" for word in words))
+        try:
+            self._process = subprocess.Popen(
+                [bubblewrap.executable(), "--args", str(arguments), "--", *command],
+                env={}, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, cwd="/",
+                pass_fds=(*inherited, info, arguments),
+            )  # fmt: skip
+        finally:
+            os.close(info)
+            os.close(arguments)
+        with os.fdopen(source, "rb") as answer:
+            described = answer.read()  # until bubblewrap closes it; empty when it could not make the sandbox
+        if not described:
+            self._process.wait()
+            raise StartError
+        self.pid = int(json.loads(described)["child-pid"])
+        self.pidfd = os.pidfd_open(self.pid)
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """The first process of the sandbox."""
+        return (self.pid,)
+
+    def exit_status(self) -> int | None:
+        """Bubblewrap ends as its command does."""
+        return _shell_status(self._process.poll())
+
+    def kill(self) -> None:
+        """Kill the first process; the kernel kills the rest."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+
+    def is_gone(self) -> bool:
+        """Bubblewrap waits for its command."""
+        return self._process.poll() is not None
+
+    def close(self) -> None:
+        """Close the process' descriptor."""
+        os.close(self.pidfd)
+
+
+class PlainBody:
+    """A worker without a sandbox, in a process group of its own: for one's own code only."""
+
+    def __init__(self, job: Job, control: int, sink: int) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, str(control), *map(str, job.directories)],
+            env=job.environment(home=str(job.worker.parent)),
+            stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, pass_fds=(control,), start_new_session=True,
+        )  # fmt: skip
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """The worker."""
+        return (self._process.pid,)
+
+    def exit_status(self) -> int | None:
+        """How the worker ended."""
+        return _shell_status(self._process.poll())
+
+    def kill(self) -> None:
+        """Kill the worker and what it started in its own process group."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def is_gone(self) -> bool:
+        """Whether the worker has ended."""
+        return self._process.poll() is not None
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def start_fresh(job: Job, limits: Limits, slot: int, control: int, sink: int) -> SandboxBody:
+    """Start a new interpreter in a new sandbox; raises `StartError`."""
+    seccomp = memory_file(filter_program(job.gpu is not None))
+    try:
+        options, prefix = bubblewrap.sandbox(job, limits, slot)
+        command = [*prefix, *bubblewrap.worker(control)]
+        return SandboxBody([*options, "--seccomp", str(seccomp)], command, (control, seccomp), output=sink, errors=sink)
+    finally:
+        os.close(seccomp)
+
+
+def start_plain(job: Job, _limits: Limits, _slot: int, control: int, sink: int) -> PlainBody:
+    """Start a new interpreter without a sandbox."""
+    return PlainBody(job, control, sink)
+
+
+def memory_file(content: bytes) -> int:
+    """Return a descriptor from which a child process reads `content`."""
+    descriptor = os.memfd_create("pgdl")
+    os.write(descriptor, content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def _shell_status(code: int | None) -> int | None:
+    """128 + number for a signal, as a shell and bubblewrap have it."""
+    return 128 - code if code is not None and code < 0 else code

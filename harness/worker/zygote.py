@@ -1,0 +1,88 @@
+"""A process that has imported TensorFlow and forks a ready worker into a prepared sandbox for every call.
+
+It must never run an operation: a fork after one hangs in TensorFlow's threads. It holds nothing that a
+worker may not see, and it obeys the harness alone.
+"""
+
+import gc
+import json
+import os
+import signal
+import socket
+import traceback
+from pathlib import Path
+from typing import Any, NoReturn
+
+from harness.worker.channel import MAX_FRAME
+from harness.worker.confinement import filter_system_calls, give_up_privileges, join_namespaces
+from harness.worker.limits import die_with_parent
+from harness.worker.main import import_libraries, serve
+
+#: Descriptors that come with an order: the worker's control channel, its output, the sandbox's first process,
+#: the filter program, and where its process id and exit status go.
+DESCRIPTORS = 5
+
+
+def main(descriptor: int) -> None:
+    """Import the libraries, say so, then fork one worker per order until the harness closes the channel."""
+    die_with_parent()
+    orders = socket.socket(fileno=descriptor)
+    environment = import_libraries()
+    if len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208
+        raise RuntimeError("the imports left threads behind: workers cannot be forked")
+    gc.freeze()  # a collection in a worker must not write to pages that all workers share
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
+    orders.sendall(json.dumps({"event": "ready"}).encode() + b"\n")
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(orders, MAX_FRAME, DESCRIPTORS)
+        if not message:
+            os._exit(0)
+        if os.fork() == 0:
+            orders.close()
+            _supervise(json.loads(message), descriptors, environment)
+        for received in descriptors:
+            os.close(received)
+
+
+def _supervise(order: dict[str, Any], descriptors: list[int], environment: dict[str, str]) -> NoReturn:
+    """Enter the sandbox, fork the worker into its process namespace, report its id and how it ends."""
+    die_with_parent()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    control, output, pidfd, program, report = descriptors
+    status = 1
+    try:
+        join_namespaces(pidfd, with_user=order["uid"] is None)
+        child = os.fork()
+        if child == 0:
+            os.close(report)
+            _work(order, control, output, program, environment)
+        os.write(report, json.dumps({"pid": child}).encode() + b"\n")
+        for descriptor in (control, output, pidfd, program):
+            os.close(descriptor)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        os.write(report, json.dumps({"status": status}).encode() + b"\n")
+    except OSError as error:
+        os.write(report, json.dumps({"error": str(error)}).encode() + b"\n")
+    finally:
+        os._exit(0)
+
+
+def _work(order: dict[str, Any], control: int, output: int, program: int, environment: dict[str, str]) -> NoReturn:
+    """Be a worker that differs in nothing from one that was started afresh."""
+    try:
+        os.setsid()
+        with open(os.devnull, "rb") as nothing:  # noqa: PTH123
+            os.dup2(nothing.fileno(), 0)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        code = os.pread(program, 1 << 20, 0)  # its position is shared with other workers
+        os.chdir("/tmp")  # noqa: S108 - the sandbox's own
+        os.environ.update(order["environment"])
+        give_up_privileges(order["uid"])
+        die_with_parent()  # a change of user takes it back, so not before
+        filter_system_calls(code)
+        serve(control, environment, *map(Path, order["directories"]))
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(1)
