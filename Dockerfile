@@ -1,15 +1,19 @@
 # The command `pgdl` in a container, for CPU or GPU.
 #
 #   docker build --tag pgdl .
-#   docker build --tag pgdl --build-arg ACCELERATOR=gpu .   # TensorFlow with its CUDA libraries
-#   docker run --rm --volume "$PWD:/work" --user "$(id -u):$(id -g)" SANDBOX pgdl run my_measure.py --tasks task_data
+#   docker build --tag pgdl --build-arg ACCELERATOR=gpu .    # TensorFlow with its CUDA libraries
 #
-# where SANDBOX stands for what lets bubblewrap make its namespaces and mount its own /proc, both of which
-# container engines forbid by default:
+#   docker run --rm --volume "$PWD:/work" --user "$(id -u):$(id -g)" OPTIONS pgdl run my_measure.py --tasks task_data
+#
+# where OPTIONS are `--gpus all` for GPUs, and what lets bubblewrap make its namespaces and mount a /proc of its own,
+# which container engines forbid by default:
 #
 #   --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined
 #
-# The container is then a weaker wall than usual: the wall around submissions is bubblewrap's.
+# No capability is needed, and --cap-add does not help. The wall around submissions is then bubblewrap's alone.
+#
+# Tried: built and run, sandbox included, with Podman 5.4 on a machine without GPU and AppArmor, and with another
+# Debian 13 with Python 3.13 in place of the base image. Not tried: a Docker engine, AppArmor, GPUs.
 ARG PYTHON=3.13
 FROM python:${PYTHON}-slim-trixie
 ARG ACCELERATOR=cpu
@@ -34,9 +38,11 @@ RUN case "$ACCELERATOR" in \
     esac \
     && pip install --no-cache-dir --constraint /opt/pgdl/constraints.txt "$package"
 
-RUN useradd --uid 1000 --create-home pgdl \
+RUN useradd --uid 1000 --no-create-home pgdl \
     && install --directory --owner=pgdl --group=pgdl /work
 USER 1000:1000
+# Whatever user the container is given can write here.
+ENV HOME=/tmp
 WORKDIR /work
 VOLUME /work
 

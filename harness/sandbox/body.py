@@ -39,13 +39,13 @@ class Body(Protocol):
 
 
 class SandboxBody:
-    """bubblewrap around a command that is the first process of its own process namespace: all inside dies with it."""
+    """bubblewrap around a command in a process namespace of its own, whose first process takes all inside with it."""
 
     def __init__(
         self, options: list[str], command: list[str], inherited: tuple[int, ...], output: int, errors: int
     ) -> None:
         source, info = os.pipe()
-        words = [*options, "--info-fd", str(info), "--as-pid-1"]
+        words = [*options, "--info-fd", str(info)]
         arguments = memory_file(b"".join(word.encode() + b"\0" for word in words))
         try:
             self._process = subprocess.Popen(

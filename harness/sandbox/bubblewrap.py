@@ -64,10 +64,12 @@ def _namespaces() -> list[str]:
     if os.geteuid() == 0:
         # Real root mounts without a user namespace (its interpreter may lie under a private home), keeps
         # what it takes to become the worker's user, and loses that, too, when it does.
+        # bubblewrap stays the first process inside: if the harness dies, bubblewrap dies, and only that
+        # first process, still root, can be told of it. It shows nothing: its environment is empty.
         kept = ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"]
         return [*shared, *ends, "--cap-drop", "ALL", *(word for cap in kept for word in ("--cap-add", cap))]
     user = ["--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"]
-    return [*user, *shared, *ends]
+    return [*user, *shared, *ends, "--as-pid-1"]  # no process of bubblewrap's is left inside
 
 
 def worker_uid(slot: int) -> int | None:
@@ -83,7 +85,7 @@ def _drop_root(slot: int) -> list[str]:
     user = str(uid)
     return [
         "/usr/bin/setpriv", "--reuid", user, "--regid", user, "--clear-groups",
-        "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", "--pdeathsig", "KILL", "--",
+        "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", "--",
     ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,3 +50,12 @@ def descendants(process: subprocess.Popen[str]) -> list[psutil.Process]:
 def alive(processes: Sequence[psutil.Process]) -> list[psutil.Process]:
     """Those that still run."""
     return [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+
+
+def cpu_seconds(process: subprocess.Popen[str]) -> list[float]:
+    """Processor seconds of each process below a harness."""
+    seconds = []
+    for below in descendants(process):
+        with suppress(psutil.NoSuchProcess):
+            seconds.append(below.cpu_times().user)
+    return seconds

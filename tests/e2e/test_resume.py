@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from real_runs import PGDL, alive, descendants, records, wait_for, write_submission
+from real_runs import PGDL, alive, cpu_seconds, descendants, records, wait_for, write_submission
 
 pytestmark = pytest.mark.usefixtures("sandbox")
 
@@ -40,6 +40,17 @@ def test_an_interrupted_run_loses_nothing_and_leaves_no_process(tmp_path, compet
     assert after[: len(before)] == before
     assert len(after) == 8
     assert {row["model"] for row in after} == MODELS
+
+
+@pytest.mark.parametrize("mode", ["fast", "fresh"])
+def test_a_killed_harness_takes_an_endless_submission_with_it(tmp_path, one_model, start, mode):
+    endless = "import signal\nfor number in range(1, 32):\n    try: signal.signal(number, signal.SIG_IGN)\n"
+    submission = write_submission(tmp_path, "endless", endless + "    except OSError: pass\nwhile True: pass")
+    harness = start("run", submission, "--tasks", one_model, "--results", tmp_path / "r.db", "--sandbox", mode)
+    wait_for(lambda: any(seconds > 5 for seconds in cpu_seconds(harness)), "a submission that works")
+    below = descendants(harness)
+    harness.send_signal(signal.SIGKILL)
+    wait_for(lambda: not alive(below), "the end of every sandbox", 10)
 
 
 def test_the_same_command_again_computes_nothing_and_force_everything(tmp_path, one_model, pgdl):

@@ -10,9 +10,9 @@ from harness.execution.budget import TimeBudget
 from harness.execution.plan import plan_calls
 from harness.execution.pool import Done
 from harness.execution.run import to_evaluation
-from harness.sandbox.call import CallResult
 from harness.sandbox.limits import GIB
 from harness.sandbox.outcome import Outcome
+from harness.sandbox.result import CallResult
 
 
 def test_every_column_has_its_own_source() -> None:
@@ -22,7 +22,7 @@ def test_every_column_has_its_own_source() -> None:
         Outcome.MEMORY, None, "out of memory", 1.0, 2.0, 3.0, 4.0, 5.0, 6, "the tail", {"keras": "2.19.0"}
     )
     started = datetime.now(UTC)
-    row = to_evaluation(Done(planned, result, started), settings, {"kernel": "6.18"})
+    row = to_evaluation(Done(planned, result, started), settings, "bubblewrap/fast", {"kernel": "6.18"})
     found = {column.name: getattr(row, column.name) for column in row.__table__.columns}
     finished = found.pop("finished_at")
     assert started <= finished <= datetime.now(UTC)
@@ -50,7 +50,7 @@ def test_every_column_has_its_own_source() -> None:
         "memory_limit_bytes": 4 * GIB,
         "seed": planned.seed,
         "keras": 2,
-        "sandbox": "none",
+        "sandbox": "bubblewrap/fast",
         "harness_version": harness.__version__,
         "environment": {"kernel": "6.18", "keras": "2.19.0"},
         "output_tail": "the tail",

@@ -29,26 +29,26 @@ def running(program: str, processes: int = 1) -> Iterator[int]:
 
 
 def test_a_process_is_measured() -> None:
-    usage = measure(os.getpid(), MUCH)
+    usage = measure([os.getpid()], MUCH)
     assert 10 * MIB < usage.memory_bytes < 4096 * MIB
     assert usage.cpu_s > 0
 
 
 def test_what_a_child_allocates_is_seen() -> None:
     with running("") as small, running(ALLOCATE) as large:
-        difference = measure(large, MUCH).memory_bytes - measure(small, MUCH).memory_bytes
+        difference = measure([large], MUCH).memory_bytes - measure([small], MUCH).memory_bytes
     assert 90 * MIB < difference < 120 * MIB
 
 
 def test_a_child_counts_for_its_parent() -> None:
-    before = measure(os.getpid(), MUCH).memory_bytes
+    before = measure([os.getpid()], MUCH).memory_bytes
     with running(ALLOCATE):
-        assert measure(os.getpid(), MUCH).memory_bytes - before > 90 * MIB
+        assert measure([os.getpid()], MUCH).memory_bytes - before > 90 * MIB
 
 
 def test_pages_that_forked_children_share_count_once_where_it_matters() -> None:
     with running(ALLOCATE + FORK, processes=4) as pid:
-        cheap, exact = measure(pid, MUCH).memory_bytes, measure(pid, 0).memory_bytes
+        cheap, exact = measure([pid], MUCH).memory_bytes, measure([pid], 0).memory_bytes
     assert cheap > 400 * MIB
     assert 90 * MIB < exact < 200 * MIB
 
@@ -56,10 +56,10 @@ def test_pages_that_forked_children_share_count_once_where_it_matters() -> None:
 def test_processor_time_of_children_that_ended_is_kept() -> None:
     burn = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'sum(range(10**7))']); "
     with running("") as idle, running(burn) as busy:
-        assert measure(busy, MUCH).cpu_s > measure(idle, MUCH).cpu_s + 0.05
+        assert measure([busy], MUCH).cpu_s > measure([idle], MUCH).cpu_s + 0.05
 
 
 def test_a_process_that_is_gone_uses_nothing() -> None:
     with running("") as pid:
         pass
-    assert measure(pid, MUCH) == Usage(0, 0.0)
+    assert measure([pid], MUCH) == Usage(0, 0.0)
