@@ -57,4 +57,6 @@ def command(
         except KeyboardInterrupt:
             console.print(f"{len(evaluations)} of {len(plan.calls)} calls are recorded; the same command continues.")
             raise
-        return print_summary(evaluations, records.name, console, sandboxed=setup.settings.sandboxed)
+        code = print_summary(evaluations, records.name, console, sandboxed=setup.settings.sandboxed)
+        console.print(f"Next: pgdl board --tasks {tasks_dir} --results {records.name}", markup=False)
+        return code

@@ -35,5 +35,5 @@ def print_summary(evaluations: Sequence[Evaluation], where: str, console: Consol
     console.print(table)
     if not sandboxed:
         console.print(UNSAFE, style="bold red", markup=False)
-    console.print(f"Records: {where}. Next: pgdl board", markup=False)
+    console.print(f"Records: {where}", markup=False)
     return 1 if any(evaluation.outcome != Outcome.OK for evaluation in evaluations) else 0

@@ -27,7 +27,7 @@ def test_one_row_per_submission_and_task() -> None:
         "a toy 8 of 8 1.50",
         "b toy 8 of 8 1.50",
     ]
-    assert lines[-1] == "Records: results.db. Next: pgdl board"
+    assert lines[-1] == "Records: results.db"
 
 
 def test_failures_are_counted_by_outcome_the_most_frequent_first() -> None:

@@ -49,6 +49,7 @@ def test_a_killed_harness_takes_an_endless_submission_with_it(tmp_path, one_mode
     harness = start("run", submission, "--tasks", one_model, "--results", tmp_path / "r.db", "--sandbox", mode)
     wait_for(lambda: any(seconds > 5 for seconds in cpu_seconds(harness)), "a submission that works")
     below = descendants(harness)
+    assert alive(below)
     harness.send_signal(signal.SIGKILL)
     wait_for(lambda: not alive(below), "the end of every sandbox", 10)
 
