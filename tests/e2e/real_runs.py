@@ -49,7 +49,12 @@ def descendants(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 def alive(processes: Sequence[psutil.Process]) -> list[psutil.Process]:
     """Those that still run."""
-    return [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+    living = []
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            if process.status() != psutil.STATUS_ZOMBIE:
+                living.append(process)
+    return living
 
 
 def cpu_seconds(process: subprocess.Popen[str]) -> list[float]:

@@ -4,7 +4,7 @@ import pytest
 from real_runs import records, write_submission
 
 TIME_LIMIT = 3
-MEMORY = "700M"
+MEMORY = "1500M"
 
 #: name -> (body of complexity(), outcome, part of the message)
 CASES = {
@@ -17,7 +17,6 @@ CASES = {
     "call_in_c": (
         "import numpy as np\na = np.random.rand(2500, 2500)\nreturn float(np.linalg.svd(a)[1][0])", "TIMEOUT", "3 s",
     ),
-    "memory_hog": ("import numpy as np\nhog = []\nwhile True: hog.append(np.ones(4 << 20))", "MEMORY", "limit 700 MiB"),
     "raises": ("raise ValueError('no luck')", "EXCEPTION", "ValueError: no luck"),
     "exits": ("import sys\nsys.exit(0)", "EXCEPTION", "SystemExit"),
     "dies": ("import os\nos._exit(7)", "CRASH", "exited with status 7"),
@@ -76,11 +75,21 @@ def test_every_submission_has_one_record(rows):
 
 def test_limits_and_what_was_used_are_recorded(rows):
     assert {row["time_limit_s"] for row in rows.values()} == {TIME_LIMIT}
-    assert {row["memory_limit_bytes"] for row in rows.values()} == {700 * 1024**2}
+    assert {row["memory_limit_bytes"] for row in rows.values()} == {1500 * 1024**2}
     assert rows["python_loop"]["call_wall_s"] >= TIME_LIMIT
     assert rows["python_loop"]["call_cpu_s"] > 0.5
-    assert rows["memory_hog"]["peak_memory_bytes"] > 700 * 1024**2
     assert rows["weights"]["load_wall_s"] > 0
+
+
+def test_memory_over_the_limit_ends_the_call(tmp_path, one_model, pgdl, sandbox):
+    body = "import numpy as np\nhog = []\nwhile True: hog.append(np.ones(2 << 20))"
+    database = tmp_path / "results.db"
+    shared = ("--tasks", one_model, "--results", database, "--memory", "900M", "--time-limit", 60)
+    assert pgdl("run", write_submission(tmp_path, "hog", body), *shared).returncode == 1
+    (row,) = records(database)
+    assert row["outcome"] == "MEMORY"
+    assert row["message"].startswith("out of memory (limit 900 MiB, used 9")
+    assert 900 * 1024**2 < row["peak_memory_bytes"] < 990 * 1024**2
 
 
 def test_the_last_output_is_kept_and_starts_at_the_submission(rows):
