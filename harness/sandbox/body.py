@@ -51,7 +51,7 @@ class SandboxBody:
             self._process = subprocess.Popen(
                 [bubblewrap.executable(), "--args", str(arguments), "--", *command],
                 env={}, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, cwd="/",
-                pass_fds=(*inherited, info, arguments),
+                pass_fds=(*inherited, info, arguments), start_new_session=True,  # Ctrl-C is for the harness alone
             )  # fmt: skip
         finally:
             os.close(info)
