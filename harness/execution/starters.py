@@ -55,7 +55,7 @@ class Starters:
             self._zygotes = {keras: Zygote(job) for keras, job in jobs.items()}
             for keras, zygote in self._zygotes.items():
                 zygote.wait_until_ready()
-                result = run_trial(zygote.start, jobs[keras], slot=0)
+                result = run_trial(zygote.start, jobs[keras], 0, CONTROL.time_limit_s)
                 if not CONTROL.caught(result):
                     raise StartError(f"{result.outcome} {result.message or result.value}")
         except StartError as error:

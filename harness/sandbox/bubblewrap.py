@@ -15,9 +15,12 @@ from harness.sandbox.devices import Gpu, gpu_mounts
 from harness.sandbox.job import BOOTSTRAP, Job
 from harness.sandbox.limits import Limits
 
-#: The user that a worker is, outside as well as inside, when root runs the harness; one per slot, so that
-#: the limit on a user's processes counts one sandbox alone.
-FIRST_UID = 64000
+#: Users that workers become when root runs the harness. The kernel counts a user's processes over the whole
+#: machine, so no two workers may share one: neither of this harness nor of another that runs beside it.
+FIRST_UID = 1 << 30
+
+#: Where a container knows few users only.
+FIRST_UID_OF_FEW = 64000
 
 #: Where the staged directories are mounted, in the order of the worker's arguments.
 JOB_DIRECTORIES = ("/job/trusted", "/job/submission", "/job/model", "/job/data")
@@ -74,7 +77,11 @@ def _namespaces() -> list[str]:
 
 def worker_uid(slot: int) -> int | None:
     """Return the user that a worker becomes; None where it stays the caller, whom a user namespace hides."""
-    return FIRST_UID + slot if os.geteuid() == 0 else None
+    if os.geteuid() != 0:
+        return None
+    users = int(Path("/proc/self/uid_map").read_text().split()[2])
+    own = FIRST_UID + (os.getpid() << 8) + slot
+    return own if own < users else FIRST_UID_OF_FEW + slot
 
 
 def _drop_root(slot: int) -> list[str]:

@@ -10,6 +10,12 @@ from harness.sandbox import bubblewrap
 from harness.sandbox.body import memory_file
 from harness.sandbox.seccomp import filter_program
 
+#: What lets bubblewrap work in a container.
+IN_A_CONTAINER = (
+    "run the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined "
+    "--security-opt systempaths=unconfined, and as an ordinary user (--user)"
+)
+
 #: What mends each way in which bubblewrap fails, by a part of what it prints.
 REMEDIES = (
     (
@@ -20,13 +26,15 @@ REMEDIES = (
     ),
     (
         "Failed RTM_NEWADDR",
-        "allow it in AppArmor (on a CI runner: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0)",
+        "on Ubuntu allow it in AppArmor (on a CI runner: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0); "
+        f"in a container, {IN_A_CONTAINER}",
     ),
     (
-        "No permissions to create new namespace",
-        "allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1, or in Docker run the container with "
-        "--security-opt seccomp=unconfined --security-opt apparmor=unconfined --cap-add SYS_ADMIN",
+        "No permissions to create",
+        f"allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1; or, in a container, {IN_A_CONTAINER}",
     ),
+    ("Can't mount proc", IN_A_CONTAINER),
+    ("Can't set hostname", IN_A_CONTAINER),
     ("Unknown option", "install bubblewrap 0.8 or newer"),
 )
 

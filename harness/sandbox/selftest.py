@@ -19,9 +19,8 @@ from harness.sandbox.process import Starter
 from harness.sandbox.result import CallResult
 from harness.sandbox.staging import Staging
 
-#: The call's limits: short, for two of the traps run into them.
-TIME_LIMIT_S = 3.0
-MEMORY_BYTES = 1536 * MIB
+#: The call's memory limit: small, for a trap runs into it.
+MEMORY_BYTES = 1024 * MIB
 
 #: A file of the user's that no sandbox may show; each self-test makes one of its own.
 CANARY = "CANARY"
@@ -35,6 +34,7 @@ class Trap:
     body: str  #: of complexity()
     outcome: Outcome
     value: float | None = None
+    time_limit_s: float = 30.0
 
     def caught(self, result: CallResult) -> bool:
         """Whether the call ended as it must."""
@@ -52,7 +52,7 @@ TRAPS = (
     CONTROL,
     Trap("the network is refused", "import socket; socket.create_connection(('127.0.0.1', 9), 1)", Outcome.FORBIDDEN),
     Trap("other files are not there", f"import os; return float(os.path.exists({CANARY!r}))", Outcome.OK, value=0.0),
-    Trap("the time limit ends a call", "while True: pass", Outcome.TIMEOUT),
+    Trap("the time limit ends a call", "while True: pass", Outcome.TIMEOUT, time_limit_s=2.0),
     Trap(
         "the memory limit ends a call",
         "hog = []\n    while True: hog.append(b'x' * (32 << 20))",
@@ -65,7 +65,8 @@ def run_traps(start: Starter, staging: Staging, workers: int) -> Iterator[tuple[
     """Run all traps, `workers` at a time; yields each with its result."""
     with tempfile.NamedTemporaryFile(prefix="pgdl-canary-") as canary, ThreadPoolExecutor(workers) as threads:
         jobs = [trial_job(staging, trap, canary=canary.name) for trap in TRAPS]
-        results = threads.map(lambda job, slot: run_trial(start, job, slot), jobs, range(len(jobs)))
+        slots = range(len(jobs))
+        results = threads.map(lambda job, slot: run_trial(start, job, slot, TRAPS[slot].time_limit_s), jobs, slots)
         yield from zip(TRAPS, results, strict=True)
 
 
@@ -79,12 +80,12 @@ def trial_job(
     return Job(staging.worker(), submission, model, data, keras=keras, threads=threads, gpu=gpu)
 
 
-def run_trial(start: Starter, job: Job, slot: int) -> CallResult:
+def run_trial(start: Starter, job: Job, slot: int, time_limit_s: float) -> CallResult:
     """Make the call of a staged trap."""
     call = prepare_call(start, job, Limits(memory_bytes=MEMORY_BYTES), slot, stopping=lambda: False)
     if isinstance(call, CallResult):
         return call
-    return call.run(seed=0, clock=Clock(TIME_LIMIT_S, f"the time limit of {TIME_LIMIT_S:g} s"))
+    return call.run(seed=0, clock=Clock(time_limit_s, f"the time limit of {time_limit_s:g} s"))
 
 
 def _write(directory: Path, source: str) -> None:

@@ -46,8 +46,10 @@ def start(environment: dict[str, str]) -> Any:
     def run(*arguments: object) -> subprocess.Popen[str]:
         command = [*PGDL, *map(str, arguments)]
         process = subprocess.Popen(
-            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            # a caller that ignores Ctrl-C must not decide for the harness
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )  # fmt: skip
         started.append(process)
         return process
 

@@ -150,10 +150,11 @@ def test_root_becomes_an_ordinary_user_of_the_slot(job: Job) -> None:
     assert kept == {"CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"}
     end = worker.index("--")
     drop = " ".join(worker[:end])
-    assert drop.startswith("/usr/bin/setpriv --reuid 64003 --regid 64003 --clear-groups ")
+    uid = bubblewrap.worker_uid(slot=3)
+    assert drop.startswith(f"/usr/bin/setpriv --reuid {uid} --regid {uid} --clear-groups ")
     assert "--bounding-set=-all --inh-caps=-all --no-new-privs" in drop
     assert worker[end + 1] == sys.executable
-    assert command(job, slot=4)[1][2] == "64004"
+    assert command(job, slot=4)[1][2] == str(bubblewrap.worker_uid(slot=4)) != str(uid)
 
 
 @pytest.mark.parametrize("user", ["ordinary_user", "root"])
