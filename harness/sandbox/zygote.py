@@ -6,6 +6,7 @@ before it gives up every privilege. Nothing is shared between calls but what the
 
 import json
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -28,6 +29,9 @@ PLACEHOLDER = ("/bin/sh", "-c", "echo ready; exec /bin/sleep infinity >/dev/null
 
 #: Seconds that the imports may take.
 IMPORT_S = 120.0
+
+#: Seconds that a fork may take to say its process id.
+FORK_S = 30.0
 
 
 class ForkedBody:
@@ -77,7 +81,10 @@ class ForkedBody:
 
     def _read_line(self) -> bytes:
         line = b""
-        while not line.endswith(b"\n") and (byte := self._report.read(1)):
+        while not line.endswith(b"\n") and select.select([self._report], [], [], FORK_S)[0]:
+            byte = self._report.read(1)
+            if not byte:
+                break
             line += byte
         return line
 
