@@ -38,6 +38,9 @@ format: setup ## Rewrite the code in the house style
 bench: setup sandbox ## Run the benchmarks
 	$(BIN)/python -m pytest tests/benchmarks -o addopts=
 
+redteam: setup sandbox ## Run every attack on the sandbox, started both ways
+	PGDL_REDTEAM=full $(BIN)/python -m pytest tests/redteam -rxX
+
 setup: $(STAMP) ## Make .venv at the versions of constraints.txt, unless it is up to date
 
 $(STAMP): pyproject.toml constraints.txt
@@ -54,4 +57,4 @@ clean: ## Remove what was built, demo results included, and all caches; keep .ve
 	rm -rf build dist ./*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
-.PHONY: help demo demo-full test lint format bench setup sandbox lock clean
+.PHONY: help demo demo-full test lint format bench redteam setup sandbox lock clean

@@ -17,6 +17,7 @@ from harness.errors import UserError
 DENIED = (
     "acct", "add_key", "adjtimex", "bpf", "chroot", "clock_adjtime", "clock_settime", "create_module",
     "delete_module", "fanotify_init", "finit_module", "fsconfig", "fsmount", "fsopen", "fspick", "init_module",
+    "inotify_add_watch", "inotify_init", "inotify_init1",
     "io_uring_enter", "io_uring_register", "io_uring_setup", "ioperm", "iopl", "kcmp", "kexec_file_load",
     "kexec_load", "keyctl", "landlock_create_ruleset", "memfd_secret", "mount", "mount_setattr", "move_mount",
     "mq_getsetattr", "mq_notify", "mq_open", "mq_timedreceive", "mq_timedsend", "mq_unlink", "msgctl", "msgget",

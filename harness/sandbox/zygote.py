@@ -155,14 +155,20 @@ class Zygote:
 
 
 def _placeholder(job: Job, limits: Limits, slot: int, sink: int) -> SandboxBody:
-    """Make a sandbox, and wait until all of it is there."""
+    """Make a sandbox, and wait until all of it is there.
+
+    Its first process is as confined as the worker, who is the same user and can write into its memory.
+    """
     options, prefix = bubblewrap.sandbox(job, limits, slot)
+    seccomp = memory_file(filter_program(job.gpu is not None))
     source, ready = os.pipe()
     with os.fdopen(source, "rb") as answer:
         try:
-            body = SandboxBody(options, [*prefix, *PLACEHOLDER], (), output=ready, errors=sink)
+            filtered = [*options, "--seccomp", str(seccomp)]
+            body = SandboxBody(filtered, [*prefix, *PLACEHOLDER], (seccomp,), output=ready, errors=sink)
         finally:
             os.close(ready)
+            os.close(seccomp)
         if not answer.readline():
             body.kill()
             body.close()

@@ -17,6 +17,9 @@ from harness.worker.channel import Channel
 from harness.worker.limits import apply_limits, die_with_parent
 from harness.worker.value import BadValueError, as_finite_float
 
+#: Characters of a message: each may take twelve bytes of a frame.
+MESSAGE = 300
+
 #: System errors by which the sandbox refuses something.
 REFUSALS = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH}
 
@@ -97,7 +100,7 @@ def _call(submission: Path, model: Any, dataset: Any) -> dict[str, str]:
             return {"status": "INVALID_SUBMISSION", "message": message}
         return {"status": "OK", "value": as_finite_float(measure(model, dataset)).hex()}
     except BadValueError as error:
-        return {"status": "BAD_VALUE", "message": str(error)}
+        return {"status": "BAD_VALUE", "message": str(error)[:MESSAGE]}
     except MemoryError as error:
         return {"status": "MEMORY", "message": _describe(error)}
     except BaseException as error:
@@ -113,4 +116,4 @@ def _describe(error: BaseException) -> str:
         text = " ".join(str(error).split())
     except Exception:
         text = "(its message cannot be printed)"
-    return f"{type(error).__name__}: {text}"[:500]
+    return f"{type(error).__name__}: {text}"[:MESSAGE]

@@ -1,0 +1,15 @@
+"""Leaves dead children unreaped until no more can be made."""
+
+import os
+
+EXPECT = ("OK",)
+
+
+def complexity(model, dataset):
+    for _ in range(2000):
+        try:
+            os.posix_spawn("/bin/true", ["true"], {})
+        except OSError:
+            return 1.0
+    print("BREACH: 2000 zombies")
+    return 0.0

@@ -1,0 +1,7 @@
+"""Exits while it is imported."""
+
+import os
+
+EXPECT = ("CRASH",)
+
+os._exit(3)

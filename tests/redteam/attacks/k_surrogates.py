@@ -1,0 +1,21 @@
+"""Sends lone surrogates and control characters in a message that will be stored and printed."""
+
+import os
+import socket
+import stat
+import time
+
+EXPECT = ("EXCEPTION",)
+
+
+def channel():
+    """The control channel: the only socket there is."""
+    found = [fd for fd in range(3, 1024) if os.path.exists(f"/proc/self/fd/{fd}")]
+    return socket.socket(fileno=next(fd for fd in found if stat.S_ISSOCK(os.fstat(fd).st_mode)))
+
+
+def complexity(model, dataset):
+    control = channel()
+    control.sendall(b'{"event":"result","status":"EXCEPTION","message":"\\ud800\\u0000\\u001b[31m\\udfff"}\n')
+    time.sleep(60)
+    return 1.0

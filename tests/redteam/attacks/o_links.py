@@ -1,0 +1,17 @@
+"""Makes links to files outside, and follows them."""
+
+import os
+
+EXPECT = ("OK",)
+
+
+def complexity(model, dataset):
+    for number, path in enumerate(("@TASK@/single/model_0/config.json", "../../../../@TASK@", "/proc/1/root/@TASK@")):
+        for make in (os.symlink, os.link):
+            try:
+                make(path, f"/tmp/link{number}")
+                os.stat(f"/tmp/link{number}")
+                print(f"BREACH: {path}")
+            except OSError:
+                pass
+    return 1.0

@@ -1,0 +1,20 @@
+"""Opens files that only root may read, which a worker of a harness that root runs could if it were root outside."""
+
+import os
+import sys
+
+EXPECT = ("OK",)
+
+
+def complexity(model, dataset):
+    if os.getuid() == 0 or os.geteuid() == 0 or 0 in os.getgroups():
+        print("BREACH: is root")
+    for top in ("/usr/sbin", "/usr/libexec", "/usr/local", "/usr/lib", sys.prefix, "/job"):
+        for directory, directories, files in os.walk(top):
+            if directory.count("/") > 4:
+                directories.clear()
+            for path in (os.path.join(directory, name) for name in files):
+                state = os.lstat(path)
+                if state.st_uid == 0 and not state.st_mode & 0o4 and os.access(path, os.R_OK):
+                    print(f"BREACH: {path}")
+    return 1.0

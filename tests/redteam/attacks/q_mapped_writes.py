@@ -1,0 +1,25 @@
+"""Writes to read-only files through private and shared mappings, and through /proc/self/fd and /proc/self/mem."""
+
+import mmap
+import os
+
+EXPECT = ("OK",)
+
+
+def complexity(model, dataset):
+    path = "/job/data/labels.npy"
+    before = open(path, "rb").read()
+    descriptor = os.open(path, os.O_RDONLY)
+    for action in (
+        lambda: mmap.mmap(descriptor, 0, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE).write(b"left"),
+        lambda: os.close(os.open(f"/proc/self/fd/{descriptor}", os.O_RDWR)),
+        lambda: os.pwrite(descriptor, b"left", 0),
+    ):
+        try:
+            action()
+            print("BREACH: a read-only file was opened for writing")
+        except OSError:
+            pass
+    if open(path, "rb").read() != before:
+        print("BREACH: changed the data")
+    return 1.0

@@ -1,0 +1,70 @@
+"""Fixtures of the attack suite: what the end-to-end tests have, with marks by which leftovers are found."""
+
+import fcntl
+import os
+import secrets
+import shutil
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from harness.sandbox.probe import sandbox_problem
+from throwaway import make_task
+
+
+@pytest.fixture(scope="session")
+def token() -> str:
+    """A word that is on no other machine."""
+    return secrets.token_hex(8)
+
+
+@pytest.fixture(scope="session")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a hidden task of a single model."""
+    problem = sandbox_problem()
+    if problem is not None:
+        pytest.skip(f"no sandbox here: {problem}")
+    directory = tmp_path_factory.mktemp("target")
+    task = make_task(directory, name="single", reference=False)
+    for number in range(1, 8):
+        shutil.rmtree(task / f"model_{number}")
+    return directory
+
+
+@pytest.fixture(scope="session")
+def beacon(target: Path, token: str) -> Iterator[None]:
+    """What attacks look for outside: listening sockets, a lock on a shared file, and somebody who opens it."""
+    shared = Path(os.__file__)  # in every sandbox
+    stop = threading.Event()
+
+    def open_again_and_again() -> None:
+        while not stop.wait(0.1):
+            shared.read_bytes()
+
+    thread = threading.Thread(target=open_again_and_again)
+    with shared.open("rb") as held, listening(f"\0redteam-{token}"), listening(f"{target}/socket"):
+        fcntl.flock(held, fcntl.LOCK_EX)
+        thread.start()
+        yield
+        stop.set()
+        thread.join()
+
+
+@contextmanager
+def listening(name: str) -> Iterator[None]:
+    """A Unix socket of that name that accepts connections."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(name)
+        server.listen()
+        yield
+
+
+@pytest.fixture(scope="session")
+def surroundings(tmp_path_factory: pytest.TempPathFactory, token: str) -> dict[str, str]:
+    """The harness' environment: a cache whose path tells which processes belong to it, and a secret."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("PGDL_")}
+    cache = tmp_path_factory.mktemp(f"cache-{token}-")
+    return variables | {"PGDL_CACHE": str(cache), "SECRET_TOKEN": "hunter2"}

@@ -1,0 +1,162 @@
+"""Hostile submissions, each in a real sandbox: none gets what it wants, and nothing of any is left behind.
+
+Every file in attacks/ is one submission. Its name starts with the kind of attack:
+
+    a endless in Python   b endless in C     c ignores signals     d processes       e daemons
+    f memory              g files            h output, input       i values, errors  j ways to die
+    k control channel     l worker's code    m other processes     n network         o other files
+    p debugging           q read-only files  r earlier, other calls                  s names and times
+    t kernel
+
+Constants say what may become of it: EXPECT, the outcomes; VALUE, the value; TWICE, that it is called twice and
+looks for its own marks; KNOWN_BREACH, why it succeeds for now, and BREACHED, in which ways of starting if not in
+all. An attack that can tell that it succeeded prints BREACH. The files in controls/ are honest and give their VALUE.
+
+PGDL_REDTEAM=full runs all attacks, started both ways; otherwise a few are.
+"""
+
+import ast
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from e2e.real_runs import PGDL, records, wait_for
+
+HERE = Path(__file__).parent
+FULL = os.environ.get("PGDL_REDTEAM") == "full"
+TIME_LIMIT = 3
+MEMORY = "900M"
+
+#: What runs without PGDL_REDTEAM=full, beside the controls.
+SHORT = {
+    "c_ignores_signals", "d_fork_bomb", "e_daemon", "f_orphan", "g_fill_scratch", "g_writable_places",
+    "h_escapes_in_error", "i_error_that_raises", "j_kills_all", "k_claims_infra_error", "k_forged_value",
+    "l_patches_worker", "m_environments", "n_socket_families", "o_guessed_paths", "q_writes_to_job", "r_left_files",
+    "s_names_in_mounts", "t_32_bit_calls", "t_becomes_root", "t_namespaces",
+}  # fmt: skip
+
+FILES = {
+    path.stem: path
+    for path in sorted(HERE.glob("[ac]*s/*.py"))
+    if FULL or path.stem in SHORT or path.parent.name == "controls"
+}
+MODES = ("fast", "fresh") if FULL else ("fast",)
+
+pytestmark = pytest.mark.timeout(1800)
+
+
+def constants(path: Path) -> dict[str, Any]:
+    """The constants of an attack, read without running it."""
+    found = {}
+    for statement in ast.parse(path.read_text()).body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            name = statement.targets[0].id
+            if name in ("EXPECT", "VALUE", "TWICE", "KNOWN_BREACH", "BREACHED"):
+                found[name] = ast.literal_eval(statement.value)
+    return found
+
+
+def calls(path: Path) -> list[str]:
+    """Names under which an attack is submitted."""
+    return [path.stem, f"{path.stem}_again"] if "TWICE" in constants(path) else [path.stem]
+
+
+@pytest.fixture(scope="module", params=MODES)
+def mode(request) -> str:
+    """How calls start."""
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def rows(mode, tmp_path_factory, target, token, surroundings, beacon) -> dict[str, dict[str, Any]]:
+    """Run everything in one go: submission name -> record."""
+    directory = tmp_path_factory.mktemp(mode)
+    places = {
+        "@TASK@": str(target),
+        "@CACHE@": surroundings["PGDL_CACHE"],
+        "@TOKEN@": token,
+        "@HOST@": os.uname().nodename,
+    }
+    submissions = [copy for path in FILES.values() for copy in prepared(path, directory, places)]
+    command = [
+        *PGDL, "run", *submissions, "--tasks", target, "--results", directory / "results.db",
+        "--time-limit", TIME_LIMIT, "--memory", MEMORY, "--sandbox", mode,
+        "--workers", 1,  # a fork bomb would keep its neighbour from doing its worst in time
+    ]  # fmt: skip
+    arguments, pipe = [*map(str, command)], subprocess.PIPE
+    with subprocess.Popen(arguments, env=surroundings, stdout=pipe, stderr=subprocess.STDOUT, text=True) as run:
+        wait_for(lambda: bool(processes_of(token)), "the first sandbox", seconds=120)  # so that they can be found
+        output, _ = run.communicate()
+    assert run.returncode in (0, 1), output
+    assert "\x1b]" not in output
+    return {row["submission"]: row for row in records(directory / "results.db")}
+
+
+def prepared(path: Path, directory: Path, places: dict[str, str]) -> Iterator[Path]:
+    """The attack with the true paths that it guesses, and a second one if it looks for its own marks."""
+    source = path.read_text()
+    for place, true in places.items():
+        source = source.replace(place, true)
+    for name in calls(path):
+        copy = directory / f"{name}.py"
+        copy.write_text(f"{source}\n# {name}\n")
+        yield copy
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_attack(request, mode, rows, name):
+    said = constants(FILES[name])
+    if "KNOWN_BREACH" in said and mode in said.get("BREACHED", mode):
+        request.applymarker(pytest.mark.xfail(strict=True, reason=said["KNOWN_BREACH"]))
+    for row in (rows[called] for called in calls(FILES[name])):
+        assert row["outcome"] in said["EXPECT"], (row["outcome"], row["message"], row["output_tail"][-2000:])
+        assert "BREACH" not in row["output_tail"]
+        assert row["value"] == said.get("VALUE", row["value"])
+
+
+def test_everything_has_one_record(rows):
+    assert set(rows) == {called for path in FILES.values() for called in calls(path)}
+
+
+def test_the_time_limit_binds(rows):
+    late = {name: row["call_wall_s"] for name, row in rows.items() if row["call_wall_s"] > TIME_LIMIT + 4}
+    assert not late
+
+
+def test_what_is_stored_is_short_and_printable(rows):
+    for row in rows.values():
+        assert len(row["message"]) <= 600
+        assert len(row["output_tail"]) <= 16_000
+        assert all(c.isprintable() or c in "\n\t" for c in row["message"] + row["output_tail"])
+
+
+def test_no_process_is_left(rows, token):
+    wait_for(lambda: not processes_of(token), "the last process to end", seconds=10)
+
+
+def test_nothing_staged_is_left(rows, surroundings):
+    assert not list(Path(surroundings["PGDL_CACHE"], "staged").iterdir())
+
+
+def processes_of(token: str) -> list[psutil.Process]:
+    """Processes with the token in a mount or an argument: workers mount the cache, zygotes are told where it is."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            mounts = Path(f"/proc/{process.pid}/mountinfo").read_text()
+            if token in mounts or any(token in word for word in process.cmdline()):
+                found.append(process)
+        except (OSError, psutil.Error):
+            continue
+    return found
+
+
+def test_attacks_say_what_they_are():
+    """Every file says in its first lines what it tries and what stops it, and what may become of it."""
+    for path in HERE.glob("[ac]*s/*.py"):
+        assert ast.get_docstring(ast.parse(path.read_text())), path
+        assert "EXPECT" in constants(path), path
