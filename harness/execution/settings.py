@@ -9,7 +9,7 @@ from harness.sandbox.limits import Limits
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings that are part of what makes a call the same call (see `plan.call_key`)."""
+    """What `plan_calls` and `execute` go by."""
 
     limits: Limits
     time_limit_s: float = 300.0

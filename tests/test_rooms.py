@@ -1,0 +1,41 @@
+"""Each room imports only what it may (docs/architecture.md)."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+#: room -> top-level packages of this project, and of the field, that it must not import.
+FORBIDDEN = {
+    "scoring": {"harness", "baselines", "tensorflow", "keras", "tf_keras"},
+    "baselines": {"harness", "scoring"},
+    "harness": {"tensorflow", "keras", "tf_keras"},
+}
+WORKER = ROOT / "harness" / "worker"
+
+
+def imported(file):
+    """Full names of the modules that a file imports."""
+    names = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module)
+    return names
+
+
+@pytest.mark.parametrize("room", FORBIDDEN)
+def test_no_room_imports_what_it_may_not(room):
+    files = [file for file in (ROOT / room).rglob("*.py") if not file.is_relative_to(WORKER)]
+    assert files
+    found = {file.name: {name.split(".")[0] for name in imported(file)} & FORBIDDEN[room] for file in files}
+    assert {name: heads for name, heads in found.items() if heads} == {}
+
+
+def test_the_worker_imports_nothing_of_the_rest_of_the_harness():
+    for file in WORKER.glob("*.py"):
+        own = {name for name in imported(file) if name.split(".")[0] in ("harness", "scoring", "baselines")}
+        assert all(name.startswith("harness.worker") for name in own), file.name
