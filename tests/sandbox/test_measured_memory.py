@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from harness.sandbox.limits import MIB
-from harness.sandbox.memory import Usage, measure
+from harness.sandbox.memory import Usage, _shares_memory, measure
 
 MUCH = 10**15
 
@@ -63,3 +63,10 @@ def test_a_process_that_is_gone_uses_nothing() -> None:
     with running("") as pid:
         pass
     assert measure([pid], MUCH) == Usage(0, 0.0)
+
+
+def test_a_child_has_memory_of_its_own_once_its_program_runs() -> None:
+    """Between its start by vfork and its program it runs in its parent's, and would count twice."""
+    with running("") as child:
+        assert _shares_memory(os.getpid(), os.getpid())
+        assert not _shares_memory(child, os.getpid())
