@@ -38,8 +38,7 @@ class Starters:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for zygote in self._zygotes.values():
-            zygote.close()
+        self._close()
 
     def prepare(self, versions: Iterable[int], staging: Staging, threads: int, gpu: Gpu | None) -> None:
         """Start what the versions of Keras need, and try it with a call whose value is known.
@@ -63,14 +62,18 @@ class Starters:
             if self._starts is Starts.FAST:
                 raise UserError(reason, remedy="use --sandbox fresh") from error
             self._warn(f"{reason}; every call starts a new interpreter")
-            self.__exit__(None, None, None)
-            self._zygotes = {}
+            self._close()
 
     def starter(self, keras: int) -> Starter:
         """What starts a worker with this version of Keras."""
         if not self._sandboxed:
             return start_plain
         return self._zygotes[keras].start if keras in self._zygotes else start_fresh
+
+    def _close(self) -> None:
+        for zygote in self._zygotes.values():
+            zygote.close()
+        self._zygotes = {}
 
     @property
     def sandbox(self) -> str:

@@ -71,7 +71,7 @@ class SandboxBody:
 
     def exit_status(self) -> int | None:
         """Bubblewrap ends as its command does."""
-        return _shell_status(self._process.poll())
+        return shell_status(self._process.poll())
 
     def kill(self) -> None:
         """Kill the first process; the kernel kills the rest."""
@@ -104,7 +104,7 @@ class PlainBody:
 
     def exit_status(self) -> int | None:
         """How the worker ended."""
-        return _shell_status(self._process.poll())
+        return shell_status(self._process.poll())
 
     def kill(self) -> None:
         """Kill the worker and what it started in its own process group."""
@@ -143,6 +143,6 @@ def memory_file(content: bytes) -> int:
     return descriptor
 
 
-def _shell_status(code: int | None) -> int | None:
+def shell_status(code: int | None) -> int | None:
     """128 + number for a signal, as a shell and bubblewrap have it."""
     return 128 - code if code is not None and code < 0 else code

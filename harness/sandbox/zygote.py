@@ -13,7 +13,7 @@ import sys
 import threading
 
 from harness.sandbox import bubblewrap
-from harness.sandbox.body import SandboxBody, StartError, memory_file
+from harness.sandbox.body import SandboxBody, StartError, memory_file, shell_status
 from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
@@ -59,8 +59,7 @@ class ForkedBody:
             if line is None:
                 break
             if line:
-                code = int(json.loads(line)["status"])
-                self._status = 128 - code if code < 0 else code
+                self._status = shell_status(int(json.loads(line)["status"]))
             else:
                 self._ended = True
         return self._status
@@ -136,6 +135,7 @@ class Zygote:
         except OSError as error:
             os.close(source)
             placeholder.kill()
+            placeholder.close()
             raise StartError(f"the zygote is gone: {error}") from error
         finally:
             os.close(report)
