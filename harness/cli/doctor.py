@@ -94,8 +94,9 @@ def _sandbox() -> Iterator[Finding]:
     import os
 
     from harness.execution.machine import plan_lanes
-    from harness.execution.starters import Starters, Starts
-    from harness.sandbox.limits import default_memory_bytes
+    from harness.execution.settings import Settings
+    from harness.execution.starters import Starters
+    from harness.sandbox.limits import Limits, default_memory_bytes
     from harness.sandbox.probe import sandbox_problem
     from harness.sandbox.selftest import run_traps
     from harness.sandbox.staging import Staging
@@ -112,7 +113,7 @@ def _sandbox() -> Iterator[Finding]:
         "tried now with small submissions:",
     )
     warnings: list[str] = []
-    with Staging() as staging, Starters(Starts.AUTO, sandboxed=True, warn=warnings.append) as starters:
+    with Staging() as staging, Starters(Settings(Limits()), warnings.append) as starters:
         starters.prepare([3], staging, threads=1, gpu=None)
         if warnings:
             yield WARNING, "  fast starts", "do not work", warnings[0]

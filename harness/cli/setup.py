@@ -7,9 +7,9 @@ import click
 
 from harness.execution.budget import TimeBudget
 from harness.execution.machine import Lanes, plan_lanes
-from harness.execution.settings import Settings
-from harness.execution.starters import Starts
+from harness.execution.settings import Settings, Starts
 from harness.sandbox.devices import find_gpus
+from harness.sandbox.isolation import Isolation
 from harness.sandbox.limits import Limits, default_memory_bytes
 from harness.sandbox.probe import require_sandbox
 
@@ -36,7 +36,7 @@ def prepare(options: dict[str, Any]) -> Setup:
         time_budget=TimeBudget(options["time_budget"]),
         seed=options["seed"],
         keras=int(options["keras"]) if options["keras"] else None,
-        sandboxed=not options["unsafe_no_sandbox"],
+        isolation=Isolation.NONE if options["unsafe_no_sandbox"] else Isolation.BUBBLEWRAP,
         starts=Starts(options["sandbox_mode"]),
     )
     if settings.sandboxed:

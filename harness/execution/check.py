@@ -52,7 +52,7 @@ def try_submission(
     chosen = [call for task in tasks for call in _spread([c for c in calls if c.task is task], models)]
     with (
         Staging() as staging,
-        Starters(settings.starts, sandboxed=settings.sandboxed, warn=warn) as starters,
+        Starters(settings, warn) as starters,
         Pool(lanes, settings.limits, staging, starters, Clocks(calls, (), settings).clock) as pool,
     ):
         finished = list(pool.run([chosen[0], *chosen]))

@@ -28,15 +28,16 @@ class PlannedCall:
 def plan_calls(submissions: Sequence[Submission], tasks: Sequence[Task], settings: Settings) -> list[PlannedCall]:
     """Return all calls: submission by submission, task by task, models in a secret order.
 
-    The order depends on seed and submission, not on the models' names: it must tell a submission nothing.
+    It is drawn anew every time: a submission that reads the time, or counts its calls, must learn nothing about
+    a model from its place. No value depends on it.
     """
     calls = []
     for submission in submissions:
         keras = settings.keras or submission.metadata.keras or 3
         digest = submission.digest
         for task in tasks:
-            models = sorted(task.models, key=lambda model: (model.digest, model.id))
-            random.Random(_digest(settings.seed, digest, task.name)).shuffle(models)  # noqa: S311 - no secret to keep
+            models = list(task.models)
+            random.SystemRandom().shuffle(models)
             for model in models:
                 # The seed depends on what the call is about, never on its place in a run.
                 seed = int(_digest(settings.seed, digest, task.name, model.digest)[:8], 16)

@@ -64,7 +64,7 @@ def execute(
     machine = describe_machine() | {"threads": str(lanes.threads)}
     with (
         Staging() as staging,
-        Starters(settings.starts, sandboxed=settings.sandboxed, warn=warn) as starters,
+        Starters(settings, warn) as starters,
         Pool(lanes, settings.limits, staging, starters, clocks.clock) as pool,
     ):
         for done in pool.run(plan.missing):

@@ -1,10 +1,19 @@
 """What a user decides about a run."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from harness.execution.budget import TimeBudget
-from harness.execution.starters import Starts
+from harness.sandbox.isolation import Isolation
 from harness.sandbox.limits import Limits
+
+
+class Starts(StrEnum):
+    """How workers are started in bubblewrap's sandbox; values of measures do not depend on it."""
+
+    AUTO = "auto"  #: fast where that works here, else fresh
+    FAST = "fast"  #: a fork of a process that has imported TensorFlow, in a sandbox of its own
+    FRESH = "fresh"  #: a new interpreter in a sandbox of its own
 
 
 @dataclass(frozen=True)
@@ -16,5 +25,10 @@ class Settings:
     time_budget: TimeBudget = TimeBudget.EACH
     seed: int = 0
     keras: int | None = None  #: overrides what submissions ask for
-    sandboxed: bool = True
+    isolation: Isolation = Isolation.BUBBLEWRAP
     starts: Starts = Starts.AUTO  #: makes no difference to values, so it is no part of what makes a call the same
+
+    @property
+    def sandboxed(self) -> bool:
+        """Whether submissions are kept from this machine at all."""
+        return self.isolation is not Isolation.NONE

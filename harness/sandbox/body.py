@@ -12,6 +12,7 @@ from harness.sandbox import bubblewrap
 from harness.sandbox.job import BOOTSTRAP, Job
 from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
+from harness.sandbox.storage import Storage, storage_of_namespaces
 
 
 class StartError(Exception):
@@ -24,6 +25,9 @@ class Body(Protocol):
     @property
     def roots(self) -> tuple[int, ...]:
         """Process ids under which all processes of the call are found."""
+
+    def storage(self) -> Storage:
+        """What the call holds outside of its processes' memory; nothing where that is bounded by other means."""
 
     def exit_status(self) -> int | None:
         """How the worker ended (128 + number for a signal), None while it runs."""
@@ -69,6 +73,10 @@ class SandboxBody:
         """The first process of the sandbox."""
         return (self.pid,)
 
+    def storage(self) -> Storage:
+        """The scratch space and the sockets of the sandbox's namespaces."""
+        return storage_of_namespaces(self.pid, bubblewrap.SCRATCH)
+
     def exit_status(self) -> int | None:
         """Bubblewrap ends as its command does."""
         return shell_status(self._process.poll())
@@ -101,6 +109,10 @@ class PlainBody:
     def roots(self) -> tuple[int, ...]:
         """The worker."""
         return (self._process.pid,)
+
+    def storage(self) -> Storage:
+        """Not looked at: its files are the user's own."""
+        return Storage()
 
     def exit_status(self) -> int | None:
         """How the worker ended."""

@@ -28,6 +28,9 @@ JOB_DIRECTORIES = ("/job/trusted", "/job/submission", "/job/model", "/job/data")
 #: Home directory and scratch space inside.
 HOME = "/tmp"
 
+#: Everything that is writable inside.
+SCRATCH = ("/tmp", "/dev/shm")
+
 
 def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
     """Return bubblewrap's options for `job`, and what must precede a command that runs in the sandbox.

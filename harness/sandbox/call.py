@@ -121,6 +121,8 @@ class Call:
             ended = early
         finally:
             wall = clock.stop(started)
+        if ended.outcome is Outcome.TIMEOUT:
+            ended = Ended(Outcome.TIMEOUT, f"{ended.message} (used {wall:.2f} s)")
         before = self._usage
         self._look()
         cpu = max(self._usage.cpu_s, before.cpu_s) - self._result.load_cpu_s  # a process may be gone already
@@ -154,13 +156,24 @@ class Call:
                 looked = time.monotonic()
 
     def _watch(self, timed: bool) -> None:
+        """Compare what is used with the limits; raises `Ended`."""
         self._look()
-        if self._usage.memory_bytes > self._limits.memory_bytes:
-            used, limit = self._usage.memory_bytes // MIB, self._limits.memory_bytes // MIB
-            message = f"out of memory (limit {limit} MiB, used {used} MiB)"
-            raise Ended(Outcome.MEMORY, message if timed else f"{message} before the measure was called")
-        if self._worker.output_total > self._limits.output_bytes:
-            raise Ended(Outcome.OUTPUT, f"printed more than {self._limits.output_bytes // MIB} MiB")
+        limits, held, when = (
+            self._limits,
+            self._worker.body.storage(),
+            "" if timed else " before the measure was called",
+        )
+        scratch_bytes = limits.scratch_bytes + limits.shared_memory_bytes
+        for outcome, what, used, limit, unit in (
+            (Outcome.MEMORY, "out of memory", self._usage.memory_bytes, limits.memory_bytes, MIB),
+            (Outcome.MEMORY, "too many sockets", held.sockets, limits.sockets, 1),
+            (Outcome.OUTPUT, "printed too much", self._worker.output_total, limits.output_bytes, MIB),
+            (Outcome.OUTPUT, "wrote too much", held.scratch_bytes, scratch_bytes, MIB),
+            (Outcome.OUTPUT, "wrote too many files", held.scratch_files, limits.scratch_files, 1),
+        ):
+            if used > limit:
+                name = " MiB" if unit == MIB else ""
+                raise Ended(outcome, f"{what} (limit {limit // unit}{name}, used {used // unit}{name}){when}")
         if machine_is_exhausted():
             raise Ended(Outcome.INFRA_ERROR, "the machine has less than 5 % of its memory left")
 

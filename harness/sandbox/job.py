@@ -42,6 +42,7 @@ class Job:
             "OPENBLAS_NUM_THREADS": threads,
             "TF_FORCE_GPU_ALLOW_GROWTH": "true",
             "CUDA_CACHE_PATH": home,
+            "HDF5_USE_FILE_LOCKING": "FALSE",  # the sandbox has no flock
             "CUDA_VISIBLE_DEVICES": "-1" if self.gpu is None else self.gpu.uuid,
         }
 

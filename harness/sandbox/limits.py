@@ -25,6 +25,10 @@ class Limits:
     file_bytes: int = 256 * MIB
     scratch_bytes: int = 256 * MIB
     shared_memory_bytes: int = 64 * MIB
+    #: Files in both kinds of scratch space; each takes about a KiB of the kernel's memory.
+    scratch_files: int = 20_000
+    #: Sockets; a full queue takes up to 416 KiB of the kernel's memory.
+    sockets: int = 512
     #: Output beyond this ends the call.
     output_bytes: int = 64 * MIB
 

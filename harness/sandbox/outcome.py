@@ -9,7 +9,7 @@ class Outcome(StrEnum):
     OK = "OK"  #: a finite real number came back
     TIMEOUT = "TIMEOUT"  #: the wall clock passed the limit
     MEMORY = "MEMORY"  #: memory passed the limit
-    OUTPUT = "OUTPUT"  #: more was printed than allowed
+    OUTPUT = "OUTPUT"  #: more was printed, or written to scratch space, than allowed
     CRASH = "CRASH"  #: the process ended without a result (signal, exit)
     EXCEPTION = "EXCEPTION"  #: the submission raised
     BAD_VALUE = "BAD_VALUE"  #: not a finite real scalar

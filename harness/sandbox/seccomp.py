@@ -1,7 +1,8 @@
 """The system-call filter of the sandbox: a deny list, because TensorFlow's own needs are open-ended.
 
-Denied calls fail with EPERM (`clone3` with ENOSYS, so that libc falls back to the `clone` whose flags can
-be examined); calls by a foreign ABI (32-bit, x32) kill the process at once.
+Denied calls fail with EPERM; `clone3` with ENOSYS, so that libc falls back to the `clone` whose flags can be
+examined; `flock` too, for a lock on a file that calls share would let them notice each other. Calls by a
+foreign ABI (32-bit, x32) kill the process at once.
 """
 
 import errno
@@ -34,6 +35,9 @@ NAMESPACE_FLAGS = (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000
 #: `ioctl` requests that push input into a terminal.
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 
+#: `fcntl` commands by which concurrent calls could notice each other on files that they share (leases, watches).
+F_SETLEASE, F_GETLEASE, F_NOTIFY = 1024, 1025, 1026
+
 PR_SET_PDEATHSIG = 1
 
 
@@ -57,12 +61,15 @@ def filter_program(gpu: bool) -> bytes:
         except OSError as error:  # a call that this architecture or library does not know cannot be made
             if error.errno not in (errno.EINVAL, errno.EFAULT, errno.EDOM):
                 raise
-    rules.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")
+    for name in ("clone3", "flock"):  # callers have another way: `clone`; and no locks, as on many network disks
+        rules.add_rule(seccomp.ERRNO(errno.ENOSYS), name)
     for flag in NAMESPACE_FLAGS:
         rules.add_rule(denied, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
     rules.add_rule(denied, "socket", seccomp.Arg(0, seccomp.NE, 1))  # AF_UNIX only
     for request in (TIOCSTI, TIOCLINUX):
         rules.add_rule(denied, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFFFFFF, request))
+    for command in (F_SETLEASE, F_GETLEASE, F_NOTIFY):
+        rules.add_rule(denied, "fcntl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFFFFFF, command))
     # A worker must die with the harness: nothing may clear the signal that its parent's death sends.
     rules.add_rule(
         denied,

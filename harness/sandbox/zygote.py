@@ -17,6 +17,7 @@ from harness.sandbox.body import SandboxBody, StartError, memory_file, shell_sta
 from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
+from harness.sandbox.storage import Storage
 
 #: What the zygote's interpreter runs; the arguments are its channel and the directory of the worker's code.
 BOOTSTRAP = (
@@ -51,6 +52,10 @@ class ForkedBody:
             raise StartError(first.get("error", "no worker"))
         self.roots = (placeholder.pid, int(first["pid"]))
         os.set_blocking(report, False)
+
+    def storage(self) -> Storage:
+        """What the placeholder's namespaces hold."""
+        return self._placeholder.storage()
 
     def exit_status(self) -> int | None:
         """What the worker's parent, outside the sandbox, says of its end."""

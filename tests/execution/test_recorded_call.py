@@ -10,13 +10,14 @@ from harness.execution.budget import TimeBudget
 from harness.execution.plan import plan_calls
 from harness.execution.pool import Done
 from harness.execution.run import to_evaluation
+from harness.sandbox.isolation import Isolation
 from harness.sandbox.limits import GIB
 from harness.sandbox.outcome import Outcome
 from harness.sandbox.result import CallResult
 
 
 def test_every_column_has_its_own_source() -> None:
-    settings = replace(SETTINGS, time_limit_s=7.0, time_budget=TimeBudget.AVERAGE, sandboxed=False)
+    settings = replace(SETTINGS, time_limit_s=7.0, time_budget=TimeBudget.AVERAGE, isolation=Isolation.NONE)
     (planned,) = plan_calls([make_submission(keras=2)], [make_task(1)], settings)
     result = CallResult(
         Outcome.MEMORY, None, "out of memory", 1.0, 2.0, 3.0, 4.0, 5.0, 6, "the tail", {"keras": "2.19.0"}

@@ -5,7 +5,6 @@ import socket
 import time
 
 EXPECT = ("OK", "MEMORY")
-KNOWN_BREACH = "the watchdog sees pages of processes, not the kernel's buffers: only a memory cgroup would count them"
 CHILDREN = 7
 TOO_MUCH = 660 << 20  #: with the 250 MiB and more of the worker itself, over the limit
 

@@ -4,7 +4,6 @@ import fcntl
 import os
 
 EXPECT = ("OK",)
-KNOWN_BREACH = "file locks on mounted files are seen in all sandboxes: calls side by side can exchange bits"
 
 
 def complexity(model, dataset):
