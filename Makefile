@@ -41,6 +41,9 @@ bench: setup sandbox ## Run the benchmarks
 redteam: setup sandbox ## Run every attack on the sandbox, started both ways
 	PGDL_REDTEAM=full $(BIN)/python -m pytest tests/redteam -rxX
 
+soak: setup sandbox ## Run 2,000 calls, a third of them attacks, and kill a run 50 times (half an hour)
+	$(BIN)/python -m pytest tests/soak -o addopts= -v
+
 setup: $(STAMP) ## Make .venv at the versions of constraints.txt, unless it is up to date
 
 $(STAMP): pyproject.toml constraints.txt
@@ -57,4 +60,4 @@ clean: ## Remove what was built, demo results included, and all caches; keep .ve
 	rm -rf build dist ./*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
-.PHONY: help demo demo-full test lint format bench redteam setup sandbox lock clean
+.PHONY: help demo demo-full test lint format bench redteam soak setup sandbox lock clean
