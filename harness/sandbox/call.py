@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness.sandbox.body import StartError
-from harness.sandbox.clock import Clock
+from harness.sandbox.clock import Clock, Deadline
 from harness.sandbox.job import Job
 from harness.sandbox.limits import MIB, Limits
 from harness.sandbox.memory import Usage, machine_is_exhausted, measure
@@ -114,13 +114,15 @@ class Call:
     def _timed(self, clock: Clock) -> Ended:
         """The call itself, between the start and the stop of the clock."""
         started = clock.start()
+        deadline = Deadline(clock.left(), self._worker.body.kill)
         try:
-            self._worker.send(event="go")
-            ended = read_claim(self._expect("result", clock.left, exceeded=clock.meaning))
+            with deadline:
+                self._worker.send(event="go")
+                ended = read_claim(self._expect("result", clock.left, exceeded=clock.meaning))
         except Ended as early:
             ended = early
         finally:
-            wall = clock.stop(started)
+            wall = clock.stop(started, deadline.passed_at)
         if ended.outcome is Outcome.TIMEOUT:
             ended = Ended(Outcome.TIMEOUT, f"{ended.message} (used {wall:.2f} s)")
         before = self._usage
@@ -135,7 +137,7 @@ class Call:
         `exceeded` names the limit on the measure's time; without it the worker is still the harness' own.
         """
         timed = exceeded is not None
-        looked = 0.0
+        look_at = 0.0
         while True:
             if self._stopping():
                 raise StoppedError
@@ -151,9 +153,11 @@ class Call:
                 return _check(frame, event, timed)
             if self._worker.closed:
                 raise self._vanished(timed)
-            if time.monotonic() - looked >= TICK:
+            if time.monotonic() >= look_at:
+                began = time.monotonic()
                 self._watch(timed)
-                looked = time.monotonic()
+                ended = time.monotonic()
+                look_at = ended + max(TICK, ended - began)  # looking at hundreds of processes takes a while
 
     def _watch(self, timed: bool) -> None:
         """Compare what is used with the limits; raises `Ended`."""
@@ -188,6 +192,9 @@ class Call:
 
     def _vanished(self, timed: bool) -> Ended:
         status = self._worker.wait(1.0)
+        if self._worker.body.ran_out_of_memory():
+            limit = self._limits.memory_bytes // MIB
+            return Ended(Outcome.MEMORY, f"out of memory (limit {limit} MiB, found by the container engine)")
         how = "closed its control channel" if status is None else _describe_exit(status)
         if timed:
             return Ended(Outcome.CRASH, how)

@@ -2,6 +2,8 @@
 
 import threading
 import time
+from collections.abc import Callable
+from typing import Self
 
 
 class Clock:
@@ -20,9 +22,9 @@ class Clock:
             self._running.append(started)
         return started
 
-    def stop(self, started: float) -> float:
-        """The call that started at `started` is over; returns its seconds."""
-        used = time.monotonic() - started
+    def stop(self, started: float, ended: float | None = None) -> float:
+        """The call that started at `started` was over at `ended`, or is now; returns its seconds."""
+        used = (time.monotonic() if ended is None else ended) - started
         with self._lock:
             self._running.remove(started)
             self._used_s += used
@@ -33,3 +35,24 @@ class Clock:
         with self._lock:
             now = time.monotonic()
             return self._total_s - self._used_s - sum(now - started for started in self._running)
+
+
+class Deadline:
+    """Ends something after `seconds`, on time whatever the other threads are busy with; a context that calls it off."""
+
+    def __init__(self, seconds: float, end: Callable[[], None]) -> None:
+        self.passed_at: float | None = None  #: by the monotonic clock; None if it did not pass
+        self._end = end
+        self._timer = threading.Timer(seconds, self._pass)
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._timer.cancel()
+        self._timer.join()
+
+    def _pass(self) -> None:
+        self.passed_at = time.monotonic()
+        self._end()

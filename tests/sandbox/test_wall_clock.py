@@ -1,5 +1,6 @@
 """The clock that ends calls, driven by a hand-wound time."""
 
+import threading
 from types import SimpleNamespace
 
 import hypothesis.strategies as st
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from harness.sandbox import clock as clock_module
-from harness.sandbox.clock import Clock
+from harness.sandbox.clock import Clock, Deadline
 
 
 class Time:
@@ -83,3 +84,18 @@ def test_what_is_left_is_the_total_less_the_seconds_of_all_calls(steps: list[tup
             time.now += seconds
             used += seconds * len(running)
             assert clock.left() == 1000.0 - used
+
+
+def test_a_deadline_ends_what_runs_while_everybody_is_busy() -> None:
+    ended = threading.Event()
+    with Deadline(0.01, ended.set) as deadline:
+        assert ended.wait(30)
+    assert deadline.passed_at is not None
+
+
+def test_a_deadline_that_is_called_off_ends_nothing() -> None:
+    ended = threading.Event()
+    with Deadline(1000, ended.set) as deadline:
+        pass
+    assert deadline.passed_at is None
+    assert not ended.is_set()
