@@ -1,9 +1,9 @@
 # The command `pgdl` in a container, for CPU or GPU.
 #
-#   docker build --tag pgdl .
-#   docker build --tag pgdl --build-arg ACCELERATOR=gpu .    # TensorFlow with its CUDA libraries
+#   docker build --tag pgdl-harness:0.1.0 .
+#   docker build --tag pgdl-harness:0.1.0 --build-arg ACCELERATOR=gpu .    # TensorFlow with its CUDA libraries
 #
-#   docker run --rm --volume "$PWD:/work" --user "$(id -u):$(id -g)" OPTIONS pgdl run my_measure.py --tasks task_data
+#   docker run --rm --volume "$PWD:/work" --user "$(id -u):$(id -g)" OPTIONS pgdl-harness:0.1.0 run my_measure.py --tasks task_data
 #
 # where OPTIONS are `--gpus all` for GPUs, and what lets bubblewrap make its namespaces and mount a /proc of its own,
 # which container engines forbid by default:
@@ -44,7 +44,6 @@ USER 1000:1000
 # Whatever user the container is given can write here.
 ENV HOME=/tmp
 WORKDIR /work
-VOLUME /work
 
 ENTRYPOINT ["pgdl"]
 CMD ["--help"]

@@ -1,5 +1,6 @@
 """`pgdl doctor`: what this machine can do, what follows from it, and the command that mends the rest."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from importlib import metadata
@@ -37,6 +38,7 @@ def _findings() -> Iterator[Finding]:
     yield from _software()
     yield from _machine()
     yield from _sandbox()
+    yield from _containers()
 
 
 def _software() -> Iterator[Finding]:
@@ -91,8 +93,6 @@ def _machine() -> Iterator[Finding]:
 
 
 def _sandbox() -> Iterator[Finding]:
-    import os
-
     from harness.execution.machine import plan_lanes
     from harness.execution.settings import Settings
     from harness.execution.starters import Starters
@@ -112,6 +112,7 @@ def _sandbox() -> Iterator[Finding]:
         f"bubblewrap at {shutil.which('bwrap')}, as {who}",
         "tried now with small submissions:",
     )
+    yield _memory_limit()
     warnings: list[str] = []
     with Staging() as staging, Starters(Settings(Limits()), warnings.append) as starters:
         starters.prepare([3], staging, threads=1, gpu=None)
@@ -126,3 +127,25 @@ def _sandbox() -> Iterator[Finding]:
             else:
                 found = f"expected {trap.outcome}, found {result.outcome}: {result.message or result.value}"
                 yield BAD, "  self-test", trap.name, f"{found}; do not run other people's code here"
+
+
+def _memory_limit() -> Finding:
+    from harness.sandbox.cgroup import cgroup_problem
+
+    problem = cgroup_problem()
+    if problem is None:
+        return GOOD, "  memory limit", "kept by the kernel: every call has a control group", ""
+    delegated = f"systemd-run {'' if os.geteuid() == 0 else '--user '}--scope -p Delegate=yes pgdl ..."
+    mend = f"to have the kernel keep it, where there are systemd and cgroup v2: {delegated} (found: {problem})"
+    return WARNING, "  memory limit", "kept by the memory watch, twenty times a second", mend
+
+
+def _containers() -> Iterator[Finding]:
+    from harness.cli.options import DOCKER_IMAGE
+    from harness.sandbox.docker import Docker
+
+    problem = Docker(DOCKER_IMAGE).problem()
+    if problem is None:
+        yield GOOD, "containers", f"an engine makes them from {DOCKER_IMAGE}", "--sandbox docker"
+    else:
+        yield WARNING, "containers", "none; only --sandbox docker needs them", str(problem)

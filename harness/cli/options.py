@@ -11,7 +11,12 @@ from typing import Any
 
 import click
 
+import harness
+
 Decorator = Callable[[Any], Any]
+
+#: What containers are made from if nothing else is said.
+DOCKER_IMAGE = f"pgdl-harness:{harness.__version__}"
 
 
 def parse_size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
@@ -87,9 +92,18 @@ keras = _option(
 )
 seed = _option("--seed", type=int, default=0, show_default=True, help="Seed of the run; every call derives its own.")
 sandbox = _option(
-    "--sandbox", "sandbox_mode", type=click.Choice(["auto", "fast", "fresh"]), default="auto", show_default=True,
+    "--sandbox", "sandbox_mode", type=click.Choice(["auto", "fast", "fresh", "docker"]), default="auto",
+    show_default=True,
     help="How calls start. fresh: a new process in a new sandbox. fast: a fork of a process that has imported "
-    "TensorFlow, in a new sandbox. auto: fast where that works. Values are the same.",
+    "TensorFlow, in a new sandbox. auto: fast where that works. Values are the same. docker: a new container.",
+)  # fmt: skip
+docker_image = _option(
+    "--docker-image", default=DOCKER_IMAGE, show_default=True, metavar="IMAGE",
+    help="With --sandbox docker: the image that holds Python and TensorFlow.",
+)  # fmt: skip
+docker_runtime = _option(
+    "--docker-runtime", metavar="NAME",
+    help="With --sandbox docker: what the engine runs containers with, e.g. runsc. Default: the engine's own choice.",
 )  # fmt: skip
 unsafe = _option(
     "--unsafe-no-sandbox", is_flag=True,
@@ -99,6 +113,7 @@ unsafe = _option(
 
 def execution(command: Any) -> Any:
     """Add the options that say how calls are run."""
-    for option in reversed((time_limit, time_budget, memory, workers, keras, seed, sandbox, unsafe)):
+    limits = (time_limit, time_budget, memory, workers, keras, seed)
+    for option in reversed((*limits, sandbox, docker_image, docker_runtime, unsafe)):
         command = option(command)
     return command

@@ -9,6 +9,7 @@ from harness.execution.budget import TimeBudget
 from harness.execution.machine import Lanes, plan_lanes
 from harness.execution.settings import Settings, Starts
 from harness.sandbox.devices import find_gpus
+from harness.sandbox.docker import Docker
 from harness.sandbox.isolation import Isolation
 from harness.sandbox.limits import Limits, default_memory_bytes
 from harness.sandbox.probe import require_sandbox
@@ -30,20 +31,31 @@ def prepare(options: dict[str, Any]) -> Setup:
     Raises `UserError` with the command that mends it.
     """
     memory = options["memory_bytes"] or default_memory_bytes(len(find_gpus()))
+    isolation, mode = _isolation(options), options["sandbox_mode"]
+    containers = Docker(options["docker_image"], options["docker_runtime"])
     settings = Settings(
         limits=Limits(memory_bytes=memory),
         time_limit_s=options["time_limit"],
         time_budget=TimeBudget(options["time_budget"]),
         seed=options["seed"],
         keras=int(options["keras"]) if options["keras"] else None,
-        isolation=Isolation.NONE if options["unsafe_no_sandbox"] else Isolation.BUBBLEWRAP,
-        starts=Starts(options["sandbox_mode"]),
+        isolation=isolation,
+        docker=containers if isolation is Isolation.DOCKER else None,
+        starts=Starts.AUTO if mode == Isolation.DOCKER else Starts(mode),
     )
-    if settings.sandboxed:
+    if settings.docker is not None:
+        settings.docker.require()
+    elif settings.sandboxed:
         require_sandbox()
     else:
         click.secho(UNSAFE, err=True, fg="red", bold=True)
     return Setup(settings, plan_lanes(options["workers"], memory))
+
+
+def _isolation(options: dict[str, Any]) -> Isolation:
+    if options["unsafe_no_sandbox"]:
+        return Isolation.NONE
+    return Isolation.DOCKER if options["sandbox_mode"] == Isolation.DOCKER else Isolation.BUBBLEWRAP
 
 
 def warn(message: str) -> None:

@@ -1,12 +1,17 @@
 """How workers are started in a run: afresh, or forked from a process that has done the imports."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
 from types import TracebackType
 from typing import Self
 
 from harness.errors import UserError
 from harness.execution.settings import Settings, Starts
 from harness.sandbox.body import StartError, start_fresh, start_plain
+from harness.sandbox.cgroup import RunGroup
+from harness.sandbox.container import Keeper
+from harness.sandbox.delegation import NoCgroupError
 from harness.sandbox.devices import Gpu
 from harness.sandbox.isolation import Isolation
 from harness.sandbox.process import Starter
@@ -24,6 +29,8 @@ class Starters:
     def __init__(self, settings: Settings, warn: Callable[[str], None]) -> None:
         self._settings, self._warn = settings, warn
         self._zygotes: dict[int, Zygote] = {}
+        self._keeper: Keeper | None = None
+        self._groups: RunGroup | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -32,19 +39,26 @@ class Starters:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._close()
+        if self._groups is not None:
+            self._groups.close()
 
     def prepare(self, versions: Iterable[int], staging: Staging, threads: int, gpu: Gpu | None) -> None:
         """Start what the versions of Keras need, and try it with a call whose value is known.
 
         Where fast starts do not work, `auto` warns and goes on with fresh ones; `fast` raises `UserError`.
         """
+        if self._settings.docker is not None:
+            self._keeper = Keeper()
+        if self._settings.isolation is Isolation.BUBBLEWRAP:
+            with suppress(NoCgroupError):  # then the memory watch keeps the limit alone, as `pgdl doctor` says
+                self._groups = RunGroup()
         if self._settings.isolation is not Isolation.BUBBLEWRAP or self._settings.starts is Starts.FRESH:
             return
         jobs = {
             keras: trial_job(staging, CONTROL, keras=keras, threads=threads, gpu=gpu) for keras in sorted(set(versions))
         }
         try:
-            self._zygotes = {keras: Zygote(job) for keras, job in jobs.items()}
+            self._zygotes = {keras: Zygote(job, self._groups) for keras, job in jobs.items()}
             for keras, zygote in self._zygotes.items():
                 zygote.wait_until_ready()
                 result = run_trial(zygote.start, jobs[keras], 0, CONTROL.time_limit_s)
@@ -61,12 +75,17 @@ class Starters:
         """What starts a worker with this version of Keras."""
         if self._settings.isolation is Isolation.NONE:
             return start_plain
-        return self._zygotes[keras].start if keras in self._zygotes else start_fresh
+        if self._settings.docker is not None:
+            return self._settings.docker.start
+        return self._zygotes[keras].start if keras in self._zygotes else partial(start_fresh, groups=self._groups)
 
     def _close(self) -> None:
         for zygote in self._zygotes.values():
             zygote.close()
         self._zygotes = {}
+        if self._keeper is not None:
+            self._keeper.close()
+            self._keeper = None
 
     @property
     def sandbox(self) -> str:
@@ -74,4 +93,6 @@ class Starters:
         isolation = self._settings.isolation
         if isolation is Isolation.BUBBLEWRAP:
             return f"{isolation}/{Starts.FAST if self._zygotes else Starts.FRESH}"
+        if self._settings.docker is not None and self._settings.docker.runtime is not None:
+            return f"{isolation}/{self._settings.docker.runtime}"
         return str(isolation)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from harness.sandbox import bubblewrap
+from harness.sandbox.cgroup import CallGroup, RunGroup
 from harness.sandbox.job import BOOTSTRAP, Job
 from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
@@ -32,6 +33,9 @@ class Body(Protocol):
     def exit_status(self) -> int | None:
         """How the worker ended (128 + number for a signal), None while it runs."""
 
+    def ran_out_of_memory(self) -> bool:
+        """Whether a memory limit ended it that the kernel keeps; not to be asked once it is closed."""
+
     def kill(self) -> None:
         """Send SIGKILL to everything."""
 
@@ -46,14 +50,22 @@ class SandboxBody:
     """bubblewrap around a command in a process namespace of its own, whose first process takes all inside with it."""
 
     def __init__(
-        self, options: list[str], command: list[str], inherited: tuple[int, ...], output: int, errors: int
+        self,
+        options: list[str],
+        command: list[str],
+        inherited: tuple[int, ...],
+        output: int,
+        errors: int,
+        group: CallGroup | None,
     ) -> None:
+        """Start all of it in `group`, which it closes."""
+        self.group = group
         source, info = os.pipe()
         words = [*options, "--info-fd", str(info)]
         arguments = memory_file(b"".join(word.encode() + b"\0" for word in words))
         try:
             self._process = subprocess.Popen(
-                [bubblewrap.executable(), "--args", str(arguments), "--", *command],
+                [*(group.entrance if group else ()), bubblewrap.executable(), "--args", str(arguments), "--", *command],
                 env={}, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, cwd="/",
                 pass_fds=(*inherited, info, arguments), start_new_session=True,  # Ctrl-C is for the harness alone
             )  # fmt: skip
@@ -64,6 +76,8 @@ class SandboxBody:
             described = answer.read()  # until bubblewrap closes it; empty when it could not make the sandbox
         if not described:
             self._process.wait()
+            if group:
+                group.close()
             raise StartError
         self.pid = int(json.loads(described)["child-pid"])
         self.pidfd = os.pidfd_open(self.pid)
@@ -81,6 +95,10 @@ class SandboxBody:
         """Bubblewrap ends as its command does."""
         return shell_status(self._process.poll())
 
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel says so of its control group."""
+        return self.group is not None and self.group.ran_out_of_memory()
+
     def kill(self) -> None:
         """Kill the first process; the kernel kills the rest."""
         with suppress(ProcessLookupError):
@@ -91,8 +109,10 @@ class SandboxBody:
         return self._process.poll() is not None
 
     def close(self) -> None:
-        """Close the process' descriptor."""
+        """Close the process' descriptor, and the control group."""
         os.close(self.pidfd)
+        if self.group:
+            self.group.close()
 
 
 class PlainBody:
@@ -118,6 +138,10 @@ class PlainBody:
         """How the worker ended."""
         return shell_status(self._process.poll())
 
+    def ran_out_of_memory(self) -> bool:
+        """There is no such limit."""
+        return False
+
     def kill(self) -> None:
         """Kill the worker and what it started in its own process group."""
         with suppress(ProcessLookupError):
@@ -131,13 +155,20 @@ class PlainBody:
         """Nothing is held."""
 
 
-def start_fresh(job: Job, limits: Limits, slot: int, control: int, sink: int) -> SandboxBody:
-    """Start a new interpreter in a new sandbox; raises `StartError`."""
+def start_fresh(
+    job: Job, limits: Limits, slot: int, control: int, sink: int, *, groups: RunGroup | None = None
+) -> SandboxBody:
+    """Start a new interpreter in a new sandbox; raises `StartError`.
+
+    The kernel keeps the memory limit if there are `groups`.
+    """
     seccomp = memory_file(filter_program(job.gpu is not None))
     try:
         options, prefix = bubblewrap.sandbox(job, limits, slot)
         command = [*prefix, *bubblewrap.worker(control)]
-        return SandboxBody([*options, "--seccomp", str(seccomp)], command, (control, seccomp), output=sink, errors=sink)
+        filtered, inherited = [*options, "--seccomp", str(seccomp)], (control, seccomp)
+        group = new_group(groups, limits)
+        return SandboxBody(filtered, command, inherited, output=sink, errors=sink, group=group)
     finally:
         os.close(seccomp)
 
@@ -145,6 +176,14 @@ def start_fresh(job: Job, limits: Limits, slot: int, control: int, sink: int) ->
 def start_plain(job: Job, _limits: Limits, _slot: int, control: int, sink: int) -> PlainBody:
     """Start a new interpreter without a sandbox."""
     return PlainBody(job, control, sink)
+
+
+def new_group(groups: RunGroup | None, limits: Limits) -> CallGroup | None:
+    """Make the control group of a call, if there are any in this run; raises `StartError`."""
+    try:
+        return groups.call(limits) if groups else None
+    except OSError as error:
+        raise StartError(f"its control group cannot be made: {error}") from error
 
 
 def memory_file(content: bytes) -> int:

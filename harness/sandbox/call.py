@@ -53,6 +53,7 @@ class Call:
         self._worker, self._limits, self._stopping = worker, limits, stopping
         self._usage = Usage(0, 0.0)
         self._peak = 0
+        self._when = " before the measure was called"  #: what a message adds as long as that is so
         self._result = CallResult(Outcome.INFRA_ERROR)
         self._over = False
 
@@ -83,6 +84,10 @@ class Call:
     def finish(self, ended: Ended) -> CallResult:
         """Kill the worker, and put the result together."""
         self._over = True
+        if self._worker.body.ran_out_of_memory():  # whatever it claimed meanwhile
+            limit = self._limits.memory_bytes
+            self._peak = max(self._peak, limit)
+            ended = Ended(Outcome.MEMORY, f"out of memory (limit {limit // MIB} MiB, all of it used){self._when}")
         outcome, message = ended.outcome, ended.message
         survived = not self._worker.kill()
         if survived:
@@ -113,6 +118,7 @@ class Call:
 
     def _timed(self, clock: Clock) -> Ended:
         """The call itself, between the start and the stop of the clock."""
+        self._when = ""
         started = clock.start()
         deadline = Deadline(clock.left(), self._worker.body.kill)
         try:
@@ -155,18 +161,14 @@ class Call:
                 raise self._vanished(timed)
             if time.monotonic() >= look_at:
                 began = time.monotonic()
-                self._watch(timed)
+                self._watch()
                 ended = time.monotonic()
                 look_at = ended + max(TICK, ended - began)  # looking at hundreds of processes takes a while
 
-    def _watch(self, timed: bool) -> None:
+    def _watch(self) -> None:
         """Compare what is used with the limits; raises `Ended`."""
         self._look()
-        limits, held, when = (
-            self._limits,
-            self._worker.body.storage(),
-            "" if timed else " before the measure was called",
-        )
+        limits, held = self._limits, self._worker.body.storage()
         scratch_bytes = limits.scratch_bytes + limits.shared_memory_bytes
         for outcome, what, used, limit, unit in (
             (Outcome.MEMORY, "out of memory", self._usage.memory_bytes, limits.memory_bytes, MIB),
@@ -177,7 +179,7 @@ class Call:
         ):
             if used > limit:
                 name = " MiB" if unit == MIB else ""
-                raise Ended(outcome, f"{what} (limit {limit // unit}{name}, used {used // unit}{name}){when}")
+                raise Ended(outcome, f"{what} (limit {limit // unit}{name}, used {used // unit}{name}){self._when}")
         if machine_is_exhausted():
             raise Ended(Outcome.INFRA_ERROR, "the machine has less than 5 % of its memory left")
 
@@ -192,13 +194,10 @@ class Call:
 
     def _vanished(self, timed: bool) -> Ended:
         status = self._worker.wait(1.0)
-        if self._worker.body.ran_out_of_memory():
-            limit = self._limits.memory_bytes // MIB
-            return Ended(Outcome.MEMORY, f"out of memory (limit {limit} MiB, found by the container engine)")
         how = "closed its control channel" if status is None else _describe_exit(status)
         if timed:
             return Ended(Outcome.CRASH, how)
-        return Ended(Outcome.INFRA_ERROR, f"the worker {how} before the measure was called")
+        return Ended(Outcome.INFRA_ERROR, f"the worker {how}{self._when}")
 
 
 def _check(frame: dict[str, Any], event: str, timed: bool) -> dict[str, Any]:

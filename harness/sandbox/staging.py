@@ -25,7 +25,7 @@ class Staging:
 
     def __init__(self) -> None:
         root = cache_directory("staged")
-        with _locked(root):  # so that no other run sees this one's directory before its lock
+        with locked(root):  # so that no other run sees this one's directory before its lock
             _remove_abandoned(root)
             self._root = root / secrets.token_hex(8)
             self._root.mkdir(mode=0o700)
@@ -39,7 +39,7 @@ class Staging:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with _locked(self._root.parent):  # or another run could look into it while it goes
+        with locked(self._root.parent):  # or another run could look into it while it goes
             shutil.rmtree(self._root, ignore_errors=True)
         os.close(self._lock)
 
@@ -73,7 +73,8 @@ def _write_worker(directory: Path) -> None:
 
 
 @contextmanager
-def _locked(directory: Path) -> Iterator[None]:
+def locked(directory: Path) -> Iterator[None]:
+    """Hold the lock of a directory, waiting for it."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -13,7 +13,8 @@ import sys
 import threading
 
 from harness.sandbox import bubblewrap
-from harness.sandbox.body import SandboxBody, StartError, memory_file, shell_status
+from harness.sandbox.body import SandboxBody, StartError, memory_file, new_group, shell_status
+from harness.sandbox.cgroup import RunGroup
 from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
@@ -69,6 +70,10 @@ class ForkedBody:
                 self._ended = True
         return self._status
 
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel says so of the control group, which is the placeholder's and the worker's."""
+        return self._placeholder.ran_out_of_memory()
+
     def kill(self) -> None:
         """Kill the placeholder; the kernel kills everything in its namespace."""
         self._placeholder.kill()
@@ -96,8 +101,12 @@ class ForkedBody:
 class Zygote:
     """A process with the imports done, from which workers are forked; start it in a thread that outlives them."""
 
-    def __init__(self, job: Job) -> None:
-        """Start the process for jobs that share the worker's code, Keras version, threads and kind of device."""
+    def __init__(self, job: Job, groups: RunGroup | None = None) -> None:
+        """Start the process for jobs that share the worker's code, Keras version, threads and kind of device.
+
+        The kernel keeps the memory limit of workers if there are `groups`.
+        """
+        self._groups = groups
         ours, theirs = socket.socketpair()
         command = [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, str(theirs.fileno()), str(job.worker)]
         with theirs:
@@ -126,7 +135,8 @@ class Zygote:
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> ForkedBody:
         """Fork a worker into a new sandbox; raises `StartError`."""
-        placeholder = _placeholder(job, limits, slot, sink)
+        placeholder = _placeholder(job, limits, slot, sink, self._groups)
+        entrances = [placeholder.group.open_entrance()] if placeholder.group else []
         source, report = os.pipe()
         order = {
             "uid": bubblewrap.worker_uid(slot),
@@ -135,7 +145,7 @@ class Zygote:
         }
         try:
             with self._lock:
-                descriptors = [control, sink, placeholder.pidfd, self._filter, report]
+                descriptors = [control, sink, placeholder.pidfd, self._filter, report, *entrances]
                 socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
         except OSError as error:
             os.close(source)
@@ -143,7 +153,8 @@ class Zygote:
             placeholder.close()
             raise StartError(f"the zygote is gone: {error}") from error
         finally:
-            os.close(report)
+            for descriptor in (report, *entrances):
+                os.close(descriptor)
         try:
             return ForkedBody(placeholder, source)
         except StartError:
@@ -159,7 +170,7 @@ class Zygote:
         self._process.wait()
 
 
-def _placeholder(job: Job, limits: Limits, slot: int, sink: int) -> SandboxBody:
+def _placeholder(job: Job, limits: Limits, slot: int, sink: int, groups: RunGroup | None) -> SandboxBody:
     """Make a sandbox, and wait until all of it is there.
 
     Its first process is as confined as the worker, who is the same user and can write into its memory.
@@ -170,7 +181,8 @@ def _placeholder(job: Job, limits: Limits, slot: int, sink: int) -> SandboxBody:
     with os.fdopen(source, "rb") as answer:
         try:
             filtered = [*options, "--seccomp", str(seccomp)]
-            body = SandboxBody(filtered, [*prefix, *PLACEHOLDER], (seccomp,), output=ready, errors=sink)
+            command, group = [*prefix, *PLACEHOLDER], new_group(groups, limits)
+            body = SandboxBody(filtered, command, (seccomp,), output=ready, errors=sink, group=group)
         finally:
             os.close(ready)
             os.close(seccomp)

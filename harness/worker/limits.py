@@ -3,6 +3,8 @@
 import ctypes
 import resource
 import signal
+from contextlib import suppress
+from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 
@@ -12,11 +14,21 @@ def die_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def offer_to_kernel() -> None:
+    """Have the kernel end this process before any other of the machine when there is no memory left.
+
+    Left alone where /proc cannot be written: this protects others, and is no limit.
+    """
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
 def apply_limits(processes: int, open_files: int, file_bytes: int) -> None:
     """Set hard limits that no later code of this process or its children can raise again.
 
     Address space is left alone: CUDA reserves far more of it than it uses. Memory is watched from outside.
     """
+    offer_to_kernel()
     for kind, value in (
         (resource.RLIMIT_NPROC, processes),
         (resource.RLIMIT_NOFILE, open_files),

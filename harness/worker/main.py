@@ -27,19 +27,17 @@ REFUSALS = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH}
 def main(descriptor: int, submission: Path, model_directory: Path, data_directory: Path) -> NoReturn:
     """Import the libraries, then serve one call over the socket `descriptor`."""
     die_with_parent()
-    serve(descriptor, import_libraries(), submission, model_directory, data_directory)
+    serve(Channel(descriptor, descriptor), import_libraries(), submission, model_directory, data_directory)
 
 
 def serve(
-    descriptor: int, environment: dict[str, str], submission: Path, model_directory: Path, data_directory: Path
+    channel: Channel, environment: dict[str, str], submission: Path, model_directory: Path, data_directory: Path
 ) -> NoReturn:
-    """Serve one call over the socket `descriptor`.
+    """Serve one call over the channel.
 
     Never returns: the harness kills the worker once it has the result.
     """
-    os.closerange(3, descriptor)
-    os.closerange(descriptor + 1, 4096)
-    channel = Channel(descriptor)
+    channel.close_others()
     try:
         channel.send(event="ready", environment=environment)
         order = channel.receive()

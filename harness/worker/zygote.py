@@ -13,14 +13,14 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
-from harness.worker.channel import MAX_FRAME
+from harness.worker.channel import MAX_FRAME, Channel
 from harness.worker.confinement import filter_system_calls, give_up_privileges, join_namespaces
 from harness.worker.limits import die_with_parent
 from harness.worker.main import import_libraries, serve
 
 #: Descriptors that come with an order: the worker's control channel, its output, the sandbox's first process,
-#: the filter program, and where its process id and exit status go.
-DESCRIPTORS = 5
+#: the filter program, where its process id and exit status go, and its control group if it has one.
+DESCRIPTORS = 6
 
 
 def main(descriptor: int) -> None:
@@ -48,16 +48,18 @@ def _supervise(order: dict[str, Any], descriptors: list[int], environment: dict[
     """Enter the sandbox, fork the worker into its process namespace, report its id and how it ends."""
     die_with_parent()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    control, output, pidfd, program, report = descriptors
+    control, output, pidfd, program, report, *entrances = descriptors
     status = 1
     try:
         join_namespaces(pidfd, with_user=order["uid"] is None)
         child = os.fork()
         if child == 0:
             os.close(report)
+            for entrance in entrances:
+                os.write(entrance, b"0")
             _work(order, control, output, program, environment)
         os.write(report, json.dumps({"pid": child}).encode() + b"\n")
-        for descriptor in (control, output, pidfd, program):
+        for descriptor in (control, output, pidfd, program, *entrances):
             os.close(descriptor)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         os.write(report, json.dumps({"status": status}).encode() + b"\n")
@@ -81,7 +83,7 @@ def _work(order: dict[str, Any], control: int, output: int, program: int, enviro
         give_up_privileges(order["uid"])
         die_with_parent()  # a change of user takes it back, so not before
         filter_system_calls(code)
-        serve(control, environment, *map(Path, order["directories"]))
+        serve(Channel(control, control), environment, *map(Path, order["directories"]))
     except BaseException:
         traceback.print_exc()
     finally:

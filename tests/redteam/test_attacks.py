@@ -92,6 +92,7 @@ def rows(mode, tmp_path_factory, target, token, surroundings, beacon) -> dict[st
         wait_for(lambda: bool(processes_of(token)), "the first sandbox", seconds=120)  # so that they can be found
         output, _ = run.communicate()
     assert run.returncode in (0, 1), output
+    assert "Traceback (most" not in output, output
     assert "\x1b]" not in output
     return {row["submission"]: row for row in records(directory / "results.db")}
 

@@ -13,8 +13,9 @@ from harness.worker.channel import MAX_FRAME, Channel
 def ends() -> Iterator[tuple[socket.socket, Channel]]:
     """The harness' end, and the worker's."""
     ours, theirs = socket.socketpair()
-    yield ours, Channel(theirs.detach())
+    yield ours, Channel(theirs.fileno(), theirs.fileno())
     ours.close()
+    theirs.close()
 
 
 def test_a_frame_is_one_line_of_json(ends: tuple[socket.socket, Channel]) -> None:

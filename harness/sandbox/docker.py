@@ -1,0 +1,163 @@
+"""One container per call, made by a Docker engine: its command line, and whether an engine is there.
+
+The worker talks through the container's standard input and output, because a descriptor cannot be handed
+to a container. What each option stops, and what was tried with which engine, is said in docs/containers.md.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from base64 import b64encode
+from dataclasses import dataclass
+
+from harness.errors import UserError
+from harness.sandbox.bubblewrap import FIRST_UID_OF_FEW, HOME, JOB_DIRECTORIES, SCRATCH
+from harness.sandbox.container import CLIENT, ContainerBody, new_name
+from harness.sandbox.devices import Gpu
+from harness.sandbox.job import Job
+from harness.sandbox.limits import Limits
+from harness.sandbox.seccomp import filter_program
+
+#: Seconds that an engine may take to make a container without a job.
+TRIAL_S = 60.0
+
+#: Users from FIRST_UID_OF_FEW on that containers are spread over; no account has them.
+UIDS = 1500
+
+#: Where the image keeps its Python; nothing else of the image's environment reaches the worker.
+PATH = "/usr/local/bin:/usr/bin:/bin"
+
+#: What the worker's interpreter runs: the arguments are the system-call filter, and the directories of the
+#: worker, the submission, the model and the data.
+BOOTSTRAP = (
+    "import sys; from pathlib import Path; program, trusted, *job = sys.argv[1:]; sys.path.insert(0, trusted); "
+    "from harness.worker.container import main; sys.path.pop(0); main(program, *map(Path, job))"
+)
+
+#: What a client prints when there is no such image, and when no such runtime is known: Docker's, and Podman's.
+NO_IMAGE = ("No such image", "image not known")
+NO_RUNTIME = ("invalid runtime name", "Unknown runtime", "default OCI runtime")
+
+#: What mends other failures, by a part of what the client prints.
+REMEDIES = (
+    ("permission denied while trying to connect", "let your user reach the engine, e.g. through the group docker"),
+    ("connect to the Docker daemon", "start the Docker engine, e.g. systemctl start docker"),
+)
+
+
+@dataclass(frozen=True)
+class Docker:
+    """How containers are made."""
+
+    image: str  #: holds Python, TensorFlow and Keras; nothing of it is written to
+    runtime: str | None = None  #: what the engine runs containers with, e.g. runsc; None: its default
+
+    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> ContainerBody:
+        """Start a worker in a new container; raises `StartError`."""
+        name = new_name()
+        return ContainerBody(name, self.command(job, limits, slot, name), control, sink, limits.startup_s)
+
+    def command(self, job: Job, limits: Limits, slot: int, name: str) -> list[str]:
+        """Return the arguments of `docker` that run the worker of `job` in a container of that name.
+
+        `slot` numbers the containers that exist at once.
+        """
+        program = b64encode(filter_program(job.gpu is not None)).decode()
+        environment = job.environment(home=HOME) | {"PATH": PATH}
+        return [
+            *_box(limits, slot, name), "--cpus", str(job.threads), *_gpu(job.gpu), *_mounts(job), *self._image(),
+            "-i", *(f"{variable}={value}" for variable, value in environment.items()),  # of `env`: this and no more
+            "python", "-I", "-B", "-u", "-c", BOOTSTRAP, program, *JOB_DIRECTORIES,
+        ]  # fmt: skip
+
+    def require(self) -> None:
+        """Raise `UserError` with the reason and what mends it, unless a container can be made."""
+        problem = self.problem()
+        if problem is not None:
+            raise problem
+
+    def problem(self) -> UserError | None:
+        """Make a container without a job; None if that works."""
+        if shutil.which(CLIENT) is None:
+            return UserError(f"{CLIENT} is not installed", remedy="install a Docker engine, see docs/containers.md")
+        try:
+            filter_program(gpu=False)
+            volumes = _ask("image", "inspect", "--format", "{{json .Config.Volumes}}", self.image)
+            if json.loads(volumes):
+                remedy = "remove VOLUME from its Dockerfile: volumes can be written to"
+                return UserError(f"the image {self.image} declares volumes", found=volumes, remedy=remedy)
+            _ask(*_box(Limits(), 0, new_name()), "--rm", *self._image(), "-i", f"PATH={PATH}", "python", "-c", "")
+        except UserError as error:
+            return error
+        except _RefusedError as error:
+            return UserError(f"containers do not work here: {error}", remedy=self._remedy(str(error)))
+        return None
+
+    def _image(self) -> list[str]:
+        runtime = ["--runtime", self.runtime] if self.runtime else []
+        return [*runtime, "--pull", "never", "--entrypoint", "/usr/bin/env", self.image]
+
+    def _remedy(self, reason: str) -> str:
+        if any(sign in reason for sign in NO_IMAGE):
+            return f"make it, in a checkout of the harness: docker build --tag {self.image} ."
+        if any(sign in reason for sign in NO_RUNTIME):
+            return f"register {self.runtime} in /etc/docker/daemon.json (gVisor: runsc install) and restart the engine"
+        return next((remedy for sign, remedy in REMEDIES if sign in reason), "see docs/containers.md")
+
+
+class _RefusedError(Exception):
+    """What the client printed when it failed."""
+
+
+def _ask(*arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            [CLIENT, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TRIAL_S
+        )
+    except subprocess.TimeoutExpired as error:
+        raise _RefusedError(f"the engine did not answer within {TRIAL_S:g} s") from error
+    if done.returncode != 0:
+        raise _RefusedError(" ".join(done.stderr.split())[-300:] or f"exit status {done.returncode}")
+    return done.stdout.strip()
+
+
+def _box(limits: Limits, slot: int, name: str) -> list[str]:
+    """Everything of a container that does not depend on the job."""
+    # To an engine, files in memory are memory; to the harness, memory is what processes use.
+    memory = str(limits.memory_bytes + limits.scratch_bytes + limits.shared_memory_bytes)
+    scratch, shared = SCRATCH
+    user = str(FIRST_UID_OF_FEW + (16 * os.getpid() + slot) % UIDS)
+    return [
+        "run", "--name", name, "--interactive", "--init=false", "--log-driver", "none", "--stop-timeout", "0",
+        "--network", "none", "--ipc", "none", "--hostname", "sandbox", "--workdir", HOME,
+        "--user", f"{user}:{user}", "--cap-drop", "ALL", "--security-opt", "no-new-privileges",
+        "--memory", memory, "--memory-swap", memory, "--oom-score-adj", "500",
+        "--pids-limit", str(limits.processes),
+        "--ulimit", f"nproc={limits.processes}:{limits.processes}",
+        "--ulimit", f"nofile={limits.open_files}:{limits.open_files}",
+        "--ulimit", f"fsize={limits.file_bytes}:{limits.file_bytes}",
+        "--ulimit", "core=0:0",
+        "--read-only",
+        "--tmpfs", _scratch(scratch, limits.scratch_bytes),
+        "--tmpfs", _scratch(shared, limits.shared_memory_bytes),
+    ]  # fmt: skip
+
+
+def _scratch(path: str, size: int) -> str:
+    """A writable place in memory, of bounded size; programs may be run from it, as in the other sandboxes.
+
+    What the kernel needs for each file counts as the container's memory, so that files are bounded, too.
+    """
+    return f"{path}:rw,exec,nosuid,nodev,size={size},mode=1777"
+
+
+def _mounts(job: Job) -> list[str]:
+    binds = zip(job.directories, JOB_DIRECTORIES, strict=True)
+    return [
+        word for source, target in binds for word in ("--mount", f"type=bind,source={source},target={target},readonly")
+    ]
+
+
+def _gpu(gpu: Gpu | None) -> list[str]:
+    return [] if gpu is None else ["--gpus", f"device={gpu.uuid}"]

@@ -1,0 +1,108 @@
+"""Whole calls through `pgdl run --sandbox docker`, with a stand-in for the engine (fake_docker.py)."""
+
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from e2e.real_runs import PGDL, records, wait_for, write_submission
+from sandbox.fake_docker import IMAGE, containers, install
+from throwaway import make_task
+
+from harness.sandbox.body import StartError
+from harness.sandbox.docker import Docker
+from harness.sandbox.job import Job
+from harness.sandbox.limits import Limits
+from harness.sandbox.process import WorkerProcess
+
+BODIES = {
+    "prints": "print('to the log'); import os; os.write(1, b'to the log, too'); return 1.5",
+    "loops": "while True: pass",
+    "hogs": "hog = []\nwhile True: hog.append(b'x' * (32 << 20))",
+    "is_killed": "import os; os.kill(os.getpid(), 9)",  # as an engine does it at its own memory limit
+    "exits": "import os; os._exit(3)",
+    "connects": "import socket; socket.create_connection(('127.0.0.1', 9), 1)",
+}
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Path:
+    return install(tmp_path / "bin")
+
+
+@pytest.fixture
+def start(tmp_path: Path, engine: Path) -> Any:
+    """Start `pgdl run` in containers, on a task of one model."""
+    task = make_task(tmp_path / "tasks", name="single", reference=False)
+    for number in range(1, 8):
+        shutil.rmtree(task / f"model_{number}")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PGDL_")}
+    environment |= {"PATH": f"{engine}:{os.environ['PATH']}", "PGDL_CACHE": str(tmp_path / "cache")}
+
+    def run(*names: str, time_limit: int) -> subprocess.Popen[str]:
+        submissions = [write_submission(tmp_path, name, BODIES[name]) for name in names]
+        command = [
+            *PGDL, "run", *submissions, "--tasks", tmp_path / "tasks", "--results", tmp_path / "results.db",
+            "--time-limit", time_limit, "--memory", "900M", "--workers", "1",
+            "--sandbox", "docker", "--docker-image", IMAGE, "--docker-runtime", "runsc",
+        ]  # fmt: skip
+        return subprocess.Popen(
+            [*map(str, command)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
+    return run
+
+
+def test_each_call_has_its_outcome_and_no_container_is_left(start: Any, engine: Path, tmp_path: Path) -> None:
+    with start(*BODIES, time_limit=6) as run:
+        output, _ = run.communicate(timeout=200)
+    assert run.returncode == 1, output
+    rows = {row["submission"]: row for row in records(tmp_path / "results.db")}
+    assert {name: row["outcome"] for name, row in rows.items()} == {
+        "prints": "OK",
+        "loops": "TIMEOUT",
+        "hogs": "MEMORY",
+        "is_killed": "MEMORY",
+        "exits": "CRASH",
+        "connects": "FORBIDDEN",
+    }
+    assert rows["prints"]["value"] == 1.5
+    assert rows["prints"]["output_tail"] == "to the log\nto the log, too"
+    assert rows["exits"]["message"] == "exited with status 3 without a result"
+    assert rows["is_killed"]["message"] == "out of memory (limit 900 MiB, all of it used)"
+    assert {row["sandbox"] for row in rows.values()} == {"docker/runsc"}
+    assert containers(engine) == []
+
+
+def test_a_container_that_does_not_start_says_why(
+    engine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{engine}:{os.environ['PATH']}")
+    job = Job(*[tmp_path] * 4)
+    with pytest.raises(StartError, match=r"the container did not start: .* No such image: other:1"):
+        WorkerProcess(Docker("other:1").start, job, Limits(), slot=0)
+
+
+def test_no_container_outlives_a_harness_that_is_killed(start: Any, engine: Path) -> None:
+    with start("loops", time_limit=100) as run:
+        wait_for(lambda: containers(engine) != [], "the container")
+        os.kill(run.pid, signal.SIGKILL)
+        wait_for(lambda: containers(engine) == [], "the container to be removed", seconds=30)
+
+
+def test_what_a_keeper_could_not_remove_goes_with_the_next_run(start: Any, engine: Path) -> None:
+    with start("loops", time_limit=100) as run:
+        wait_for(lambda: containers(engine) != [], "the container")
+        (name,) = containers(engine)
+        run.send_signal(signal.SIGINT)
+        run.communicate(timeout=60)
+    place, pid, started = name.split("-")[1:4]
+    gone, foreign = f"pgdl-{place}-{pid}-{started}-00", f"pgdl-0123456789ab-{pid}-{started}-00"
+    for leftover in (gone, foreign):
+        (engine / leftover).write_text("999999999")
+    with start("prints", time_limit=100) as run:
+        run.communicate(timeout=100)
+    assert containers(engine) == [foreign]

@@ -1,0 +1,123 @@
+"""The command line of a container: what it refuses, what it bounds, what it shows."""
+
+import os
+from base64 import b64decode
+from pathlib import Path
+
+import pytest
+from sandbox.fake_docker import FLAGS, parse_run
+
+from harness.sandbox.bubblewrap import JOB_DIRECTORIES
+from harness.sandbox.devices import Gpu
+from harness.sandbox.docker import Docker
+from harness.sandbox.job import Job
+from harness.sandbox.limits import MIB, Limits
+from harness.sandbox.seccomp import filter_program
+
+LIMITS = Limits(memory_bytes=1024 * MIB, processes=99, open_files=77)
+STAGED = [Path("/staged", name) for name in ("w", "s", "m", "d")]
+GPU = Gpu(1, "GPU-2222", "NVIDIA H200")
+
+
+def split(
+    *, runtime: str | None = None, slot: int = 3, gpu: Gpu | None = None
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Options with their words, and the image with what runs in it."""
+    job = Job(*STAGED, keras=2, threads=3, gpu=gpu)
+    first, *rest = Docker("image:1", runtime).command(job, LIMITS, slot, "some-name")
+    assert first == "run"
+    return parse_run(rest)
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--name", ["some-name"]),
+        ("--interactive", [""]),  # the control channel is its standard input and output
+        ("--init=false", [""]),  # nothing but the worker is inside
+        ("--log-driver", ["none"]),  # or frames and output would be kept on disk without bound
+        ("--stop-timeout", ["0"]),
+        ("--network", ["none"]),
+        ("--ipc", ["none"]),
+        ("--hostname", ["sandbox"]),
+        ("--workdir", ["/tmp"]),
+        ("--cap-drop", ["ALL"]),
+        ("--security-opt", ["no-new-privileges"]),
+        ("--read-only", [""]),
+        ("--memory", [str((1024 + 256 + 64) * MIB)]),  # files in memory count as memory
+        ("--memory-swap", [str((1024 + 256 + 64) * MIB)]),  # together with swap: none
+        ("--pids-limit", ["99"]),
+        ("--ulimit", ["nproc=99:99", "nofile=77:77", f"fsize={256 * MIB}:{256 * MIB}", "core=0:0"]),
+        ("--oom-score-adj", ["500"]),
+        ("--cpus", ["3"]),
+        (
+            "--tmpfs",
+            [
+                f"/tmp:rw,exec,nosuid,nodev,size={256 * MIB},mode=1777",
+                f"/dev/shm:rw,exec,nosuid,nodev,size={64 * MIB},mode=1777",
+            ],
+        ),
+        (
+            "--mount",
+            [
+                "type=bind,source=/staged/w,target=/job/trusted,readonly",
+                "type=bind,source=/staged/s,target=/job/submission,readonly",
+                "type=bind,source=/staged/m,target=/job/model,readonly",
+                "type=bind,source=/staged/d,target=/job/data,readonly",
+            ],
+        ),
+        ("--pull", ["never"]),
+        ("--entrypoint", ["/usr/bin/env"]),
+    ],
+)
+def test_an_option(option: str, words: list[str]) -> None:
+    options, _ = split()
+    assert options[option] == words
+
+
+def test_there_is_no_other_option() -> None:
+    """Above all none that loosens something: --privileged, --cap-add, --volume, --device, --env."""
+    options, _ = split()
+    tested = {case[0] for case in test_an_option.pytestmark[0].args[1]}
+    assert set(options) == tested | {"--user"}
+    assert {option for option, words in options.items() if words == [""]} < FLAGS
+
+
+def test_no_two_containers_share_a_user_and_none_is_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel counts processes per user; users of rootless engines end at 65535."""
+    users = set()
+    for pid in (100, 101):
+        monkeypatch.setattr(os, "getpid", lambda pid=pid: pid)
+        for slot in range(16):
+            ((user,),) = (split(slot=slot)[0]["--user"],)
+            uid, gid = user.split(":")
+            assert uid == gid
+            assert 64000 <= int(uid) < 65534
+            users.add(user)
+    assert len(users) == 32
+
+
+def test_one_gpu_and_no_other() -> None:
+    assert split(gpu=GPU)[0]["--gpus"] == ["device=GPU-2222"]
+    assert "--gpus" not in split()[0]
+
+
+def test_another_runtime() -> None:
+    assert split(runtime="runsc")[0]["--runtime"] == ["runsc"]
+    assert "--runtime" not in split()[0]
+
+
+@pytest.mark.parametrize("gpu", [None, GPU])
+def test_the_worker_in_the_image(gpu: Gpu | None) -> None:
+    """`env -i` leaves nothing of the image's environment, nor of what a client adds (proxies and their passwords)."""
+    _, (image, only, *rest) = split(gpu=gpu)
+    assert (image, only) == ("image:1", "-i")
+    environment = dict(word.split("=", 1) for word in rest[: rest.index("python")])
+    assert environment == Job(*STAGED, keras=2, threads=3, gpu=gpu).environment("/tmp") | {
+        "PATH": "/usr/local/bin:/usr/bin:/bin"
+    }
+    python, *flags, bootstrap, program, trusted, submission, model, data = rest[rest.index("python") :]
+    assert (python, flags) == ("python", ["-I", "-B", "-u", "-c"])
+    assert "harness.worker.container" in bootstrap
+    assert b64decode(program) == filter_program(gpu is not None)
+    assert (trusted, submission, model, data) == JOB_DIRECTORIES
