@@ -16,8 +16,7 @@ def attempt(what, action):
 
 def complexity(model, dataset):
     score = Path("/proc/self/oom_score_adj")
-    lower = str(int(score.read_text()) - 1)
     attempt("real-time", lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)))
     attempt("priority", lambda: os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) - 1))
-    attempt("memory killer", lambda: score.write_text(lower))
+    attempt("memory killer", lambda: score.write_text("-1"))  # 0 and more protects from nothing
     return 1.0
