@@ -8,16 +8,17 @@ Eight Dense networks from 4 inputs to 3 classes, one for each combination of thr
 
 import itertools
 import json
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import google_crc32c
-import h5py
 import numpy as np
 
-from harness.task.messages import FLOAT32, INT32, Example, TensorProto
+from harness.corpus import files
+from harness.corpus.files import example as example
+from harness.corpus.files import tensor as tensor
+from harness.corpus.files import write_records as write_records
+from harness.corpus.files import write_shards as write_shards
 
 INPUT_SHAPE = (4,)
 N_CLASSES = 3
@@ -35,6 +36,7 @@ def make_task(
     layout: Literal["flat", "full"] = "flat",
     gaps: Sequence[float] = GAPS,
     reference: bool = True,
+    hidden: bool = False,
     initial_weights: bool = True,
     n_train: int = 24,
     n_test: int = 12,
@@ -45,7 +47,8 @@ def make_task(
 
     Args:
         gaps: generalization gap of model_0 to model_7, in [0, 1]; the train accuracy is always 1.
-        reference: whether to write model_configs.json; hidden tasks have none.
+        reference: whether to write model_configs.json.
+        hidden: whether to mark the task as hidden.
         initial_weights: whether to write weights_init.hdf5, which differs from weights.hdf5.
         seed: decides weights and data.
     """
@@ -58,8 +61,11 @@ def make_task(
         inputs = random.normal(size=(n_samples, *INPUT_SHAPE)).astype(np.float32)
         labels = (np.arange(n_samples) % N_CLASSES).astype(np.int32)
         write_shards(task / "dataset_1" / part, inputs, labels, n_shards)
+    holder = task if layout == "flat" else directory / "reference_data" / name
+    if hidden:
+        holder.mkdir(parents=True, exist_ok=True)
+        (holder / "metadata").write_text("hidden: true\n")
     if reference:
-        holder = task if layout == "flat" else directory / "reference_data" / name
         write_json(holder / "model_configs.json", model_configs(cells, gaps))
     return task
 
@@ -103,54 +109,11 @@ def dense_weights(layers: Sequence[Layer], random: np.random.Generator) -> Weigh
     ]
 
 
-def write_weights(path: Path, weights: Weights, names: Sequence[str] = (), group: str | None = None) -> None:
+def write_weights(path: Path, weights: Weights, names: Sequence[str] = ()) -> None:
     """Write an HDF5 file in the layout of Keras 2; `names` of layers default to dense, dense_1, ..."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     names = names or [f"dense_{i}" if i else "dense" for i in range(len(weights))]
-    with h5py.File(path, "w") as file:
-        root = file.create_group(group) if group else file
-        root.attrs["layer_names"] = [name.encode() for name in names]
-        for name, arrays in zip(names, weights, strict=True):
-            layer = root.create_group(name)
-            weight_names = [f"{name}/weight_{i}:0" for i in range(len(arrays))]
-            layer.attrs["weight_names"] = [weight_name.encode() for weight_name in weight_names]
-            for weight_name, array in zip(weight_names, arrays, strict=True):
-                layer[weight_name] = array
-
-
-def write_shards(directory: Path, inputs: np.ndarray, labels: np.ndarray, n_shards: int = 2) -> None:
-    """Write float32 inputs and int32 labels as TFRecord shards, one part of the samples after the other."""
-    directory.mkdir(parents=True, exist_ok=True)
-    for number, part in enumerate(np.array_split(np.arange(len(inputs)), n_shards)):
-        payloads = [example(inputs=tensor(inputs[i]), output=tensor(labels[i])) for i in part]
-        write_records(directory / f"shard_{number}.tfrecord", payloads)
-
-
-def write_records(path: Path, payloads: Sequence[bytes]) -> None:
-    """Write a TFRecord file."""
-    with path.open("wb") as stream:
-        for payload in payloads:
-            length = struct.pack("<Q", len(payload))
-            for content in (length, payload):
-                stream.write(content + _masked_crc(content))
-
-
-def example(**features: bytes) -> bytes:
-    """A serialized tf.train.Example of bytes features."""
-    message = Example()
-    for name, value in features.items():
-        message.features.feature[name].bytes_list.value.append(value)
-    return message.SerializeToString()
-
-
-def tensor(array: Any, dtype: int | None = None) -> bytes:
-    """A serialized tensor; `dtype` is TensorFlow's number of the type, which follows from the array."""
-    array = np.asarray(array)
-    dtype = dtype or (INT32 if np.issubdtype(array.dtype, np.integer) else FLOAT32)
-    message = TensorProto(dtype=dtype, tensor_content=array.tobytes())
-    for size in array.shape:
-        message.tensor_shape.dim.add(size=size)
-    return message.SerializeToString()
+    named = [[(f"weight_{i}", array) for i, array in enumerate(arrays)] for arrays in weights]
+    files.write_weights(path, list(zip(names, named, strict=True)))
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -164,8 +127,3 @@ def edit_json(path: Path, change: Callable[[Any], Any]) -> None:
     content = json.loads(path.read_text())
     change(content)
     write_json(path, content)
-
-
-def _masked_crc(content: bytes) -> bytes:
-    crc = google_crc32c.value(content)
-    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.board.leaderboard import ORACLE_NOISE, Row
-from scoring import RULE, TaskScore
+from harness.board.rounding import DECIMALS, rounding_note
+from scoring import RULE, SubmissionScore, TaskScore
 
 MARKS = {"submission": "", "baseline": "baseline", "oracle": "oracle"}
 
@@ -20,6 +21,8 @@ def notes(rows: Sequence[Row]) -> list[str]:
     ]
     if any(not row.sandboxed for row in rows):
         lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
+    if names := {name for row in rows for name in row.rounded}:
+        lines.append(rounding_note(names))
     return lines
 
 
@@ -31,16 +34,20 @@ def headings(tasks: Sequence[str]) -> list[str]:
 def cells(row: Row, tasks: Sequence[str]) -> list[str]:
     """Return a row's cells as text."""
     mark = MARKS[row.kind] if row.sandboxed else f"{MARKS[row.kind]} not sandboxed".strip()
-    scores = [row.result.tasks[task] for task in tasks]
+    scores = {task: row.result.tasks[task] for task in tasks}
     return [
         "-" if row.rank is None else str(row.rank),
         row.submission,
         mark,
-        "-" if row.result.score is None else f"{row.result.score:.2f}",
-        *(f"{100 * score.official:.2f}" if isinstance(score, TaskScore) else "failed" for score in scores),
+        "-" if row.result.score is None else f"{row.result.score:.{DECIMALS if row.rounded else 2}f}",
+        *(_official(score, 2 if task not in row.rounded else DECIMALS) for task, score in scores.items()),
         "-" if row.seconds_per_model is None else f"{row.seconds_per_model:.2f}",
         f"{row.calls_ok}/{row.calls_expected}",
     ]
+
+
+def _official(score: TaskScore | str, decimals: int) -> str:
+    return f"{100 * score.official:.{decimals}f}" if isinstance(score, TaskScore) else "failed"
 
 
 def to_markdown(rows: Sequence[Row], tasks: Sequence[str]) -> str:
@@ -51,7 +58,7 @@ def to_markdown(rows: Sequence[Row], tasks: Sequence[str]) -> str:
 
 
 def to_csv(rows: Sequence[Row], tasks: Sequence[str]) -> str:
-    """Return the rows with full precision."""
+    """Return the rows with full precision, but for scores that are rounded."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(
@@ -86,8 +93,8 @@ def _row_object(row: Row) -> dict[str, Any]:
     return figures | score_object(row.result)
 
 
-def score_object(result: Any) -> dict[str, Any]:
-    """Return a submission's score with full precision: `score`, `complete`, `exceeded`, `tasks`.
+def score_object(result: SubmissionScore) -> dict[str, Any]:
+    """Return a submission's score with all digits that it has: `score`, `complete`, `exceeded`, `tasks`.
 
     A task has `official`, `printed`, `kendall`, `granulated_kendall`, `n_models`, `official_pairs`,
     `printed_subsets` and `granulated_psi`; or only `failed`, the reason why it has no score.

@@ -1,10 +1,11 @@
 """The leaderboard as data: one row per submission, in the order that `scoring.rank` gives."""
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.board.collect import Calls
+from harness.board.rounding import rounded
 from harness.sandbox.outcome import Outcome
 from harness.task.reference import Reference
 from scoring import Entry, SubmissionScore, TaskCalls, noisy_oracle, rank, score_submission
@@ -24,8 +25,9 @@ class Row:
     result: SubmissionScore
     calls_ok: int
     calls_expected: int
-    seconds_per_model: float | None  #: median wall time of a call
+    seconds_per_model: float | None  #: median wall time of a call on a task that is not withheld
     sandboxed: bool
+    rounded: tuple[str, ...] = ()  #: the tasks that are withheld: their scores, and `score`, are rounded
 
 
 def score_calls(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:
@@ -33,17 +35,24 @@ def score_calls(calls: Calls, references: Mapping[str, Reference]) -> Submission
     return score_submission({task: calls.on(task, reference) for task, reference in references.items()})
 
 
-def build_board(collected: Sequence[Calls], references: Mapping[str, Reference]) -> list[Row]:
-    """Return the board's rows, best first; the noisy oracle is among them."""
+def build_board(
+    collected: Sequence[Calls], references: Mapping[str, Reference], withheld: Collection[str] = ()
+) -> list[Row]:
+    """Return the board's rows, best first; the noisy oracle is among them.
+
+    The scores of the tasks `withheld` are rounded, and the order is that of the rounded scores.
+    """
     expected = sum(len(reference.models) for reference in references.values())
-    rows = [_row(calls, references, expected) for calls in collected]
-    rows.append(_oracle(references, expected))
-    entries = {Entry(row.submission, row.result.score, row.result.complete, row.sandboxed): row for row in rows}
-    return [replace(entries[ranked.entry], rank=ranked.rank) for ranked in rank(entries)]
+    exact = [*(_row(calls, references, expected, withheld) for calls in collected), _oracle(references, expected)]
+    names = tuple(sorted(set(withheld) & set(references)))
+    rows = [replace(row, result=rounded(row.result, withheld), rounded=names) for row in exact]
+    entries = [Entry(row.submission, row.result.score, row.result.complete, row.sandboxed) for row in rows]
+    of = {id(entry): row for entry, row in zip(entries, rows, strict=True)}  # a submission may be called as the oracle
+    return [replace(of[id(ranked.entry)], rank=ranked.rank) for ranked in rank(entries)]
 
 
-def _row(calls: Calls, references: Mapping[str, Reference], expected: int) -> Row:
-    seconds = [row.call_wall_s for row in calls.rows.values()]
+def _row(calls: Calls, references: Mapping[str, Reference], expected: int, withheld: Collection[str]) -> Row:
+    seconds = [row.call_wall_s for (task, _), row in calls.rows.items() if task not in withheld]
     return Row(
         rank=None,
         submission=calls.submission,

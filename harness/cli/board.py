@@ -14,6 +14,7 @@ FILES = ("leaderboard.md", "leaderboard.csv", "leaderboard.json")
 @options.tasks
 @options.task
 @options.results
+@options.withhold
 @click.option(
     "--format", "form", type=click.Choice(["table", "markdown", "csv", "json"]), default="table", show_default=True,
     help="What to print.",
@@ -22,21 +23,26 @@ FILES = ("leaderboard.md", "leaderboard.csv", "leaderboard.json")
     "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
     help=f"Also write {', '.join(FILES)} there.",
 )  # fmt: skip
-def command(tasks_dir: Path, task_names: tuple[str, ...], results: str, form: str, output: Path | None) -> None:
+def command(
+    tasks_dir: Path, task_names: tuple[str, ...], results: str, withhold: str, form: str, output: Path | None
+) -> None:
     """Print the leaderboard of all recorded submissions, and write it to files.
 
-    Needs the reference data of the tasks. The rule that makes the score is printed with it.
+    Needs the reference data of the tasks. The rule that makes the score is printed with it. Scores on hidden
+    tasks are rounded, and rank as they are printed.
     """
     from harness.board.collect import collect
     from harness.board.formats import to_csv, to_json, to_markdown
     from harness.board.leaderboard import build_board
-    from harness.board.references import read_references, undefined_scores
+    from harness.board.references import read_references, undefined_scores, withheld_tasks
     from harness.cli.tables import print_board
+    from harness.execution.withhold import Withhold
     from harness.records import Records
 
     references = read_references(tasks_dir, task_names)
+    withheld = withheld_tasks(tasks_dir, task_names, Withhold(withhold))
     with Records(results, must_exist=True) as records, undefined_scores(tasks_dir):
-        rows = build_board(collect(records.newest(), references), references)
+        rows = build_board(collect(records.newest(), references), references, withheld)
     tasks = list(references)
     texts = {"markdown": to_markdown(rows, tasks), "csv": to_csv(rows, tasks), "json": to_json(rows)}
     if form == "table":

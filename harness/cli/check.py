@@ -8,9 +8,12 @@ import click
 from harness.cli import options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from harness.execution.check import Forecast, Trial
+    from harness.execution.pool import Done
 
 
 @click.command("check")
@@ -26,7 +29,7 @@ def command(submission: str, tasks_dir: Path, task_names: tuple[str, ...], model
     """Try SUBMISSION on a few models: outcome, value, time and memory of each, and a forecast of a full run.
 
     The sandbox and the limits are those of `pgdl run`; nothing is recorded. One call is made twice, to see
-    whether the measure is repeatable. Exit code 1 if a call failed.
+    whether the measure is repeatable. Of hidden tasks only outcomes are counted. Exit code 1 if a call failed.
 
     Example: pgdl check my_measure.py
     """
@@ -35,50 +38,70 @@ def command(submission: str, tasks_dir: Path, task_names: tuple[str, ...], model
     from harness.cli.setup import prepare, warn
     from harness.execution.check import forecast, try_submission
     from harness.submission import find_submission
-    from harness.task.layout import find_tasks
+    from harness.task.layout import find_tasks, hidden_names
     from harness.task.task import read_tasks
 
     console = Console(soft_wrap=True)
     found = find_submission(submission)
-    setup = prepare(execution)
-    tasks = read_tasks(find_tasks(tasks_dir, task_names))
+    files = find_tasks(tasks_dir, task_names)
+    setup = prepare(execution, hidden_names(files))
+    tasks = read_tasks(files)
+    withheld = [task.name for task in tasks if setup.settings.withhold.covers(task.hidden)]
     with console.status("calling the measure"):
         trial = try_submission(found, tasks, setup.settings, setup.lanes, models, warn)
-    _print_calls(trial, console)
-    expected = forecast(trial, setup.settings, setup.lanes)
-    _print_verdict(trial, expected, setup.settings.time_limit_s, console)
+    shown = [done for done in trial.done if done.planned.task.name not in withheld]
+    if shown:
+        _print_calls(shown, console)
+    if withheld:
+        _print_counts(trial, withheld, console)
+    _print_verdict(trial, console)
+    if trial.passed and not withheld:
+        _print_advice(trial, forecast(trial, setup.settings, setup.lanes), setup.settings.time_limit_s, console)
     return 0 if trial.passed else 1
 
 
-def _print_calls(trial: "Trial", console: "Console") -> None:
+def _print_counts(trial: "Trial", withheld: "Sequence[str]", console: "Console") -> None:
+    """Say how many calls had which outcome, and nothing else."""
+    from collections import Counter
+
+    from harness.cli.summary import WITHHELD_NOTE
+
+    calls = (*trial.done, trial.again)
+    for task in withheld:
+        outcomes = Counter(str(done.result.outcome) for done in calls if done.planned.task.name == task)
+        console.print(f"{task}: {', '.join(f'{number} {outcome}' for outcome, number in sorted(outcomes.items()))}")
+    console.print(WITHHELD_NOTE.format(", ".join(withheld)), style="dim", markup=False, highlight=False)
+
+
+def _print_calls(shown: "Sequence[Done]", console: "Console") -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("task", "model", "parameters", "outcome", "value", "seconds", "memory"):
         table.add_column(heading, justify="left" if heading in ("task", "model", "outcome") else "right")
-    for done in trial.done:
+    for done in shown:
         result, call = done.result, done.planned
         value = "-" if result.value is None else f"{result.value:.6g}"
         memory = f"{result.peak_memory_bytes / 1024**2:.0f} MiB"
         size = f"{call.model.n_parameters:,}"
         table.add_row(call.task.name, call.model.id, size, result.outcome, value, f"{result.call_wall_s:.2f}", memory)
     console.print(table)
-    failed = next((done for done in trial.done if done.result.message), None)
+    failed = next((done for done in shown if done.result.message), None)
     if failed is not None:
         console.print(f"\n{failed.planned.model.id}: {failed.result.outcome}: {failed.result.message}", markup=False)
         console.print(failed.result.output_tail.rstrip(), markup=False, style="dim")
 
 
-def _print_verdict(trial: "Trial", expected: "Forecast", limit: float, console: "Console") -> None:
+def _print_verdict(trial: "Trial", console: "Console") -> None:
     name = trial.calls[0].submission.name
-    if not trial.passed:
-        console.print(
-            f"\n{name} does not pass: mend what is shown above and check again.",
-            style="bold red",
-            markup=False,
-        )
-        return
-    console.print(f"\n{name} passes.", style="bold green", markup=False)
+    if trial.passed:
+        console.print(f"\n{name} passes.", style="bold green", markup=False)
+    else:
+        text = f"\n{name} does not pass: mend it and check again."
+        console.print(text, style="bold red", markup=False)
+
+
+def _print_advice(trial: "Trial", expected: "Forecast", limit: float, console: "Console") -> None:
     values = {done.result.value for done in trial.done}
     if len(values) == 1 and len(trial.done) > 1:
         console.print("Warning: the same value for all models tried; such a measure cannot rank them.", style="yellow")

@@ -5,8 +5,12 @@ import shutil
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from harness.sandbox.isolation import Isolation
 
 GOOD, WARNING, BAD = "ok", "note", "MISSING"
 
@@ -93,29 +97,47 @@ def _machine() -> Iterator[Finding]:
 
 
 def _sandbox() -> Iterator[Finding]:
+    from harness.sandbox.isolation import Isolation
+    from harness.sandbox.landlock import MISSING, landlock_problem
+    from harness.sandbox.probe import sandbox_problem
+
+    problem, weaker = sandbox_problem(), landlock_problem()
+    who = "root, who starts every call as another user" if os.geteuid() == 0 else "an ordinary user"
+    if problem is None:
+        yield GOOD, "sandbox", f"bubblewrap at {shutil.which('bwrap')}, as {who}", "tried now with small submissions:"
+        yield _memory_limit()
+        yield from _self_test(Isolation.BUBBLEWRAP)
+        if weaker is None:
+            yield GOOD, "sandbox by Landlock", "would work, too", "--sandbox landlock; auto does not need it here"
+        else:
+            yield WARNING, "sandbox by Landlock", "would not work; nobody needs it here", str(weaker)
+    elif weaker is None:
+        yield WARNING, "sandbox by bubblewrap", "does not work", str(problem)
+        yield WARNING, "sandbox", f"Landlock, as {who}; it promises less:", ""
+        for guarantee in MISSING:
+            yield WARNING, "  not promised", guarantee, ""
+        yield from _self_test(Isolation.LANDLOCK)
+    else:
+        yield BAD, "sandbox", "does not work", str(problem)
+        yield BAD, "sandbox by Landlock", "does not work, either", str(weaker)
+
+
+def _self_test(isolation: "Isolation") -> Iterator[Finding]:
+    from harness.errors import UserError
     from harness.execution.machine import plan_lanes
     from harness.execution.settings import Settings
     from harness.execution.starters import Starters
     from harness.sandbox.limits import Limits, default_memory_bytes
-    from harness.sandbox.probe import sandbox_problem
     from harness.sandbox.selftest import run_traps
     from harness.sandbox.staging import Staging
 
-    problem = sandbox_problem()
-    if problem is not None:
-        yield BAD, "sandbox", "does not work", str(problem)
-        return
-    who = "root, who starts every call as another user" if os.geteuid() == 0 else "an ordinary user"
-    yield (
-        GOOD,
-        "sandbox",
-        f"bubblewrap at {shutil.which('bwrap')}, as {who}",
-        "tried now with small submissions:",
-    )
-    yield _memory_limit()
     warnings: list[str] = []
-    with Staging() as staging, Starters(Settings(Limits()), warnings.append) as starters:
-        starters.prepare([3], staging, threads=1, gpu=None)
+    with Staging() as staging, Starters(Settings(Limits(), isolation=isolation), warnings.append) as starters:
+        try:
+            starters.prepare([3], staging, threads=1, gpu=None)
+        except UserError as error:
+            yield BAD, "  self-test", "does not start", str(error)
+            return
         if warnings:
             yield WARNING, "  fast starts", "do not work", warnings[0]
         else:

@@ -83,7 +83,7 @@ memory = _option(
 )  # fmt: skip
 workers = _option(
     "--workers", callback=parse_workers, default="auto", show_default=True, metavar="N|auto",
-    help="Calls at once; auto is one per GPU, else one per core that memory allows.",
+    help="How many run at once; auto is one per GPU, else one per core that memory allows.",
 )  # fmt: skip
 keras = _option(
     "--keras",
@@ -92,10 +92,11 @@ keras = _option(
 )
 seed = _option("--seed", type=int, default=0, show_default=True, help="Seed of the run; every call derives its own.")
 sandbox = _option(
-    "--sandbox", "sandbox_mode", type=click.Choice(["auto", "fast", "fresh", "docker"]), default="auto",
+    "--sandbox", "sandbox_mode", type=click.Choice(["auto", "fast", "fresh", "landlock", "docker"]), default="auto",
     show_default=True,
     help="How calls start. fresh: a new process in a new sandbox. fast: a fork of a process that has imported "
-    "TensorFlow, in a new sandbox. auto: fast where that works. Values are the same. docker: a new container.",
+    "TensorFlow, in a new sandbox. landlock: a sandbox that promises less, where user namespaces are refused. auto: "
+    "fast, fresh or landlock, whichever works first. Values are the same. docker: a new container.",
 )  # fmt: skip
 docker_image = _option(
     "--docker-image", default=DOCKER_IMAGE, show_default=True, metavar="IMAGE",
@@ -104,6 +105,11 @@ docker_image = _option(
 docker_runtime = _option(
     "--docker-runtime", metavar="NAME",
     help="With --sandbox docker: what the engine runs containers with, e.g. runsc. Default: the engine's own choice.",
+)  # fmt: skip
+withhold = _option(
+    "--withhold", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True,
+    help="Keep outputs, messages and figures of calls from participants, and round published scores. auto: of tasks "
+    "that are marked as hidden.",
 )  # fmt: skip
 unsafe = _option(
     "--unsafe-no-sandbox", is_flag=True,
@@ -114,6 +120,6 @@ unsafe = _option(
 def execution(command: Any) -> Any:
     """Add the options that say how calls are run."""
     limits = (time_limit, time_budget, memory, workers, keras, seed)
-    for option in reversed((*limits, sandbox, docker_image, docker_runtime, unsafe)):
+    for option in reversed((*limits, sandbox, docker_image, docker_runtime, unsafe, withhold)):
         command = option(command)
     return command

@@ -37,26 +37,29 @@ def command(
     from harness.execution.run import execute, make_plan
     from harness.records import Evaluation, Records
     from harness.submission import find_submissions
-    from harness.task.layout import find_tasks
+    from harness.task.layout import find_tasks, hidden_names
     from harness.task.task import read_tasks
 
     console = wide_console()
     found = find_submissions(submissions)
-    setup = prepare(execution)
-    tasks = read_tasks(find_tasks(tasks_dir, task_names))
+    files = find_tasks(tasks_dir, task_names)
+    setup = prepare(execution, hidden_names(files))
+    tasks = read_tasks(files)
+    withheld = [task.name for task in tasks if setup.settings.withhold.covers(task.hidden)]
     with Records(results) as records:
         plan = make_plan(found, tasks, setup.settings, records, force=force)
         if plan.recorded:
             console.print(f"{len(plan.recorded)} of {len(plan.calls)} calls are recorded already in {records.name}")
         evaluations: list[Evaluation] = list(plan.recorded)
         try:
-            with RunProgress(plan.missing, console) as progress:
+            with RunProgress(plan.missing, console, withheld) as progress:
                 for call, evaluation in execute(plan, setup.settings, setup.lanes, records, warn):
                     evaluations.append(evaluation)
                     progress.seen(call, evaluation)
         except KeyboardInterrupt:
             console.print(f"{len(evaluations)} of {len(plan.calls)} calls are recorded; the same command continues.")
             raise
-        code = print_summary(evaluations, records.name, console, sandboxed=setup.settings.sandboxed)
+        sandboxed = setup.settings.sandboxed
+        code = print_summary(evaluations, records.name, console, sandboxed=sandboxed, withheld=withheld)
         console.print(f"Next: pgdl board --tasks {tasks_dir} --results {records.name}", markup=False)
         return code

@@ -1,6 +1,7 @@
 """`pgdl score`: scores of recorded runs, or of the competition's own `.predict` files."""
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 @options.tasks
 @options.task
 @options.results
+@options.withhold
 @click.option(
     "--reference", type=click.Path(path_type=Path), metavar="DIR",
     help="Reference data: DIR/TASK/model_configs.json. Default: that of --tasks.",
@@ -40,6 +42,7 @@ def command(
     tasks_dir: Path,
     task_names: tuple[str, ...],
     results: str,
+    withhold: str,
     reference: Path | None,
     predictions: Path | None,
     form: str,
@@ -47,21 +50,25 @@ def command(
     """Score recorded submissions (all, or those named), or a directory of `.predict` files.
 
     The score is the competition's own number; the printed form of its paper, Kendall's rank correlation
-    and the granulated Kendall coefficient stand beside it. Exit code 1 if a task has no score.
+    and the granulated Kendall coefficient stand beside it. Those of hidden tasks are rounded. Exit code 1 if a
+    task has no score.
 
     Example: pgdl score --reference reference_data --predictions my_predictions
     """
-    from harness.board.references import read_references, undefined_scores
+    from harness.board.references import read_references, undefined_scores, withheld_tasks
+    from harness.board.rounding import rounded
+    from harness.execution.withhold import Withhold
 
     if predictions is not None and submissions:
         raise UserError("--predictions scores files: name no SUBMISSION with it")
     references = read_references(reference or tasks_dir, task_names)
+    withheld = withheld_tasks(reference or tasks_dir, task_names, Withhold(withhold)) & references.keys()
     with undefined_scores(reference or tasks_dir):
         if predictions is not None:
             scores = {predictions.resolve().name: _score_predictions(predictions, references)}
         else:
             scores = _score_records(submissions, results, references)
-    _show(scores, form)
+    _show({name: rounded(score, withheld) for name, score in scores.items()}, withheld, form)
     return 0 if all(score.complete for score in scores.values()) else 1
 
 
@@ -92,15 +99,16 @@ def _score_records(
     return {name: score_calls(collected[name], references) for name in names or collected}
 
 
-def _show(scores: "dict[str, SubmissionScore]", form: str) -> None:
+def _show(scores: "dict[str, SubmissionScore]", withheld: Collection[str], form: str) -> None:
     if form == "table":
         from harness.cli.tables import print_score
 
         for name, score in scores.items():
-            print_score(name, score)
+            print_score(name, score, withheld)
         return
     from harness.board.formats import score_object
 
-    objects = [{"submission": name} | score_object(score) for name, score in scores.items()]
+    rounded = {"rounded": sorted(withheld)} if withheld else {}
+    objects = [{"submission": name} | rounded | score_object(score) for name, score in scores.items()]
     content = objects[0] if len(objects) == 1 else {"submissions": objects}
     click.echo(json.dumps(content, indent=1, allow_nan=False))

@@ -1,18 +1,22 @@
 """From options to settings, shared by the commands that run calls."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
+from harness.errors import UserError
 from harness.execution.budget import TimeBudget
 from harness.execution.machine import Lanes, plan_lanes
 from harness.execution.settings import Settings, Starts
+from harness.execution.withhold import Withhold
 from harness.sandbox.devices import find_gpus
 from harness.sandbox.docker import Docker
 from harness.sandbox.isolation import Isolation
+from harness.sandbox.landlock import landlock_problem
 from harness.sandbox.limits import Limits, default_memory_bytes
-from harness.sandbox.probe import require_sandbox
+from harness.sandbox.probe import choose_isolation, require, sandbox_problem
 
 UNSAFE = "NOT SANDBOXED (--unsafe-no-sandbox): for your own code only; these results never rank."
 
@@ -25,13 +29,14 @@ class Setup:
     lanes: Lanes
 
 
-def prepare(options: dict[str, Any]) -> Setup:
+def prepare(options: dict[str, Any], hidden: Collection[str]) -> Setup:
     """Turn the options of `options.execution` into settings; refuses where there is no sandbox.
 
+    `hidden` names the tasks of the run that are marked so: for them no weaker isolation is taken unasked.
     Raises `UserError` with the command that mends it.
     """
     memory = options["memory_bytes"] or default_memory_bytes(len(find_gpus()))
-    isolation, mode = _isolation(options), options["sandbox_mode"]
+    isolation, mode = _isolation(options, hidden), options["sandbox_mode"]
     containers = Docker(options["docker_image"], options["docker_runtime"])
     settings = Settings(
         limits=Limits(memory_bytes=memory),
@@ -41,21 +46,32 @@ def prepare(options: dict[str, Any]) -> Setup:
         keras=int(options["keras"]) if options["keras"] else None,
         isolation=isolation,
         docker=containers if isolation is Isolation.DOCKER else None,
-        starts=Starts.AUTO if mode == Isolation.DOCKER else Starts(mode),
+        withhold=Withhold(options["withhold"]),
+        starts=Starts.AUTO if mode in list(Isolation) else Starts(mode),
     )
     if settings.docker is not None:
         settings.docker.require()
-    elif settings.sandboxed:
-        require_sandbox()
-    else:
-        click.secho(UNSAFE, err=True, fg="red", bold=True)
     return Setup(settings, plan_lanes(options["workers"], memory))
 
 
-def _isolation(options: dict[str, Any]) -> Isolation:
+def _isolation(options: dict[str, Any], hidden: Collection[str]) -> Isolation:
+    """What the options ask for; only `auto` may take less than bubblewrap, and says so; never with a hidden task."""
+    mode = options["sandbox_mode"]
     if options["unsafe_no_sandbox"]:
+        if hidden:
+            remedy = "leave it out, or name other tasks by --task"
+            raise UserError(f"--unsafe-no-sandbox: not with hidden tasks ({', '.join(sorted(hidden))})", remedy=remedy)
+        click.secho(UNSAFE, err=True, fg="red", bold=True)
         return Isolation.NONE
-    return Isolation.DOCKER if options["sandbox_mode"] == Isolation.DOCKER else Isolation.BUBBLEWRAP
+    if mode == Isolation.DOCKER:
+        return Isolation.DOCKER
+    if mode == Isolation.LANDLOCK:
+        require(landlock_problem())
+        return Isolation.LANDLOCK
+    if mode == Starts.AUTO and not hidden:
+        return choose_isolation(warn)
+    require(sandbox_problem())
+    return Isolation.BUBBLEWRAP
 
 
 def warn(message: str) -> None:

@@ -2,7 +2,7 @@
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -11,9 +11,22 @@ from harness.cli.setup import UNSAFE
 from harness.records import Evaluation
 from harness.sandbox.outcome import Outcome
 
+#: What is said wherever something is not shown.
+WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (docs/hidden-tasks.md)."
 
-def print_summary(evaluations: Sequence[Evaluation], where: str, console: Console, *, sandboxed: bool) -> int:
-    """Print one row per submission and task; returns the exit code: 1 if a call failed, else 0."""
+
+def print_summary(
+    evaluations: Sequence[Evaluation],
+    where: str,
+    console: Console,
+    *,
+    sandboxed: bool,
+    withheld: Collection[str] = (),
+) -> int:
+    """Print one row per submission and task; returns the exit code: 1 if a call failed, else 0.
+
+    Of the tasks `withheld` only outcomes are counted: a time is a number that a submission chooses.
+    """
     groups: dict[tuple[str, str], list[Evaluation]] = defaultdict(list)
     for evaluation in evaluations:
         groups[evaluation.submission, evaluation.task].append(evaluation)
@@ -29,10 +42,12 @@ def print_summary(evaluations: Sequence[Evaluation], where: str, console: Consol
     for (submission, task), rows in sorted(groups.items()):
         outcomes = Counter(row.outcome for row in rows)
         good = outcomes.pop(Outcome.OK, 0)
-        seconds = statistics.median(row.call_wall_s for row in rows)
+        seconds = "-" if task in withheld else f"{statistics.median(row.call_wall_s for row in rows):.2f}"
         failed = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.most_common())
-        table.add_row(submission, task, f"{good} of {len(rows)}", f"{seconds:.2f}", failed)
+        table.add_row(submission, task, f"{good} of {len(rows)}", seconds, failed)
     console.print(table)
+    if withheld:
+        console.print(WITHHELD_NOTE.format(", ".join(sorted(withheld))), style="dim", markup=False, highlight=False)
     if not sandboxed:
         console.print(UNSAFE, style="bold red", markup=False)
     console.print(f"Records: {where}", markup=False)

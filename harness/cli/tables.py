@@ -1,12 +1,13 @@
 """Tables on the terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rich.console import Console
 from rich.table import Table
 
 from harness.board.formats import cells, headings, notes
 from harness.board.leaderboard import Row
+from harness.board.rounding import DECIMALS, rounding_note
 from scoring import RULE, SubmissionScore, TaskScore
 
 
@@ -34,20 +35,29 @@ def print_board(rows: Sequence[Row], tasks: Sequence[str]) -> None:
         console.print(note, style="dim", markup=False, highlight=False)
 
 
-def print_score(name: str, result: SubmissionScore) -> None:
-    """Print one submission's scores, one row per task."""
+def print_score(name: str, result: SubmissionScore, withheld: Collection[str]) -> None:
+    """Print one submission's scores, one row per task; those of the tasks `withheld` are rounded already."""
     console = wide_console()
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("task", "official", "printed", "Kendall", "granulated", "models", "limiting pair"):
         table.add_column(heading, justify="left" if heading in ("task", "limiting pair") else "right")
     for task, score in result.tasks.items():
         if isinstance(score, TaskScore):
-            pair = min(score.official_pairs, key=lambda pair: score.official_pairs[pair])
-            numbers = (100 * score.official, 100 * score.printed, score.kendall, score.granulated_kendall)
-            table.add_row(task, *(f"{number:.4f}" for number in numbers), str(score.n_models), " x ".join(pair))
+            table.add_row(task, *_figures(score, DECIMALS if task in withheld else 4))
         else:
             table.add_row(task, "-", "-", "-", "-", "", f"failed: {score}")
-    total = "none" if result.score is None else f"{result.score:.4f}"
+    decimals = DECIMALS if withheld else 4
+    total = "none" if result.score is None else f"{result.score:.{decimals}f}"
     console.print(f"{name}: score {total}", style="bold", markup=False, highlight=False)
     console.print(table)
     console.print(RULE, style="dim", markup=False)
+    if withheld:
+        console.print(rounding_note(withheld), style="dim", markup=False, highlight=False)
+
+
+def _figures(score: TaskScore, decimals: int) -> list[str]:
+    """The cells of one task; correlations have as many digits as scores, or what is left of them by rounding."""
+    scores = [f"{100 * score.official:.{decimals}f}", f"{100 * score.printed:.{decimals}f}"]
+    correlations = [f"{number:.{min(decimals + 2, 4)}f}" for number in (score.kendall, score.granulated_kendall)]
+    pair = min(score.official_pairs, key=lambda pair: score.official_pairs[pair], default=("-",))
+    return [*scores, *correlations, str(score.n_models), " x ".join(pair)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import options
+from harness.cli import options, task_build
 
 if TYPE_CHECKING:
     from harness.task.layout import TaskFiles
@@ -31,22 +31,26 @@ def command() -> None:
     """
 
 
+command.add_command(task_build.command)
+
+
 @command.command(name="list")
 @directory_argument
 @options.tasks
 def list_tasks(directory: Path | None, tasks_dir: Path) -> None:
-    """Name the tasks in DIR with their models, hyperparameters and generalization gaps."""
+    """Name the tasks in DIR with their models, hyperparameters and generalization gaps; is each hidden?"""
     from harness.task.layout import find_all
     from harness.task.reference import read_reference
 
     rows = []
     for files in find_all(directory or tasks_dir):
         reference = read_reference(files.reference) if files.reference else None
-        hyperparameters = ", ".join(reference.grid.names) if reference else "hidden"
+        hyperparameters = ", ".join(reference.grid.names) if reference else "unknown"
         gaps = list(reference.gaps.values()) if reference else []
         n_models = len(gaps) if files.reference_only else len(files.models)
-        rows.append((files.name, files.layout, n_models, hyperparameters, *_summarise(gaps), _size(files)))
-    _print_table(("task", "layout", "models", "hyperparameters", *GAP_COLUMNS, "size"), rows)
+        hidden = "yes" if files.hidden else "no"
+        rows.append((files.name, files.layout, hidden, n_models, hyperparameters, *_summarise(gaps), _size(files)))
+    _print_table(("task", "layout", "hidden", "models", "hyperparameters", *GAP_COLUMNS, "size"), rows)
 
 
 @command.command()
@@ -60,7 +64,8 @@ def show(directory: Path | None, tasks_dir: Path, task_names: Sequence[str]) -> 
     from harness.task.reference import read_reference
 
     for files in find_all(directory or tasks_dir, task_names):
-        click.secho(f"{files.name} ({files.layout}, {_size(files)}) in {files.directory}", bold=True)
+        hidden = "hidden, " if files.hidden else ""
+        click.secho(f"{files.name} ({files.layout}, {hidden}{_size(files)}) in {files.directory}", bold=True)
         if not files.reference_only:
             data = read_training_data(files.train)
             samples = f"{data.n_samples} training samples of shape {data.input_shape} in {data.n_classes} classes"
@@ -89,10 +94,11 @@ def validate(ctx: click.Context, directory: Path | None, tasks_dir: Path, task_n
     runnable = [files for files in everything if not files.reference_only]
     checked = {files.name: outcome for files, outcome in zip(runnable, check_tasks(runnable), strict=True)}
     outcomes = {files.name: checked.get(files.name) or _check_reference(files) for files in everything}
-    for name, outcome in outcomes.items():
+    for files in everything:
+        outcome = outcomes[files.name]
         if isinstance(outcome, InvalidTaskError):
             click.echo("\n".join(outcome.problems))
-        click.echo(f"{name}: {_verdict(outcome)}")
+        click.echo(f"{files.name}: {_verdict(outcome, files)}")
     ctx.exit(2 if any(isinstance(outcome, InvalidTaskError) for outcome in outcomes.values()) else 0)
 
 
@@ -103,21 +109,25 @@ def _check_reference(files: "TaskFiles") -> "Reference | InvalidTaskError":
 
     assert files.reference is not None
     problems = Problems()
-    return problems.attempt(read_reference, files.reference) or InvalidTaskError(problems.lines)
+    reference = problems.attempt(read_reference, files.reference)
+    problems.attempt(lambda: files.hidden)
+    return InvalidTaskError(problems.lines) if problems.lines or reference is None else reference
 
 
-def _verdict(outcome: "Task | Reference | InvalidTaskError") -> str:
+def _verdict(outcome: "Task | Reference | InvalidTaskError", files: "TaskFiles") -> str:
     from harness.task.problems import InvalidTaskError
     from harness.task.task import Task
 
     if isinstance(outcome, InvalidTaskError):
         return f"{len(outcome.problems)} problem{'s' if len(outcome.problems) > 1 else ''}: invalid"
     reference = outcome.reference if isinstance(outcome, Task) else outcome
-    parts = [f"{len(reference.grid.names)} hyperparameters" if reference else "hidden hyperparameters"]
+    parts = [f"{len(reference.grid.names)} hyperparameters" if reference else "unknown hyperparameters"]
     if isinstance(outcome, Task):
         parts = [f"{len(outcome.models)} models", *parts, f"{outcome.data.n_samples} training samples"]
     else:
         parts = [f"reference data of {len(outcome.models)} models", *parts, "no models to run"]
+    if files.hidden:
+        parts.append("hidden")
     return f"{', '.join(parts)}: valid"
 
 
@@ -133,7 +143,7 @@ def _gaps_by_value(reference: "Reference") -> Iterator[tuple[object, ...]]:
 
 
 def _summarise(gaps: Sequence[float]) -> tuple[str, ...]:
-    """Minimum, median and maximum; dashes for gaps that are hidden."""
+    """Minimum, median and maximum; dashes for gaps that are not known."""
     if not gaps:
         return ("-", "-", "-")
     return tuple(f"{value:.4f}" for value in (min(gaps), statistics.median(gaps), max(gaps)))
@@ -156,7 +166,7 @@ def _print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> No
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    text = ("task", "layout", "hyperparameters", "hyperparameter", "value")
+    text = ("task", "layout", "hidden", "hyperparameters", "hyperparameter", "value")
     for column in columns:
         table.add_column(column, justify="left" if column in text else "right")
     for row in rows:

@@ -1,7 +1,7 @@
 """Shows a run while it goes: one live line per submission on a terminal, plain lines elsewhere."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -25,13 +25,17 @@ SHOWN_FAILURES = 5
 
 
 class RunProgress:
-    """Prints failures as they happen and, on a terminal, keeps a line with the time left per submission."""
+    """Prints failures as they happen and, on a terminal, keeps a line with the time left per submission.
 
-    def __init__(self, calls: Sequence[PlannedCall], console: Console) -> None:
-        self._console = console
+    Failures on the tasks `withheld` are only counted: which model failed, and how, tells something of the model.
+    """
+
+    def __init__(self, calls: Sequence[PlannedCall], console: Console, withheld: Collection[str] = ()) -> None:
+        self._console, self._withheld = console, withheld
         self._left = Counter(call.submission.name for call in calls)
         self._total = dict(self._left)
         self._failed: Counter[str] = Counter()
+        self._shown: Counter[str] = Counter()
         self._bars = Progress(
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[failed]}"),
             TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(elapsed_when_finished=False),
@@ -61,13 +65,8 @@ class RunProgress:
         self._left[name] -= 1
         if evaluation.outcome != Outcome.OK:
             self._failed[name] += 1
-            if self._failed[name] <= SHOWN_FAILURES:
-                where = f"{name} on {evaluation.task}/{evaluation.model}"
-                self._console.print(
-                    f"{where}: {evaluation.outcome}: {evaluation.message}", markup=False, soft_wrap=True
-                )
-            elif self._failed[name] == SHOWN_FAILURES + 1:
-                self._console.print(f"{name}: further failures are counted below", markup=False)
+            if evaluation.task not in self._withheld:
+                self._show(name, evaluation)
         failed = f"{self._failed[name]} failed" if self._failed[name] else ""
         self._bars.start_task(self._lines[name])
         self._bars.update(self._lines[name], advance=1, failed=failed)
@@ -76,3 +75,11 @@ class RunProgress:
             self._console.print(
                 f"{name}: {self._total[name]} calls done {failed}".rstrip(), markup=False, soft_wrap=True
             )
+
+    def _show(self, name: str, evaluation: Evaluation) -> None:
+        self._shown[name] += 1
+        if self._shown[name] <= SHOWN_FAILURES:
+            where = f"{name} on {evaluation.task}/{evaluation.model}"
+            self._console.print(f"{where}: {evaluation.outcome}: {evaluation.message}", markup=False, soft_wrap=True)
+        elif self._shown[name] == SHOWN_FAILURES + 1:
+            self._console.print(f"{name}: further failures are counted below", markup=False)

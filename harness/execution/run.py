@@ -14,6 +14,7 @@ from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.pool import Done, Pool
 from harness.execution.settings import Settings
 from harness.execution.starters import Starters
+from harness.execution.withhold import WITHHELD
 from harness.records import Evaluation, Records
 from harness.sandbox.clock import Clock
 from harness.sandbox.outcome import Outcome
@@ -112,8 +113,9 @@ def _share(call: PlannedCall) -> tuple[str, str, str]:
 
 
 def to_evaluation(done: Done, settings: Settings, sandbox: str, machine: dict[str, str]) -> Evaluation:
-    """Return the record of a call."""
+    """Return the record of a call; of a withheld one without any text that the submission had a part in."""
     planned, result = done.planned, done.result
+    withheld = settings.withhold.covers(planned.task.hidden)
     return Evaluation(
         key=planned.key,
         submission=planned.submission.name,
@@ -125,7 +127,7 @@ def to_evaluation(done: Done, settings: Settings, sandbox: str, machine: dict[st
         data_digest=planned.task.data.digest,
         outcome=str(result.outcome),
         value=result.value,
-        message=result.message,
+        message=WITHHELD if withheld else result.message,
         startup_wall_s=result.startup_wall_s,
         load_wall_s=result.load_wall_s,
         load_cpu_s=result.load_cpu_s,
@@ -140,7 +142,7 @@ def to_evaluation(done: Done, settings: Settings, sandbox: str, machine: dict[st
         sandbox=sandbox,
         harness_version=harness.__version__,
         environment=machine | result.environment,
-        output_tail=result.output_tail,
+        output_tail="" if withheld else result.output_tail,
         started_at=done.started_at,
         finished_at=datetime.now(UTC),
     )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.execution.budget import TimeBudget
+from harness.execution.withhold import Withhold
 from harness.sandbox.docker import Docker
 from harness.sandbox.isolation import Isolation
 from harness.sandbox.limits import Limits
@@ -28,6 +29,7 @@ class Settings:
     keras: int | None = None  #: overrides what submissions ask for
     isolation: Isolation = Isolation.BUBBLEWRAP
     docker: Docker | None = None  #: how containers are made, if that is the isolation
+    withhold: Withhold = Withhold.AUTO  #: of which tasks nothing but outcomes and values is kept
     starts: Starts = Starts.AUTO  #: makes no difference to values, so it is no part of what makes a call the same
 
     @property

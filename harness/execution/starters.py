@@ -14,10 +14,11 @@ from harness.sandbox.container import Keeper
 from harness.sandbox.delegation import NoCgroupError
 from harness.sandbox.devices import Gpu
 from harness.sandbox.isolation import Isolation
+from harness.sandbox.landlock import start_under_landlock
 from harness.sandbox.process import Starter
 from harness.sandbox.selftest import CONTROL, run_trial, trial_job
 from harness.sandbox.staging import Staging
-from harness.sandbox.zygote import Zygote
+from harness.sandbox.zygote import Zygote, start_fast
 
 
 class Starters:
@@ -52,19 +53,21 @@ class Starters:
         if self._settings.isolation is Isolation.BUBBLEWRAP:
             with suppress(NoCgroupError):  # then the memory watch keeps the limit alone, as `pgdl doctor` says
                 self._groups = RunGroup()
-        if self._settings.isolation is not Isolation.BUBBLEWRAP or self._settings.starts is Starts.FRESH:
+        if not self._forks:
             return
         jobs = {
             keras: trial_job(staging, CONTROL, keras=keras, threads=threads, gpu=gpu) for keras in sorted(set(versions))
         }
         try:
-            self._zygotes = {keras: Zygote(job, self._groups) for keras, job in jobs.items()}
+            self._zygotes = {keras: Zygote(job) for keras, job in jobs.items()}
             for keras, zygote in self._zygotes.items():
                 zygote.wait_until_ready()
-                result = run_trial(zygote.start, jobs[keras], 0, CONTROL.time_limit_s)
+                result = run_trial(self.starter(keras), jobs[keras], 0, CONTROL.time_limit_s)
                 if not CONTROL.caught(result):
                     raise StartError(f"{result.outcome} {result.message or result.value}")
         except StartError as error:
+            if self._settings.isolation is Isolation.LANDLOCK:
+                raise UserError(f"the sandbox does not work here: {error}", remedy="see docs/sandbox.md") from error
             reason = f"fast starts do not work here: {error}"
             if self._settings.starts is Starts.FAST:
                 raise UserError(reason, remedy="use --sandbox fresh") from error
@@ -77,7 +80,18 @@ class Starters:
             return start_plain
         if self._settings.docker is not None:
             return self._settings.docker.start
-        return self._zygotes[keras].start if keras in self._zygotes else partial(start_fresh, groups=self._groups)
+        if self._settings.isolation is Isolation.LANDLOCK:
+            return partial(start_under_landlock, zygote=self._zygotes[keras])
+        if keras in self._zygotes:
+            return partial(start_fast, zygote=self._zygotes[keras], groups=self._groups)
+        return partial(start_fresh, groups=self._groups)
+
+    @property
+    def _forks(self) -> bool:
+        """Whether workers are forked from a process that has done the imports; under Landlock there is no other way."""
+        if self._settings.isolation is Isolation.BUBBLEWRAP:
+            return self._settings.starts is not Starts.FRESH
+        return self._settings.isolation is Isolation.LANDLOCK
 
     def _close(self) -> None:
         for zygote in self._zygotes.values():

@@ -34,7 +34,8 @@ def measure(roots: Iterable[int], limit_bytes: int) -> Usage:
     """Return what the trees under the processes `roots` use together.
 
     Resident sizes count pages that forked children share once per child. They are cheap, so they come
-    first; only when their sum is over `limit_bytes` is the proportional size looked up, which is right.
+    first; only when their sum is over `limit_bytes` is the proportional size looked up, which is right. A process
+    that keeps others from looking counts in full.
     """
     processes: set[psutil.Process] = set()
     for pid in roots:
@@ -52,8 +53,16 @@ def measure(roots: Iterable[int], limit_bytes: int) -> Usage:
         for process in processes:
             with _vanishing():
                 if not _shares_memory(process.pid, process.ppid()):
-                    memory += process.memory_full_info().pss
+                    memory += _proportional_size(process)
     return Usage(memory, cpu)
+
+
+def _proportional_size(process: psutil.Process) -> int:
+    """Resident size with every shared page divided by the number of its users; undivided where that is refused."""
+    try:
+        return int(process.memory_full_info().pss)
+    except psutil.AccessDenied:
+        return int(process.memory_info().rss)
 
 
 def _shares_memory(pid: int, parent: int) -> bool:

@@ -1,13 +1,16 @@
-"""Whether the sandbox works here: found out by running one, not by reading versions."""
+"""Which sandbox works here: found out by running one, not by reading versions."""
 
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
 from harness.sandbox.body import memory_file
+from harness.sandbox.isolation import Isolation
+from harness.sandbox.landlock import MISSING, landlock_problem
 from harness.sandbox.seccomp import filter_program
 
 #: What lets bubblewrap work in a container.
@@ -39,9 +42,28 @@ REMEDIES = (
 )
 
 
-def require_sandbox() -> None:
-    """Raise `UserError` with the reason and the command that mends it, unless a sandbox can be made here."""
+def choose_isolation(warn: Callable[[str], None]) -> Isolation:
+    """What to isolate calls by if nobody says: bubblewrap, or Landlock where that does not work.
+
+    `warn` is told why it is Landlock, and what that does not promise.
+    Raises `UserError` with the reasons, and the command that mends the first, where neither works.
+    """
     problem = sandbox_problem()
+    if problem is None:
+        return Isolation.BUBBLEWRAP
+    reason = landlock_problem()
+    if reason is not None:
+        remedy = "or, for your own code only, --unsafe-no-sandbox"
+        raise UserError(f"{problem}; nor does Landlock do instead: {reason}", remedy=remedy)
+    warn(f"{problem}")
+    warn("calls are isolated by Landlock instead, which promises less (pgdl doctor shows both):")
+    for guarantee in MISSING:
+        warn(f"  {guarantee}")
+    return Isolation.LANDLOCK
+
+
+def require(problem: UserError | None) -> None:
+    """Raise what is wrong with a sandbox, if anything."""
     if problem is not None:
         raise problem
 
@@ -67,16 +89,14 @@ def sandbox_problem() -> UserError | None:
         return None
     reason = " ".join(done.stderr.split())[-300:] or f"exit status {done.returncode}"
     remedy = next((remedy for sign, remedy in REMEDIES if sign in reason), "see docs/sandbox.md")
-    return UserError(
-        f"the sandbox does not work here: {reason}",
-        remedy=f"{remedy}; or, for your own code only, --unsafe-no-sandbox",
-    )
+    return UserError(f"the sandbox does not work here: {reason}", remedy=remedy)
 
 
 def main() -> None:
-    """Exit with 0 if the sandbox works here; otherwise print why not and what mends it, and exit with 2."""
-    problem = sandbox_problem()
-    if problem is not None:
+    """Exit with 0 if some sandbox works here; otherwise print why not and what mends it, and exit with 2."""
+    try:
+        choose_isolation(warn=lambda _: None)
+    except UserError as problem:
         print(problem)
         sys.exit(2)
 

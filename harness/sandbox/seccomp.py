@@ -1,8 +1,8 @@
 """The system-call filter of the sandbox: a deny list, because TensorFlow's own needs are open-ended.
 
 Denied calls fail with EPERM; `clone3` with ENOSYS, so that libc falls back to the `clone` whose flags can be
-examined; `flock` too, for a lock on a file that calls share would let them notice each other. Calls by a
-foreign ABI (32-bit, x32) kill the process at once.
+examined; `flock` too, for a lock on a file that calls share would let them notice each other; and whatever the
+kernel has learnt since this list was made. Calls by a foreign ABI (32-bit, x32) kill the process at once.
 """
 
 import errno
@@ -29,6 +29,10 @@ DENIED = (
     "swapon", "syslog", "umount2", "unshare", "userfaultfd",
 )  # fmt: skip
 
+#: Numbers of the calls since Linux 6.5, the same on every architecture, and of those to come. libseccomp may have
+#: no names for them, and some do what older ones are denied for (`setxattrat`, `file_setattr`, `open_tree_attr`).
+NEWER = range(451, 512)
+
 #: `clone` flags that make namespaces (CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET, TIME).
 NAMESPACE_FLAGS = (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000, 0x80)
 
@@ -38,13 +42,39 @@ TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 #: `fcntl` commands by which concurrent calls could notice each other on files that they share (leases, watches).
 F_SETLEASE, F_GETLEASE, F_NOTIFY = 1024, 1025, 1026
 
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
+
+#: Where a worker shares the machine's namespaces, it makes no socket at all, nor gives its own a name; and it
+#: changes no file's mode, owner, times or attributes: it may be the same user as the harness.
+DENIED_WITHOUT_NAMESPACES = (
+    "socket", "socketpair", "bind", "connect",
+    "chmod", "fchmod", "fchmodat", "chown", "fchown", "fchownat", "lchown",
+    "utime", "utimes", "utimensat", "futimesat",
+    "setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr",
+)  # fmt: skip
+
+#: `ioctl` requests that change a file's attributes (FS_IOC_SETFLAGS, SETVERSION, FSSETXATTR), without the high
+#: bits that differ between 32 and 64 bits.
+FILE_ATTRIBUTES = (0x6602, 0x7602, 0x5820)
+
+#: System calls that change how a process is scheduled or limited, and what their arguments must be to mean the
+#: caller itself.
+OWN_ONLY = {
+    "prlimit64": (0,),
+    "sched_setaffinity": (0,),
+    "sched_setattr": (0,),
+    "sched_setparam": (0,),
+    "sched_setscheduler": (0,),
+    "setpriority": (0, 0),
+    "ioprio_set": (1, 0),
+}
 
 
 @cache
-def filter_program(gpu: bool) -> bytes:
+def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
     """Return the filter as a BPF program for `bwrap --seccomp`; CUDA needs `memfd_create`, a CPU does not.
 
+    Without `namespaces` of its own a worker is also kept from what those would keep it from.
     Raises `UserError` where the system library is missing.
     """
     try:
@@ -55,29 +85,40 @@ def filter_program(gpu: bool) -> bytes:
     rules = seccomp.SyscallFilter(defaction=seccomp.ALLOW)
     rules.set_attr(seccomp.Attr.ACT_BADARCH, seccomp.KILL_PROCESS)
     denied = seccomp.ERRNO(errno.EPERM)
-    for name in DENIED if gpu else (*DENIED, "memfd_create"):
+    for name in (*DENIED, *(() if gpu else ("memfd_create",)), *(() if namespaces else DENIED_WITHOUT_NAMESPACES)):
         try:
             rules.add_rule(denied, name)
-        except OSError as error:  # a call that this architecture or library does not know cannot be made
+        except OSError as error:  # this architecture, or a library older than 6.5, does not have it
             if error.errno not in (errno.EINVAL, errno.EFAULT, errno.EDOM):
                 raise
-    for name in ("clone3", "flock"):  # callers have another way: `clone`; and no locks, as on many network disks
-        rules.add_rule(seccomp.ERRNO(errno.ENOSYS), name)
+    # Callers have another way: `clone`; no locks, as on many network disks; what there was before 6.5.
+    for call in ("clone3", "flock", *NEWER):
+        rules.add_rule(seccomp.ERRNO(errno.ENOSYS), call)
     for flag in NAMESPACE_FLAGS:
         rules.add_rule(denied, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
-    rules.add_rule(denied, "socket", seccomp.Arg(0, seccomp.NE, 1))  # AF_UNIX only
+    if namespaces:
+        rules.add_rule(denied, "socket", seccomp.Arg(0, seccomp.NE, 1))  # AF_UNIX only
+    else:
+        _keep_to_itself(seccomp, rules, denied)
     for request in (TIOCSTI, TIOCLINUX):
         rules.add_rule(denied, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFFFFFF, request))
     for command in (F_SETLEASE, F_GETLEASE, F_NOTIFY):
         rules.add_rule(denied, "fcntl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFFFFFF, command))
-    # A worker must die with the harness: nothing may clear the signal that its parent's death sends.
-    rules.add_rule(
-        denied,
-        "prctl",
-        seccomp.Arg(0, seccomp.MASKED_EQ, 0xFFFFFFFF, PR_SET_PDEATHSIG),
-        seccomp.Arg(1, seccomp.NE, signal.SIGKILL),
-    )
+    # A worker must die with the harness: nothing may clear the signal that its parent's death sends. Nor may it
+    # keep the harness, which may be the same user, from looking at its memory.
+    for option, only in ((PR_SET_PDEATHSIG, signal.SIGKILL), (PR_SET_DUMPABLE, 1)):
+        meant = seccomp.Arg(0, seccomp.MASKED_EQ, 0xFFFFFFFF, option)
+        rules.add_rule(denied, "prctl", meant, seccomp.Arg(1, seccomp.NE, only))
     return _export(rules)
+
+
+def _keep_to_itself(seccomp: Any, rules: Any, denied: Any) -> None:
+    """Deny what reaches other processes of the same user, or marks files that calls share."""
+    for request in FILE_ATTRIBUTES:
+        rules.add_rule(denied, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFF, request))
+    for name, own in OWN_ONLY.items():
+        for position, value in enumerate(own):
+            rules.add_rule(denied, name, seccomp.Arg(position, seccomp.NE, value))
 
 
 def _export(rules: Any) -> bytes:

@@ -51,7 +51,12 @@ CONTROL = Trap(
 TRAPS = (
     CONTROL,
     Trap("the network is refused", "import socket; socket.create_connection(('127.0.0.1', 9), 1)", Outcome.FORBIDDEN),
-    Trap("other files are not there", f"import os; return float(os.path.exists({CANARY!r}))", Outcome.OK, value=0.0),
+    Trap(
+        "other files cannot be read",
+        f"try: open({CANARY!r}).close()\n    except OSError: return 0.0\n    return 1.0",
+        Outcome.OK,
+        value=0.0,
+    ),
     Trap("the time limit ends a call", "while True: pass", Outcome.TIMEOUT, time_limit_s=2.0),
     Trap(
         "the memory limit ends a call",

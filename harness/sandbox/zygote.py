@@ -1,7 +1,8 @@
 """Fast starts: one process imports TensorFlow, and every call gets a fork of it inside a sandbox of its own.
 
 The sandbox is the same as for a fresh start: bubblewrap makes it around a placeholder, and the fork joins it
-before it gives up every privilege. Nothing is shared between calls but what the imports left in memory.
+before it gives up every privilege. (Where there is no bubblewrap, see `harness.sandbox.landlock`.) Nothing is
+shared between calls but what the imports left in memory.
 """
 
 import json
@@ -11,6 +12,10 @@ import socket
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
 
 from harness.sandbox import bubblewrap
 from harness.sandbox.body import SandboxBody, StartError, memory_file, new_group, shell_status
@@ -36,23 +41,46 @@ IMPORT_S = 120.0
 FORK_S = 30.0
 
 
+class Report:
+    """What the parent of a forked worker says: JSON objects, one per line."""
+
+    def __init__(self, descriptor: int) -> None:
+        """Wait for the first line; raises `StartError` if it gives no process id."""
+        self.ended = False  #: the parent has closed its end
+        self.facts: dict[str, Any] = {}
+        self._descriptor, self._pending = descriptor, b""
+        os.set_blocking(descriptor, False)
+        deadline = time.monotonic() + FORK_S
+        while not self.facts and not self.ended and (left := deadline - time.monotonic()) > 0:
+            select.select([descriptor], [], [], left)
+            self.read()
+        if "pid" not in self.facts:
+            raise StartError(self.facts.get("error", "the zygote did not fork"))
+
+    def read(self) -> None:
+        """Take in what was said meanwhile."""
+        with suppress(BlockingIOError):
+            while chunk := os.read(self._descriptor, 4096):
+                *lines, self._pending = (self._pending + chunk).split(b"\n")
+                for line in lines:
+                    self.facts |= json.loads(line)
+            self.ended = True
+
+    @property
+    def exit_status(self) -> int | None:
+        """How the worker ended, None while it runs."""
+        self.read()
+        return shell_status(self.facts.get("status"))
+
+
 class ForkedBody:
     """A worker that a zygote forked into the sandbox of a placeholder."""
 
     def __init__(self, placeholder: SandboxBody, report: int) -> None:
-        self._placeholder = placeholder
-        self._report = os.fdopen(report, "rb", buffering=0)
-        self._status: int | None = None
-        self._ended = False
-        try:
-            first = json.loads(self._read_line())
-        except ValueError:
-            first = {"error": "the zygote did not fork"}
-        if "pid" not in first:
-            self._report.close()
-            raise StartError(first.get("error", "no worker"))
-        self.roots = (placeholder.pid, int(first["pid"]))
-        os.set_blocking(report, False)
+        """Wait for the worker's process id; raises `StartError`."""
+        self._placeholder, self._descriptor = placeholder, report
+        self._report = Report(report)
+        self.roots = (placeholder.pid, int(self._report.facts["pid"]))
 
     def storage(self) -> Storage:
         """What the placeholder's namespaces hold."""
@@ -60,15 +88,7 @@ class ForkedBody:
 
     def exit_status(self) -> int | None:
         """What the worker's parent, outside the sandbox, says of its end."""
-        while not self._ended:
-            line = self._report.read(256)
-            if line is None:
-                break
-            if line:
-                self._status = shell_status(int(json.loads(line)["status"]))
-            else:
-                self._ended = True
-        return self._status
+        return self._report.exit_status
 
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel says so of the control group, which is the placeholder's and the worker's."""
@@ -80,33 +100,20 @@ class ForkedBody:
 
     def is_gone(self) -> bool:
         """Whether the placeholder and the worker's parent have ended."""
-        self.exit_status()
-        return self._ended and self._placeholder.is_gone()
+        self._report.read()
+        return self._report.ended and self._placeholder.is_gone()
 
     def close(self) -> None:
         """Close the report and the placeholder's descriptor."""
-        self._report.close()
+        os.close(self._descriptor)
         self._placeholder.close()
-
-    def _read_line(self) -> bytes:
-        line = b""
-        while not line.endswith(b"\n") and select.select([self._report], [], [], FORK_S)[0]:
-            byte = self._report.read(1)
-            if not byte:
-                break
-            line += byte
-        return line
 
 
 class Zygote:
     """A process with the imports done, from which workers are forked; start it in a thread that outlives them."""
 
-    def __init__(self, job: Job, groups: RunGroup | None = None) -> None:
-        """Start the process for jobs that share the worker's code, Keras version, threads and kind of device.
-
-        The kernel keeps the memory limit of workers if there are `groups`.
-        """
-        self._groups = groups
+    def __init__(self, job: Job) -> None:
+        """Start the process for jobs that share the worker's code, Keras version, threads and kind of device."""
         ours, theirs = socket.socketpair()
         command = [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, str(theirs.fileno()), str(job.worker)]
         with theirs:
@@ -117,7 +124,6 @@ class Zygote:
             )  # fmt: skip
         self._orders = ours
         self._lock = threading.Lock()
-        self._filter = memory_file(filter_program(job.gpu is not None))
 
     def wait_until_ready(self) -> None:
         """Wait for the imports; raises `StartError`."""
@@ -133,41 +139,59 @@ class Zygote:
         reason = self._process.stderr.read().decode(errors="replace").strip().splitlines()[-1:]
         raise StartError(f"the zygote did not start: {' '.join(reason)}")
 
-    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> ForkedBody:
-        """Fork a worker into a new sandbox; raises `StartError`."""
-        placeholder = _placeholder(job, limits, slot, sink, self._groups)
-        entrances = [placeholder.group.open_entrance()] if placeholder.group else []
-        source, report = os.pipe()
-        order = {
-            "uid": bubblewrap.worker_uid(slot),
-            "environment": job.environment(home=bubblewrap.HOME),
-            "directories": bubblewrap.JOB_DIRECTORIES[1:],
-        }
+    def order(self, order: dict[str, Any], descriptors: Sequence[int]) -> None:
+        """Have a worker forked; raises `StartError`."""
         try:
             with self._lock:
-                descriptors = [control, sink, placeholder.pidfd, self._filter, report, *entrances]
                 socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
         except OSError as error:
-            os.close(source)
-            placeholder.kill()
-            placeholder.close()
             raise StartError(f"the zygote is gone: {error}") from error
-        finally:
-            for descriptor in (report, *entrances):
-                os.close(descriptor)
-        try:
-            return ForkedBody(placeholder, source)
-        except StartError:
-            placeholder.kill()
-            placeholder.close()
-            raise
 
     def close(self) -> None:
         """End the process."""
         self._orders.close()
-        os.close(self._filter)
         self._process.kill()
         self._process.wait()
+
+
+def start_fast(
+    job: Job,
+    limits: Limits,
+    slot: int,
+    control: int,
+    sink: int,
+    *,
+    zygote: Zygote,
+    groups: RunGroup | None = None,
+) -> ForkedBody:
+    """Fork a worker into a new sandbox; raises `StartError`.
+
+    The kernel keeps the memory limit if there are `groups`.
+    """
+    placeholder = _placeholder(job, limits, slot, sink, groups)
+    entrances = [placeholder.group.open_entrance()] if placeholder.group else []
+    program = memory_file(filter_program(job.gpu is not None))
+    source, report = os.pipe()
+    order = {
+        "uid": bubblewrap.worker_uid(slot),
+        "environment": job.environment(home=bubblewrap.HOME),
+        "home": bubblewrap.HOME,
+        "directories": bubblewrap.JOB_DIRECTORIES[1:],
+        "places": None,
+        "other_processes": 0,
+    }
+    try:
+        try:
+            zygote.order(order, [control, sink, program, report, placeholder.pidfd, *entrances])
+        finally:
+            for descriptor in (program, report, *entrances):
+                os.close(descriptor)
+        return ForkedBody(placeholder, source)
+    except StartError:
+        os.close(source)
+        placeholder.kill()
+        placeholder.close()
+        raise
 
 
 def _placeholder(job: Job, limits: Limits, slot: int, sink: int, groups: RunGroup | None) -> SandboxBody:

@@ -1,9 +1,11 @@
-"""Finds tasks and reference data in a directory, without reading any of them.
+"""Finds tasks and reference data in a directory, and reads nothing of them but whether they are hidden.
 
 Two layouts are known, both the competition's own:
 
 * full: DIR/input_data/TASK/{model_*,dataset_1} and DIR/reference_data/TASK/model_configs.json,
 * flat: DIR/TASK/{model_*,dataset_1,model_configs.json}; DIR may itself be TASK.
+
+A file `metadata` beside model_configs.json, or where it would be, may mark the task as hidden (harness/task/mark.py).
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,6 +14,7 @@ from pathlib import Path
 
 from harness.errors import UserError
 from harness.task.files import did_you_mean, visible_directories
+from harness.task.mark import FILE_NAMES, is_hidden
 
 REFERENCE = "model_configs.json"
 
@@ -24,8 +27,9 @@ class TaskFiles:
 
     name: str
     directory: Path  #: holds the models' directories and dataset_1
-    reference: Path | None  #: model_configs.json; hidden tasks have none
+    reference: Path | None  #: model_configs.json; None where there is nothing to compare with
     reference_only: bool = False  #: without models: such a task can be scored, not run
+    marks: tuple[Path, ...] = ()  #: the files `metadata` that may mark the task as hidden
 
     @property
     def layout(self) -> str:
@@ -33,6 +37,11 @@ class TaskFiles:
         if self.reference_only:
             return "reference only"
         return "full" if self.directory.absolute().parent.name == "input_data" else "flat"
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the task is marked as hidden; raises `UserError` for a mark that says something else."""
+        return is_hidden(self.marks)
 
     @property
     def models(self) -> list[Path]:
@@ -71,10 +80,12 @@ def find_all(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
         found = "a file" if root.exists() else "nothing"
         raise UserError("not a directory", file=root, expected="a directory", found=found, remedy=_REMEDY)
     tasks = {path.resolve().name: path for path in _task_directories(root)}
-    everything = [TaskFiles(name, path, _reference_of(path)) for name, path in tasks.items()]
+    everything = [
+        TaskFiles(name, path, _reference_of(path), marks=_marks(_holders(path))) for name, path in tasks.items()
+    ]
     for name, path in _references(root).items():
         if name not in tasks:
-            everything.append(TaskFiles(name, path.parent, path, reference_only=True))
+            everything.append(TaskFiles(name, path.parent, path, reference_only=True, marks=_marks([path.parent])))
     if not everything:
         raise _nothing(root, "neither")
     _require_known(names, [task.name for task in everything], root)
@@ -97,6 +108,11 @@ def find_references(root: Path, names: Sequence[str] = ()) -> dict[str, Path]:
     return {name: path for name, path in found.items() if not names or name in names}
 
 
+def hidden_names(tasks: Iterable[TaskFiles]) -> frozenset[str]:
+    """Names of the tasks that are marked as hidden; raises `UserError` for a mark that says something else."""
+    return frozenset(task.name for task in tasks if task.hidden)
+
+
 def _task_directories(root: Path) -> list[Path]:
     if _looks_like_task(root):
         return [root]
@@ -111,12 +127,23 @@ def _looks_like_task(directory: Path) -> bool:
 
 def _reference_of(task: Path) -> Path | None:
     """The task's own model_configs.json, or the one that the full layout keeps apart."""
+    return next((holder / REFERENCE for holder in _holders(task) if (holder / REFERENCE).is_file()), None)
+
+
+def _marks(holders: Iterable[Path]) -> tuple[Path, ...]:
+    """The marks that are there; a link that leads nowhere is one, too, and will be refused."""
+    paths = [holder / name for holder in holders for name in FILE_NAMES]
+    return tuple(path for path in paths if path.is_symlink() or path.exists())
+
+
+def _holders(task: Path) -> list[Path]:
+    """The directories in which a task's reference data may lie."""
     task = task if task.name not in ("", "..") else task.resolve()
     parent = task.parent if task.parent.name else task.parent.resolve()
     holders = [task, parent / "reference_data" / task.name]
     if parent.name == "input_data":
         holders.append(parent.parent / "reference_data" / task.name)
-    return next((holder / REFERENCE for holder in holders if (holder / REFERENCE).is_file()), None)
+    return holders
 
 
 def _references(root: Path) -> dict[str, Path]:

@@ -51,7 +51,7 @@ def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes
         if "error" in answer:
             answers[digest] = str(answer["error"])
         else:
-            answers[digest] = _parse(answer)
+            answers[digest] = parse_shapes(answer)
             _remember(entries[digest], answer)
     return answers
 
@@ -84,7 +84,7 @@ def _cache_entry(digest: str) -> Path:
 def _recall(entry: Path) -> ModelShapes | None:
     """The entry's content; a missing or damaged one is as good as none."""
     try:
-        return _parse(json.loads(entry.read_bytes()))
+        return parse_shapes(json.loads(entry.read_bytes()))
     except (OSError, ValueError, LookupError, TypeError):
         return None
 
@@ -96,7 +96,8 @@ def _remember(entry: Path, answer: dict[str, Any]) -> None:
     temporary.replace(entry)
 
 
-def _parse(answer: Any) -> ModelShapes:
+def parse_shapes(answer: Any) -> ModelShapes:
+    """Take an answer of `harness.worker.describe` apart; raises `LookupError` or `TypeError` if it is none."""
     layers = (
         LayerShapes(layer["class_name"], tuple((w["name"], tuple(w["shape"])) for w in layer["weights"]))
         for layer in answer["layers"]

@@ -22,13 +22,15 @@ class Task:
         name: the task's name.
         models: the trained models in natural order; they share input shape and number of outputs.
         data: the training data.
-        reference: hyperparameters and accuracies of exactly these models; None for a task that hides them.
+        reference: hyperparameters and accuracies of exactly these models; None for a task without any.
+        hidden: whether participants must learn nothing of it but their outcomes and rounded scores.
     """
 
     name: str
     models: tuple[Model, ...]
     data: TrainingData
     reference: Reference | None
+    hidden: bool = False
 
 
 def read_tasks(files: Sequence[TaskFiles]) -> list[Task]:
@@ -91,9 +93,10 @@ class _Reading:
         reference = attempt(read_reference, self._files.reference) if self._files.reference else None
         if reference is not None:
             self._check_ids(reference)
-        if self._problems.lines or data is None:
+        hidden = attempt(lambda: self._files.hidden)
+        if self._problems.lines or data is None or hidden is None:
             return InvalidTaskError(self._problems.lines)
-        return Task(self._files.name, models, data, reference)
+        return Task(self._files.name, models, data, reference, hidden)
 
     def _report(self, error: UserError) -> None:
         self._problems.lines.append(str(error))

@@ -17,7 +17,7 @@ def die_with_parent() -> None:
 def offer_to_kernel() -> None:
     """Have the kernel end this process before any other of the machine when there is no memory left.
 
-    Left alone where /proc cannot be written: this protects others, and is no limit.
+    A courtesy, no limit: whoever runs here can take it back, and where /proc cannot be written it is left out.
     """
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")

@@ -31,9 +31,15 @@ def main(descriptor: int, submission: Path, model_directory: Path, data_director
 
 
 def serve(
-    channel: Channel, environment: dict[str, str], submission: Path, model_directory: Path, data_directory: Path
+    channel: Channel,
+    environment: dict[str, str],
+    submission: Path,
+    model_directory: Path,
+    data_directory: Path,
+    *,
+    other_processes: int = 0,
 ) -> NoReturn:
-    """Serve one call over the channel.
+    """Serve one call over the channel; `other_processes` of the same user do not count against its limit.
 
     Never returns: the harness kills the worker once it has the result.
     """
@@ -41,7 +47,8 @@ def serve(
     try:
         channel.send(event="ready", environment=environment)
         order = channel.receive()
-        apply_limits(**order["limits"])
+        limits = order["limits"]
+        apply_limits(limits["processes"] + other_processes, limits["open_files"], limits["file_bytes"])
         model, dataset = _load(model_directory, data_directory, order["seed"])
         channel.send(event="loaded")
     except Exception as error:

@@ -1,4 +1,6 @@
-"""A process that has imported TensorFlow and forks a ready worker into a prepared sandbox for every call.
+"""A process that has imported TensorFlow and forks a ready worker for every call.
+
+The worker goes into a sandbox that was prepared for it, or makes its own (`harness.worker.landlock`).
 
 It must never run an operation: a fork after one hangs in TensorFlow's threads. It holds nothing that a
 worker may not see, and it obeys the harness alone.
@@ -9,18 +11,30 @@ import json
 import os
 import signal
 import socket
+import sys
+import tempfile
 import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
-from harness.worker.channel import MAX_FRAME, Channel
+from harness.worker import landlock
+from harness.worker.channel import Channel
 from harness.worker.confinement import filter_system_calls, give_up_privileges, join_namespaces
-from harness.worker.limits import die_with_parent
+from harness.worker.limits import die_with_parent, offer_to_kernel
 from harness.worker.main import import_libraries, serve
 
-#: Descriptors that come with an order: the worker's control channel, its output, the sandbox's first process,
-#: the filter program, where its process id and exit status go, and its control group if it has one.
+#: Longest order in bytes: it holds some twenty paths.
+ORDER = 1 << 17
+
+#: Descriptors that come with an order: the worker's control channel, its output, the filter program, where its
+#: process id and exit status go; the prepared sandbox's first process, and its control group if it has one.
 DESCRIPTORS = 6
+
+#: What runs the supervisor of a call; the arguments are the directory of the worker's code and what it takes.
+SUPERVISOR = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from harness.worker.supervisor import main; "
+    "main(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])"
+)
 
 
 def main(descriptor: int) -> None:
@@ -34,22 +48,23 @@ def main(descriptor: int) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
     orders.sendall(json.dumps({"event": "ready"}).encode() + b"\n")
     while True:
-        message, descriptors, _, _ = socket.recv_fds(orders, MAX_FRAME, DESCRIPTORS)
+        message, descriptors, _, _ = socket.recv_fds(orders, ORDER, DESCRIPTORS)
         if not message:
             os._exit(0)
         if os.fork() == 0:
             orders.close()
-            _supervise(json.loads(message), descriptors, environment)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            order = json.loads(message)
+            begin = _begin_in_sandbox if order["places"] is None else _begin_under_landlock
+            begin(order, descriptors, environment)
         for received in descriptors:
             os.close(received)
 
 
-def _supervise(order: dict[str, Any], descriptors: list[int], environment: dict[str, str]) -> NoReturn:
+def _begin_in_sandbox(order: dict[str, Any], descriptors: list[int], environment: dict[str, str]) -> NoReturn:
     """Enter the sandbox, fork the worker into its process namespace, report its id and how it ends."""
     die_with_parent()
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    control, output, pidfd, program, report, *entrances = descriptors
-    status = 1
+    control, output, program, report, pidfd, *entrances = descriptors
     try:
         join_namespaces(pidfd, with_user=order["uid"] is None)
         child = os.fork()
@@ -69,6 +84,27 @@ def _supervise(order: dict[str, Any], descriptors: list[int], environment: dict[
         os._exit(0)
 
 
+def _begin_under_landlock(order: dict[str, Any], descriptors: list[int], environment: dict[str, str]) -> NoReturn:
+    """Fork the worker, and become its supervisor."""
+    control, output, program, report = descriptors
+    try:
+        landlock.hold_together()
+        child = os.fork()
+        if child == 0:
+            os.close(report)
+            _work(order, control, output, program, environment)
+        os.write(report, json.dumps({"pid": os.getpid()}).encode() + b"\n")
+        for descriptor in (control, output, program):
+            os.close(descriptor)
+        os.set_inheritable(report, True)
+        arguments = [order["trusted"], str(report), str(child), order["home"]]
+        os.execv(sys.executable, [sys.executable, "-I", "-S", "-B", "-c", SUPERVISOR, *arguments])  # noqa: S606
+    except OSError as error:
+        os.write(report, json.dumps({"error": str(error)}).encode() + b"\n")
+    finally:
+        os._exit(0)
+
+
 def _work(order: dict[str, Any], control: int, output: int, program: int, environment: dict[str, str]) -> NoReturn:
     """Be a worker that differs in nothing from one that was started afresh."""
     try:
@@ -78,12 +114,17 @@ def _work(order: dict[str, Any], control: int, output: int, program: int, enviro
         os.dup2(output, 1)
         os.dup2(output, 2)
         code = os.pread(program, 1 << 20, 0)  # its position is shared with other workers
-        os.chdir("/tmp")  # noqa: S108 - the sandbox's own
+        os.chdir(order["home"])
         os.environ.update(order["environment"])
+        tempfile.tempdir = None  # an import may have asked for it already
         give_up_privileges(order["uid"])
         die_with_parent()  # a change of user takes it back, so not before
+        if order["places"] is not None:
+            offer_to_kernel()  # as long as /proc can be written
+            landlock.confine(order["places"])
         filter_system_calls(code)
-        serve(Channel(control, control), environment, *map(Path, order["directories"]))
+        directories = map(Path, order["directories"])
+        serve(Channel(control, control), environment, *directories, other_processes=order["other_processes"])
     except BaseException:
         traceback.print_exc()
     finally:

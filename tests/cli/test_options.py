@@ -15,7 +15,7 @@ from tests.board.board_examples import rows, write_reference
 
 VOCABULARY = {
     "--tasks", "--task", "--results", "--time-limit", "--time-budget", "--memory", "--workers", "--keras",
-    "--seed", "--sandbox", "--unsafe-no-sandbox",
+    "--seed", "--sandbox", "--withhold", "--unsafe-no-sandbox",
 }  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """What a run prints when it is over."""
 
 import io
+from collections.abc import Sequence
 
 import pytest
 from rich.console import Console
@@ -11,10 +12,10 @@ from harness.sandbox.outcome import Outcome
 from tests.board.board_examples import failed, rows
 
 
-def summary(evaluations: list[Evaluation], *, sandboxed: bool = True) -> tuple[int, str]:
+def summary(evaluations: list[Evaluation], *, sandboxed: bool = True, withheld: Sequence[str] = ()) -> tuple[int, str]:
     """Exit code and what is printed."""
     console = Console(file=io.StringIO(), width=120)
-    code = print_summary(evaluations, "results.db", console, sandboxed=sandboxed)
+    code = print_summary(evaluations, "results.db", console, sandboxed=sandboxed, withheld=withheld)
     return code, console.file.getvalue()  # type: ignore[attr-defined]
 
 
@@ -50,3 +51,12 @@ def test_the_time_is_the_median_of_the_calls() -> None:
 def test_results_without_a_sandbox_are_called_what_they_are() -> None:
     assert "NOT SANDBOXED" in summary(rows("a", sandbox="none"), sandboxed=False)[1]
     assert "NOT SANDBOXED" not in summary(rows("a"))[1]
+
+
+def test_of_a_withheld_task_only_outcomes_are_counted() -> None:
+    evaluations = [*rows("a"), *rows("a", task="secret"), failed("a", "model_0", Outcome.CRASH, task="secret")]
+    code, text = summary(evaluations, withheld=["secret"])
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert code == 1
+    assert lines[1:3] == ["a secret 8 of 9 - 1 CRASH", "a toy 8 of 8 1.50"]
+    assert "Withheld on secret: outputs, messages, values, times and memory" in " ".join(lines)

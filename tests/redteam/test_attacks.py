@@ -8,11 +8,12 @@ Every file in attacks/ is one submission. Its name starts with the kind of attac
     p debugging           q read-only files  r earlier, other calls                  s names and times
     t kernel
 
-Constants say what may become of it: EXPECT, the outcomes; VALUE, the value; TWICE, that it is called twice and
-looks for its own marks; KNOWN_BREACH, why it succeeds for now, and BREACHED, in which ways of starting if not in
-all. An attack that can tell that it succeeded prints BREACH. The files in controls/ are honest and give their VALUE.
+Constants say what may become of it: EXPECT, the outcomes; UNDER_LANDLOCK, those in that sandbox if others; VALUE,
+the value; TWICE, that it is called twice and looks for its own marks; KNOWN_BREACH, why it succeeds for now, and
+BREACHED, in which ways of starting if not in all. An attack that can tell that it succeeded prints BREACH. The files
+in controls/ are honest and give their VALUE.
 
-PGDL_REDTEAM=full runs all attacks, started both ways; otherwise a few are.
+PGDL_REDTEAM=full runs all attacks, started both ways and under Landlock; otherwise a few are.
 """
 
 import ast
@@ -25,6 +26,8 @@ from typing import Any
 import psutil
 import pytest
 from e2e.real_runs import PGDL, records, wait_for
+from harness.sandbox.landlock import landlock_problem
+from harness.sandbox.probe import sandbox_problem
 
 HERE = Path(__file__).parent
 FULL = os.environ.get("PGDL_REDTEAM") == "full"
@@ -44,7 +47,7 @@ FILES = {
     for path in sorted(HERE.glob("[ac]*s/*.py"))
     if FULL or path.stem in SHORT or path.parent.name == "controls"
 }
-MODES = ("fast", "fresh") if FULL else ("fast",)
+MODES = ("fast", "fresh", "landlock") if FULL else ("fast",)
 
 pytestmark = pytest.mark.timeout(1800)
 
@@ -55,7 +58,7 @@ def constants(path: Path) -> dict[str, Any]:
     for statement in ast.parse(path.read_text()).body:
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             name = statement.targets[0].id
-            if name in ("EXPECT", "VALUE", "TWICE", "KNOWN_BREACH", "BREACHED"):
+            if name in ("EXPECT", "UNDER_LANDLOCK", "VALUE", "TWICE", "KNOWN_BREACH", "BREACHED"):
                 found[name] = ast.literal_eval(statement.value)
     return found
 
@@ -68,6 +71,9 @@ def calls(path: Path) -> list[str]:
 @pytest.fixture(scope="module", params=MODES)
 def mode(request) -> str:
     """How calls start."""
+    problem = landlock_problem() if request.param == "landlock" else sandbox_problem()
+    if problem is not None:
+        pytest.skip(f"no sandbox here: {problem}")
     return request.param
 
 
@@ -113,10 +119,12 @@ def test_attack(request, mode, rows, name):
     said = constants(FILES[name])
     if "KNOWN_BREACH" in said and mode in said.get("BREACHED", mode):
         request.applymarker(pytest.mark.xfail(strict=True, reason=said["KNOWN_BREACH"]))
+    expected = said.get("UNDER_LANDLOCK", said["EXPECT"]) if mode == "landlock" else said["EXPECT"]
     for row in (rows[called] for called in calls(FILES[name])):
-        assert row["outcome"] in said["EXPECT"], (row["outcome"], row["message"], row["output_tail"][-2000:])
+        assert row["outcome"] in expected, (row["outcome"], row["message"], row["output_tail"][-2000:])
         assert "BREACH" not in row["output_tail"]
-        assert row["value"] == said.get("VALUE", row["value"])
+        if row["outcome"] == "OK":
+            assert row["value"] == said.get("VALUE", row["value"])
 
 
 def test_everything_has_one_record(rows):
@@ -144,12 +152,15 @@ def test_nothing_staged_is_left(rows, surroundings):
 
 
 def processes_of(token: str) -> list[psutil.Process]:
-    """Processes with the token in a mount or an argument: workers mount the cache, zygotes are told where it is."""
+    """Processes with the token in a mount, an argument or their directory.
+
+    Workers mount the cache, or work in it; zygotes are told where it is.
+    """
     found = []
     for process in psutil.process_iter():
         try:
             mounts = Path(f"/proc/{process.pid}/mountinfo").read_text()
-            if token in mounts or any(token in word for word in process.cmdline()):
+            if any(token in word for word in (mounts, process.cwd(), *process.cmdline())):
                 found.append(process)
         except (OSError, psutil.Error):
             continue

@@ -17,6 +17,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE, CLONE3, PRCTL, IOCTL, KEYCTL, IO_URING_SETUP = 56, 435, 157, 16, 250, 425
 MEMFD_CREATE, MEMFD_SECRET, PIDFD_GETFD, PERF_EVENT_OPEN, USERFAULTFD = 319, 447, 438, 298, 323
 PROCESS_VM_READV, KCMP, MQ_OPEN, OPEN_TREE, NAME_TO_HANDLE_AT = 310, 312, 240, 428, 303
+CACHESTAT = 451
 
 AF_UNIX, AF_INET, AF_NETLINK, AF_VSOCK, SOCK_STREAM, SOCK_RAW = 1, 2, 16, 40, 1, 3
 CLONE_NEWUSER, CLONE_NEWNS, CLONE_THREAD = 0x10000000, 0x20000, 0x10000
@@ -31,6 +32,7 @@ CALLS = {
     "clone into a user namespace": lambda: raw(CLONE, CLONE_NEWUSER | CLONE_THREAD),
     "clone into a mount namespace": lambda: raw(CLONE, CLONE_NEWNS | CLONE_THREAD),
     "clone3": lambda: raw(CLONE3, 0, 0),
+    "a call since Linux 6.5": lambda: raw(CACHESTAT, -1, 0, 0, 0),
     "socket of the internet": lambda: LIBC.socket(AF_INET, SOCK_STREAM, 0),
     "socket of the kernel": lambda: LIBC.socket(AF_NETLINK, SOCK_RAW, 0),
     "socket of the machine's host": lambda: LIBC.socket(AF_VSOCK, SOCK_STREAM, 0),

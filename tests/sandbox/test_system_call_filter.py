@@ -82,6 +82,11 @@ def test_clone3_is_not_there_so_that_libc_uses_clone(filtered: dict[str, str], u
     assert (filtered["clone3"], unfiltered["clone3"]) == ("ENOSYS", "EINVAL")
 
 
+def test_calls_that_are_newer_than_the_list_are_not_there(filtered: dict[str, str], unfiltered: dict[str, str]) -> None:
+    assert filtered["a call since Linux 6.5"] == "ENOSYS"
+    assert unfiltered["a call since Linux 6.5"] in ("EBADF", "ENOSYS"), "the latter on an older kernel"
+
+
 @pytest.mark.parametrize("call", ["a call of 32 bits", "a call of x32"])
 def test_calls_by_a_foreign_abi_kill_the_process(call: str, filtered: dict[str, str]) -> None:
     assert filtered[call] in (str(-signal.SIGSYS), str(-signal.SIGSEGV)), "the latter where the kernel lacks it"

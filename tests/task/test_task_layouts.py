@@ -34,11 +34,11 @@ def test_directory_may_be_the_task_itself(tmp_path, pgdl, monkeypatch, layout):
     assert pgdl("task", "validate", "--tasks", ".").lines == expected
 
 
-def test_hidden_task_has_no_reference(tmp_path, pgdl):
+def test_a_task_without_reference_is_not_hidden_for_that(tmp_path, pgdl):
     make_task(tmp_path, reference=False)
     outcome = pgdl("task", "validate", tmp_path)
-    assert outcome.lines == ["tiny: 8 models, hidden hyperparameters, 24 training samples: valid"]
-    assert "hidden" in pgdl("task", "list", tmp_path).out
+    assert outcome.lines == ["tiny: 8 models, unknown hyperparameters, 24 training samples: valid"]
+    assert pgdl("task", "list", tmp_path).lines[1].split()[:5] == ["tiny", "flat", "no", "8", "unknown"]
 
 
 def test_training_shards_are_enough_to_run(tmp_path, pgdl):
@@ -102,6 +102,7 @@ def test_list_and_show(tmp_path, pgdl):
     assert listed[0].split() == [
         "task",
         "layout",
+        "hidden",
         "models",
         "hyperparameters",
         "min",
@@ -110,7 +111,7 @@ def test_list_and_show(tmp_path, pgdl):
         "max",
         "size",
     ]
-    assert listed[1].split()[:-2] == ["tiny", "flat", "8", "activation,", "depth,", "width", *GAPS_OF_ALL]
+    assert listed[1].split()[:-2] == ["tiny", "flat", "no", "8", "activation,", "depth,", "width", *GAPS_OF_ALL]
     shown = pgdl("task", "show", tmp_path, "--task", "tiny").out
     assert "8 models, 24 training samples of shape (4,) in 3 classes" in shown
     rows = [line.split() for line in shown.splitlines()]

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-EXPECT = ("MEMORY",)
+EXPECT = ("MEMORY", "TIMEOUT")  # the latter where the machine is slow
 
 
 def complexity(model, dataset):

@@ -7,12 +7,14 @@ EXPECT = ("OK",)
 
 
 def complexity(model, dataset):
-    for path in ("/job/trusted/harness/worker/main.py", "/job/submission/numpy.py", "/job/trusted/numpy.py"):
+    main, submission = sys.modules["harness.worker.main"].__file__, os.path.dirname(__file__)
+    trusted = os.path.abspath(f"{main}/../../..")
+    for path in (main, f"{submission}/numpy.py", f"{trusted}/numpy.py", "/job/trusted/numpy.py"):
         try:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT))
             print(f"BREACH: {path} can be written")
         except OSError:
             pass
-    if "/job/trusted" in sys.path:
+    if {trusted, "/job/trusted"} & set(sys.path):
         print("BREACH: the worker's directory is searched")
     return 1.0

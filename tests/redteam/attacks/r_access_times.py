@@ -7,8 +7,16 @@ import time
 EXPECT = ("OK",)
 
 
+def data_directory():
+    """Where the training data are: a frame above knows it."""
+    frame = sys._getframe()
+    while "data_directory" not in frame.f_locals:
+        frame = frame.f_back
+    return str(frame.f_locals["data_directory"])
+
+
 def complexity(model, dataset):
-    for path in ("/job/data/labels.npy", "/job/submission/complexity.py", f"{sys.prefix}/pyvenv.cfg"):
+    for path in (f"{data_directory()}/labels.npy", __file__, f"{sys.prefix}/pyvenv.cfg"):
         if not os.path.exists(path):
             continue
         before = os.stat(path)

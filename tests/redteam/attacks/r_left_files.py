@@ -7,7 +7,8 @@ TWICE = True
 
 
 def complexity(model, dataset):
-    for place in ("/tmp", "/dev/shm", "/var/tmp", "/run", "/dev/mqueue", "/job", "/job/submission", "/job/data"):
+    submission = os.path.dirname(__file__)
+    for place in {"/tmp", "/dev/shm", "/var/tmp", "/run", "/dev/mqueue", os.environ["TMPDIR"], submission}:
         if os.path.exists(f"{place}/mark"):
             print(f"BREACH: a mark in {place}")
         try:

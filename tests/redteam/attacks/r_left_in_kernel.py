@@ -22,9 +22,11 @@ def complexity(model, dataset):
     for name, call in calls.items():
         if call() >= 0:
             print(f"BREACH: {name}")
-    with socket.socket(socket.AF_UNIX) as server:
-        try:
+    try:
+        with socket.socket(socket.AF_UNIX) as server:
             server.bind("\0mark")
-        except OSError:
-            print("BREACH: a socket of another call")
+    except PermissionError:
+        pass
+    except OSError:
+        print("BREACH: a socket of another call")
     return 1.0

@@ -11,7 +11,7 @@ def complexity(model, dataset):
     seen = [repr(sys.argv), repr(sys.orig_argv), repr(dict(os.environ)), os.getcwd(), model.name, repr(sys.path)]
     seen += [layer.name for layer in model.layers]
     seen += [json.dumps(model.get_config(), default=repr), str(dataset)]
-    seen += [name for _, directories, files in os.walk("/job") for name in directories + files]
+    seen += [name for _, directories, files in os.walk(os.path.dirname(__file__)) for name in directories + files]
     frame = sys._getframe()
     while frame := frame.f_back:
         seen.append(repr(frame.f_locals))

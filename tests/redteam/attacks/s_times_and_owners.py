@@ -6,8 +6,8 @@ EXPECT = ("OK",)
 
 
 def complexity(model, dataset):
-    for directory, _, files in os.walk("/job"):
+    for directory, _, files in os.walk(os.path.dirname(__file__)):
         for path in (directory, *(os.path.join(directory, name) for name in files)):
-            if path != "/job" and os.stat(path).st_mtime != 0:
+            if os.stat(path).st_mtime != 0:
                 print(f"BREACH: {path} has a time")
     return 1.0

@@ -1,5 +1,6 @@
-"""Scratch files under /tmp and by the tempfile module."""
+"""Scratch files by their paths and by the tempfile module."""
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -12,5 +13,6 @@ VALUE = 10.0
 def complexity(model, dataset):
     with tempfile.NamedTemporaryFile(suffix=".npy") as file:
         np.save(file.name, np.arange(5))
-        Path("/tmp/copy.npy").write_bytes(Path(file.name).read_bytes())
-    return float(np.load("/tmp/copy.npy").sum())
+        copy = Path(os.environ["TMPDIR"], "copy.npy")
+        copy.write_bytes(Path(file.name).read_bytes())
+    return float(np.load(copy).sum())

@@ -1,0 +1,169 @@
+"""`pgdl task build`: from a recipe to a task."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli import options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+    from rich.progress import TaskID
+
+    from harness.corpus.build import Build, Event
+    from harness.corpus.recipe import Recipe
+
+
+@click.command("build")
+@click.argument("recipe", metavar="RECIPE", type=click.Path(path_type=Path))
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), metavar="DIR",
+    help="Directory that gets input_data/TASK and reference_data/TASK.",
+)  # fmt: skip
+@options.workers
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Train only the first N models, for a try.")
+@click.option(
+    "--resume/--no-resume", default=True, show_default=True,
+    help="Go on with what an earlier run of the same recipe has finished, or begin anew.",
+)  # fmt: skip
+def command(recipe: Path, out: Path, workers: int | None, limit: int | None, resume: bool) -> int:
+    """Train every model of RECIPE's grid, and write a task in the competition's layout.
+
+    Every model that is finished is kept, however the run ends; the same command goes on with the others.
+    Exit code 1 if a model could not be trained.
+
+    Example: pgdl task build task_data/recipes/digits_vgg.toml --out my_tasks
+    """
+    import os
+    import time
+
+    from rich.console import Console
+
+    from harness.corpus.build import Build
+    from harness.corpus.recipe import read_recipe
+    from harness.sandbox.devices import find_gpus
+
+    console = Console(highlight=False, soft_wrap=True)
+    read = read_recipe(recipe)
+    build = Build(read, out)
+    if build.is_finished:
+        console.print(f"{build.task} is finished already", markup=False)
+        return 0
+    if not resume:
+        build.forget()
+    build.begin()
+    finished = build.records()
+    wanted = [cell.number for cell in read.cells[:limit]]
+    missing = [number for number in wanted if number not in finished]
+    if finished:
+        console.print(f"{len(finished)} of {len(read.cells)} models are finished already")
+    number = min(workers or len(find_gpus()) or len(os.sched_getaffinity(0)), max(len(missing), 1))
+    started = time.monotonic()
+    failed = _train(build, missing, number, console) if missing else []
+    if missing:
+        trained, hours = len(missing) - len(failed), (time.monotonic() - started) / 3600
+        console.print(f"{trained} models in {60 * hours:.1f} min: {trained / hours:.0f} per hour")
+    return _close(build, failed, console)
+
+
+def _train(build: "Build", missing: "Sequence[int]", workers: int, console: "Console") -> list[int]:
+    """Train, and show it; returns the cells that could not be trained."""
+    from contextlib import closing
+
+    failed = []
+    try:
+        with (
+            BuildProgress(build.recipe, len(missing), console) as progress,
+            closing(build.train(list(missing), workers)) as events,
+        ):
+            for event in events:
+                progress.seen(event)
+                if event.kind == "failed":
+                    failed.append(event.cell)
+    except KeyboardInterrupt:
+        finished = f"{len(build.records())} of {len(build.recipe.cells)} models are finished"
+        console.print(f"{finished}; the same command continues.")
+        raise
+    return failed
+
+
+class BuildProgress:
+    """One line per finished model and, on a terminal, a bar for each model in training and one for all."""
+
+    def __init__(self, recipe: "Recipe", total: int, console: "Console") -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[now]}"),
+        )
+        self._recipe, self._console = recipe, console
+        self._bars = Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal)
+        self._all = self._bars.add_task("models", total=total, now="")
+        self._models: dict[int, TaskID] = {}
+
+    def __enter__(self) -> "BuildProgress":
+        self._bars.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bars.stop()
+
+    def seen(self, event: "Event") -> None:
+        """Show what happened."""
+        cell, details = event.cell, event.details
+        if event.kind == "data":
+            for note in details["notes"]:
+                self._console.print(note, markup=False)
+        elif event.kind == "look":
+            if cell not in self._models:
+                epochs = self._recipe.cells[cell].training.max_epochs
+                self._models[cell] = self._bars.add_task(f"model_{cell}", total=epochs, now="")
+            now = f"cross-entropy {details['cross_entropy']:.4f}, accuracy {details['accuracy']:.4f}"
+            self._bars.update(self._models[cell], completed=details["epoch"], now=now)
+        else:
+            if cell in self._models:
+                self._bars.remove_task(self._models.pop(cell))
+            self._bars.advance(self._all)
+            self._console.print(_line(self._recipe, cell, event.kind, details), markup=False)
+
+
+def _line(recipe: "Recipe", cell: int, kind: str, details: dict[str, Any]) -> str:
+    where = ", ".join(f"{name} {value}" for name, value in recipe.cells[cell].hyperparameters.items())
+    if kind == "failed":
+        return f"model_{cell} ({where}): not trained: {details['message']}"
+    train, test = details["metrics"]["train_acc"], details["metrics"]["test_acc"]
+    figures = f"train {train:.4f}, test {test:.4f}, gap {train - test:.4f}"
+    mark = "" if details["reached"] else ", criterion not reached"
+    return f"model_{cell} ({where}): {figures}, {details['epochs']} epochs, {details['seconds']:.1f} s{mark}"
+
+
+def _close(build: "Build", failed: "Sequence[int]", console: "Console") -> int:
+    """Say how things stand, and put the task together if all of it is there."""
+    import statistics
+
+    recipe, records = build.recipe, build.records()
+    unreached = [number for number, record in sorted(records.items()) if not record["reached"]]
+    gaps = [record["metrics"]["train_acc"] - record["metrics"]["test_acc"] for record in records.values()]
+    if gaps:
+        spread = f"min {min(gaps):.4f}, median {statistics.median(gaps):.4f}, max {max(gaps):.4f}"
+        console.print(f"gaps of {len(gaps)} models: {spread}")
+    if unreached:
+        names = ", ".join(f"model_{number}" for number in unreached)
+        console.print(f"{len(unreached)} models did not reach the criterion: {names}")
+    refused = [number for number in unreached if recipe.cells[number].training.unreached == "error"]
+    if failed or refused:
+        console.print("The task is not complete: change the recipe (learning rate, epochs, criterion), or try again.")
+        return 1
+    if len(records) < len(recipe.cells):
+        console.print(f"{len(records)} of {len(recipe.cells)} models are finished in {build.building}; "
+                      "without --limit the same command completes the task.", markup=False)  # fmt: skip
+        return 0
+    build.finish()
+    console.print(f"Wrote {build.task}. Next: pgdl task show {build.task.parent.parent}", markup=False)
+    return 0

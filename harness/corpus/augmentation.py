@@ -1,0 +1,120 @@
+"""Random changes of images: in training, and of the test set where a recipe asks for it.
+
+Batches are float32, (N, H, W, C) in [0, 1]; a fourth channel stays as it is.
+
+Imports TensorFlow: for the trainer's process only.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.typing import NDArray
+
+from harness.corpus.autoaugment import cifar10_policy
+from harness.corpus.colours import blend, grey
+from harness.corpus.geometry import rotate, transform, translate
+
+#: A batch, and one number per image: the magnitude of the change.
+Perturbation = Callable[[Any, Any], Any]
+
+#: Pixels of black that random crops of the standard augmentation add on each side.
+PADDING = 4
+
+#: Images that the test perturbation changes at once.
+BATCH = 1000
+
+
+def augment(
+    name: str, share: float, level: float, perturbation_range: tuple[float, float] | None
+) -> Callable[[Any], Any]:
+    """Return a function that changes a batch at random, for `tf.data` or a compiled training step.
+
+    Its random numbers go on from call to call, over epochs too, and start from the global seed at the time of
+    this call. They come in the order of the calls: a `map` that is to be repeatable is not parallel.
+
+    Args:
+        name: crop_flip, cifar10_policy, or one of `PERTURBATIONS`, whose magnitudes are uniform over the range.
+        share: probability that an image is changed at all.
+        level: what magnitudes are multiplied by; only the perturbations have any.
+        perturbation_range: lowest and highest magnitude at level 1; only for the perturbations.
+    """
+    with tf.device("CPU:0"):  # where tf.data runs
+        generator = tf.random.Generator.from_seed(tf.random.uniform([], maxval=2**62, dtype=tf.int64))
+    change = _random_change(name, level, perturbation_range)
+
+    def augmented(images: Any) -> Any:
+        seeds = generator.make_seeds(2)
+        changed = tf.concat([change(images[..., :3], seeds[:, 0]), images[..., 3:]], axis=-1)
+        chosen = tf.random.stateless_uniform([tf.shape(images)[0], 1, 1, 1], seeds[:, 1]) < share
+        return tf.ensure_shape(tf.where(chosen, changed, images), images.shape)
+
+    return augmented
+
+
+def perturb(
+    images: NDArray[np.float32], name: str, perturbation_range: tuple[float, float], seed: int
+) -> NDArray[np.float32]:
+    """Change each image by a magnitude of its own, uniform over the whole range and drawn from `seed`."""
+    magnitudes = np.random.default_rng(seed).uniform(*perturbation_range, len(images)).astype(np.float32)
+    changed = images.copy()
+    for start in range(0, len(images), BATCH):
+        part = slice(start, start + BATCH)
+        changed[part, ..., :3] = PERTURBATIONS[name](tf.constant(images[part, ..., :3]), magnitudes[part])
+    return changed
+
+
+def _random_change(
+    name: str, level: float, perturbation_range: tuple[float, float] | None
+) -> Callable[[Any, Any], Any]:
+    """Return a function of a batch and a seed (two numbers)."""
+    if name == "crop_flip":
+        return _crop_flip
+    if name == "cifar10_policy":
+        return cifar10_policy
+    assert perturbation_range is not None  # the recipe was checked
+    perturbation, (low, high) = PERTURBATIONS[name], perturbation_range
+
+    def change(images: Any, seed: Any) -> Any:
+        magnitudes = tf.random.stateless_uniform([tf.shape(images)[0]], seed, level * low, level * high)
+        return perturbation(images, magnitudes)
+
+    return change
+
+
+def _crop_flip(images: Any, seed: Any) -> Any:
+    """Shift by up to 4 pixels in both directions, which is padding and cropping, and mirror every second image."""
+    number, width = tf.shape(images)[0], tf.cast(tf.shape(images)[2], tf.float32)
+    draws = tf.random.stateless_uniform([3, number], seed)
+    right, down = tf.unstack(tf.floor(draws[:2] * (2 * PADDING + 1)) - PADDING)
+    mirrored = draws[2] < 0.5
+    side = tf.where(mirrored, -1.0, 1.0)
+    start = tf.where(mirrored, width - 1 - right, right)
+    zero, one = tf.zeros([number]), tf.ones([number])
+    return transform(images, (side, zero, start, zero, one, down), "NEAREST")
+
+
+def _colour_jitter(images: Any, amounts: Any) -> Any:
+    """Change brightness, contrast, saturation and hue, in this order, all by the image's amount.
+
+    The first three are multiplied by 1 + amount; hue moves by the amount, in turns of the colour wheel.
+    """
+    amounts = tf.reshape(tf.cast(amounts, tf.float32), [-1, 1, 1, 1])
+    images = blend(tf.zeros_like(images), images, 1 + amounts)
+    images = blend(tf.reduce_mean(grey(images), axis=[1, 2, 3], keepdims=True), images, 1 + amounts)
+    if images.shape[-1] != 3:
+        return images
+    images = tf.image.rgb_to_hsv(blend(grey(images), images, 1 + amounts))
+    hue = tf.math.floormod(images[..., :1] + amounts, 1.0)
+    return tf.image.hsv_to_rgb(tf.concat([hue, images[..., 1:]], axis=-1))
+
+
+#: Parametric perturbations (Schiff et al. 2021, section 4.2): degrees counter-clockwise; share of the width to
+#: the right; share of the height down; amount of brightness, contrast, saturation and hue.
+PERTURBATIONS: dict[str, Perturbation] = {
+    "rotation": rotate,
+    "horizontal_translation": lambda images, shares: translate(images, shares, tf.zeros_like(shares)),
+    "vertical_translation": lambda images, shares: translate(images, tf.zeros_like(shares), shares),
+    "color_jitter": _colour_jitter,
+}

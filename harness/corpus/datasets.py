@@ -1,0 +1,180 @@
+"""From a dataset as it comes to the arrays that models are trained and tested on."""
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.corpus.sources import Array, EncodedImages, Split, read_source
+from harness.errors import UserError
+
+if TYPE_CHECKING:
+    from harness.corpus.recipe import DataRecipe
+
+#: Share of the images that train where the source does not divide them and the recipe does not say.
+DEFAULT_TRAIN_SHARE = 0.75
+
+#: Red, green and blue in the luminance of ITU-R BT.601.
+LUMINANCE = np.array([0.299, 0.587, 0.114], np.float32)
+
+Inputs = NDArray[np.float32]
+Labels = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Data:
+    """Training and test data of a corpus.
+
+    Attributes:
+        train_inputs: (N, H, W, C) in [0, 1].
+        train_labels: (N,), in 0..n_classes-1, without noise.
+        test_inputs: like `train_inputs`, perturbed as the recipe says.
+        test_labels: like `train_labels`.
+        n_classes: number of classes.
+        notes: what a user should know about the data, one line each.
+    """
+
+    train_inputs: Inputs
+    train_labels: Labels
+    test_inputs: Inputs
+    test_labels: Labels
+    n_classes: int
+    notes: list[str] = field(default_factory=list)
+
+
+def load_data(recipe: "DataRecipe", base: Path) -> Data:
+    """Load the data that a recipe describes; a relative path in it starts at `base`.
+
+    Subsets are stratified by class and drawn from the recipe's seed. A test image that is, byte for byte, also
+    a training image is dropped.
+
+    Raises:
+        UserError: the data cannot be loaded, or are not as the recipe wants them.
+    """
+    source = read_source(recipe, base)
+    train, test = source.train, source.test
+    n_train = _wanted_train(recipe, len(train.labels), divided=test is not None)
+    chosen, tested = _stratified(train.labels, n_train, recipe.seed, "n_train")
+    if test is None:
+        test = train
+    else:
+        tested = np.arange(len(test.labels))
+    if recipe.n_test is not None:
+        picked, _ = _stratified(test.labels[tested], recipe.n_test, recipe.seed, "n_test")
+        tested = tested[picked]
+    train_inputs = _prepared(train, chosen, recipe)
+    test_inputs, test_labels = _prepared(test, tested, recipe), test.labels[tested]
+    new = _not_in(train_inputs, test_inputs)
+    notes = []
+    if not new.all():
+        notes.append(f"{np.count_nonzero(~new)} test images that are also training images were dropped")
+        test_inputs, test_labels = test_inputs[new], test_labels[new]
+    if not len(test_labels):
+        raise UserError("test images", expected="at least one that is no training image", found="none")
+    if recipe.test_perturbation != "none" and recipe.perturbation_range is not None:
+        from harness.corpus.augmentation import perturb
+
+        test_inputs = perturb(test_inputs, recipe.test_perturbation, recipe.perturbation_range, recipe.seed)
+    return Data(train_inputs, train.labels[chosen], test_inputs, test_labels, source.n_classes, notes)
+
+
+def with_label_noise(labels: Labels, n_classes: int, share: float, seed: int) -> Labels:
+    """Replace a share of the labels by another class, each other class being as likely.
+
+    With the same seed a larger share keeps what a smaller one has replaced.
+    """
+    random = np.random.default_rng(seed)
+    replaced = random.permutation(len(labels))[: round(share * len(labels))]
+    others = random.integers(1, n_classes, len(labels), dtype=np.int32)
+    noisy = labels.copy()
+    noisy[replaced] = (labels[replaced] + others[replaced]) % n_classes
+    return noisy
+
+
+def _wanted_train(recipe: "DataRecipe", available: int, divided: bool) -> int:
+    if recipe.n_train is not None:
+        return recipe.n_train
+    if recipe.train_share is not None:
+        return round(recipe.train_share * available)
+    return available if divided else round(DEFAULT_TRAIN_SHARE * available)
+
+
+def _stratified(labels: Labels, number: int, seed: int, key: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Positions of a stratified subset, and of the others; all of them in their order if `number` is all."""
+    from sklearn.model_selection import train_test_split
+
+    positions = np.arange(len(labels))
+    if number == len(labels):
+        return positions, positions[:0]
+    try:
+        chosen, rest = train_test_split(positions, train_size=number, stratify=labels, random_state=seed)
+    except ValueError as error:  # too many, or fewer than there are classes
+        what = f"data.{key} = {number} of {len(labels)} images"
+        raise UserError(what, expected="a number that every class can have a share of", found=error) from error
+    return chosen, rest
+
+
+def _prepared(split: Split, positions: NDArray[np.intp], recipe: "DataRecipe") -> Inputs:
+    """The images at `positions`, (N, H, W, C) in [0, 1], resized and with the channels that the recipe wants."""
+    if not isinstance(split.images, EncodedImages):
+        return _prepare(split.images[positions], recipe)
+    images = [_prepare(split.images[int(position)][np.newaxis], recipe)[0] for position in positions]
+    shapes = sorted({image.shape for image in images})
+    if len(shapes) > 1:
+        found = " and ".join(str(shape) for shape in shapes[:3])
+        remedy = "set data.resize and data.channels"
+        raise UserError("shape of the images", expected="one for all", found=found, remedy=remedy)
+    return np.stack(images)
+
+
+def _prepare(images: Array, recipe: "DataRecipe") -> Inputs:
+    if images.ndim == 3:
+        images = images[..., np.newaxis]
+    inputs = images.astype(np.float32)
+    if images.dtype == np.uint8:
+        inputs /= np.float32(255)
+    if recipe.resize is not None and inputs.shape[1:3] != (recipe.resize, recipe.resize):
+        inputs = _resized(inputs, recipe.resize)
+    if recipe.channels is not None:
+        inputs = with_channels(inputs, recipe.channels)
+    return inputs
+
+
+def with_channels(images: Inputs, number: int) -> Inputs:
+    """Images with 1, 3 or 4 channels: grey is the luminance, a fourth channel is opaque.
+
+    Raises `UserError` if they have another number of channels now.
+    """
+    present = images.shape[-1]
+    if present not in (1, 3, 4):
+        raise UserError("channels of the images", expected="1, 3 or 4", found=present)
+    if present == number:
+        return images
+    colours = images[..., :3]
+    if number == 1:
+        return (colours @ LUMINANCE)[..., np.newaxis]
+    if present == 1:
+        colours = np.repeat(colours, 3, axis=-1)
+    opaque = np.ones_like(colours[..., :1])
+    return np.ascontiguousarray(colours) if number == 3 else np.concatenate([colours, opaque], axis=-1)
+
+
+def _resized(images: Inputs, side: int) -> Inputs:
+    """Bilinear with antialiasing, which averages over areas where an image shrinks; the aspect is not kept."""
+    import tensorflow as tf
+
+    resized: Any = tf.image.resize(images, [side, side], method="bilinear", antialias=True)
+    return np.asarray(np.clip(resized.numpy(), 0.0, 1.0), np.float32)
+
+
+def _not_in(known: Inputs, images: Inputs) -> NDArray[np.bool_]:
+    """For each image whether it is none of the known ones."""
+    seen = {_digest(image) for image in known}
+    return np.array([_digest(image) not in seen for image in images], dtype=bool)
+
+
+def _digest(image: Inputs) -> bytes:
+    return hashlib.blake2b(image.tobytes(), digest_size=16).digest()

@@ -1,0 +1,203 @@
+"""Architecture families: each function returns the layers of one network, as plain data.
+
+A layer is an entry of the competition's `config.json`: `{"layer_name": CLASS, SETTING: VALUE, ...}`. A network with
+skip connections adds `"inputs"` to each: positions in the list, -1 being the network's input; the others are chains.
+All networks end in logits. Dropout layers are in the list where training needs them; they are never saved.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+Layer = dict[str, Any]
+
+
+def vgg(
+    n_classes: int,
+    *,
+    n_blocks: int = 3,
+    n_filters: int = 512,
+    convolutions: Sequence[int] = (),
+    n_dense: int = 1,
+    dense_units: int = 128,
+    batch_norm: bool = False,
+    dropout: float = 0.0,
+) -> list[Layer]:
+    """VGG-like, as in tasks 1 and 8 of the competition (Jiang et al. 2020, section 1.3.1).
+
+        input - [conv3x3 relu, conv3x3 relu, maxpool2x2] x n_blocks - flatten - [dense relu, dropout] x n_dense - logits
+
+    The last block has `n_filters` filters and each earlier one half as many as the next: the paper gives only the
+    last number, so the halving is this project's choice. `convolutions` lists convolutions per block where they are
+    not two each (VGG 11 is 1, 1, 2, 2, 2; widths then double up to `n_filters` and stay there for the last two blocks
+    of five, as in Simonyan and Zisserman 2015). `batch_norm` normalises before each relu.
+    """
+    per_block = tuple(convolutions) or (2,) * n_blocks
+    halvings = (
+        range(len(per_block) - 1, -1, -1) if not convolutions else [max(4 - i, 1) - 1 for i in range(len(per_block))]
+    )
+    layers: list[Layer] = []
+    for number, halving in zip(per_block, halvings, strict=True):
+        for _ in range(number):
+            layers += _convolution(max(n_filters >> halving, 1), 3, batch_norm=batch_norm)
+        layers.append({"layer_name": "MaxPooling2D", "pool_size": [2, 2], "strides": [2, 2]})
+    return [*layers, {"layer_name": "Flatten"}, *_dense([dense_units] * n_dense, dropout), _logits(n_classes)]
+
+
+def nin(
+    n_classes: int,
+    *,
+    n_convolutions: int = 9,
+    n_filters: int = 256,
+    dense: Sequence[int] = (),
+    batch_norm: bool = False,
+    dropout: float = 0.0,
+) -> list[Layer]:
+    """Network in network, as in tasks 2, 6, 7 and 9 (Lin et al. 2014).
+
+        input - [conv3x3 stride 2 relu, conv1x1 relu, conv1x1 relu, dropout] x n_convolutions/3
+              - global average pooling - [dense relu] x len(dense) - logits
+
+    `n_convolutions` is 3, 6, 9, ...; the blocks downsample until a side would be shorter than 4 for inputs of 32
+    pixels, so only the first three have stride 2. With `dense`, the last 1x1 convolution has `dense[0]` filters and the
+    remaining entries are dense layers on top, as the paper explains for task 7.
+    """
+    if n_convolutions % 3:
+        raise ValueError("n_convolutions: expected a multiple of 3")
+    layers: list[Layer] = []
+    n_blocks = n_convolutions // 3
+    for block in range(n_blocks):
+        last = dense[0] if dense and block == n_blocks - 1 else n_filters
+        layers += _convolution(n_filters, 3, strides=2 if block < 3 else 1, batch_norm=batch_norm)
+        layers += _convolution(n_filters, 1, batch_norm=batch_norm)
+        layers += _convolution(last, 1, batch_norm=batch_norm)
+        layers += _dropout(dropout)
+    return [*layers, {"layer_name": "GlobalAveragePooling2D"}, *_dense(dense[1:], 0.0), _logits(n_classes)]
+
+
+def fully_convolutional(
+    n_classes: int,
+    *,
+    depth: int = 4,
+    n_parameters: int = 1_000_000,
+    reversed: bool = False,
+    channels: int = 3,
+    batch_norm: bool = True,
+    dropout: float = 0.0,
+) -> list[Layer]:
+    """Fully convolutional without downsampling, as in tasks 4 and 5 of the competition.
+
+        input - [conv3x3, batch norm, relu] x depth - dropout - global average pooling - logits
+
+    Widths grow linearly from the first layer to the last (`reversed`: from the last to the first), scaled so that
+    the network has about `n_parameters`: within one step of the narrowest layer's width.
+    """
+    shares = list(range(1, depth + 1))
+    if reversed:
+        shares.reverse()
+    width = 1
+    while _parameters([share * (width + 1) for share in shares], channels, n_classes) <= n_parameters:
+        width += 1
+    layers = [layer for share in shares for layer in _convolution(share * width, 3, batch_norm=batch_norm)]
+    return [*layers, *_dropout(dropout), {"layer_name": "GlobalAveragePooling2D"}, _logits(n_classes)]
+
+
+def mlp(n_classes: int, *, depth: int = 2, width: int = 128, dropout: float = 0.0) -> list[Layer]:
+    """Multi-layer perceptron: input - flatten - [dense relu, dropout] x depth - logits."""
+    return [{"layer_name": "Flatten"}, *_dense([width] * depth, dropout), _logits(n_classes)]
+
+
+def resnet(n_classes: int, *, depth: int = 18, n_filters: int = 64, dropout: float = 0.0) -> list[Layer]:
+    """Residual network (He et al. 2016) for small images: a 3x3 stem and no initial pooling.
+
+        input - conv3x3 - 4 stages of residual blocks, each stage after the first halves the side and doubles the width
+              - global average pooling - dropout - logits
+
+    18 and 34 have blocks of two 3x3 convolutions, 50 has bottlenecks (1x1, 3x3, 1x1 with four times the width); every
+    convolution has batch norm, and a 1x1 convolution on the skip connection where shapes change.
+    """
+    graph = _Graph()
+    at = graph.convolution(-1, n_filters, 3)
+    for stage, number in enumerate({18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3)}[depth]):
+        for block in range(number):
+            strides = 2 if stage and not block else 1
+            at = graph.residual(at, n_filters << stage, strides, bottleneck=depth == 50, widens=not block)
+    at = graph.add({"layer_name": "GlobalAveragePooling2D"}, at)
+    for layer in (*_dropout(dropout), _logits(n_classes)):
+        at = graph.add(layer, at)
+    return graph.layers
+
+
+class _Graph:
+    """A network with skip connections while it is put together; methods return the position of what they added."""
+
+    def __init__(self) -> None:
+        self.layers: list[Layer] = []
+
+    def add(self, layer: Layer, *inputs: int) -> int:
+        self.layers.append({**layer, "inputs": list(inputs)})
+        return len(self.layers) - 1
+
+    def convolution(self, at: int, filters: int, size: int, strides: int = 1, *, relu: bool = True) -> int:
+        for layer in _convolution(filters, size, strides=strides, batch_norm=True)[: 3 if relu else 2]:
+            at = self.add(layer, at)
+        return at
+
+    def residual(self, at: int, filters: int, strides: int, *, bottleneck: bool, widens: bool) -> int:
+        out = 4 * filters if bottleneck else filters
+        if bottleneck:
+            inner = self.convolution(at, filters, 1)
+            inner = self.convolution(inner, filters, 3, strides)
+            inner = self.convolution(inner, out, 1, relu=False)
+        else:
+            inner = self.convolution(at, filters, 3, strides)
+            inner = self.convolution(inner, out, 3, relu=False)
+        changes = strides > 1 or (bottleneck and widens)
+        skip = self.convolution(at, out, 1, strides, relu=False) if changes else at
+        return self.add(
+            {"layer_name": "Activation", "activation": "relu"}, self.add({"layer_name": "Add"}, inner, skip)
+        )
+
+
+def _convolution(filters: int, size: int, *, strides: int = 1, batch_norm: bool = False) -> list[Layer]:
+    convolution = {"layer_name": "Conv2D", "filters": filters, "kernel_size": [size, size], "padding": "same"}
+    if strides > 1:
+        convolution["strides"] = [strides, strides]
+    if not batch_norm:
+        return [{**convolution, "activation": "relu"}]
+    bare = {**convolution, "use_bias": False}
+    return [bare, {"layer_name": "BatchNormalization"}, {"layer_name": "Activation", "activation": "relu"}]
+
+
+def _dense(units: Sequence[int], dropout: float) -> list[Layer]:
+    return [
+        layer
+        for number in units
+        for layer in ({"layer_name": "Dense", "units": number, "activation": "relu"}, *_dropout(dropout))
+    ]
+
+
+def _dropout(rate: float) -> list[Layer]:
+    return [{"layer_name": "Dropout", "rate": rate}] if rate else []
+
+
+def _logits(n_classes: int) -> Layer:
+    return {"layer_name": "Dense", "units": n_classes}
+
+
+def _parameters(widths: Sequence[int], channels: int, n_classes: int) -> int:
+    """Weights and biases of 3x3 convolutions of these widths, and of the logits."""
+    inputs = [channels, *widths[:-1]]
+    return (
+        sum(9 * before * after + after for before, after in zip(inputs, widths, strict=True))
+        + (widths[-1] + 1) * n_classes
+    )
+
+
+#: What `family` of a recipe may be.
+FAMILIES: dict[str, Callable[..., list[Layer]]] = {
+    "vgg": vgg,
+    "nin": nin,
+    "fully_convolutional": fully_convolutional,
+    "resnet": resnet,
+    "mlp": mlp,
+}

@@ -1,0 +1,75 @@
+"""The Keras networks of a cell: what is trained, and what is saved of it.
+
+Imports TensorFlow: for the trainer's process only.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from harness.corpus.families import Layer
+from harness.task.layers import TRAINING_ONLY
+
+
+def training_network(layers: Sequence[Layer], input_shape: Sequence[int], weight_decay: float, initializer: str) -> Any:
+    """Build a network, dropout included, with an L2 penalty on every kernel.
+
+    `initializer` names the Keras initializer that kernels are drawn from; everything else starts as Keras has it.
+    """
+    model = _build(layers, input_shape)
+    draw = tf.keras.initializers.get(initializer)
+    for layer in model.layers:
+        if hasattr(layer, "kernel"):
+            layer.kernel.assign(draw(layer.kernel.shape))
+            if weight_decay:
+                layer.kernel.regularizer = tf.keras.regularizers.L2(weight_decay)
+    return model
+
+
+def saved_config(layers: Sequence[Layer], input_shape: Sequence[int]) -> dict[str, Any]:
+    """Return the content of config.json: the competition's list of layers; for a graph, Keras' own JSON.
+
+    Layers that do nothing outside of training are left out.
+    """
+    kept = _without_training(layers)
+    if any("inputs" in layer for layer in kept):
+        config: dict[str, Any] = json.loads(_build(kept, input_shape).to_json())
+        return config
+    return {"model_config": kept, "input_shape": list(input_shape)}
+
+
+def named_weights(model: Any) -> list[tuple[str, list[tuple[str, Any]]]]:
+    """Return each layer's name and its weights with their names, in the order in which Keras lists them."""
+    return [
+        (layer.name, [(weight.name, array) for weight, array in zip(layer.weights, layer.get_weights(), strict=True)])
+        for layer in model.layers
+        if layer.weights
+    ]
+
+
+def _build(layers: Sequence[Layer], input_shape: Sequence[int]) -> Any:
+    tf.keras.backend.clear_session()  # names count from the beginning in every network
+    source = tf.keras.Input(tuple(input_shape))
+    tensors = [source]  # shifted by one: position -1 is the input
+    for position, layer in enumerate(layers):
+        settings = {name: value for name, value in layer.items() if name not in ("layer_name", "inputs")}
+        feeding = [tensors[other + 1] for other in layer.get("inputs", [position - 1])]
+        made = getattr(tf.keras.layers, layer["layer_name"])(**settings)
+        tensors.append(made(feeding[0] if len(feeding) == 1 else feeding))
+    return tf.keras.Model(source, tensors[-1])
+
+
+def _without_training(layers: Sequence[Layer]) -> list[Layer]:
+    """Leave layers out that do nothing outside of training; what they fed is fed by what fed them."""
+    kept: list[Layer] = []
+    stands_for = {-1: -1}
+    for position, layer in enumerate(layers):
+        if layer["layer_name"] in TRAINING_ONLY:
+            stands_for[position] = stands_for[layer.get("inputs", [position - 1])[0]]
+            continue
+        stands_for[position] = len(kept)
+        inputs = {"inputs": [stands_for[other] for other in layer["inputs"]]} if "inputs" in layer else {}
+        kept.append({**layer, **inputs})
+    return kept

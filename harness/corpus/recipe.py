@@ -1,0 +1,313 @@
+"""Recipes: a TOML file that says which models to train, with every key explained where it stands.
+
+A file that does not fit is refused with all of its problems, each in one line.
+"""
+
+import hashlib
+import inspect
+import itertools
+import json
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from harness.corpus.families import FAMILIES
+from harness.errors import UserError
+from harness.task.files import did_you_mean
+
+Parametric = Literal["rotation", "horizontal_translation", "vertical_translation", "color_jitter"]
+PARAMETRIC = ("rotation", "horizontal_translation", "vertical_translation", "color_jitter")
+
+#: Sources that are read from `path`.
+OWN_SOURCES = ("npz", "directory", "cinic10")
+
+#: Arguments of a family that are not its own settings.
+_NOT_SETTINGS = {"n_classes", "dropout"}
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class DataRecipe(_Section):
+    """`[data]`: what the models are trained and tested on."""
+
+    source: Literal[
+        "digits", "mnist", "fashion_mnist", "cifar10", "cifar100", "svhn", "cinic10", "oxford_flowers102",
+        "oxford_iiit_pet", "npz", "directory",
+    ] = Field(description="The dataset, see docs/datasets.md.")  # fmt: skip
+    path: str | None = Field(
+        None, description="File or directory of `npz`, `directory`, `cinic10`; relative to the recipe."
+    )
+    n_train: int | None = Field(None, ge=1, description="Training images, drawn by class; default: all.")
+    train_share: float | None = Field(None, gt=0, le=1, description="The same as a share of all; not with `n_train`.")
+    n_test: int | None = Field(None, ge=1, description="Test images, drawn by class; default: all.")
+    resize: int | None = Field(None, ge=1, description="Side of the images in pixels; default: as they come.")
+    channels: Literal[1, 3, 4] | None = Field(None, description="Grey, colour, or colour and an opaque fourth channel.")
+    test_perturbation: Parametric | Literal["none"] = Field(
+        "none", description="Perturbs every test image by an amount drawn from the whole `perturbation_range`."
+    )
+    perturbation_range: tuple[float, float] | None = Field(
+        None, strict=False, description="Smallest and largest amount: degrees, shares of a side, shares of full colour."
+    )
+    seed: int = Field(0, ge=0, description="Draws subsets, label noise and test perturbations.")
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        _require(self.n_train is None or self.train_share is None, "data.train_share", "not beside n_train")
+        _require(
+            (self.path is not None) == (self.source in OWN_SOURCES), "data.path", f"with {', '.join(OWN_SOURCES)} only"
+        )
+        parametric = self.test_perturbation != "none"
+        _require(
+            not parametric or self.perturbation_range is not None, "data.perturbation_range", "for test_perturbation"
+        )
+        limits = self.perturbation_range
+        _require(limits is None or limits[0] < limits[1], "data.perturbation_range", "the smaller number first")
+        return self
+
+
+class Stop(_Section):
+    """When training stops: looked at on the whole training set, in inference mode."""
+
+    cross_entropy: float | None = Field(None, gt=0, description="Mean cross-entropy in nats, at most.")
+    train_accuracy: float | None = Field(None, gt=0, le=1, description="Accuracy, at least.")
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        one = (self.cross_entropy is None) != (self.train_accuracy is None)
+        _require(one, "training.stop", "either cross_entropy or train_accuracy")
+        return self
+
+
+class Training(_Section):
+    """`[training]`: how a model is trained."""
+
+    optimizer: Literal["sgd", "adam", "rmsprop"] = Field("sgd", description="Keras' optimizer.")
+    momentum: float = Field(0.0, ge=0, lt=1, description="Of sgd and rmsprop.")
+    learning_rate: float = Field(gt=0, description="At the beginning.")
+    drop_epochs: list[int] = Field([], description="Epochs after which the learning rate is multiplied.")
+    drop_factor: float = Field(0.2, gt=0, lt=1, description="What it is multiplied by after each of `drop_epochs`.")
+    reduce_on_plateau: bool = Field(
+        False, description="Divides the learning rate by 10 after 10 epochs without a lower loss."
+    )
+    batch_size: int = Field(ge=1, description="Images per step.")
+    weight_decay: float = Field(0.0, ge=0, description="Factor of the L2 penalty on every kernel.")
+    dropout: float = Field(0.0, ge=0, lt=1, description="Rate of the family's dropout layers; they are never saved.")
+    label_noise: float = Field(0.0, ge=0, lt=1, description="Share of the training labels that are another class.")
+    augmentation: Parametric | Literal["none", "crop_flip", "cifar10_policy"] = Field(
+        "none", description="What training images go through; the parametric ones go by data.perturbation_range."
+    )
+    augmentation_share: float = Field(1.0, ge=0, le=1, description="Share of the images that go through it.")
+    augmentation_level: float = Field(1.0, ge=0, le=1, description="Share of the range that parametric ones draw from.")
+    max_epochs: int = Field(ge=1, description="Training ends here, whether or not the criterion is met.")
+    stop: Stop = Field(description="The criterion: { cross_entropy = X } or { train_accuracy = X }.")
+    check_every: int = Field(1, ge=1, description="Epochs between two looks at the criterion.")
+    unreached: Literal["keep", "error"] = Field("keep", description="What to do with models that do not meet it.")
+    initializer: Literal["glorot_uniform", "he_normal"] = Field("glorot_uniform", description="Of kernels.")
+    mixed_precision: bool = Field(False, description="Compute in float16; weights stay float32.")
+    seed: int = Field(2020, ge=0, description="Model number N starts from seed + N.")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model to train.
+
+    Attributes:
+        number: position in the grid, the last axis running fastest; the model is `model_<number>`.
+        hyperparameters: the values of the grid's axes, in the file's order.
+        architecture: arguments of the family.
+        training: all settings, those of the grid included.
+    """
+
+    number: int
+    hyperparameters: dict[str, Any]
+    architecture: dict[str, Any]
+    training: Training
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A recipe that is known to fit together."""
+
+    name: str
+    description: str
+    file: Path
+    text: str
+    digest: str
+    data: DataRecipe
+    family: str
+    grid: dict[str, list[Any]]
+    cells: tuple[Cell, ...]
+
+
+class _File(_Section):
+    """The sections of the file."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", description="Name of the task: letters, digits, _ and -.")
+    description: str = Field("", description="One line about it.")
+    data: DataRecipe
+    architecture: dict[str, Any]
+    training: dict[str, Any]
+    grid: dict[str, list[Any]] = Field(
+        description="Axis -> its values, at least two; a key of [architecture] or [training]."
+    )
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Read and check a recipe.
+
+    Raises:
+        UserError: with all problems, one line each.
+    """
+    content, text = _parse(path)
+    file = _checked(_File, content, "", path)
+    _raise(path, [*_family_problems(file), *_grid_problems(file)])
+    cells = tuple(_cells(file, path))
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    _raise(path, _cell_problems(file, cells))
+    family = file.architecture["family"]
+    return Recipe(file.name, file.description, path, text, digest, file.data, family, file.grid, cells)
+
+
+def _parse(path: Path) -> tuple[dict[str, Any], str]:
+    try:
+        text = path.read_text()
+        return tomllib.loads(text), text
+    except OSError as error:
+        raise UserError("cannot be read", file=path, expected="a recipe", found=error.strerror) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError("not TOML", file=path, found=error) from error
+
+
+def _checked(model: Any, content: dict[str, Any], where: str, path: Path) -> Any:
+    """Build a section; raises all of its problems."""
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        lines = []
+        for problem in error.errors():
+            key = ".".join([where, *map(str, problem["loc"])]).strip(".")
+            lines.append(_problem(key, problem, _fields(model, problem["loc"]), path))
+        raise UserError("\n".join(map(str, lines))) from error
+
+
+def _problem(key: str, problem: Any, known: set[str], path: Path) -> UserError:
+    if problem["type"] == "extra_forbidden":
+        return UserError(f"{key}: unknown key", file=path, remedy=did_you_mean(key.split(".")[-1], known))
+    if problem["type"] == "missing":
+        return UserError(key, file=path, expected="a value", found="none")
+    if problem["type"] == "value_error":  # what `_require` says names the key
+        return UserError(str(problem["ctx"]["error"]), file=path)
+    expected = problem["msg"].removeprefix("Input should be ").removeprefix("a valid ")
+    return UserError(key, file=path, expected=expected, found=repr(problem["input"]))
+
+
+def _fields(model: Any, location: tuple[Any, ...]) -> set[str]:
+    """Keys of the section in which a problem is."""
+    for part in location[:-1]:
+        model = getattr(model.model_fields.get(part), "annotation", None)
+    return set(getattr(model, "model_fields", ()))
+
+
+def _require(condition: bool, key: str, expected: str) -> None:
+    if not condition:
+        raise ValueError(f"{key}: expected {expected}")
+
+
+def _settings(family: str) -> dict[str, Any]:
+    """A family's own settings with their defaults."""
+    parameters = inspect.signature(FAMILIES[family]).parameters
+    return {name: p.default for name, p in parameters.items() if name not in _NOT_SETTINGS}
+
+
+def _family_problems(file: _File) -> Iterator[UserError]:
+    family = file.architecture.get("family")
+    if family not in FAMILIES:
+        remedy = did_you_mean(str(family), set(FAMILIES))
+        yield UserError("architecture.family", expected=", ".join(FAMILIES), found=repr(family), remedy=remedy)
+        return
+    known = _settings(family)
+    for name, value in file.architecture.items():
+        if name != "family":
+            yield from _setting_problems(f"architecture.{name}", name, [value], known)
+
+
+def _setting_problems(key: str, name: str, values: list[Any], known: dict[str, Any]) -> Iterator[UserError]:
+    """A family's setting is known, and of the type of its default."""
+    if name not in known:
+        yield UserError(f"{key}: unknown key", remedy=did_you_mean(name, {*known, *Training.model_fields}))
+        return
+    default = known[name]
+    wanted: Any = list if isinstance(default, tuple) else type(default)
+    for value in values:
+        if type(value) is not wanted:
+            yield UserError(key, expected=wanted.__name__, found=repr(value))
+
+
+def _grid_problems(file: _File) -> Iterator[UserError]:
+    family = file.architecture.get("family")
+    settings = _settings(family) if family in FAMILIES else {}
+    for name, values in file.grid.items():
+        key = f"grid.{name}"
+        if len(values) < 2:
+            yield UserError(
+                key, expected="at least two values", found=values, remedy="put a single one into its section"
+            )
+        if len({json.dumps(value) for value in values}) < len(values):
+            yield UserError(key, expected="different values", found=values)
+        for section, content in (("architecture", file.architecture), ("training", file.training)):
+            if name in content:
+                yield UserError(key, expected=f"in the grid or in [{section}]", found="it in both")
+        if name not in Training.model_fields and settings:
+            yield from _setting_problems(key, name, values, settings)
+    if not file.grid:
+        yield UserError("grid", expected="at least one hyperparameter", found="none")
+
+
+def _cells(file: _File, path: Path) -> Iterator[Cell]:
+    axes = file.grid
+    for number, values in enumerate(itertools.product(*axes.values())):
+        chosen = dict(zip(axes, values, strict=True))
+        trained = {name: value for name, value in chosen.items() if name in Training.model_fields}
+        training = _checked(Training, {**file.training, **trained}, "training", path)
+        built = {name: value for name, value in {**file.architecture, **chosen}.items() if name not in trained}
+        architecture = {name: value for name, value in built.items() if name != "family"}
+        yield Cell(number, chosen, architecture, training)
+
+
+def _cell_problems(file: _File, cells: tuple[Cell, ...]) -> Iterator[UserError]:
+    """What can only be said of settings together; each problem once, however many cells have it."""
+    seen = set()
+    for cell in cells:
+        for problem in _impossible(file, cell):
+            if str(problem) not in seen:
+                seen.add(str(problem))
+                yield problem
+
+
+def _impossible(file: _File, cell: Cell) -> Iterator[UserError]:
+    training, data = cell.training, file.data
+    if data.n_train is not None and training.batch_size > data.n_train:
+        yield UserError("training.batch_size", expected=f"at most n_train, {data.n_train}", found=training.batch_size)
+    epochs = training.drop_epochs
+    if sorted(set(epochs)) != epochs or (epochs and epochs[-1] >= training.max_epochs):
+        yield UserError("training.drop_epochs", expected="growing numbers below max_epochs", found=epochs)
+    if epochs and training.reduce_on_plateau:
+        yield UserError("training.reduce_on_plateau", expected="not beside drop_epochs", found="both")
+    if training.augmentation in PARAMETRIC and data.perturbation_range is None:
+        yield UserError("data.perturbation_range", expected=f"two numbers for {training.augmentation}", found="none")
+    try:
+        FAMILIES[file.architecture["family"]](2, **cell.architecture)
+    except (ValueError, KeyError, TypeError) as error:
+        yield UserError(f"architecture: {error}" if str(error) else "architecture", found=cell.architecture)
+
+
+def _raise(path: Path, problems: "Iterator[UserError] | list[UserError]") -> None:
+    lines = [f"{path}: {problem}" for problem in problems]
+    if lines:
+        raise UserError("\n".join(lines))

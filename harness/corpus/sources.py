@@ -1,0 +1,234 @@
+"""Where images come from: libraries of datasets, a directory of images, or arrays of the user's own.
+
+Only what is asked for is imported, TensorFlow included: for the trainer's process.
+"""
+
+import os
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.errors import UserError
+
+if TYPE_CHECKING:
+    from harness.corpus.recipe import DataRecipe
+
+Array = NDArray[Any]
+
+_GOOGLE = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
+_TORONTO = "https://www.cs.toronto.edu/~kriz/"
+_IDX = "{train,t10k}-{images-idx3,labels-idx1}-ubyte.gz"
+
+#: Dataset of Keras -> number of classes, where it is from, and where Keras keeps it (below its `datasets`).
+KERAS = {
+    "mnist": (10, f"{_GOOGLE}mnist.npz", "mnist.npz"),
+    "fashion_mnist": (10, _GOOGLE + _IDX, f"fashion-mnist/{_IDX}"),
+    "cifar10": (10, f"{_TORONTO}cifar-10-python.tar.gz", "cifar-10-batches-py-target_archive"),
+    "cifar100": (100, f"{_TORONTO}cifar-100-python.tar.gz", "cifar-100-python-target_archive"),
+}
+
+#: Our name -> name in TensorFlow Datasets and number of classes.
+TENSORFLOW_DATASETS = {
+    "svhn": ("svhn_cropped", 10),
+    "oxford_flowers102": ("oxford_flowers102", 102),
+    "oxford_iiit_pet": ("oxford_iiit_pet", 37),
+}
+
+_IMAGE_FILES = (".png", ".jpg", ".jpeg", ".bmp")
+
+
+class EncodedImages:
+    """Images as files or bytes (PNG, JPEG or BMP) that are decoded when they are asked for: uint8, (H, W, C)."""
+
+    def __init__(self, items: Sequence[Path | bytes]) -> None:
+        self._items = items
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, position: int) -> Array:
+        """Decode one image; raises `UserError` if it is none."""
+        import tensorflow as tf
+
+        item = self._items[position]
+        content = item.read_bytes() if isinstance(item, Path) else item
+        try:
+            return np.asarray(tf.io.decode_image(content, expand_animations=False))
+        except tf.errors.InvalidArgumentError as error:
+            file = item if isinstance(item, Path) else None
+            raise UserError("no image", file=file, expected="PNG, JPEG or BMP") from error
+
+
+@dataclass(frozen=True)
+class Split:
+    """Images and their labels.
+
+    Attributes:
+        images: one array, or images that are decoded when asked for; (H, W) or (H, W, C) each, uint8 or
+            floating-point in [0, 1].
+        labels: int32, (N,), from 0.
+    """
+
+    images: Array | EncodedImages
+    labels: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A dataset as it comes; `test` is None where the source does not divide its images."""
+
+    train: Split
+    test: Split | None
+    n_classes: int
+
+
+def read_source(recipe: "DataRecipe", base: Path) -> Source:
+    """Read the dataset that a recipe names; a relative `path` starts at `base`.
+
+    Raises:
+        UserError: it is not there and cannot be downloaded, a library is missing, or files are damaged.
+    """
+    if recipe.source in KERAS:
+        return _keras(recipe.source)
+    if recipe.source in TENSORFLOW_DATASETS:
+        return _tensorflow_datasets(recipe.source)
+    if recipe.source == "digits":
+        return _digits()
+    if recipe.path is None:
+        raise UserError("data.path", expected=f"where the data of source {recipe.source!r} are", found="none")
+    path = base / recipe.path
+    if recipe.source == "npz":
+        return _npz(path)
+    return _directory(path, recipe.seed)
+
+
+def _digits() -> Source:
+    from sklearn.datasets import load_digits
+
+    digits = load_digits()
+    images = (digits.images / 16.0).astype(np.float32)[..., np.newaxis]
+    return Source(Split(images, digits.target.astype(np.int32)), None, 10)
+
+
+def _keras(name: str) -> Source:
+    import keras
+
+    n_classes, url, kept = KERAS[name]
+    try:
+        train, test = getattr(keras.datasets, name).load_data()
+    except Exception as error:  # Keras raises bare ones for downloads, and any for a damaged file
+        home = os.environ.get("KERAS_HOME", "~/.keras")
+        raise _not_loaded(name, error, f"put {url} there as {home}/datasets/{kept}") from error
+    parts = [Split(images, labels.reshape(-1).astype(np.int32)) for images, labels in (train, test)]
+    return Source(parts[0], parts[1], n_classes)
+
+
+def _tensorflow_datasets(name: str) -> Source:
+    try:
+        import tensorflow_datasets as tfds
+    except ImportError as error:
+        remedy = "pip install 'pgdl-harness[datasets]'"
+        raise UserError(f"dataset {name}", expected="TensorFlow Datasets", found="none", remedy=remedy) from error
+
+    their_name, n_classes = TENSORFLOW_DATASETS[name]
+    try:
+        parts = tfds.load(their_name, split=["train", "test"], decoders={"image": tfds.decode.SkipDecoding()})
+        examples = [list(tfds.as_numpy(part)) for part in parts]
+    except Exception as error:  # of many kinds: of the network, of the file system, of the library
+        load = f"python -c \"import tensorflow_datasets as tfds; tfds.load('{their_name}')\""
+        copy = f"copy its ~/tensorflow_datasets/{their_name} to the same place here"
+        raise _not_loaded(name, error, f"run {load} where it can be downloaded and {copy}") from error
+    train, test = (
+        Split(EncodedImages([e["image"] for e in part]), np.array([e["label"] for e in part], np.int32))
+        for part in examples
+    )
+    return Source(train, test, n_classes)
+
+
+def _not_loaded(name: str, error: Exception, remedy: str) -> UserError:
+    found = str(error).strip().split("\n")[0] or type(error).__name__
+    return UserError(f"cannot load {name}", found=found, remedy=remedy)
+
+
+def _directory(path: Path, seed: int) -> Source:
+    """train/CLASS/*.png and test/CLASS/*.png; classes are numbered by name, images come in a random order."""
+    classes = sorted(entry.name for entry in _folder(path / "train").iterdir() if entry.is_dir())
+    known = set(classes)
+    strange = sorted(
+        entry.name for entry in _folder(path / "test").iterdir() if entry.is_dir() and entry.name not in known
+    )
+    if strange:
+        raise UserError(f"class {strange[0]}", file=path / "test", expected="a class of train", found="none of it")
+    splits = []
+    for part in ("train", "test"):
+        files = [
+            (file, label)
+            for label, name in enumerate(classes)
+            for file in sorted((path / part / name).glob("*"))
+            if file.suffix.lower() in _IMAGE_FILES
+        ]
+        if not files:
+            raise UserError("no images", file=path / part, expected=f"CLASS/NAME{{{','.join(_IMAGE_FILES)}}}")
+        order = np.random.default_rng(seed).permutation(len(files))
+        labels = np.array([files[i][1] for i in order], np.int32)
+        splits.append(Split(EncodedImages([files[i][0] for i in order]), labels))
+    return Source(splits[0], splits[1], len(classes))
+
+
+def _folder(path: Path) -> Path:
+    if not path.is_dir():
+        expected = "directories train and test with one directory of images per class"
+        raise UserError("no such directory", file=path, expected=expected)
+    return path
+
+
+def _npz(path: Path) -> Source:
+    """x_train, y_train, x_test, y_test as `numpy.savez` writes them."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = dict(file)
+    except (OSError, ValueError, EOFError, BadZipFile, zlib.error, TypeError) as error:  # the last: an .npy file
+        found = error.strerror if isinstance(error, OSError) and error.strerror else str(error).split("\n")[0]
+        raise UserError("cannot be read", file=path, expected="arrays written by numpy.savez", found=found) from error
+    (train, train_labels), (test, test_labels) = (_npz_part(arrays, part, path) for part in ("train", "test"))
+    if train.shape[1:] != test.shape[1:]:
+        raise UserError("x_test", file=path, expected=f"shape {train.shape[1:]} as in x_train", found=test.shape[1:])
+    n_classes = int(train_labels.max()) + 1
+    if test_labels.max() >= n_classes:
+        raise UserError("y_test", file=path, expected=f"labels 0 to {n_classes - 1}", found=int(test_labels.max()))
+    return Source(Split(train, train_labels), Split(test, test_labels), n_classes)
+
+
+def _npz_part(arrays: Mapping[str, Array], part: str, path: Path) -> tuple[Array, NDArray[np.int32]]:
+    """Checked images and labels of one part."""
+    x, y = f"x_{part}", f"y_{part}"
+    for name in (x, y):
+        if name not in arrays:
+            expected = "x_train, y_train, x_test and y_test"
+            raise UserError("arrays", file=path, expected=expected, found=", ".join(arrays) or "none")
+    images, labels = arrays[x], arrays[y]
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    is_float = np.issubdtype(images.dtype, np.floating)
+    checks: list[tuple[str, bool, str, object]] = [
+        (x, images.ndim in (3, 4) and images.size > 0, "shape (N, H, W) or (N, H, W, C)", images.shape),
+        (y, labels.shape == images.shape[:1], f"shape {images.shape[:1]}", labels.shape),
+        (y, np.issubdtype(labels.dtype, np.integer), "integers", labels.dtype),
+        (x, images.dtype == np.uint8 or is_float, "uint8, or floats in [0, 1]", images.dtype),
+    ]
+    for name, holds, wanted, found in checks:
+        if not holds:
+            raise UserError(name, file=path, expected=wanted, found=found)
+    if labels.min() < 0:
+        raise UserError(y, file=path, expected="labels from 0", found=int(labels.min()))
+    low, high = float(images.min()), float(images.max())
+    if is_float and not (low >= 0 and high <= 1):  # true for NaN too
+        values = "NaN" if np.isnan(low) else f"{low:g} to {high:g}"
+        raise UserError(x, file=path, expected="numbers in [0, 1], or uint8", found=values)
+    return images, labels.astype(np.int32)

@@ -1,0 +1,169 @@
+"""The process that trains models: `python -m harness.corpus.trainer RECIPE DIRECTORY`.
+
+It reads numbers of cells from standard input, one per line, or `data`, and writes JSON objects to standard
+output, one per line: `{"event": "look", ...}` while it trains, then `done` or `failed`. What it writes into
+DIRECTORY appears under its final name only when it is complete.
+"""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from harness.corpus.recipe import Cell, Recipe, read_recipe
+from harness.errors import UserError
+
+#: Directories of a task while it is built.
+DATA, CELLS, RECORDS = "data", "cell_{}", "records"
+
+#: Shards that training and test data are split into.
+N_SHARDS = 3
+
+
+def main() -> None:
+    """Do one job per line until the input ends; everything that the libraries print goes to standard error."""
+    events = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    recipe, directory = read_recipe(Path(sys.argv[1])), Path(sys.argv[2])
+
+    def say(**event: Any) -> None:
+        events.write(json.dumps(event) + "\n")
+
+    try:
+        trainer = Trainer(recipe, directory, say)
+        say(event="ready", notes=trainer.data.notes)
+        for line in sys.stdin:
+            _work(trainer, line.strip())
+    except (UserError, OSError) as error:
+        say(event="failed", message=str(error), fatal=True)
+
+
+def _work(trainer: "Trainer", job: str) -> None:
+    from harness.corpus.training import DivergedError
+
+    try:
+        if job == "data":
+            trainer.write_data()
+            trainer.say(event="done")
+        else:
+            trainer.say(event="done", **trainer.train(int(job)))
+    except DivergedError as error:
+        trainer.say(event="failed", message=str(error), fatal=False)
+
+
+class Trainer:
+    """Holds the recipe's data; `train` makes one model after the other, each from a seed of its own."""
+
+    def __init__(self, recipe: Recipe, directory: Path, say: Any) -> None:
+        import tensorflow as tf
+
+        from harness.corpus.datasets import load_data
+
+        self.recipe, self.directory, self.say = recipe, directory, say
+        self._threads = int(os.environ["TF_NUM_INTRAOP_THREADS"])
+        tf.config.threading.set_intra_op_parallelism_threads(self._threads)
+        tf.config.threading.set_inter_op_parallelism_threads(self._threads)
+        for device in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(device, True)
+        self.data = load_data(recipe.data, recipe.file.parent)
+
+    def write_data(self) -> None:
+        """Write the training and the test shards.
+
+        Labels are noisy as the recipe says; where noise is an axis of the grid all models share the true ones.
+        """
+        from harness.corpus.files import write_shards
+
+        noise = 0.0 if "label_noise" in self.recipe.grid else self.recipe.cells[0].training.label_noise
+        unfinished = _emptied(self.directory / f"{DATA}.unfinished")
+        write_shards(unfinished / "train", self.data.train_inputs, self._labels(noise), N_SHARDS)
+        write_shards(unfinished / "test", self.data.test_inputs, self.data.test_labels, N_SHARDS)
+        unfinished.rename(self.directory / DATA)
+
+    def train(self, number: int) -> dict[str, Any]:
+        """Train the model of a cell and return its record, which is written beside it."""
+        import tensorflow as tf
+
+        from harness.corpus.families import FAMILIES
+        from harness.corpus.files import write_weights
+        from harness.corpus.network import named_weights, saved_config, training_network
+        from harness.corpus.training import train
+
+        cell, data = self.recipe.cells[number], self.data
+        settings = cell.training
+        tf.keras.utils.set_random_seed(settings.seed + number)
+        tf.keras.mixed_precision.set_global_policy("float32")
+        layers = FAMILIES[self.recipe.family](data.n_classes, **cell.architecture, dropout=settings.dropout)
+        shape = data.train_inputs.shape[1:]
+        unfinished = _emptied(self.directory / f"{CELLS.format(number)}.unfinished")
+        (unfinished / "config.json").write_text(json.dumps(saved_config(layers, shape), indent=1))
+        if settings.mixed_precision:
+            tf.keras.mixed_precision.set_global_policy("mixed_float16")
+        model = training_network(layers, shape, settings.weight_decay, settings.initializer)
+        write_weights(unfinished / "weights_init.hdf5", named_weights(model))
+        labels = self._labels(settings.label_noise)
+        trained = train(
+            model, data.train_inputs, labels, settings, self.recipe.data.perturbation_range,
+            lambda progress: self.say(event="look", cell=number, **asdict(progress)),
+        )  # fmt: skip
+        write_weights(unfinished / "weights.hdf5", named_weights(model))
+        record = self._record(cell, trained, self._accuracies(unfinished, labels))
+        records = self.directory / RECORDS
+        records.mkdir(exist_ok=True)
+        (records / f"{number}.json").write_text(json.dumps(record))
+        unfinished.rename(self.directory / CELLS.format(number))
+        return record
+
+    def _labels(self, noise: float) -> Any:
+        from harness.corpus.datasets import with_label_noise
+
+        return with_label_noise(self.data.train_labels, self.data.n_classes, noise, self.recipe.data.seed)
+
+    def _accuracies(self, directory: Path, labels: Any) -> dict[str, float]:
+        """Accuracies of the saved files, loaded exactly as a measure is given them."""
+        import tensorflow as tf
+
+        from harness.corpus.training import accuracy
+        from harness.task.architecture import read_architecture
+        from harness.task.model import read_model
+        from harness.task.shapes import parse_shapes
+        from harness.worker.describe import describe
+        from harness.worker.model import load_model
+
+        tf.keras.mixed_precision.set_global_policy("float32")
+        tf.keras.backend.clear_session()
+        architecture = read_architecture(directory)
+        saved = read_model(directory, architecture, parse_shapes(describe(architecture.canonical)))
+        with tempfile.TemporaryDirectory() as canonical:
+            saved.write_canonical(Path(canonical))
+            model = load_model(Path(canonical))
+        return {
+            "train_acc": accuracy(model, self.data.train_inputs, labels),
+            "test_acc": accuracy(model, self.data.test_inputs, self.data.test_labels),
+        }
+
+    def _record(self, cell: Cell, trained: Any, metrics: dict[str, float]) -> dict[str, Any]:
+        return {
+            "cell": cell.number,
+            "hyperparameters": cell.hyperparameters,
+            "metrics": metrics,
+            "reached": trained.reached,
+            "epochs": trained.progress.epoch,
+            "cross_entropy": trained.progress.cross_entropy,
+            "seconds": round(trained.seconds, 2),
+        }
+
+
+def _emptied(directory: Path) -> Path:
+    """An empty directory, whatever an earlier process left there."""
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    return directory
+
+
+if __name__ == "__main__":
+    main()

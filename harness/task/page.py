@@ -1,0 +1,125 @@
+"""A page about tasks, with the plots that tell whether a measure has something to predict."""
+
+import io
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from harness.task.task import Task
+
+#: Text of the plots stays text, in the page's own font; ids do not change from one writing to the next.
+STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "pgdl",
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+COLOUR = "#2f6f9f"
+
+
+@dataclass(frozen=True)
+class TaskSection:
+    """What the page says of one task; plots are SVG text."""
+
+    name: str
+    facts: dict[str, str]
+    rows: list[tuple[str, ...]]
+    plots: dict[str, str]
+
+
+def write_page(tasks: Sequence[Task], path: Path) -> None:
+    """Write an HTML page about `tasks`, which needs no other file and no network."""
+    template = jinja2.Environment(autoescape=True).from_string(files("harness.task").joinpath("page.html").read_text())
+    path.write_text(template.render(sections=[describe(task) for task in tasks]))
+
+
+def describe(task: Task) -> TaskSection:
+    """Put together what the page says of a task; without reference data that is its models and data only."""
+    sizes = [model.n_parameters for model in task.models]
+    layers = sorted({len(model.architecture.canonical["layers"]) for model in task.models})
+    samples = f"{task.data.n_samples} of shape {task.data.input_shape}, {task.models[0].n_outputs} classes"
+    facts = {
+        "models": str(len(task.models)),
+        "training samples": samples,
+        "parameters": f"{min(sizes):,} to {max(sizes):,}",
+        "layers": f"{layers[0]} to {layers[-1]}" if len(layers) > 1 else str(layers[0]),
+        "architectures": str(len({model.architecture.digest for model in task.models})),
+    }
+    if task.reference is None:
+        return TaskSection(task.name, facts, [], {})
+    gaps = np.array(list(task.reference.gaps.values()))
+    facts["generalization gap"] = f"{gaps.min():.4f} to {gaps.max():.4f}, median {np.median(gaps):.4f}"
+    return TaskSection(task.name, facts, _rows(task, gaps), _plots(task, gaps, np.array(sizes)))
+
+
+def _rows(task: Task, gaps: NDArray[Any]) -> list[tuple[str, ...]]:
+    """Hyperparameter, value, number of models, and minimum, mean and maximum of their gaps."""
+    assert task.reference is not None
+    grid, rows = task.reference.grid, []
+    for column, name in enumerate(grid.names):
+        for code, value in enumerate(grid.values[name]):
+            chosen = gaps[grid.codes[:, column] == code].tolist()
+            figures = (min(chosen), statistics.mean(chosen), max(chosen))
+            rows.append((name if code == 0 else "", str(value), str(len(chosen)), *(f"{x:.4f}" for x in figures)))
+    return rows
+
+
+def _plots(task: Task, gaps: NDArray[Any], sizes: NDArray[Any]) -> dict[str, str]:
+    assert task.reference is not None
+    reference, grid = task.reference, task.reference.grid
+    train, test = (
+        [accuracies[model] for model in reference.models]
+        for accuracies in (reference.train_accuracy, reference.test_accuracy)
+    )
+
+    def histogram(axes: Any) -> None:
+        axes.hist(gaps, bins=min(len(gaps), 20), color=COLOUR)
+        axes.set(xlabel="generalization gap", ylabel="models")
+
+    def accuracies(axes: Any) -> None:
+        axes.scatter(train, test, s=14, color=COLOUR)
+        axes.set(xlabel="train accuracy", ylabel="test accuracy")
+
+    def parameters(axes: Any) -> None:
+        axes.scatter(sizes, gaps, s=14, color=COLOUR)
+        axes.set(xlabel="parameters", ylabel="generalization gap", xscale="log")
+
+    def by_value(column: int, name: str) -> Callable[[Any], None]:
+        def draw(axes: Any) -> None:
+            codes = grid.codes[:, column]
+            axes.scatter(codes + np.linspace(-0.15, 0.15, len(codes)), gaps, s=10, color=COLOUR, alpha=0.6)
+            means = [gaps[codes == code].mean() for code in range(len(grid.values[name]))]
+            axes.plot(range(len(means)), means, "_", markersize=30, color="black")
+            axes.set(xlabel=name, ylabel="generalization gap", xlim=(-0.5, len(means) - 0.5))
+            axes.set_xticks(range(len(means)), [str(value) for value in grid.values[name]])
+
+        return draw
+
+    plots: dict[str, Callable[[Any], None]] = {
+        "gaps": histogram,
+        "train and test accuracy": accuracies,
+        "gap by number of parameters": parameters,
+    }
+    plots |= {f"gap by {name}": by_value(column, name) for column, name in enumerate(grid.names)}
+    return {title: _svg(draw) for title, draw in plots.items()}
+
+
+def _svg(draw: Callable[[Any], None]) -> str:
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(3.6, 2.6), layout="constrained")
+        draw(figure.subplots())
+        stream = io.StringIO()
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+    text = stream.getvalue()
+    return text[text.index("<svg") :]

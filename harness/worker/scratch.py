@@ -1,0 +1,31 @@
+"""Removal of a directory that a submission wrote to."""
+
+import os
+import secrets
+from contextlib import suppress
+
+
+def remove(directory: str) -> None:
+    """Remove a directory with everything in it, however deep it is and whatever modes it has.
+
+    Directories further down are moved up first, so that no path gets long. Nobody may be writing to it any more.
+    """
+    with suppress(FileNotFoundError):
+        while below := [entry.path for entry in os.scandir(directory) if entry.is_dir(follow_symlinks=False)]:
+            for path in below:
+                _empty(path, directory)
+                os.rmdir(path)  # noqa: PTH106
+        for entry in os.scandir(directory):
+            os.unlink(entry.path)  # noqa: PTH108
+        os.rmdir(directory)  # noqa: PTH106
+
+
+def _empty(path: str, top: str) -> None:
+    """Remove the files in a directory, and move the directories in it to `top`."""
+    os.chmod(path, 0o700)  # noqa: PTH101
+    for entry in os.scandir(path):
+        if entry.is_dir(follow_symlinks=False):
+            os.chmod(entry.path, 0o700)  # noqa: PTH101 - or it could not be moved
+            os.rename(entry.path, f"{top}/{secrets.token_hex(16)}")  # noqa: PTH104
+        else:
+            os.unlink(entry.path)  # noqa: PTH108

@@ -1,0 +1,135 @@
+"""Scores on hidden tasks are published rounded, without the numbers that they are made of, and rank so."""
+
+import csv
+import io
+import json
+from collections.abc import Collection
+from itertools import count
+
+import pytest
+from board_examples import GAPS, MEASURE, failed, references, rows
+
+from harness.board.collect import collect
+from harness.board.formats import cells, notes, to_csv, to_json, to_markdown
+from harness.board.leaderboard import ORACLE, Row, build_board, score_calls
+from harness.board.rounding import FAILED, rounded
+from harness.records import Evaluation
+from harness.sandbox.outcome import Outcome
+from harness.task.reference import Reference
+from scoring import SubmissionScore, TaskScore
+
+TASKS = ["open", "secret"]
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
+    return references(tmp_path_factory.mktemp("reference"), *TASKS)
+
+
+def both(submission: str, values: list[float]) -> list[Evaluation]:
+    return [row for task in TASKS for row in rows(submission, values, task)]
+
+
+def board(
+    known: dict[str, Reference], evaluations: list[Evaluation], withheld: Collection[str] = ("secret",)
+) -> dict[str, Row]:
+    return {row.submission: row for row in build_board(collect(evaluations, known), known, withheld)}
+
+
+def test_every_number_is_rounded_and_its_parts_are_left_out(known: dict[str, Reference]) -> None:
+    row = board(known, both("mine", MEASURE))["mine"]
+    exact = board(known, both("mine", MEASURE), ())["mine"].result.tasks["secret"]
+    task = row.result.tasks["secret"]
+    assert isinstance(task, TaskScore)
+    assert isinstance(exact, TaskScore)
+    assert (task.official, task.official_pairs, task.printed_subsets, task.granulated_psi) == (0.295, {}, {}, {})
+    for name in ("official", "printed", "kendall", "granulated_kendall"):
+        assert getattr(task, name) == round(getattr(exact, name), 3)
+        assert len(repr(getattr(task, name)).lstrip("-")) <= len("0.123")
+    assert row.result.score == 29.5
+    assert row.rounded == ("secret",)
+
+
+def test_open_tasks_keep_their_digits(known: dict[str, Reference]) -> None:
+    row = board(known, both("mine", MEASURE))["mine"]
+    exact = board(known, both("mine", MEASURE), ())["mine"]
+    assert row.result.tasks["open"] == exact.result.tasks["open"]
+    assert (exact.rounded, exact.result.score) != (row.rounded, row.result.score)
+
+
+def test_the_final_score_is_computed_from_rounded_scores_only(known: dict[str, Reference]) -> None:
+    """It would be a second look at the same number otherwise."""
+    score = score_calls(collect(both("mine", MEASURE), known)[0], known)
+    tasks = {name: _with_official(task, official) for (name, task), official in zip(
+        score.tasks.items(), (0.0, 0.29951), strict=True)}  # fmt: skip
+    found = rounded(SubmissionScore(14.9755, tasks, True, False), ["open", "secret"])
+    assert found.score == pytest.approx(100 * 0.300 / 2)
+
+
+def _with_official(task: TaskScore | str, official: float) -> TaskScore:
+    assert isinstance(task, TaskScore)
+    return TaskScore(**(vars(task) | {"official": official, "kendall": -1e-9}))
+
+
+def test_not_even_the_sign_of_what_is_rounded_away_is_told(known: dict[str, Reference]) -> None:
+    score = score_calls(collect(both("mine", MEASURE), known)[0], known)
+    tasks = {name: _with_official(task, 0.1) for name, task in score.tasks.items()}
+    found = rounded(SubmissionScore(10.0, dict(tasks), True, False), TASKS).tasks["secret"]
+    assert isinstance(found, TaskScore)
+    assert repr(found.kendall) == "0.0"
+
+
+def test_equal_rounded_scores_share_a_rank_and_stand_by_name(
+    known: dict[str, Reference], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = count()
+    everybody = [row for name in ("c", "a", "b") for row in both(name, MEASURE)]
+
+    def nearly(*_: object) -> SubmissionScore:
+        task = _with_official(exact.tasks["secret"], 0.29501 + next(numbers) * 1e-4)
+        return SubmissionScore(100 * task.official, {"secret": task}, True, False)
+
+    exact = score_calls(collect(everybody, known)[0], known)
+    monkeypatch.setattr("harness.board.leaderboard.score_calls", nearly)
+    alone = {"secret": known["secret"]}
+    assert [(row.rank, name) for name, row in board(alone, everybody).items()] == [
+        (1, ORACLE), (2, "a"), (2, "b"), (2, "c"),
+    ]  # fmt: skip
+    assert list(board(alone, everybody, ())) == [ORACLE, "c", "b", "a"]
+
+
+def test_reasons_say_neither_which_model_failed_nor_how(known: dict[str, Reference]) -> None:
+    broken = [*both("mine", MEASURE), failed("mine", "model_4", Outcome.CRASH, task="secret")]
+    late = [*both("late", MEASURE), failed("late", "model_4", Outcome.TIMEOUT, task="secret")]
+    found = board(known, [*broken, *late])
+    assert [found[name].result.tasks["secret"] for name in ("mine", "late")] == [FAILED, FAILED]
+    assert found["late"].result.score == 0.0
+    assert "model_4" not in to_json(list(found.values()))
+
+
+def test_times_on_hidden_tasks_do_not_count(known: dict[str, Reference]) -> None:
+    slow = rows("mine", MEASURE, "secret", call_wall_s=123.456)
+    assert board(known, [*slow, *rows("mine", MEASURE, "open")])["mine"].seconds_per_model == 1.5
+    assert board(known, slow)["mine"].seconds_per_model is None
+
+
+def test_all_formats_show_the_rounded_numbers_and_say_so(known: dict[str, Reference]) -> None:
+    found = list(board(known, both("mine", MEASURE)).values())
+    (mine,) = (row for row in found if row.submission == "mine")
+    assert cells(mine, TASKS)[3:6] == ["29.5", "29.54", "29.5"]
+    assert notes(found)[-1].endswith("because every digit tells of hidden models: secret.")
+    assert notes(found)[-1] in to_markdown(found, TASKS)
+    lines = {row["submission"]: row for row in csv.DictReader(io.StringIO(to_csv(found, TASKS)))}
+    assert (lines["mine"]["score"], lines["mine"]["secret"]) == ("29.5", "0.295")
+    content = {row["submission"]: row for row in json.loads(to_json(found))["rows"]}
+    assert (content["mine"]["rounded"], content["mine"]["tasks"]["secret"]["official"]) == (["secret"], 0.295)
+
+
+def test_without_hidden_tasks_nothing_is_said(known: dict[str, Reference]) -> None:
+    found = list(board(known, both("mine", MEASURE), ()).values())
+    assert not any("rounded" in note for note in notes(found))
+
+
+def test_a_submission_that_is_called_as_the_oracle_and_equals_it_keeps_its_row(known: dict[str, Reference]) -> None:
+    found = build_board(collect(both(ORACLE, GAPS), known), known, TASKS)
+    assert sorted((row.kind, row.rank) for row in found) == [("oracle", 1), ("submission", 1)]

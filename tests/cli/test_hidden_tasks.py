@@ -1,0 +1,95 @@
+"""What `pgdl` prints of hidden tasks, and what it refuses to do with them."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli import setup
+from harness.errors import UserError
+from harness.sandbox.isolation import Isolation
+from harness.sandbox.outcome import Outcome
+from tests.board.board_examples import MEASURE, MODELS, failed, rows, write_reference
+from tests.throwaway import make_task
+
+Pgdl = Callable[..., Any]
+
+OPTIONS: dict[str, Any] = {
+    "time_limit": 1.0, "time_budget": "each", "memory_bytes": 2**30, "workers": 1, "keras": None, "seed": 0,
+    "sandbox_mode": "auto", "docker_image": "", "docker_runtime": None, "unsafe_no_sandbox": False, "withhold": "auto",
+}  # fmt: skip
+
+
+@pytest.fixture
+def hidden(folder: Path, record: Callable[..., Path]) -> Path:
+    """Records of a submission that went well, and of one that did not, on a hidden task."""
+    reference = write_reference(folder / "task_data")
+    (reference / "toy" / "metadata").write_text("hidden: true\n")
+    record([*rows("mine"), *rows("broken"), failed("broken", "model_4", Outcome.CRASH)])
+    return reference
+
+
+@pytest.mark.usefixtures("hidden")
+def test_the_score_is_rounded_and_says_so(pgdl: Pgdl) -> None:
+    ended = pgdl("score", "mine")
+    lines = ended.out.splitlines()
+    assert lines[0] == "mine: score 29.5"
+    assert lines[2].split() == ["toy", "29.5", "2.5", "0.179", "0.417", "8", "-"]
+    assert "hidden models: toy." in " ".join(ended.out.split())
+    found = json.loads(pgdl("score", "mine", "--format", "json").out)
+    assert (found["score"], found["rounded"], found["tasks"]["toy"]["official"]) == (29.5, ["toy"], 0.295)
+
+
+@pytest.mark.usefixtures("hidden")
+@pytest.mark.parametrize(
+    "command", [["score"], ["board"], ["board", "--format", "json"], ["score", "--format", "json"]]
+)
+def test_no_model_is_named(pgdl: Pgdl, command: list[str]) -> None:
+    assert "model_" not in pgdl(*command).out
+    assert "CRASH" not in pgdl(*command).out
+
+
+def test_predictions_are_rounded_too(pgdl: Pgdl, hidden: Path, folder: Path) -> None:
+    (folder / "mine").mkdir()
+    (folder / "mine" / "toy.predict").write_text(json.dumps(dict(zip(MODELS, MEASURE, strict=True))))
+    ended = pgdl("score", "--predictions", "mine", "--reference", hidden)
+    assert ended.out.startswith("mine: score 29.5\n")
+
+
+@pytest.mark.usefixtures("hidden")
+def test_the_organiser_can_see_all_digits(pgdl: Pgdl) -> None:
+    assert pgdl("score", "mine", "--withhold", "never").out.startswith("mine: score 29.5418\n")
+    assert "29.54" in pgdl("board", "--withhold", "never").out
+    assert "29.54" not in pgdl("board").out
+
+
+def test_scores_of_tasks_that_are_not_marked_can_be_rounded_as_well(
+    pgdl: Pgdl, folder: Path, record: Callable[..., Path]
+) -> None:
+    write_reference(folder / "task_data")
+    record(rows("mine"))
+    assert pgdl("score", "--withhold", "always").out.startswith("mine: score 29.5\n")
+
+
+def test_hidden_tasks_never_run_without_a_sandbox(pgdl: Pgdl, folder: Path) -> None:
+    make_task(folder / "task_data", hidden=True)
+    (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
+    for command in ("run", "check"):
+        for withhold in ("auto", "never"):
+            ended = pgdl(command, "mine.py", "--unsafe-no-sandbox", "--withhold", withhold)
+            assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
+            assert "--unsafe-no-sandbox: not with hidden tasks (tiny)" in ended.err
+    assert not (folder / "results.db").exists()
+
+
+def test_no_weaker_sandbox_is_taken_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(setup, "choose_isolation", lambda warn: Isolation.LANDLOCK)
+    monkeypatch.setattr(setup, "landlock_problem", lambda: None)
+    monkeypatch.setattr(setup, "sandbox_problem", lambda: UserError("no bubblewrap here"))
+    assert setup.prepare(OPTIONS, hidden=()).settings.isolation is Isolation.LANDLOCK
+    with pytest.raises(UserError, match="no bubblewrap here"):
+        setup.prepare(OPTIONS, hidden=["tiny"])
+    asked = OPTIONS | {"sandbox_mode": "landlock"}
+    assert setup.prepare(asked, hidden=["tiny"]).settings.isolation is Isolation.LANDLOCK

@@ -1,0 +1,187 @@
+"""Random changes of images: what each does, and that they are random as promised."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from harness.corpus.augmentation import PERTURBATIONS, augment, perturb
+from harness.corpus.autoaugment import OPERATIONS, POLICY, cifar10_policy
+
+EVERY = ["crop_flip", "cifar10_policy", *PERTURBATIONS]
+RANGES = {"rotation": (-180.0, 179.0), "color_jitter": (-0.25, 0.25)}
+
+
+def images(number=6, side=8, channels=3, seed=0):
+    return np.random.default_rng(seed).random((number, side, side, channels)).astype(np.float32)
+
+
+def apply(name, batch, magnitude):
+    return PERTURBATIONS[name](tf.constant(batch), tf.fill([len(batch)], float(magnitude))).numpy()
+
+
+def operate(name, batch, level=0.0, sign=1.0):
+    return OPERATIONS[name](tf.constant(batch), tf.fill([len(batch)], level), tf.fill([len(batch)], sign)).numpy()
+
+
+def augmented(name, batch, share=1.0, level=1.0, seed=0):
+    tf.random.set_seed(seed)
+    return augment(name, share, level, RANGES.get(name, (-0.5, 0.5)))(tf.constant(batch)).numpy()
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_every_augmentation(name, channels):
+    batch = images(40, channels=channels)
+    changed = augmented(name, batch)
+    assert changed.shape == batch.shape
+    assert changed.dtype == np.float32
+    assert changed.min() >= 0
+    assert changed.max() <= 1
+    assert not np.array_equal(changed, batch)
+    np.testing.assert_array_equal(changed[..., 3:], batch[..., 3:])
+    np.testing.assert_array_equal(changed, augmented(name, batch))
+    assert not np.array_equal(changed, augmented(name, batch, seed=1))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_in_a_dataset_every_epoch_is_another_and_a_repetition_is_the_same(name):
+    batch = images(40)
+
+    def epochs():
+        tf.random.set_seed(3)
+        change = augment(name, 1.0, 1.0, RANGES.get(name, (-0.5, 0.5)))
+        batches = tf.data.Dataset.from_tensor_slices(batch).batch(20).map(change)
+        return [np.concatenate([part.numpy() for part in batches]) for _ in range(2)]
+
+    first, second = epochs()
+    assert not np.array_equal(first, second)
+    for again, before in zip(epochs(), (first, second), strict=True):
+        np.testing.assert_array_equal(again, before)
+
+
+def test_the_share_is_that_of_the_images_that_change():
+    batch = images(2000)
+    changed = (augmented("rotation", batch, share=0.5) != batch).any(axis=(1, 2, 3))
+    assert 900 < changed.sum() < 1100
+    np.testing.assert_array_equal(augmented("rotation", batch, share=0.0), batch)
+
+
+def test_the_level_narrows_the_range():
+    batch = np.zeros((500, 1, 101, 1), np.float32)
+    batch[:, :, 50] = 1
+    for level in (0.5, 1.0):
+        moved = np.abs(augmented("horizontal_translation", batch, level=level).argmax(axis=2).ravel() - 50)
+        assert 45 * level < moved.max() <= 51 * level
+    np.testing.assert_array_equal(augmented("horizontal_translation", batch, level=0.0), batch)
+
+
+def test_rotation_is_counter_clockwise():
+    batch = images()
+    for quarters in (-2, -1, 0, 1):
+        expected = np.rot90(batch, quarters, axes=(1, 2))
+        np.testing.assert_allclose(apply("rotation", batch, 90 * quarters), expected, atol=1e-4)
+
+
+def test_translations_are_to_the_right_and_down():
+    batch = images(side=8)
+    right, down = (apply(f"{name}_translation", batch, 0.25) for name in ("horizontal", "vertical"))
+    np.testing.assert_allclose(right[:, :, 2:], batch[:, :, :-2], atol=1e-6)
+    np.testing.assert_allclose(down[:, 2:], batch[:, :-2], atol=1e-6)
+    assert not right[:, :, :2].any()
+    assert not down[:, :2].any()
+
+
+@pytest.mark.parametrize("name", list(PERTURBATIONS))
+def test_a_magnitude_of_0_changes_nothing(name):
+    np.testing.assert_allclose(apply(name, images(), 0), images(), atol=1e-5)
+
+
+def test_colour_jitter():
+    pure_red = np.tile(np.array([1, 0, 0], np.float32), (1, 2, 2, 1))
+    turned = apply("color_jitter", pure_red, 0.25)  # a quarter turn from red: between yellow and green
+    assert turned[0, 0, 0, 1] == turned.max()
+    flat = np.full((1, 4, 4, 1), 0.4, np.float32)
+    np.testing.assert_allclose(apply("color_jitter", flat, 0.25), 0.5, atol=1e-6)
+
+
+def test_crops_and_mirror_images_are_exact():
+    batch = np.tile(images(1, side=12), (300, 1, 1, 1))
+    padded = np.pad(batch[0], ((4, 4), (4, 4), (0, 0)))
+    crops = [padded[y : y + 12, x : x + 12] for y in range(9) for x in range(9)]
+    possible = {crop.tobytes() for crop in crops} | {crop[:, ::-1].tobytes() for crop in crops}
+    found = {image.tobytes() for image in augmented("crop_flip", batch)}
+    assert found <= possible
+    assert len(found) > 100
+
+
+def test_the_policy_is_the_papers():
+    assert len(POLICY) == 25
+    assert all(len(operations) == 2 for operations in POLICY)
+    used = {name for operations in POLICY for name, _, _ in operations}
+    assert used == set(OPERATIONS)
+
+
+def test_the_policy_applies_each_operation_as_often_as_it_says():
+    draws = 20000
+    batch = np.tile(images(1, side=4), (draws, 1, 1, 1))
+    changed = cifar10_policy(tf.constant(batch), tf.constant([1, 2])).numpy()
+    inverted_alone = 0.1 * 0.8 / 25  # the first sub-policy without contrast; another sub-policy can give the same
+    share = np.mean(np.abs(changed - (1 - batch)).max(axis=(1, 2, 3)) < 1e-6)
+    assert inverted_alone * 0.7 < share < inverted_alone * 1.4
+
+
+class TestOperations:
+    """Values that follow from the definitions, in 256 levels."""
+
+    def test_equalize_gives_a_flat_histogram(self):
+        dark = (np.arange(256).reshape(1, 16, 16, 1) // 4 / 255).astype(np.float32)  # 64 levels, each four times
+        np.testing.assert_allclose(operate("equalize", dark), dark)  # Pillow, too, leaves one with so few pixels
+        large = np.tile(dark, (1, 4, 4, 1))  # 64 of each level, so Pillow's step is (4096 - 64) // 255 = 15
+        table = np.minimum((64 * np.arange(64) + 7) // 15, 255)
+        np.testing.assert_array_equal(np.unique(np.round(operate("equalize", large) * 255)), np.unique(table))
+
+    def test_equalize_leaves_an_image_of_one_colour(self):
+        flat = np.full((1, 4, 4, 3), 51 / 255, np.float32)
+        np.testing.assert_allclose(operate("equalize", flat), flat)
+
+    def test_auto_contrast(self):
+        narrow = 0.4 + 0.2 * images(3)
+        wide = operate("auto_contrast", narrow)
+        np.testing.assert_allclose(wide.min(axis=(1, 2)), 0, atol=1e-6)
+        np.testing.assert_allclose(wide.max(axis=(1, 2)), 1, atol=1e-6)
+        flat = np.full((1, 2, 2, 3), 0.3, np.float32)
+        np.testing.assert_array_equal(operate("auto_contrast", flat), flat)
+
+    def test_posterize_keeps_two_bits_at_level_7(self):
+        levels = (np.arange(256).reshape(1, 16, 16, 1) / 255).astype(np.float32)
+        assert np.unique(np.round(operate("posterize", levels, 7.0) * 255)).tolist() == [0, 64, 128, 192]
+
+    def test_solarize_inverts_what_is_bright(self):
+        levels = (np.array([0, 127, 128, 255]).reshape(1, 2, 2, 1) / 255).astype(np.float32)
+        found = np.round(operate("solarize", levels, 5.0) * 255).ravel()
+        assert found.tolist() == [0, 127, 127, 0]
+
+    def test_translations_are_in_whole_pixels(self):
+        moved = operate("translate_x", images(side=32), 9.0)
+        np.testing.assert_allclose(moved[:, :, 9:], images(side=32)[:, :, :-9], atol=1e-5)
+        np.testing.assert_allclose(moved[:, :, :9], 0.5)
+
+    @pytest.mark.parametrize("name", ["brightness", "color", "contrast", "sharpness"])
+    def test_level_5_is_the_image_itself(self, name):
+        np.testing.assert_allclose(operate(name, images(), 5.0), images(), atol=1e-5)
+
+    def test_sharpness_leaves_the_border(self):
+        blurred = operate("sharpness", images(), 0.0)
+        np.testing.assert_allclose(blurred[:, 0], images()[:, 0], atol=1e-6)
+        assert blurred[:, 1:-1, 1:-1].var() < images()[:, 1:-1, 1:-1].var()
+
+
+def test_the_test_perturbation_covers_the_range_and_repeats():
+    batch = np.zeros((1500, 1, 101, 4), np.float32)  # more than one part
+    batch[:, :, 50, :3], batch[..., 3] = 1, 1
+    changed = perturb(batch, "horizontal_translation", (-0.5, 0.25), seed=4)
+    moved = changed[:, 0, :, 0].argmax(axis=1) - 50
+    assert (moved.min(), moved.max()) in {(-50, 25), (-50, 24), (-49, 25), (-49, 24)}
+    assert changed[..., 3].min() == 1
+    np.testing.assert_array_equal(changed, perturb(batch, "horizontal_translation", (-0.5, 0.25), seed=4))
+    assert not np.array_equal(changed, perturb(batch, "horizontal_translation", (-0.5, 0.25), seed=5))

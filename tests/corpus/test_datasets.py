@@ -1,0 +1,154 @@
+"""What becomes of images on their way from a source to the trainer."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+
+from harness.corpus.datasets import load_data, with_channels, with_label_noise
+from harness.corpus.recipe import DataRecipe
+from harness.errors import UserError
+
+
+def save(path, n_train=30, n_test=15, shape=(6, 6), n_classes=3, **replaced):
+    """Write an .npz of random images; `replaced` arrays take the place of those."""
+    random = np.random.default_rng(0)
+    arrays = {
+        "x_train": random.integers(0, 256, (n_train, *shape), dtype=np.uint8),
+        "y_train": np.arange(n_train) % n_classes,
+        "x_test": random.integers(0, 256, (n_test, *shape), dtype=np.uint8),
+        "y_test": np.arange(n_test) % n_classes,
+    } | replaced
+    np.savez(path, **arrays)
+    return arrays
+
+
+def load(tmp_path, **settings):
+    return load_data(DataRecipe(source="npz", path="data.npz", **settings), tmp_path)
+
+
+def test_digits_are_those_that_the_first_demo_task_was_trained_on(tmp_path):
+    source = load_digits()
+    images = (source.images / 16.0).astype(np.float32)[..., np.newaxis]
+    labels = source.target.astype(np.int32)
+    expected = train_test_split(images, labels, train_size=320, stratify=labels, random_state=0)
+    data = load_data(DataRecipe(source="digits", n_train=320, n_test=1477, seed=0), tmp_path)
+    found = (data.train_inputs, data.test_inputs, data.train_labels, data.test_labels)
+    for theirs, ours in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+        assert ours.dtype == theirs.dtype
+    assert (data.n_classes, data.notes) == (10, [])
+
+
+def test_digits_are_divided_even_if_the_recipe_does_not_say_how(tmp_path):
+    data = load_data(DataRecipe(source="digits"), tmp_path)
+    assert (len(data.train_labels), len(data.test_labels)) == (1348, 449)
+
+
+def test_bytes_become_numbers_between_0_and_1(tmp_path):
+    arrays = save(tmp_path / "data.npz")
+    data = load(tmp_path)
+    np.testing.assert_array_equal(data.train_inputs[..., 0], arrays["x_train"].astype(np.float32) / np.float32(255))
+    np.testing.assert_array_equal(data.test_labels, arrays["y_test"])
+    assert data.train_inputs.dtype == np.float32
+    assert data.train_labels.dtype == np.int32
+    assert data.n_classes == 3
+
+
+@pytest.mark.parametrize("wanted", [{"n_train": 12}, {"train_share": 0.4}])
+def test_a_subset_is_stratified_and_drawn_from_the_seed(tmp_path, wanted):
+    save(tmp_path / "data.npz")
+    first, again, other = (load(tmp_path, seed=seed, n_test=6, **wanted) for seed in (0, 0, 1))
+    assert np.bincount(first.train_labels).tolist() == [4, 4, 4]
+    assert np.bincount(first.test_labels).tolist() == [2, 2, 2]
+    np.testing.assert_array_equal(first.train_inputs, again.train_inputs)
+    assert not np.array_equal(first.train_inputs, other.train_inputs)
+
+
+@pytest.mark.parametrize(("key", "number"), [("n_train", 31), ("n_train", 2), ("n_test", 16)])
+def test_a_subset_that_is_impossible_is_refused(tmp_path, key, number):
+    save(tmp_path / "data.npz")
+    with pytest.raises(UserError, match=rf"^data\.{key} = {number} of \d+ images: expected"):
+        load(tmp_path, **{key: number})
+
+
+def test_test_images_that_are_training_images_are_dropped(tmp_path):
+    arrays = save(tmp_path / "data.npz")
+    both = np.concatenate([arrays["x_train"][:2], arrays["x_test"][2:]])
+    save(tmp_path / "data.npz", x_test=both)
+    data = load(tmp_path)
+    assert data.notes == ["2 test images that are also training images were dropped"]
+    np.testing.assert_array_equal(data.test_labels, arrays["y_test"][2:])
+    trained = {hashlib.sha256(image.tobytes()).digest() for image in data.train_inputs}
+    assert not trained & {hashlib.sha256(image.tobytes()).digest() for image in data.test_inputs}
+
+
+def test_images_that_only_resizing_makes_the_same_are_dropped_too(tmp_path):
+    arrays = save(tmp_path / "data.npz", shape=(4, 4))
+    mirrored = arrays["x_test"].copy()
+    mirrored[0] = arrays["x_train"][0][::-1, ::-1]
+    save(tmp_path / "data.npz", shape=(4, 4), x_test=mirrored)
+    assert load(tmp_path).notes == []
+    assert load(tmp_path, resize=1).notes == ["1 test images that are also training images were dropped"]
+
+
+def test_a_test_set_of_training_images_alone_is_refused(tmp_path):
+    arrays = save(tmp_path / "data.npz")
+    save(tmp_path / "data.npz", x_test=arrays["x_train"], y_test=arrays["y_train"])
+    with pytest.raises(UserError, match="test images: expected at least one that is no training image, found none"):
+        load(tmp_path)
+
+
+def test_shrinking_averages_over_areas(tmp_path):
+    stripes = np.tile(np.array([0, 255], np.uint8), (30, 32, 16))
+    save(tmp_path / "data.npz", shape=(32, 32), x_train=stripes)
+    data = load(tmp_path, resize=4)
+    assert data.train_inputs.shape == (30, 4, 4, 1)
+    np.testing.assert_allclose(data.train_inputs, 0.5, atol=0.02)
+
+
+def test_growing_keeps_constant_images_constant(tmp_path):
+    save(tmp_path / "data.npz", x_train=np.full((30, 6, 6), 51, np.uint8))
+    data = load(tmp_path, resize=9)
+    assert data.test_inputs.shape == (15, 9, 9, 1)
+    np.testing.assert_allclose(data.train_inputs, 0.2, atol=1e-6)
+
+
+def test_channels():
+    colour = np.array([1.0, 0.5, 0.0], np.float32).reshape(1, 1, 1, 3)
+    grey = with_channels(colour, 1)
+    np.testing.assert_allclose(grey.ravel(), [0.299 + 0.587 / 2], rtol=1e-6)
+    np.testing.assert_array_equal(with_channels(colour, 4).ravel(), [1.0, 0.5, 0.0, 1.0])
+    np.testing.assert_array_equal(with_channels(with_channels(colour, 4), 3), colour)
+    np.testing.assert_array_equal(with_channels(grey, 3), np.repeat(grey, 3, axis=-1))
+    with pytest.raises(UserError, match="channels of the images: expected 1, 3 or 4, found 2"):
+        with_channels(colour[..., :2], 3)
+
+
+def test_the_test_set_alone_is_perturbed(tmp_path):
+    save(tmp_path / "data.npz")
+    plain = load(tmp_path)
+    first, again = (
+        load(tmp_path, test_perturbation="horizontal_translation", perturbation_range=[-0.5, 0.5]) for _ in range(2)
+    )
+    np.testing.assert_array_equal(first.train_inputs, plain.train_inputs)
+    np.testing.assert_array_equal(first.test_inputs, again.test_inputs)
+    assert not np.array_equal(first.test_inputs, plain.test_inputs)
+
+
+def test_label_noise_replaces_exactly_a_share_by_other_classes():
+    labels = (np.arange(1000) % 10).astype(np.int32)
+    noisy = with_label_noise(labels, 10, 0.3, seed=5)
+    assert np.count_nonzero(noisy != labels) == 300
+    assert noisy.dtype == np.int32
+    assert set(np.unique(noisy)) == set(range(10))
+    np.testing.assert_array_equal(with_label_noise(labels, 10, 0.0, seed=5), labels)
+
+
+def test_more_label_noise_keeps_what_less_has_replaced():
+    labels = (np.arange(1000) % 10).astype(np.int32)
+    little, much = (with_label_noise(labels, 10, share, seed=5) for share in (0.1, 0.4))
+    changed = little != labels
+    np.testing.assert_array_equal(much[changed], little[changed])

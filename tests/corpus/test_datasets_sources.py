@@ -1,0 +1,200 @@
+"""Where images come from, and what is said when they cannot come."""
+
+import gzip
+import subprocess
+import sys
+import types
+
+import numpy as np
+import pytest
+
+from harness.corpus import sources
+from harness.corpus.datasets import load_data
+from harness.corpus.recipe import DataRecipe
+from harness.errors import UserError
+
+RANDOM = np.random.default_rng(0)
+
+
+def png(shape=(5, 5, 3)) -> bytes:
+    import tensorflow as tf
+
+    return tf.io.encode_png(RANDOM.integers(0, 256, shape, dtype=np.uint8)).numpy()
+
+
+def write_images(directory, classes=("cat", "dog"), n_train=4, n_test=2):
+    """Write directory/{train,test}/CLASS/N.png."""
+    for part, number in (("train", n_train), ("test", n_test)):
+        for name in classes:
+            (directory / part / name).mkdir(parents=True)
+            for n in range(number):
+                (directory / part / name / f"{n}.png").write_bytes(png())
+
+
+class TestNpz:
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"x_train": np.zeros(4)}, r"x_train: expected shape (N, H, W) or (N, H, W, C), found (4,)"),
+            ({"y_train": np.zeros(3, int)}, "y_train: expected shape (4,), found (3,)"),
+            ({"y_train": np.zeros(4)}, "y_train: expected integers, found float64"),
+            ({"y_test": np.array([0, -1])}, "y_test: expected labels from 0, found -1"),
+            ({"y_test": np.array([0, 7])}, "y_test: expected labels 0 to 1, found 7"),
+            ({"x_train": np.zeros((4, 2, 2), int)}, "x_train: expected uint8, or floats in [0, 1], found int64"),
+            ({"x_test": np.full((2, 2, 2), np.nan)}, "x_test: expected numbers in [0, 1], or uint8, found NaN"),
+            ({"x_test": np.full((2, 2, 2), 255.0)}, "x_test: expected numbers in [0, 1], or uint8, found 255 to 255"),
+            ({"x_test": np.ones((2, 3, 3))}, "x_test: expected shape (2, 2) as in x_train, found (3, 3)"),
+        ],
+    )
+    def test_what_is_refused(self, tmp_path, change, message):
+        good = {
+            "x_train": np.zeros((4, 2, 2)),
+            "y_train": np.array([0, 1, 0, 1]),
+            "x_test": np.ones((2, 2, 2)),
+            "y_test": np.array([0, 1]),
+        }
+        np.savez(tmp_path / "data.npz", **(good | change))
+        with pytest.raises(UserError) as refused:
+            load_data(DataRecipe(source="npz", path="data.npz"), tmp_path)
+        assert str(refused.value) == f"{tmp_path}/data.npz: {message}"
+
+    def test_missing_arrays(self, tmp_path):
+        np.savez(tmp_path / "data.npz", images=np.zeros((4, 2, 2)))
+        with pytest.raises(UserError, match="expected x_train, y_train, x_test and y_test, found images"):
+            load_data(DataRecipe(source="npz", path="data.npz"), tmp_path)
+
+    @pytest.mark.parametrize("content", [None, b"", b"PK\x03\x04 damaged", b"text"])
+    def test_a_file_that_cannot_be_read(self, tmp_path, content):
+        if content is not None:
+            (tmp_path / "data.npz").write_bytes(content)
+        with pytest.raises(UserError, match=r"data\.npz: cannot be read: expected arrays written by numpy\.savez"):
+            load_data(DataRecipe(source="npz", path="data.npz"), tmp_path)
+
+
+class TestDirectory:
+    @pytest.mark.parametrize("source", ["directory", "cinic10"])
+    def test_classes_are_numbered_by_name(self, tmp_path, source):
+        import tensorflow as tf
+
+        write_images(tmp_path / "images")
+        data = load_data(DataRecipe(source=source, path="images"), tmp_path)
+        assert data.train_inputs.shape == (8, 5, 5, 3)
+        assert data.n_classes == 2
+        dog = tf.io.decode_image((tmp_path / "images/test/dog/0.png").read_bytes()).numpy() / np.float32(255)
+        (position,) = [i for i, image in enumerate(data.test_inputs) if np.array_equal(image, dog)]
+        assert data.test_labels[position] == 1
+
+    def test_the_order_mixes_the_classes(self, tmp_path):
+        write_images(tmp_path, n_train=20, n_test=1)
+        labels = load_data(DataRecipe(source="directory", path="."), tmp_path).train_labels
+        assert 0 < labels[:20].sum() < 20
+
+    def test_images_of_several_sizes_need_a_size(self, tmp_path):
+        write_images(tmp_path)
+        (tmp_path / "train/cat/wide.png").write_bytes(png((5, 9, 1)))
+        with pytest.raises(UserError, match=r"expected one for all, found .*; set data\.resize and data\.channels"):
+            load_data(DataRecipe(source="directory", path="."), tmp_path)
+        data = load_data(DataRecipe(source="directory", path=".", resize=4, channels=3), tmp_path)
+        assert data.train_inputs.shape == (9, 4, 4, 3)
+
+    def test_a_file_that_is_no_image(self, tmp_path):
+        write_images(tmp_path)
+        (tmp_path / "test/dog/bad.png").write_text("nothing")
+        with pytest.raises(UserError, match=r"test/dog/bad\.png: no image: expected PNG, JPEG or BMP"):
+            load_data(DataRecipe(source="directory", path="."), tmp_path)
+
+    def test_what_is_missing(self, tmp_path):
+        with pytest.raises(UserError, match="train: no such directory"):
+            load_data(DataRecipe(source="directory", path="."), tmp_path)
+        write_images(tmp_path)
+        (tmp_path / "test/fox").mkdir()
+        with pytest.raises(UserError, match="test: class fox: expected a class of train"):
+            load_data(DataRecipe(source="directory", path="."), tmp_path)
+
+
+class TestKeras:
+    @pytest.fixture
+    def home(self, tmp_path, monkeypatch):
+        """A directory that Keras takes for ~/.keras."""
+        import keras.src.backend.config as config
+
+        monkeypatch.setattr(config, "_KERAS_DIR", str(tmp_path))
+        monkeypatch.setenv("KERAS_HOME", str(tmp_path))
+        monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")  # nothing listens: no download
+        return tmp_path
+
+    def test_fashion_mnist_from_files_that_are_there(self, home):
+        folder = home / "datasets" / "fashion-mnist"
+        folder.mkdir(parents=True)
+        for part, number in (("train", 20), ("t10k", 10)):
+            images = RANDOM.integers(0, 256, (number, 28, 28), dtype=np.uint8)
+            labels = (np.arange(number) % 10).astype(np.uint8)
+            (folder / f"{part}-images-idx3-ubyte.gz").write_bytes(gzip.compress(bytes(16) + images.tobytes()))
+            (folder / f"{part}-labels-idx1-ubyte.gz").write_bytes(gzip.compress(bytes(8) + labels.tobytes()))
+        data = load_data(DataRecipe(source="fashion_mnist", n_train=10), home)
+        assert data.train_inputs.shape == (10, 28, 28, 1)
+        np.testing.assert_array_equal(data.test_inputs[..., 0], images.astype(np.float32) / np.float32(255))
+        np.testing.assert_array_equal(data.test_labels, labels)
+        assert data.n_classes == 10
+
+    @pytest.mark.parametrize("name", list(sources.KERAS))
+    def test_no_download(self, home, name):
+        with pytest.raises(UserError) as refused:
+            load_data(DataRecipe(source=name), home)
+        message = str(refused.value)
+        _, url, kept = sources.KERAS[name]
+        assert message.startswith(f"cannot load {name}: found URL fetch failure on https://")
+        assert message.endswith(f"; put {url} there as {home}/datasets/{kept}")
+        assert "\n" not in message
+
+    @pytest.mark.parametrize("name", [name for name in sources.KERAS if name != "fashion_mnist"])
+    def test_the_place_we_name_is_where_keras_looks(self, home, name, monkeypatch):
+        asked = []
+        monkeypatch.setattr("keras.src.utils.file_utils.urlretrieve", lambda *args: asked.append(args[:2]) or 1 / 0)
+        with pytest.raises(UserError):
+            load_data(DataRecipe(source=name), home)
+        _, url, kept = sources.KERAS[name]
+        assert asked == [(url, str(home / "datasets" / kept))]
+
+
+class TestTensorFlowDatasets:
+    """With a stand-in for the library, which tests do not install: three functions of it are used."""
+
+    def test_without_the_library(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(sys.modules, "tensorflow_datasets", None)
+        with pytest.raises(UserError) as refused:
+            load_data(DataRecipe(source="svhn"), tmp_path)
+        remedy = "pip install 'pgdl-harness[datasets]'"
+        assert str(refused.value) == f"dataset svhn: expected TensorFlow Datasets, found none; {remedy}"
+
+    def test_images_are_decoded_and_resized(self, tmp_path, monkeypatch):
+        def load(name, split, decoders):
+            assert (name, split, list(decoders)) == ("oxford_iiit_pet", ["train", "test"], ["image"])
+            return [[{"image": png((8, 6 + i, 3)), "label": i, "file_name": b""} for i in range(n)] for n in (3, 2)]
+
+        library = types.SimpleNamespace(load=load, as_numpy=lambda part: part)
+        library.decode = types.SimpleNamespace(SkipDecoding=object)
+        monkeypatch.setitem(sys.modules, "tensorflow_datasets", library)
+        recipe = DataRecipe(source="oxford_iiit_pet", resize=4, channels=4)
+        data = load_data(recipe, tmp_path)
+        assert data.train_inputs.shape == (3, 4, 4, 4)
+        assert data.test_inputs[..., 3].min() == 1
+        assert (data.test_labels.tolist(), data.n_classes) == ([0, 1], 37)
+
+    def test_no_download(self, tmp_path, monkeypatch):
+        def load(*_args, **_options):
+            raise ConnectionError("no network\nand more")
+
+        library = types.SimpleNamespace(load=load, decode=types.SimpleNamespace(SkipDecoding=object))
+        monkeypatch.setitem(sys.modules, "tensorflow_datasets", library)
+        with pytest.raises(
+            UserError, match=r"^cannot load svhn: found no network; run python .*svhn_cropped to the same"
+        ):
+            load_data(DataRecipe(source="svhn"), tmp_path)
+
+
+def test_nothing_heavy_is_imported_with_the_modules():
+    program = (
+        "import sys, harness.corpus.datasets, harness.corpus.files; print({'tensorflow', 'keras'} & set(sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip() == "set()"

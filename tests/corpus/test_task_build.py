@@ -1,0 +1,149 @@
+"""The real `pgdl task build`: a tiny recipe becomes a task that every other command takes."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from e2e.real_runs import PGDL
+
+RECIPE = """
+name = "tiny"
+description = "Four small networks on digits"
+[data]
+source = "digits"
+n_train = 60
+n_test = 200
+[architecture]
+family = "mlp"
+depth = 1
+[training]
+optimizer = "sgd"
+learning_rate = 0.05
+momentum = 0.9
+batch_size = 10
+max_epochs = 60
+stop = { cross_entropy = 0.3 }
+seed = 1
+[grid]
+width = [16, 32]
+dropout = [0.0, 0.1]
+"""
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory) -> dict[str, str]:
+    """The user's environment with a cache of the tests' own."""
+    return dict(os.environ) | {"PGDL_CACHE": str(tmp_path_factory.mktemp("cache")), "COLUMNS": "200"}
+
+
+@pytest.fixture(scope="module")
+def build(environment):
+    """Run `pgdl ARGUMENTS` to its end."""
+
+    def run(*arguments) -> subprocess.CompletedProcess[str]:
+        command = [*PGDL, *map(str, arguments)]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def recipe(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("recipe") / "tiny.toml"
+    path.write_text(RECIPE)
+    return path
+
+
+@pytest.fixture(scope="module")
+def built(build, recipe, tmp_path_factory) -> tuple[Path, str]:
+    """A task that was built in one go, and what was printed."""
+    out = tmp_path_factory.mktemp("built")
+    done = build("task", "build", recipe, "--out", out)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out, done.stdout
+
+
+def metrics(out: Path) -> dict[str, dict[str, float]]:
+    """Model -> accuracies, as the reference has them."""
+    configs = json.loads((out / "reference_data" / "tiny" / "model_configs.json").read_text())
+    return {model: config["metrics"] for model, config in configs.items()}
+
+
+def contents(out: Path) -> dict[str, bytes]:
+    """Every file of the models and the data."""
+    root = out / "input_data"
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_it_says_what_it_made(built):
+    out, printed = built
+    assert printed.count("gap ") == 4
+    assert "model_0 (width 16, dropout 0.0): train" in printed
+    assert "per hour" in printed
+    assert f"Wrote {out / 'input_data' / 'tiny'}" in printed
+    assert not (out / "building").exists()
+
+
+def test_the_task_is_valid(built, build):
+    done = build("task", "validate", built[0])
+    assert "tiny: 4 models, 2 hyperparameters, 60 training samples: valid" in done.stdout
+
+
+def test_nothing_of_the_training_is_left_in_the_models(built):
+    config = (built[0] / "input_data" / "tiny" / "model_1" / "config.json").read_text()
+    assert "ropout" not in config
+    assert sorted(path.name for path in (built[0] / "input_data" / "tiny" / "model_1").iterdir()) == [
+        "config.json", "weights.hdf5", "weights_init.hdf5",
+    ]  # fmt: skip
+
+
+def test_the_criterion_was_met(built):
+    records = json.loads((built[0] / "reference_data" / "tiny" / "training.json").read_text())
+    assert [record["cell"] for record in records] == [0, 1, 2, 3]
+    assert all(record["reached"] and record["cross_entropy"] <= 0.3 for record in records)
+    assert all(0.85 < accuracies["train_acc"] <= 1 for accuracies in metrics(built[0]).values())
+
+
+def test_a_finished_task_is_left_alone(built, build, recipe):
+    again = build("task", "build", recipe, "--out", built[0])
+    assert (again.returncode, "finished already" in again.stdout) == (0, True)
+
+
+def test_another_recipe_does_not_touch_it(built, build, tmp_path):
+    other = tmp_path / "tiny.toml"
+    other.write_text(RECIPE.replace("seed = 1", "seed = 2"))
+    refused = build("task", "build", other, "--out", built[0])
+    assert (refused.returncode, "belongs to another recipe" in refused.stderr) == (2, True)
+
+
+@pytest.mark.timeout(600)
+def test_a_build_that_is_killed_and_resumed_gives_the_same_task(built, build, recipe, environment, tmp_path):
+    command = [*PGDL, "task", "build", str(recipe), "--out", str(tmp_path), "--workers", "1"]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("building/tiny/cell_?")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    refused = build("task", "validate", tmp_path)
+    assert refused.returncode == 2, "an unfinished task is none"
+    limited = build("task", "build", recipe, "--out", tmp_path, "--limit", 3)
+    assert "3 of 4 models are finished" in limited.stdout
+    resumed = build("task", "build", recipe, "--out", tmp_path)
+    assert "3 of 4 models are finished already" in resumed.stdout
+    assert contents(tmp_path) == contents(built[0])
+    assert metrics(tmp_path) == metrics(built[0])
+
+
+def test_a_loss_that_is_no_number_any_more(build, tmp_path):
+    recipe = tmp_path / "wild.toml"
+    recipe.write_text(RECIPE.replace('"tiny"', '"wild"').replace("learning_rate = 0.05", "learning_rate = 1e20"))
+    done = build("task", "build", recipe, "--out", tmp_path, "--limit", 1)
+    assert done.returncode == 1
+    assert "not trained: the loss is" in done.stdout
+    assert not (tmp_path / "input_data").exists()
+    assert build("task", "validate", tmp_path).returncode == 2

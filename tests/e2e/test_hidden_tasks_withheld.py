@@ -1,0 +1,78 @@
+"""A submission that says what it sees of a hidden model: nobody hears it but an organiser who asks."""
+
+from pathlib import Path
+
+import pytest
+from real_runs import records, write_submission
+from throwaway import make_task
+
+pytestmark = pytest.mark.usefixtures("sandbox")
+
+#: It returns a number that nobody is to see either, and fails on the models with one hidden layer.
+BODY = """
+weights = model.get_weights()[0]
+secret = f"SECRET{float(abs(weights).sum()):.6f}"
+print(secret)
+if len(model.layers) == 2:
+    raise ValueError(secret)
+return 4711.25 + weights.shape[1]
+"""
+
+#: What would tell of a model: its texts, its value, its name, and how the call on it ended.
+TELLING = ("SECRET", "ValueError", "4711", "4715", "4717", "model_")
+
+
+@pytest.fixture(scope="module")
+def hidden(tmp_path_factory) -> Path:
+    directory = tmp_path_factory.mktemp("hidden")
+    make_task(directory, layout="full", hidden=True)
+    return directory
+
+
+def stored(directory: Path) -> bytes:
+    """Everything that is on disk of records and boards."""
+    files = [path for path in directory.rglob("*") if path.is_file() and path.suffix != ".py"]
+    assert {path.suffix for path in files} >= {".db", ".md", ".csv", ".json"}
+    return b"".join(path.read_bytes() for path in files)
+
+
+@pytest.mark.parametrize("withhold", ["auto", "never"])
+def test_run_and_board(tmp_path, hidden, pgdl, withhold):
+    submission = write_submission(tmp_path, "talker", BODY)
+    constant = write_submission(tmp_path, "quiet", "print('SECRET')\nreturn 4711.0")
+    shared = ("--tasks", hidden, "--results", tmp_path / "results.db", "--withhold", withhold)
+    commands = [
+        ("run", submission, constant, *shared),
+        ("run", submission, constant, *shared),  # everything is recorded already
+        ("score", *shared),
+        ("score", *shared, "--format", "json"),
+        ("board", *shared, "--output", tmp_path / "board"),
+    ]
+    done = [pgdl(*command) for command in commands]
+    assert [ended.returncode for ended in done] == [1, 1, 1, 1, 0], [ended.stderr for ended in done]
+    printed = "".join(ended.stdout + ended.stderr for ended in done)
+    rows = records(tmp_path / "results.db")
+    assert sorted(row["outcome"] for row in rows if row["submission"] == "talker") == ["EXCEPTION"] * 4 + ["OK"] * 4
+    assert {row["value"] for row in rows} == {None, 4711.0, 4715.25, 4717.25}, "scoring needs it"
+    if withhold == "never":
+        assert "SECRET" in printed
+        assert b"SECRET" in stored(tmp_path)
+        return
+    assert [text for text in TELLING if text in printed] == []
+    assert b"SECRET" not in stored(tmp_path)
+    assert {(row["message"], row["output_tail"]) for row in rows} == {("withheld", "")}
+    assert "4 EXCEPTION" in printed
+
+
+@pytest.mark.parametrize("withhold", ["auto", "never"])
+def test_check(tmp_path, hidden, pgdl, withhold):
+    submission = write_submission(tmp_path, "talker", BODY)
+    done = pgdl("check", submission, "--tasks", hidden, "--models", 8, "--withhold", withhold)
+    assert done.returncode == 1
+    told = [text for text in TELLING if text in done.stdout + done.stderr]
+    if withhold == "never":
+        assert set(told) >= {"SECRET", "ValueError", "model_"}
+        return
+    assert told == []
+    assert done.stdout.splitlines()[0] == "tiny: 5 EXCEPTION, 4 OK"
+    assert "talker does not pass" in done.stdout

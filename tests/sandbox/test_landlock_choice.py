@@ -1,0 +1,103 @@
+"""Which sandbox `auto` takes, and what is said when it is not the best one, or none."""
+
+import os
+from pathlib import Path
+
+import landlockpy
+import pytest
+
+from harness.cli.setup import prepare
+from harness.errors import UserError
+from harness.sandbox import landlock, probe
+from harness.sandbox.isolation import Isolation
+from harness.sandbox.landlock import MISSING, landlock_problem
+
+REFUSED = UserError("the sandbox does not work here: No permissions", remedy="allow user namespaces")
+TOO_OLD = UserError("Landlock", expected="version 6", found="none")
+
+OPTIONS = {
+    "memory_bytes": 1 << 30, "time_limit": 300.0, "time_budget": "each", "seed": 0, "keras": None, "workers": 1,
+    "docker_image": "", "docker_runtime": None, "unsafe_no_sandbox": False, "withhold": "auto",
+}  # fmt: skip
+
+
+def found(monkeypatch: pytest.MonkeyPatch, bubblewrap: UserError | None, weaker: UserError | None) -> None:
+    """Have this machine find these problems."""
+    for module in ("harness.sandbox.probe", "harness.cli.setup"):
+        monkeypatch.setattr(f"{module}.sandbox_problem", lambda: bubblewrap)
+        monkeypatch.setattr(f"{module}.landlock_problem", lambda: weaker)
+
+
+def chosen(mode: str) -> Isolation:
+    return prepare(OPTIONS | {"sandbox_mode": mode}, hidden=()).settings.isolation
+
+
+@pytest.mark.parametrize("mode", ["auto", "fast", "fresh"])
+def test_bubblewrap_where_it_works(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], mode: str
+) -> None:
+    found(monkeypatch, None, TOO_OLD)
+    assert chosen(mode) is Isolation.BUBBLEWRAP
+    assert capfd.readouterr().err == ""
+
+
+def test_auto_takes_landlock_instead_and_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    found(monkeypatch, REFUSED, None)
+    assert chosen("auto") is Isolation.LANDLOCK
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[0] == f"pgdl: {REFUSED}"
+    assert "pgdl doctor" in lines[1]
+    assert [line.removeprefix("pgdl:   ") for line in lines[2:]] == list(MISSING)
+
+
+@pytest.mark.parametrize("mode", ["fast", "fresh"])
+def test_who_asks_for_bubblewrap_gets_nothing_less(monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
+    found(monkeypatch, REFUSED, None)
+    with pytest.raises(UserError, match="No permissions; allow user namespaces"):
+        chosen(mode)
+
+
+def test_who_asks_for_landlock_gets_it(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    found(monkeypatch, None, None)
+    assert chosen("landlock") is Isolation.LANDLOCK
+    assert capfd.readouterr().err == ""
+    found(monkeypatch, None, TOO_OLD)
+    with pytest.raises(UserError, match="Landlock: expected version 6, found none"):
+        chosen("landlock")
+
+
+def test_where_neither_works_both_reasons_are_given(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found(monkeypatch, REFUSED, TOO_OLD)
+    with pytest.raises(UserError) as raised:
+        chosen("auto")
+    assert str(raised.value) == (
+        "the sandbox does not work here: No permissions; allow user namespaces; "
+        "nor does Landlock do instead: Landlock: expected version 6, found none; "
+        "or, for your own code only, --unsafe-no-sandbox"
+    )
+    with pytest.raises(SystemExit, match="2"):
+        probe.main()
+    assert capsys.readouterr().out.strip() == str(raised.value)
+
+
+@pytest.mark.parametrize(("version", "said"), [(0, "found none"), (5, "found version 5")])
+def test_a_kernel_that_is_too_old(monkeypatch: pytest.MonkeyPatch, version: int, said: str) -> None:
+    monkeypatch.setattr(landlockpy, "abi_version", lambda: version)
+    problem = str(landlock_problem())
+    assert said in problem
+    assert "Linux 6.12" in problem
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="workers of an ordinary user are that user")
+def test_what_workers_of_root_cannot_enter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    private = tmp_path / "private"
+    private.mkdir(mode=0o700)
+    monkeypatch.setenv("PGDL_CACHE", str(private / "cache"))
+    monkeypatch.setattr(landlock, "interpreter", lambda: {Path("/usr")})
+    problem = str(landlock_problem())
+    assert "run as an ordinary user" in problem
+    assert "\n" not in problem

@@ -1,0 +1,135 @@
+"""What a process may still do behind the rules and the filter of the Landlock sandbox, tried on the kernel."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import landlockpy
+import pytest
+
+from harness.sandbox.landlock import NEEDED, SYSTEM, interpreter
+from harness.sandbox.seccomp import filter_program
+
+pytestmark = pytest.mark.skipif(landlockpy.abi_version() < NEEDED, reason="this kernel's Landlock is too old")
+
+#: Confines itself, then tries each expression; prints which of them were refused with a system error.
+PROBE = """
+import json, os, resource, signal, socket, sys
+from harness.worker.confinement import filter_system_calls, give_up_privileges
+from harness.worker.landlock import confine
+order = json.loads(sys.argv[1])
+own, parent = os.getpid(), os.getppid()
+give_up_privileges(None)
+confine(order["places"])
+if order["filter"]:
+    filter_system_calls(bytes.fromhex(order["filter"]))
+def refused(expression):
+    try:
+        eval(expression)
+    except OSError:
+        return True
+    return False
+print(json.dumps({expression: refused(expression) for expression in order["tries"]}))
+"""
+
+
+def refusals(places: dict[str, list[str]], tries: list[str], program: bytes = b"") -> dict[str, bool]:
+    """Which expressions fail in a process that is left these places, and has this filter."""
+    needed = {"run": [path for path in (*SYSTEM, *map(str, interpreter())) if Path(path).exists()]}
+    order = json.dumps({"places": needed | places, "tries": tries, "filter": program.hex()})
+    done = subprocess.run([sys.executable, "-c", PROBE, order], capture_output=True, text=True, cwd=Path.cwd())
+    assert done.returncode == 0, done.stderr
+    found: dict[str, bool] = json.loads(done.stdout)
+    return found
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> dict[str, Any]:
+    for name in ("read", "scratch", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text("#!/bin/sh\n")
+        (tmp_path / name / "file").chmod(0o755)
+    return {"read": [f"{tmp_path}/read"], "scratch": [f"{tmp_path}/scratch"]}
+
+
+def test_files(tmp_path: Path, places: dict[str, list[str]]) -> None:
+    expected = {
+        f"open('{tmp_path}/read/file')": False,
+        f"os.listdir('{tmp_path}/read')": False,
+        f"open('{tmp_path}/read/file', 'a')": True,
+        f"open('{tmp_path}/read/new', 'w')": True,
+        f"os.truncate('{tmp_path}/read/file', 0)": True,
+        f"os.unlink('{tmp_path}/read/file')": True,
+        f"os.mkdir('{tmp_path}/read/new')": True,
+        f"open('{tmp_path}/other/file')": True,
+        f"os.listdir('{tmp_path}/other')": True,
+        f"os.listdir('{tmp_path}')": True,
+        f"os.link('{tmp_path}/other/file', '{tmp_path}/scratch/link')": True,
+        f"os.rename('{tmp_path}/read/file', '{tmp_path}/scratch/moved')": True,
+        f"open('{tmp_path}/scratch/new', 'w').write('x')": False,
+        f"os.mkdir('{tmp_path}/scratch/below')": False,
+        f"os.posix_spawn('{tmp_path}/scratch/file', ['file'], {{}})": True,
+        f"os.symlink('{tmp_path}/other/file', '{tmp_path}/scratch/way') or open('{tmp_path}/scratch/way')": True,
+        f"os.unlink('{tmp_path}/scratch/new')": False,
+        "open('/dev/shm/pgdl-test', 'w')": True,
+        "open('/tmp/pgdl-test', 'w')": True,
+        "os.posix_spawn('/bin/true', ['true'], {})": False,
+    }
+    assert refusals(places, list(expected)) == expected
+
+
+def test_what_the_kernel_shows(places: dict[str, list[str]]) -> None:
+    expected = {
+        "open('/proc/self/status').read()": False,
+        "os.listdir('/proc/self/fd')": False,
+        "os.listdir('/proc')": True,
+        "open(f'/proc/{parent}/environ')": True,
+        "open(f'/proc/{parent}/mem')": True,
+        "open('/proc/self/environ')": True,
+        "open('/proc/self/net/unix')": True,
+        "open('/proc/self/mountinfo')": True,
+        "os.listdir('/sys')": True,
+        "open('/etc/passwd')": True,
+    }
+    assert refusals(places, list(expected)) == expected
+
+
+def test_signals_stay_inside(places: dict[str, list[str]]) -> None:
+    expected = {
+        "os.kill(parent, 0)": True,
+        "os.kill(own, 0)": False,
+        "signal.pidfd_send_signal(os.pidfd_open(parent), 0)": True,
+    }
+    assert refusals(places, list(expected)) == expected
+
+
+def test_the_filter(tmp_path: Path, places: dict[str, list[str]]) -> None:
+    own = f"{tmp_path}/scratch/file"
+    expected = {
+        "socket.socket(socket.AF_UNIX)": True,
+        "socket.socket(socket.AF_INET)": True,
+        "socket.socketpair()": True,
+        f"os.chmod('{own}', 0o777)": True,
+        f"os.chmod('{tmp_path}/other/file', 0o777)": True,
+        f"os.chown('{own}', -1, os.getgid())": True,
+        f"os.utime('{tmp_path}/other/file')": True,
+        f"os.setxattr('{tmp_path}/other/file', 'user.mark', b'x')": True,
+        "resource.prlimit(parent, resource.RLIMIT_NOFILE, (64, 64))": True,
+        "resource.setrlimit(resource.RLIMIT_CORE, (0, 0))": False,
+        "os.setpriority(os.PRIO_PROCESS, parent, 19)": True,
+        "os.setpriority(os.PRIO_USER, 0, 19)": True,
+        "os.nice(1)": False,
+        "os.sched_setaffinity(parent, {0})": True,
+        "os.sched_setaffinity(0, os.sched_getaffinity(0))": False,
+        "os.sched_setscheduler(parent, os.SCHED_IDLE, os.sched_param(0))": True,
+    }
+    assert refusals(places, list(expected), filter_program(gpu=False, namespaces=False)) == expected
+
+
+def test_bubblewraps_filter_has_none_of_that(tmp_path: Path, places: dict[str, list[str]]) -> None:
+    tries = ["socket.socket(socket.AF_UNIX)", f"os.chmod('{tmp_path}/scratch/file', 0o700)"]
+    assert not any(refusals(places, tries, filter_program(gpu=False)).values())
+    assert os.access(tmp_path / "scratch" / "file", os.X_OK)

@@ -1,0 +1,93 @@
+"""The scratch directory of the Landlock sandbox: what is seen of it, and that it goes, whatever is in it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.sandbox.landlock import make_scratch, measure_directory
+from harness.worker.scratch import remove
+
+MOST = 100
+
+
+def deep(directory: Path, levels: int) -> None:
+    """Nest directories beyond the length of any path."""
+    before = Path.cwd()
+    os.chdir(directory)
+    try:
+        for _ in range(levels):
+            os.mkdir("d" * 200)  # noqa: PTH102
+            os.chdir("d" * 200)
+        Path("file").write_text("x")
+    finally:
+        os.chdir(before)
+
+
+def test_bytes_and_files_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "file").write_bytes(b"x" * 100_000)
+    (tmp_path / "link").symlink_to("/")
+    size, files = measure_directory(str(tmp_path), MOST)
+    assert files == 3
+    assert 100_000 <= size < 200_000
+
+
+def test_a_hole_takes_no_room(tmp_path: Path) -> None:
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(1 << 30)
+    assert measure_directory(str(tmp_path), MOST)[0] < 1 << 20
+
+
+def test_counting_ends_beyond_the_limit(tmp_path: Path) -> None:
+    for number in range(2 * MOST):
+        (tmp_path / str(number)).touch()
+    assert measure_directory(str(tmp_path), MOST)[1] == MOST + 1
+
+
+def test_what_is_too_deep_to_be_looked_at_is_too_much(tmp_path: Path) -> None:
+    deep(tmp_path, 30)
+    assert measure_directory(str(tmp_path), MOST)[1] == MOST + 1
+    remove(str(tmp_path))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
+def test_what_may_not_be_looked_at_is_too_much(tmp_path: Path) -> None:
+    (tmp_path / "hidden").mkdir(mode=0o300)
+    assert measure_directory(str(tmp_path), MOST)[1] == MOST + 1
+
+
+def test_what_is_gone_counts_nothing(tmp_path: Path) -> None:
+    assert measure_directory(str(tmp_path / "gone"), MOST) == (0, 0)
+    remove(str(tmp_path / "gone"))
+
+
+def test_a_directory_is_removed_however_deep_it_is(tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    deep(scratch, 2000)
+    remove(str(scratch))
+    assert not scratch.exists()
+
+
+def test_a_directory_is_removed_whatever_its_modes_are(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").touch()
+    scratch = tmp_path / "scratch"
+    for name in ("a/b/c", "a/d"):
+        (scratch / name).mkdir(parents=True)
+        (scratch / name / "file").touch()
+    (scratch / "a" / "link").symlink_to(outside)
+    os.mkfifo(scratch / "a" / "pipe")
+    for name in ("a/b/c", "a/b", "a/d", "a"):
+        (scratch / name).chmod(0)
+    remove(str(scratch))
+    assert not scratch.exists()
+    assert (outside / "kept").exists()
+
+
+def test_it_is_the_workers_own(tmp_path: Path) -> None:
+    scratch = make_scratch(tmp_path, None)
+    assert scratch.parent == tmp_path
+    assert scratch.stat().st_mode & 0o777 == 0o700

@@ -1,0 +1,167 @@
+"""The supervisor of the Landlock sandbox: it ends all of a call and nothing else, and outlives the harness for that."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import landlockpy
+import psutil
+import pytest
+
+from harness.sandbox.landlock import NEEDED
+
+pytestmark = pytest.mark.skipif(landlockpy.abi_version() < NEEDED, reason="this kernel's Landlock is too old")
+
+#: Becomes the supervisor of a worker that does what the last argument says.
+START = """
+import os, signal, sys, time
+from harness.worker.landlock import hold_together
+from harness.worker.supervisor import main
+line, scratch, work = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+hold_together()
+worker = os.fork()
+if worker == 0:
+    os.close(line)
+    os.chdir(scratch)
+    exec(work)
+    os._exit(0)
+main(line, worker, scratch)
+"""
+
+DAEMON = """
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals))
+        time.sleep(600)
+    os._exit(0)
+"""
+
+BREEDING = """
+for _ in range(20):
+    if os.fork() == 0:
+        while True:
+            try:
+                if os.fork():
+                    os._exit(0)
+                os.setsid()
+            except OSError:
+                pass
+"""
+
+
+class Call:
+    """A supervisor and the harness' end of its line."""
+
+    def __init__(self, scratch: Path, work: str) -> None:
+        self.scratch = scratch
+        scratch.mkdir()
+        self._line, theirs = socket.socketpair()
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", START, str(theirs.fileno()), str(scratch), work], pass_fds=(theirs.fileno(),)
+            )
+        self._line.settimeout(20)
+        self._reader = self._line.makefile("rb")
+
+    def hear(self) -> Any:
+        """What the supervisor says next; None at its end."""
+        line = self._reader.readline()
+        return json.loads(line) if line else None
+
+    def end(self) -> None:
+        """Tell it to kill everything."""
+        self._line.shutdown(socket.SHUT_WR)
+
+    def vanish(self) -> None:
+        """Do what the kernel does when the harness is killed."""
+        self._reader.close()
+        self._line.close()
+
+    def wait_until_below(self, number: int) -> None:
+        """Wait until the supervisor has that many descendants."""
+        while len(psutil.Process(self.process.pid).children(recursive=True)) < number:
+            assert self.process.poll() is None
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Any]:
+    calls: list[Call] = []
+
+    def begin(work: str) -> Call:
+        calls.append(Call(tmp_path / "scratch", work))
+        return calls[-1]
+
+    yield begin
+    for call in calls:
+        call.vanish()
+        call.process.wait(timeout=20)
+
+
+@pytest.fixture
+def bystander() -> Iterator[subprocess.Popen[bytes]]:
+    """A process of the same user that has nothing to do with it."""
+    with subprocess.Popen(["/bin/sleep", "600"]) as process:
+        yield process
+        process.kill()
+
+
+@pytest.mark.parametrize(
+    "work", [DAEMON, f"{DAEMON}; time.sleep(600)", BREEDING, "os.kill(os.getpid(), signal.SIGSTOP)"]
+)
+def test_all_of_a_call_ends_and_nothing_else(start: Any, bystander: Any, work: str) -> None:
+    call = start(work)
+    call.wait_until_below(1)
+    call.end()
+    said = [call.hear()]
+    while said[-1] is not None:
+        said.append(call.hear())
+    assert said[-2] == {"gone": True}
+    assert call.process.wait(timeout=20) == 0
+    assert not call.scratch.exists()
+    assert bystander.poll() is None
+    inside = [p for p in psutil.process_iter(["cwd"]) if str(p.info["cwd"]).startswith(str(call.scratch))]
+    assert inside == []
+
+
+def test_it_says_how_the_worker_ended_and_goes_on(start: Any) -> None:
+    call = start(f"{DAEMON}\nos._exit(3)")
+    assert call.hear() == {"status": 3}
+    call.wait_until_below(1)
+    assert call.process.poll() is None
+
+
+def test_a_signal_is_a_negative_status(start: Any) -> None:
+    assert start("os.kill(os.getpid(), signal.SIGKILL)").hear() == {"status": -signal.SIGKILL}
+
+
+def test_everything_ends_when_the_harness_is_gone(start: Any) -> None:
+    call = start(f"{DAEMON}\nopen('left', 'w')\ntime.sleep(600)")
+    call.wait_until_below(1)
+    below = psutil.Process(call.process.pid).children(recursive=True)
+    call.vanish()
+    call.process.wait(timeout=20)
+    assert not any(process.is_running() for process in below)
+    assert not call.scratch.exists()
+
+
+def test_nobody_inside_can_end_or_stop_the_supervisor(start: Any) -> None:
+    call = start("""
+hold_together()  # workers close a domain of their own, inside, as `confine` does
+for number in (signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM):
+    try:
+        os.kill(os.getppid(), number)
+        os._exit(1)
+    except PermissionError:
+        pass
+os.kill(-1, signal.SIGKILL)
+os._exit(7)
+""")
+    assert call.hear() == {"status": 7}
+    assert call.process.poll() is None
+    assert call.scratch.exists()

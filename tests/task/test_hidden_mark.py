@@ -1,0 +1,85 @@
+"""A file `metadata` marks a task as hidden; what it says is read to the letter."""
+
+import pytest
+from throwaway import make_task
+
+from harness.errors import UserError
+from harness.task.layout import find_all, find_tasks, hidden_names
+from harness.task.task import read_tasks
+
+
+@pytest.mark.parametrize("layout", ["flat", "full"])
+@pytest.mark.parametrize("reference", [True, False])
+def test_a_marked_task_is_hidden_with_or_without_reference_data(tmp_path, layout, reference):
+    make_task(tmp_path, layout=layout, hidden=True, reference=reference)
+    make_task(tmp_path, layout=layout, name="public")
+    assert {task.name: task.hidden for task in read_tasks(find_tasks(tmp_path))} == {"public": False, "tiny": True}
+    assert hidden_names(find_all(tmp_path)) == {"tiny"}
+
+
+@pytest.mark.parametrize("place", ["input_data", "input_data/tiny", "reference_data", "reference_data/tiny"])
+def test_it_is_hidden_wherever_one_looks_from(tmp_path, place):
+    make_task(tmp_path, layout="full", hidden=True)
+    assert hidden_names(find_all(tmp_path / place)) == {"tiny"}
+
+
+@pytest.mark.parametrize("name", ["metadata", "metadata.yaml", "metadata.yml"])
+def test_no_ending_unmarks_a_task(tmp_path, name):
+    task = make_task(tmp_path)
+    (task / name).write_text("hidden: true")
+    assert hidden_names(find_tasks(tmp_path)) == {"tiny"}
+
+
+def test_one_mark_is_enough(tmp_path):
+    task = make_task(tmp_path, layout="full", hidden=True)
+    (task / "metadata").write_text("hidden: false")
+    assert hidden_names(find_tasks(tmp_path)) == {"tiny"}
+
+
+def test_every_command_says_so(tmp_path, pgdl):
+    make_task(tmp_path, hidden=True)
+    validated = pgdl("task", "validate", tmp_path).lines
+    assert validated == ["tiny: 8 models, 3 hyperparameters, 24 training samples, hidden: valid"]
+    assert pgdl("task", "list", tmp_path).lines[1].split()[:3] == ["tiny", "flat", "yes"]
+    assert pgdl("task", "show", tmp_path).out.startswith("tiny (flat, hidden, ")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "not a mark: expected one line, `hidden: true` or `hidden: false`, found nothing"),
+        ("hidden", "not a mark: expected one line, `hidden: true` or `hidden: false`, found 'hidden'"),
+        ("- hidden: true", "not a mark: expected one line"),
+        ("hiden: true", "keys: expected hidden, once, found 'hiden'"),
+        ("{}", "keys: expected hidden, once, found nothing"),
+        ("hidden: true\nname: x", "keys: expected hidden, once, found 'hidden, name'"),
+        ("hidden: true\nhidden: false", "keys: expected hidden, once, found 'hidden, hidden'"),
+        ("hidden: 1", "hidden: expected true or false, found 1"),
+        ("hidden: 'true'", "hidden: expected true or false, found 'true'"),
+        ("hidden:", "hidden: expected true or false, found None"),
+        ("hidden: [", "not YAML: expected one line"),
+        ("hidden: true #" + 70_000 * "x", "`hidden: false`, found more than 65536 bytes"),
+    ],
+)  # fmt: skip
+def test_anything_else_is_refused(tmp_path, refused, content, problem):
+    task = make_task(tmp_path)
+    (task / "metadata").write_text(content)
+    refused(task, "metadata", problem)
+    with pytest.raises(UserError):
+        hidden_names(find_tasks(tmp_path))
+
+
+def test_a_mark_that_is_no_file_is_refused(tmp_path, refused):
+    task = make_task(tmp_path)
+    (task / "metadata").symlink_to("nowhere")
+    refused(task, "metadata", "not a mark: expected a file, found nothing")
+
+
+def test_the_mark_of_reference_data_without_models_is_checked_too(tmp_path, pgdl):
+    make_task(tmp_path, layout="full", hidden=True)
+    assert pgdl("task", "validate", tmp_path / "reference_data").lines == [
+        "tiny: reference data of 8 models, 3 hyperparameters, no models to run, hidden: valid"
+    ]
+    (tmp_path / "reference_data/tiny/metadata").write_text("hidden: maybe")
+    outcome = pgdl("task", "validate", tmp_path / "reference_data")
+    assert (outcome.code, outcome.lines[1]) == (2, "tiny: 1 problem: invalid")
