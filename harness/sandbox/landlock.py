@@ -37,6 +37,9 @@ SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives")
 DEVICES = ("/dev/null",)
 SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
 
+#: Seconds that the removal of a scratch directory may take.
+REMOVAL_S = 30.0
+
 #: What bubblewrap's sandbox promises and this one does not.
 MISSING = (
     "process numbers are the machine's: a call can count what is started beside it and before it",
@@ -87,9 +90,10 @@ class LandlockBody:
 
     def close(self) -> None:
         """Wait until the scratch directory is removed, which follows the end of the call."""
-        self._line.setblocking(True)
-        while self._line.recv(4096):
-            pass
+        self._line.settimeout(REMOVAL_S)
+        with suppress(TimeoutError):  # where a process did not end; `Staging` removes the rest
+            while self._line.recv(4096):
+                pass
         self._line.close()
 
 

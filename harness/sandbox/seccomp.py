@@ -39,8 +39,9 @@ NAMESPACE_FLAGS = (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000
 #: `ioctl` requests that push input into a terminal.
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 
-#: `fcntl` commands by which concurrent calls could notice each other on files that they share (leases, watches).
-F_SETLEASE, F_GETLEASE, F_NOTIFY = 1024, 1025, 1026
+#: `fcntl` commands by which calls could notice each other on files that they share: F_GETLK and F_OFD_GETLK (a lock
+#: can be set there, but not seen), leases, watches, and hints on how a file will be written, which outlive a call.
+NOTICED = (5, 36, 1024, 1025, 1026, 1035, 1036, 1037, 1038)
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 
@@ -53,9 +54,9 @@ DENIED_WITHOUT_NAMESPACES = (
     "setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr",
 )  # fmt: skip
 
-#: `ioctl` requests that change a file's attributes (FS_IOC_SETFLAGS, SETVERSION, FSSETXATTR), without the high
-#: bits that differ between 32 and 64 bits.
-FILE_ATTRIBUTES = (0x6602, 0x7602, 0x5820)
+#: Kinds of `ioctl` requests (their second byte) that file systems answer: some mark or make files by a descriptor
+#: that may only read. Those of all, of ext4 and of XFS (f, v, X), of FAT (r), btrfs, bcachefs, f2fs.
+FILE_SYSTEM_REQUESTS = (0x66, 0x76, 0x58, 0x72, 0x94, 0xBC, 0xF5)
 
 #: System calls that change how a process is scheduled or limited, and what their arguments must be to mean the
 #: caller itself.
@@ -102,7 +103,7 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
         _keep_to_itself(seccomp, rules, denied)
     for request in (TIOCSTI, TIOCLINUX):
         rules.add_rule(denied, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFFFFFF, request))
-    for command in (F_SETLEASE, F_GETLEASE, F_NOTIFY):
+    for command in NOTICED:
         rules.add_rule(denied, "fcntl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFFFFFF, command))
     # A worker must die with the harness: nothing may clear the signal that its parent's death sends. Nor may it
     # keep the harness, which may be the same user, from looking at its memory.
@@ -113,9 +114,11 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
 
 
 def _keep_to_itself(seccomp: Any, rules: Any, denied: Any) -> None:
-    """Deny what reaches other processes of the same user, or marks files that calls share."""
-    for request in FILE_ATTRIBUTES:
-        rules.add_rule(denied, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFF, request))
+    """Deny what reaches other processes of the same user, marks files that calls share, or fills a disk at once."""
+    for kind in FILE_SYSTEM_REQUESTS:
+        rules.add_rule(denied, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFF00, kind << 8))
+    # A disk would be full before anybody looks: libc writes instead, which takes its time.
+    rules.add_rule(seccomp.ERRNO(errno.EOPNOTSUPP), "fallocate")
     for name, own in OWN_ONLY.items():
         for position, value in enumerate(own):
             rules.add_rule(denied, name, seccomp.Arg(position, seccomp.NE, value))

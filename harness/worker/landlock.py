@@ -27,9 +27,13 @@ OWN_ENTRIES = ("cmdline", "fd", "maps", "stat", "statm", "status")
 
 
 def hold_together() -> None:
-    """Let no descendant signal anything but descendants, and become the parent of those that lose theirs."""
+    """Let no descendant signal anything but descendants, and become the parent of those that lose theirs.
+
+    Raises `OSError` where the kernel cannot: a signal to everybody would then reach everybody.
+    """
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
-    with Ruleset(handled_fs=AccessFS.NONE, handled_net=AccessNet.NONE, scoped=Scope.SIGNAL) as rules:
+    none, of_network = AccessFS.NONE, AccessNet.NONE
+    with Ruleset(handled_fs=none, handled_net=of_network, scoped=Scope.SIGNAL, best_effort=False) as rules:
         rules.restrict()
 
 

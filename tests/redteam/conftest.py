@@ -44,6 +44,7 @@ def beacon(target: Path, token: str) -> Iterator[None]:
     thread = threading.Thread(target=open_again_and_again)
     with shared.open("rb") as held, listening(f"\0redteam-{token}"), listening(f"{target}/socket"):
         fcntl.flock(held, fcntl.LOCK_EX)
+        fcntl.lockf(held, fcntl.LOCK_SH)
         thread.start()
         yield
         stop.set()
