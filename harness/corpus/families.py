@@ -11,12 +11,16 @@ from typing import Any
 Layer = dict[str, Any]
 
 
+#: Convolutions per block of the networks of Simonyan and Zisserman (2015), which are named by their depth.
+VGG_DEPTHS = {11: (1, 1, 2, 2, 2), 13: (2, 2, 2, 2, 2), 16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}
+
+
 def vgg(
     n_classes: int,
     *,
     n_blocks: int = 3,
+    depth: int = 0,
     n_filters: int = 512,
-    convolutions: Sequence[int] = (),
     n_dense: int = 1,
     dense_units: int = 128,
     batch_norm: bool = False,
@@ -27,14 +31,11 @@ def vgg(
         input - [conv3x3 relu, conv3x3 relu, maxpool2x2] x n_blocks - flatten - [dense relu, dropout] x n_dense - logits
 
     The last block has `n_filters` filters and each earlier one half as many as the next: the paper gives only the
-    last number, so the halving is this project's choice. `convolutions` lists convolutions per block where they are
-    not two each (VGG 11 is 1, 1, 2, 2, 2; widths then double up to `n_filters` and stay there for the last two blocks
-    of five, as in Simonyan and Zisserman 2015). `batch_norm` normalises before each relu.
+    last number, so the halving is this project's choice. `depth` 11, 13, 16 or 19 takes the five blocks of the
+    network of that name instead, whose last two are equally wide. `batch_norm` normalises before each relu.
     """
-    per_block = tuple(convolutions) or (2,) * n_blocks
-    halvings = (
-        range(len(per_block) - 1, -1, -1) if not convolutions else [max(4 - i, 1) - 1 for i in range(len(per_block))]
-    )
+    per_block = VGG_DEPTHS[depth] if depth else (2,) * n_blocks
+    halvings = (3, 2, 1, 0, 0) if depth else range(n_blocks - 1, -1, -1)
     layers: list[Layer] = []
     for number, halving in zip(per_block, halvings, strict=True):
         for _ in range(number):
@@ -48,30 +49,31 @@ def nin(
     *,
     n_convolutions: int = 9,
     n_filters: int = 256,
-    dense: Sequence[int] = (),
+    dense: str = "",
     batch_norm: bool = False,
     dropout: float = 0.0,
 ) -> list[Layer]:
     """Network in network, as in tasks 2, 6, 7 and 9 (Lin et al. 2014).
 
         input - [conv3x3 stride 2 relu, conv1x1 relu, conv1x1 relu, dropout] x n_convolutions/3
-              - global average pooling - [dense relu] x len(dense) - logits
+              - global average pooling - [dense relu] for each but the first of `dense` - logits
 
-    `n_convolutions` is 3, 6, 9, ...; the blocks downsample until a side would be shorter than 4 for inputs of 32
-    pixels, so only the first three have stride 2. With `dense`, the last 1x1 convolution has `dense[0]` filters and the
-    remaining entries are dense layers on top, as the paper explains for task 7.
+    `n_convolutions` is 3, 6, 9, ...; only the first three blocks have stride 2, so that 32 pixels become 4. `dense`
+    such as "256-256" gives the last 1x1 convolution as many filters as it says first; the numbers after that are
+    dense layers on top of the pooling, as the paper explains for task 7.
     """
     if n_convolutions % 3:
         raise ValueError("n_convolutions: expected a multiple of 3")
+    on_top = [int(units) for units in dense.split("-") if units]
     layers: list[Layer] = []
     n_blocks = n_convolutions // 3
     for block in range(n_blocks):
-        last = dense[0] if dense and block == n_blocks - 1 else n_filters
+        last = on_top[0] if on_top and block == n_blocks - 1 else n_filters
         layers += _convolution(n_filters, 3, strides=2 if block < 3 else 1, batch_norm=batch_norm)
         layers += _convolution(n_filters, 1, batch_norm=batch_norm)
         layers += _convolution(last, 1, batch_norm=batch_norm)
         layers += _dropout(dropout)
-    return [*layers, {"layer_name": "GlobalAveragePooling2D"}, *_dense(dense[1:], 0.0), _logits(n_classes)]
+    return [*layers, {"layer_name": "GlobalAveragePooling2D"}, *_dense(on_top[1:], 0.0), _logits(n_classes)]
 
 
 def fully_convolutional(

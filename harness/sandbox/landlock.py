@@ -4,7 +4,6 @@ Every call is a fork of a zygote. Its parent, the supervisor, is the ancestor of
 ends all of it when it is told to, or when the harness is gone (`harness.worker.supervisor`).
 """
 
-import importlib
 import os
 import secrets
 import shutil
@@ -14,6 +13,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+import landlockpy
 import psutil
 
 from harness.cache import cache_directory
@@ -42,13 +42,15 @@ REMOVAL_S = 30.0
 
 #: What bubblewrap's sandbox promises and this one does not.
 MISSING = (
-    "process numbers are the machine's: a call can count what is started beside it and before it",
-    "the machine's name is not hidden, nor are the paths of staged copies, which name your cache",
-    "whether a file exists, its size and its times can be asked of any path that a call guesses (not its content)",
+    "workers of an ordinary user are that user: nothing but Landlock and the filter is before your files and processes",
+    "process numbers are the machine's: a call can count what is started before it and beside it",
+    "the machine's name is not hidden, nor is the path of your cache",
+    "whether a file exists, its size and its times can be asked of any path that a call guesses; its content cannot",
     "reading a file that calls share may leave an access time, which a later call can see",
-    "scratch space is on the disk: its size and its files are watched, not bounded, and /dev/shm is not there, "
-    "nor are the locks of multiprocessing that need it",
-    "processes are counted over all of the user's: a call that starts too many can keep others from starting any",
+    "scratch space is on your disk; its size and number of files are watched, not bounded",
+    "the memory limit is kept by the watch alone, also where the kernel could keep it",
+    "processes of an ordinary user are counted together: a call that starts too many can keep others from starting any",
+    "there are no sockets, no /dev/shm, and so no locks of multiprocessing: a measure that needs them is refused",
 )
 
 
@@ -214,16 +216,18 @@ def _free_bytes(directory: Path) -> int:
 
 
 def landlock_problem() -> UserError | None:
-    """Why this sandbox does not work here, None if it does; a self-test is made when it is used."""
+    """Why this sandbox cannot be had here, None if it can; a call of known value is tried before it is used."""
     try:
-        version = importlib.import_module("landlockpy").abi_version()
         filter_program(gpu=False, namespaces=False)
+        version = landlockpy.abi_version()
     except UserError as error:
         return error
+    except OSError:  # refused by a container's own filter
+        version = 0
     if version < NEEDED:
-        found = f"version {version} of Landlock" if version else "none"
-        remedy = "boot Linux 6.12 or newer, with landlock among the security modules (lsm=)"
-        return UserError("Landlock", expected=f"version {NEEDED}", found=found, remedy=remedy)
+        found = f"version {version}" if version else "none"
+        remedy = "boot Linux 6.12 or newer with landlock among its security modules (lsm=)"
+        return UserError("Landlock", expected=f"version {NEEDED} or newer", found=found, remedy=remedy)
     return _unreachable() if os.geteuid() == 0 else None
 
 

@@ -36,7 +36,7 @@ MEMORY = "900M"
 
 #: What runs without PGDL_REDTEAM=full, beside the controls.
 SHORT = {
-    "c_ignores_signals", "d_fork_bomb", "e_daemon", "f_orphan", "g_fill_scratch", "g_writable_places",
+    "c_ignores_signals", "d_fork_bomb", "e_daemon", "f_hides_memory", "f_orphan", "g_fill_scratch", "g_writable_places",
     "h_escapes_in_error", "i_error_that_raises", "j_kills_all", "k_claims_infra_error", "k_forged_value",
     "l_patches_worker", "m_environments", "n_socket_families", "o_guessed_paths", "q_writes_to_job", "r_left_files",
     "s_names_in_mounts", "t_32_bit_calls", "t_becomes_root", "t_namespaces",

@@ -14,7 +14,7 @@ from collections.abc import Callable
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 #: Numbers of x86-64, for calls that libc gives no function for.
-CLONE, CLONE3, PRCTL, IOCTL, KEYCTL, IO_URING_SETUP = 56, 435, 157, 16, 250, 425
+CLONE, CLONE3, PRCTL, IOCTL, FCNTL, KEYCTL, IO_URING_SETUP = 56, 435, 157, 16, 72, 250, 425
 MEMFD_CREATE, MEMFD_SECRET, PIDFD_GETFD, PERF_EVENT_OPEN, USERFAULTFD = 319, 447, 438, 298, 323
 PROCESS_VM_READV, KCMP, MQ_OPEN, OPEN_TREE, NAME_TO_HANDLE_AT = 310, 312, 240, 428, 303
 CACHESTAT = 451
@@ -23,6 +23,7 @@ AF_UNIX, AF_INET, AF_NETLINK, AF_VSOCK, SOCK_STREAM, SOCK_RAW = 1, 2, 16, 40, 1,
 CLONE_NEWUSER, CLONE_NEWNS, CLONE_THREAD = 0x10000000, 0x20000, 0x10000
 TIOCSTI, TIOCLINUX, TCGETS = 0x5412, 0x541C, 0x5401
 PR_SET_PDEATHSIG, PR_GET_DUMPABLE, SIGKILL = 1, 3, 9
+F_GETFD, F_GETLK, F_OFD_GETLK, F_GETLEASE, F_GET_RW_HINT, F_SET_RW_HINT = 1, 5, 36, 1025, 1035, 1036
 HIGH = 1 << 32  # bits that the kernel ignores in an argument that it takes as an int
 
 CALLS = {
@@ -56,6 +57,13 @@ CALLS = {
     "ioctl TIOCSTI with high bits": lambda: raw(IOCTL, 0, HIGH | TIOCSTI, 0),
     "ioctl TIOCLINUX": lambda: raw(IOCTL, 0, TIOCLINUX, 0),
     "ioctl TCGETS": lambda: raw(IOCTL, 0, TCGETS, 0),
+    "fcntl F_GETFD": lambda: raw(FCNTL, 0, F_GETFD),
+    "see a lock": lambda: raw(FCNTL, 0, F_GETLK, 0),
+    "see a lock of a file": lambda: raw(FCNTL, 0, F_OFD_GETLK, 0),
+    "see a lease": lambda: raw(FCNTL, 0, F_GETLEASE),
+    "see a hint": lambda: raw(FCNTL, 0, F_GET_RW_HINT, 0),
+    "leave a hint": lambda: raw(FCNTL, 0, F_SET_RW_HINT, 0),
+    "leave a hint with high bits": lambda: raw(FCNTL, 0, HIGH | F_SET_RW_HINT, 0),
     "outlive the harness": lambda: raw(PRCTL, PR_SET_PDEATHSIG, 0),
     "outlive the harness with high bits": lambda: raw(PRCTL, HIGH | PR_SET_PDEATHSIG, 0),
     "die with the harness": lambda: raw(PRCTL, PR_SET_PDEATHSIG, SIGKILL),

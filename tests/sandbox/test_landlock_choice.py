@@ -84,12 +84,20 @@ def test_where_neither_works_both_reasons_are_given(
     assert capsys.readouterr().out.strip() == str(raised.value)
 
 
-@pytest.mark.parametrize(("version", "said"), [(0, "found none"), (5, "found version 5")])
+@pytest.mark.parametrize(("version", "said"), [(0, "found none;"), (5, "found version 5;")])
 def test_a_kernel_that_is_too_old(monkeypatch: pytest.MonkeyPatch, version: int, said: str) -> None:
     monkeypatch.setattr(landlockpy, "abi_version", lambda: version)
     problem = str(landlock_problem())
     assert said in problem
     assert "Linux 6.12" in problem
+
+
+def test_a_container_that_refuses_even_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> int:
+        raise landlockpy.LandlockError(1, "Operation not permitted")
+
+    monkeypatch.setattr(landlockpy, "abi_version", refuse)
+    assert "found none" in str(landlock_problem())
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="workers of an ordinary user are that user")

@@ -13,11 +13,14 @@ import pytest
 from harness.sandbox.landlock import NEEDED, SYSTEM, interpreter
 from harness.sandbox.seccomp import filter_program
 
+#: Requests to a file system, and to whatever can be read.
+FS_IOC_GETFLAGS, FIONREAD = 0x80086601, 0x541B
+
 pytestmark = pytest.mark.skipif(landlockpy.abi_version() < NEEDED, reason="this kernel's Landlock is too old")
 
 #: Confines itself, then tries each expression; prints which of them were refused with a system error.
 PROBE = """
-import json, os, resource, signal, socket, sys
+import fcntl, json, os, resource, signal, socket, sys
 from harness.worker.confinement import filter_system_calls, give_up_privileges
 from harness.worker.landlock import confine
 order = json.loads(sys.argv[1])
@@ -117,6 +120,8 @@ def test_the_filter(tmp_path: Path, places: dict[str, list[str]]) -> None:
         f"os.chown('{own}', -1, os.getgid())": True,
         f"os.utime('{tmp_path}/other/file')": True,
         f"os.setxattr('{tmp_path}/other/file', 'user.mark', b'x')": True,
+        f"fcntl.ioctl(os.open('{own}', os.O_RDONLY), {FS_IOC_GETFLAGS}, bytes(8))": True,
+        f"fcntl.ioctl(os.open('{own}', os.O_RDONLY), {FIONREAD}, bytes(4))": False,
         "resource.prlimit(parent, resource.RLIMIT_NOFILE, (64, 64))": True,
         "resource.setrlimit(resource.RLIMIT_CORE, (0, 0))": False,
         "os.setpriority(os.PRIO_PROCESS, parent, 19)": True,

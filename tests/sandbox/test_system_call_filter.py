@@ -23,8 +23,9 @@ REFUSED = [
     "memfd_secret", "keyctl", "io_uring_setup", "perf_event_open", "userfaultfd", "process_vm_readv", "kcmp",
     "pidfd_getfd", "mq_open", "open_tree", "name_to_handle_at", "shmget", "semget", "msgget", "ioctl TIOCSTI",
     "ioctl TIOCSTI with high bits", "ioctl TIOCLINUX", "outlive the harness", "outlive the harness with high bits",
+    "see a lock", "see a lock of a file", "see a lease", "see a hint", "leave a hint", "leave a hint with high bits",
 ]  # fmt: skip
-ALLOWED = ["socket of this machine", "die with the harness", "prctl PR_GET_DUMPABLE", "a thread"]
+ALLOWED = ["socket of this machine", "die with the harness", "prctl PR_GET_DUMPABLE", "fcntl F_GETFD", "a thread"]
 
 #: Refused to an ordinary user by many kernels anyway, so that only the filter's own answer can be looked at.
 REFUSED_ANYWAY = {"io_uring_setup", "perf_event_open", "userfaultfd", "kcmp", "open_tree"}

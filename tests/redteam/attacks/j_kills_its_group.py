@@ -3,7 +3,7 @@
 import os
 import signal
 
-EXPECT = ("CRASH",)
+EXPECT = ("CRASH", "OK")  # the latter where it is the first process of its namespace, which cannot kill itself
 
 
 def complexity(model, dataset):
