@@ -31,11 +31,11 @@ def command(
     Example: pgdl run my_measure.py distance_from_init --tasks task_data
     """
     from harness.cli.setup import prepare, warn
-    from harness.cli.summary import print_summary
+    from harness.cli.summary import Tally, print_summary
     from harness.cli.tables import wide_console
     from harness.execution.progress import RunProgress
     from harness.execution.run import execute, make_plan
-    from harness.records import Evaluation, Records
+    from harness.records import Records
     from harness.submission import find_submissions
     from harness.task.layout import find_tasks, hidden_names
     from harness.task.task import read_tasks
@@ -50,16 +50,18 @@ def command(
         plan = make_plan(found, tasks, setup.settings, records, force=force)
         if plan.recorded:
             console.print(f"{len(plan.recorded)} of {len(plan.calls)} calls are recorded already in {records.name}")
-        evaluations: list[Evaluation] = list(plan.recorded)
+        tally = Tally()
+        for row in plan.recorded:
+            tally.add(row.planned.submission.name, row.planned.task.name, row.outcome, row.call_wall_s)
         try:
             with RunProgress(plan.missing, console, withheld) as progress:
                 for call, evaluation in execute(plan, setup.settings, setup.lanes, records, warn):
-                    evaluations.append(evaluation)
+                    tally.add(call.submission.name, call.task.name, evaluation.outcome, evaluation.call_wall_s)
                     progress.seen(call, evaluation)
         except KeyboardInterrupt:
-            console.print(f"{len(evaluations)} of {len(plan.calls)} calls are recorded; the same command continues.")
+            console.print(f"{tally.total} of {len(plan.calls)} calls are recorded; the same command continues.")
             raise
         sandboxed = setup.settings.sandboxed
-        code = print_summary(evaluations, records.name, console, sandboxed=sandboxed, withheld=withheld)
+        code = print_summary(tally, records.name, console, sandboxed=sandboxed, withheld=withheld)
         console.print(f"Next: pgdl board --tasks {tasks_dir} --results {records.name}", markup=False)
         return code

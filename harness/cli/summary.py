@@ -1,35 +1,45 @@
 """What a run prints when it is over."""
 
 import statistics
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from rich.console import Console
 from rich.table import Table
 
 from harness.cli.setup import UNSAFE
-from harness.records import Evaluation
 from harness.sandbox.outcome import Outcome
 
 #: What is said wherever something is not shown.
 WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (docs/hidden-tasks.md)."
 
 
+class Tally:
+    """Counts what became of a run's calls. Of each it keeps a number, its time: a run may be very long."""
+
+    def __init__(self) -> None:
+        self.outcomes: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)  #: by submission and task
+        self.seconds: defaultdict[tuple[str, str], array[float]] = defaultdict(lambda: array("d"))
+
+    def add(self, submission: str, task: str, outcome: str, seconds: float) -> None:
+        """Take note of a call that is over and recorded."""
+        self.outcomes[submission, task][outcome] += 1
+        self.seconds[submission, task].append(seconds)
+
+    @property
+    def total(self) -> int:
+        """How many calls there were."""
+        return sum(counts.total() for counts in self.outcomes.values())
+
+
 def print_summary(
-    evaluations: Sequence[Evaluation],
-    where: str,
-    console: Console,
-    *,
-    sandboxed: bool,
-    withheld: Collection[str] = (),
+    tally: Tally, where: str, console: Console, *, sandboxed: bool, withheld: Collection[str] = ()
 ) -> int:
     """Print one row per submission and task; returns the exit code: 1 if a call failed, else 0.
 
     Of the tasks `withheld` only outcomes are counted: a time is a number that a submission chooses.
     """
-    groups: dict[tuple[str, str], list[Evaluation]] = defaultdict(list)
-    for evaluation in evaluations:
-        groups[evaluation.submission, evaluation.task].append(evaluation)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading, justify in (
         ("submission", "left"),
@@ -39,16 +49,15 @@ def print_summary(
     ):
         table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     table.add_column("failed")
-    for (submission, task), rows in sorted(groups.items()):
-        outcomes = Counter(row.outcome for row in rows)
-        good = outcomes.pop(Outcome.OK, 0)
-        seconds = "-" if task in withheld else f"{statistics.median(row.call_wall_s for row in rows):.2f}"
-        failed = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.most_common())
-        table.add_row(submission, task, f"{good} of {len(rows)}", seconds, failed)
+    for (submission, task), outcomes in sorted(tally.outcomes.items()):
+        seconds = "-" if task in withheld else f"{statistics.median(tally.seconds[submission, task]):.2f}"
+        failures = [f"{number} {outcome}" for outcome, number in outcomes.most_common() if outcome != Outcome.OK]
+        good = f"{outcomes[Outcome.OK]} of {outcomes.total()}"
+        table.add_row(submission, task, good, seconds, ", ".join(failures))
     console.print(table)
     if withheld:
         console.print(WITHHELD_NOTE.format(", ".join(sorted(withheld))), style="dim", markup=False, highlight=False)
     if not sandboxed:
         console.print(UNSAFE, style="bold red", markup=False)
     console.print(f"Records: {where}", markup=False)
-    return 1 if any(evaluation.outcome != Outcome.OK for evaluation in evaluations) else 0
+    return 1 if any(outcomes.total() > outcomes[Outcome.OK] for outcomes in tally.outcomes.values()) else 0

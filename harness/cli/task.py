@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from harness.task.reference import Reference
     from harness.task.task import Task
 
-GAP_COLUMNS = ("min gap", "median", "max")
+GAP_COLUMNS = ("min gap", "mean", "median", "max")
 
 #: Overrides --tasks, so that one can say `pgdl task validate DIR`.
 directory_argument = click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
@@ -57,11 +57,13 @@ def list_tasks(directory: Path | None, tasks_dir: Path) -> None:
 @directory_argument
 @options.tasks
 @options.task
-def show(directory: Path | None, tasks_dir: Path, task_names: Sequence[str]) -> None:
-    """Show the tasks in DIR: their data, and the gaps for each value of each hyperparameter."""
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page with plots as well.")
+def show(directory: Path | None, tasks_dir: Path, task_names: Sequence[str], html: Path | None) -> None:
+    """Show the tasks in DIR: their models and data, and the gaps for each value of each hyperparameter."""
     from harness.task.data import read_training_data
-    from harness.task.layout import find_all
+    from harness.task.layout import find_all, find_tasks
     from harness.task.reference import read_reference
+    from harness.task.task import read_tasks
 
     for files in find_all(directory or tasks_dir, task_names):
         hidden = "hidden, " if files.hidden else ""
@@ -70,10 +72,16 @@ def show(directory: Path | None, tasks_dir: Path, task_names: Sequence[str]) -> 
             data = read_training_data(files.train)
             samples = f"{data.n_samples} training samples of shape {data.input_shape} in {data.n_classes} classes"
             click.echo(f"{len(files.models)} models, {samples}")
+            click.echo(_architectures(files))
         if files.reference is not None:
             rows = _gaps_by_value(read_reference(files.reference))
             _print_table(("hyperparameter", "value", "models", *GAP_COLUMNS), rows)
         click.echo()
+    if html is not None:
+        from harness.task.page import write_page
+
+        write_page(read_tasks(find_tasks(directory or tasks_dir, task_names)), html)
+        click.echo(f"Wrote {html}")
 
 
 @command.command()
@@ -131,6 +139,17 @@ def _verdict(outcome: "Task | Reference | InvalidTaskError", files: "TaskFiles")
     return f"{', '.join(parts)}: valid"
 
 
+def _architectures(files: "TaskFiles") -> str:
+    """How many there are, and of which layers they consist."""
+    from harness.task.architecture import read_architecture
+
+    read = [read_architecture(model) for model in files.models]
+    depths = [len(architecture.canonical["layers"]) for architecture in read]
+    kinds = {layer["class_name"] for architecture in read for layer in architecture.canonical["layers"]}
+    number = len({architecture.digest for architecture in read})
+    return f"{number} architectures of {min(depths)} to {max(depths)} layers: {', '.join(sorted(kinds))}"
+
+
 def _gaps_by_value(reference: "Reference") -> Iterator[tuple[object, ...]]:
     """A row for all models, then one for each value of each hyperparameter."""
     gaps = list(reference.gaps.values())
@@ -143,10 +162,10 @@ def _gaps_by_value(reference: "Reference") -> Iterator[tuple[object, ...]]:
 
 
 def _summarise(gaps: Sequence[float]) -> tuple[str, ...]:
-    """Minimum, median and maximum; dashes for gaps that are not known."""
+    """Minimum, mean, median and maximum; dashes for gaps that are not known."""
     if not gaps:
-        return ("-", "-", "-")
-    return tuple(f"{value:.4f}" for value in (min(gaps), statistics.median(gaps), max(gaps)))
+        return ("-",) * len(GAP_COLUMNS)
+    return tuple(f"{value:.4f}" for value in (min(gaps), statistics.mean(gaps), statistics.median(gaps), max(gaps)))
 
 
 def _size(files: "TaskFiles") -> str:

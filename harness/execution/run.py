@@ -23,17 +23,26 @@ from harness.submission import Submission
 from harness.task.task import Task
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a run must know of a call that an earlier one made; the record itself stays in the database."""
+
+    planned: PlannedCall
+    outcome: str
+    call_wall_s: float
+
+
 @dataclass(frozen=True)
 class Plan:
     """What is to be done, and what earlier runs did of it."""
 
     calls: tuple[PlannedCall, ...]
-    recorded: tuple[Evaluation, ...]
+    recorded: tuple[Recorded, ...]
 
     @property
     def missing(self) -> list[PlannedCall]:
         """The calls that have no record yet."""
-        done = {evaluation.key for evaluation in self.recorded}
+        done = {row.planned.key for row in self.recorded}
         return [call for call in self.calls if call.key not in done]
 
 
@@ -49,8 +58,9 @@ def make_plan(
     calls = plan_calls(submissions, tasks, settings)
     if force:
         return Plan(tuple(calls), ())
-    recorded = records.newest([call.key for call in calls])
-    return Plan(tuple(calls), tuple(row for row in recorded if row.outcome != Outcome.INFRA_ERROR))
+    planned = {call.key: call for call in calls}
+    newest = (Recorded(planned[row.key], row.outcome, row.call_wall_s) for row in records.newest(planned))
+    return Plan(tuple(calls), tuple(row for row in newest if row.outcome != Outcome.INFRA_ERROR))
 
 
 def execute(
@@ -82,14 +92,14 @@ def execute(
 class Clocks:
     """Hands every call its clock: one of its own, or the one that its submission has for the task."""
 
-    def __init__(self, calls: Iterable[PlannedCall], recorded: Iterable[Evaluation], settings: Settings) -> None:
+    def __init__(self, calls: Iterable[PlannedCall], recorded: Iterable[Recorded], settings: Settings) -> None:
         self._settings = settings
         self._shared: dict[tuple[str, str, str], Clock] = {}
         self._lock = threading.Lock()
         self._models = Counter(_share(call) for call in calls)
         self._used: defaultdict[tuple[str, str, str], float] = defaultdict(float)
         for row in recorded:
-            self._used[row.submission, row.submission_digest, row.task] += row.call_wall_s
+            self._used[_share(row.planned)] += row.call_wall_s
 
     def clock(self, call: PlannedCall) -> Clock:
         """Return the clock that bounds `call`."""

@@ -1,7 +1,7 @@
 """The results database: SQLite by default, any SQLAlchemy URL (PostgreSQL) where there is one."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +18,9 @@ from harness.records.evaluation import Evaluation
 
 #: Seconds that a writer waits for another harness that is writing to the same file.
 BUSY_S = 60
+
+#: Rows that are in memory at once while all are read; each holds up to 16 KB of output.
+ROWS_AT_ONCE = 500
 
 TABLE = Evaluation.metadata.tables[Evaluation.__tablename__]
 
@@ -65,13 +68,15 @@ class Records:
             session.add(evaluation)
             session.commit()
 
-    def newest(self, keys: Sequence[str] | None = None) -> list[Evaluation]:
-        """Return the newest row of each key, oldest first; `keys` limits them."""
+    def newest(self, keys: Collection[str] | None = None) -> Iterator[Evaluation]:
+        """Yield the newest row of each key, oldest first, a few at a time; `keys` limits them."""
         wanted = set(keys) if keys is not None else None
         newest = select(func.max(Evaluation.id)).group_by(Evaluation.key)
         rows = select(Evaluation).where(Evaluation.id.in_(newest)).order_by(Evaluation.id)
         with self._session() as session:
-            return [row for row in session.scalars(rows) if wanted is None or row.key in wanted]
+            for row in session.scalars(rows, execution_options={"yield_per": ROWS_AT_ONCE}):
+                if wanted is None or row.key in wanted:
+                    yield row
 
     def _create(self) -> None:
         with self._guard(), self._engine.begin() as connection:

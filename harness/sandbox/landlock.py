@@ -68,8 +68,9 @@ class LandlockBody:
         """What is in the scratch directory; and, if the disk has become fuller, in files that have no name there."""
         size, files = measure_directory(str(self._scratch), self._limits.scratch_files)
         with suppress(FileNotFoundError):
-            if self._free - _free_bytes(self._scratch) > self._limits.scratch_bytes:
-                size += nameless_bytes(self.roots[0])
+            lost = self._free - _free_bytes(self._scratch)
+            if lost > self._limits.scratch_bytes:
+                size += nameless_bytes(self.roots[0], str(self._scratch), lost)
         return Storage(size, files)
 
     def exit_status(self) -> int | None:
@@ -197,17 +198,28 @@ def _bytes_on_disk(entry: "os.DirEntry[str]") -> int:
         return 0
 
 
-def nameless_bytes(supervisor: int) -> int:
-    """Bytes on the disk of files that are open below a process, and were removed."""
+def nameless_bytes(supervisor: int, directory: str, lost: int) -> int:
+    """Bytes on the disk of files that processes below one hold, and that were removed.
+
+    Of what is only mapped, or held by a process that keeps others from looking, no size is known: it is then all
+    that the disk has `lost`.
+    """
     found: dict[tuple[int, int], int] = {}
-    with suppress(psutil.Error):
+    try:
         for process in psutil.Process(supervisor).children(recursive=True):
-            with suppress(OSError):
+            with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
                 for descriptor in Path(f"/proc/{process.pid}/fd").iterdir():
-                    with suppress(OSError):
+                    with suppress(FileNotFoundError):
                         state = descriptor.stat()
                         if not state.st_nlink:
                             found[state.st_dev, state.st_ino] = state.st_blocks * 512
+                maps = Path(f"/proc/{process.pid}/maps").read_text(errors="replace").splitlines()
+                if any(directory in line and line.endswith(" (deleted)") for line in maps):
+                    return lost
+    except PermissionError:
+        return lost
+    except psutil.NoSuchProcess:
+        return 0
     return sum(found.values())
 
 

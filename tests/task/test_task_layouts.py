@@ -9,7 +9,7 @@ from throwaway import make_task
 from harness.errors import UserError
 from harness.task.layout import find_references, find_tasks
 
-GAPS_OF_ALL = ["0.0500", "0.1750", "0.4000"]  # smallest, median, largest
+GAPS_OF_ALL = ["0.0500", "0.1925", "0.1750", "0.4000"]  # smallest, mean, median, largest
 
 
 @pytest.mark.parametrize("layout", ["flat", "full"])
@@ -107,6 +107,7 @@ def test_list_and_show(tmp_path, pgdl):
         "hyperparameters",
         "min",
         "gap",
+        "mean",
         "median",
         "max",
         "size",
@@ -116,7 +117,26 @@ def test_list_and_show(tmp_path, pgdl):
     assert "8 models, 24 training samples of shape (4,) in 3 classes" in shown
     rows = [line.split() for line in shown.splitlines()]
     assert ["(all)", "8", *GAPS_OF_ALL] in rows
-    assert ["tanh", "4", "0.0500", "0.1700", "0.4000"] in rows
+    assert ["tanh", "4", "0.0500", "0.1975", "0.1700", "0.4000"] in rows
+    assert "8 architectures of 2 to 3 layers: Dense" in shown
+
+
+def test_a_page_needs_nothing_else(tmp_path, pgdl):
+    make_task(tmp_path)
+    page = tmp_path / "page.html"
+    assert f"Wrote {page}" in pgdl("task", "show", tmp_path, "--html", page).out
+    text = page.read_text()
+    for expected in (
+        "<h1>tiny</h1>",
+        "<td>tanh</td>",
+        "0.1975",
+        "gap by width",
+        "train accuracy",
+        "gap by number of parameters",
+    ):
+        assert expected in text
+    assert text.count("<svg") == 3 + 3  # one plot for each hyperparameter
+    assert not {"<link", "<script", "src="} & {*text.split()}
 
 
 def test_nothing_heavy_is_imported(tmp_path):
