@@ -13,13 +13,24 @@ if TYPE_CHECKING:  # SQLAlchemy takes longer to import than a score to compute
     from harness.records import Evaluation
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a board needs of a record."""
+
+    outcome: str
+    value: float | None
+    call_wall_s: float
+    sandbox: str
+    is_baseline: bool
+
+
 @dataclass(frozen=True)
 class Calls:
     """The records of one submission that count: at most one per task and model."""
 
     submission: str
     is_baseline: bool
-    rows: "Mapping[tuple[str, str], Evaluation]"
+    rows: Mapping[tuple[str, str], Call]
 
     @property
     def sandboxed(self) -> bool:
@@ -32,27 +43,29 @@ class Calls:
         return TaskCalls(reference.grid, reference.gaps, values)
 
 
-def value_of(row: "Evaluation") -> float | Failure:
-    """Return a record's value, or why it has none."""
+def value_of(row: Call) -> float | Failure:
+    """Return a call's value, or why it has none."""
     if row.outcome == Outcome.OK and row.value is not None:
         return row.value
     return Failure(row.outcome, exceeded=row.outcome == Outcome.TIMEOUT)
 
 
-def collect(evaluations: "Sequence[Evaluation]", references: Mapping[str, Reference]) -> list[Calls]:
+def collect(evaluations: "Iterable[Evaluation]", references: Mapping[str, Reference]) -> list[Calls]:
     """Return the calls that count of every submission; `evaluations` are ordered oldest first.
 
     Only the version of a submission that ran last counts. Of a model's records the newest counts, but a
     sandboxed one goes before one that is not.
     """
-    newest_version = {row.submission: row.submission_digest for row in evaluations}
-    chosen: dict[str, dict[tuple[str, str], Evaluation]] = defaultdict(dict)
+    newest_version: dict[str, str] = {}
+    chosen: dict[tuple[str, str], dict[tuple[str, str], Call]] = defaultdict(dict)
     for row in evaluations:
-        known = row.task in references and row.model in references[row.task].gaps
-        if not known or row.submission_digest != newest_version[row.submission]:
+        newest_version[row.submission] = row.submission_digest
+        if row.task not in references or row.model not in references[row.task].gaps:
             continue
-        place = (row.task, row.model)
-        before = chosen[row.submission].get(place)
+        rows = chosen[row.submission, row.submission_digest]
+        before = rows.get((row.task, row.model))
         if before is None or before.sandbox == "none" or row.sandbox != "none":
-            chosen[row.submission][place] = row
-    return [Calls(name, next(iter(rows.values())).is_baseline, rows) for name, rows in sorted(chosen.items())]
+            call = Call(row.outcome, row.value, row.call_wall_s, row.sandbox, row.is_baseline)
+            rows[row.task, row.model] = call
+    versions = [(name, chosen[name, digest]) for name, digest in sorted(newest_version.items())]
+    return [Calls(name, next(iter(rows.values())).is_baseline, rows) for name, rows in versions if rows]

@@ -69,7 +69,8 @@ def _print_counts(trial: "Trial", withheld: "Sequence[str]", console: "Console")
     calls = (*trial.done, trial.again)
     for task in withheld:
         outcomes = Counter(str(done.result.outcome) for done in calls if done.planned.task.name == task)
-        console.print(f"{task}: {', '.join(f'{number} {outcome}' for outcome, number in sorted(outcomes.items()))}")
+        counts = ", ".join(f"{number} {outcome}" for outcome, number in sorted(outcomes.items()))
+        console.print(f"{task}: {counts}", markup=False)
     console.print(WITHHELD_NOTE.format(", ".join(withheld)), style="dim", markup=False, highlight=False)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness.errors import UserError
 from harness.task.files import did_you_mean, visible_directories
-from harness.task.mark import FILE_NAMES, is_hidden
+from harness.task.mark import find_marks, is_hidden
 
 REFERENCE = "model_configs.json"
 
@@ -81,11 +81,13 @@ def find_all(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
         raise UserError("not a directory", file=root, expected="a directory", found=found, remedy=_REMEDY)
     tasks = {path.resolve().name: path for path in _task_directories(root)}
     everything = [
-        TaskFiles(name, path, _reference_of(path), marks=_marks(_holders(path))) for name, path in tasks.items()
+        # the marks first: they say so if the reference data is out of reach
+        TaskFiles(name, path, marks=find_marks(_holders(path)), reference=_reference_of(path))
+        for name, path in tasks.items()
     ]
     for name, path in _references(root).items():
         if name not in tasks:
-            everything.append(TaskFiles(name, path.parent, path, reference_only=True, marks=_marks([path.parent])))
+            everything.append(TaskFiles(name, path.parent, path, reference_only=True, marks=find_marks([path.parent])))
     if not everything:
         raise _nothing(root, "neither")
     _require_known(names, [task.name for task in everything], root)
@@ -128,12 +130,6 @@ def _looks_like_task(directory: Path) -> bool:
 def _reference_of(task: Path) -> Path | None:
     """The task's own model_configs.json, or the one that the full layout keeps apart."""
     return next((holder / REFERENCE for holder in _holders(task) if (holder / REFERENCE).is_file()), None)
-
-
-def _marks(holders: Iterable[Path]) -> tuple[Path, ...]:
-    """The marks that are there; a link that leads nowhere is one, too, and will be refused."""
-    paths = [holder / name for holder in holders for name in FILE_NAMES]
-    return tuple(path for path in paths if path.is_symlink() or path.exists())
 
 
 def _holders(task: Path) -> list[Path]:

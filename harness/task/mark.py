@@ -16,6 +16,15 @@ MAX_BYTES = 64 * 1024
 _EXPECTED = "one line, `hidden: true` or `hidden: false`"
 
 
+def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
+    """The marks that are there; a link that leads nowhere is one, too, and will be refused.
+
+    Raises:
+        UserError: one cannot tell; a task must not pass for unmarked because its mark is out of reach.
+    """
+    return tuple(path for directory in directories for name in FILE_NAMES if _is_there(path := directory / name))
+
+
 def is_hidden(marks: Iterable[Path]) -> bool:
     """Whether any of the files says so; no file says no.
 
@@ -26,11 +35,25 @@ def is_hidden(marks: Iterable[Path]) -> bool:
     return True in said
 
 
+def _is_there(path: Path) -> bool:
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise UserError("cannot tell whether the task is hidden", file=path, found=error.strerror) from error
+    return True
+
+
 def _read(path: Path) -> bool:
     """Strict: what is misspelt must not leave a task unmarked."""
     if not path.is_file():
         raise UserError("not a mark", file=path, expected="a file", found="a directory" if path.is_dir() else "nothing")
-    content = path.read_bytes()[: MAX_BYTES + 1]
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise UserError("cannot be read", file=path, found=error.strerror) from error
     if len(content) > MAX_BYTES:
         raise UserError("not a mark", file=path, expected=_EXPECTED, found=f"more than {MAX_BYTES} bytes")
     try:

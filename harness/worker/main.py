@@ -9,6 +9,8 @@ import importlib
 import os
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
@@ -66,9 +68,10 @@ def serve(
 
 def import_libraries() -> dict[str, str]:
     """Import TensorFlow and Keras without touching a device, and say which versions run here."""
-    tf = importlib.import_module("tensorflow")
-    legacy = os.environ.get("TF_USE_LEGACY_KERAS") == "1"
-    tf.keras.layers  # noqa: B018 - imported only when it is asked for
+    with _without("matplotlib"):  # Keras would import it for plots: that takes time, and leaves files behind
+        tf = importlib.import_module("tensorflow")
+        legacy = os.environ.get("TF_USE_LEGACY_KERAS") == "1"
+        tf.keras.layers  # noqa: B018 - imported only when it is asked for
     importlib.import_module("harness.worker.model")
     importlib.import_module("harness.worker.dataset")
     numpy = sys.modules["numpy"]
@@ -78,6 +81,17 @@ def import_libraries() -> dict[str, str]:
         "keras": version("tf-keras" if legacy else "keras"),
         "numpy": str(numpy.__version__),
     }
+
+
+@contextmanager
+def _without(module: str) -> Iterator[None]:
+    """Make an import of `module` fail meanwhile."""
+    modules: dict[str, Any] = sys.modules  # where None says that there is no such module
+    modules[module] = None
+    try:
+        yield
+    finally:
+        del modules[module]
 
 
 def _load(model_directory: Path, data_directory: Path, seed: int) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 from rich.console import Console
 
-from harness.cli.summary import print_summary
+from harness.cli.summary import Tally, print_summary
 from harness.records import Evaluation
 from harness.sandbox.outcome import Outcome
 from tests.board.board_examples import failed, rows
@@ -15,7 +15,11 @@ from tests.board.board_examples import failed, rows
 def summary(evaluations: list[Evaluation], *, sandboxed: bool = True, withheld: Sequence[str] = ()) -> tuple[int, str]:
     """Exit code and what is printed."""
     console = Console(file=io.StringIO(), width=120)
-    code = print_summary(evaluations, "results.db", console, sandboxed=sandboxed, withheld=withheld)
+    tally = Tally()
+    for row in evaluations:
+        tally.add(row.submission, row.task, row.outcome, row.call_wall_s)
+    assert tally.total == len(evaluations)
+    code = print_summary(tally, "results.db", console, sandboxed=sandboxed, withheld=withheld)
     return code, console.file.getvalue()  # type: ignore[attr-defined]
 
 

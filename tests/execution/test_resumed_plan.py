@@ -1,5 +1,6 @@
 """The same command again makes only the calls that are missing."""
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from planned_things import SETTINGS, make_model, make_submission, make_task
 
 from harness.execution.plan import PlannedCall
 from harness.execution.run import Plan, make_plan
-from harness.records import Records
+from harness.records import Evaluation, Records
 from harness.sandbox.outcome import Outcome
 from harness.submission import Submission
 from harness.task.task import Task
@@ -47,7 +48,7 @@ def test_what_is_recorded_is_not_done_again(records: Records) -> None:
     record(records, first.calls[0])
     second = plan(records, make_submission(), make_task(3))
     assert models(second.missing) == models(first.calls[1:])
-    assert [row.model for row in second.recorded] == [first.calls[0].model.id]
+    assert [row.planned.model.id for row in second.recorded] == [first.calls[0].model.id]
 
 
 @pytest.mark.parametrize("outcome", [o for o in Outcome if o not in (Outcome.OK, Outcome.INFRA_ERROR)])
@@ -96,7 +97,7 @@ def test_two_models_with_the_same_files_have_a_record_each(records: Records) -> 
     record(records, first)
     assert plan(records, make_submission(), twins).missing == [second]
     record(records, second)
-    assert len(records.newest()) == 2
+    assert len(list(records.newest())) == 2
 
 
 def test_two_submissions_with_the_same_files_have_records_each(records: Records) -> None:
@@ -108,3 +109,15 @@ def test_two_submissions_with_the_same_files_have_records_each(records: Records)
     for call in theirs.missing:
         record(records, call)
     assert sorted(row.submission for row in records.newest()) == ["mine", "mine", "theirs", "theirs"]
+
+
+def test_a_plan_keeps_none_of_the_records_in_memory(records: Records) -> None:
+    """Each may hold 16 KB of output, and there may be 100,000."""
+    calls = plan(records, make_submission(), make_task(3)).calls
+    for call in calls:
+        record(records, call)
+    resumed = plan(records, make_submission(), make_task(3))
+    gc.collect()
+    keys = {call.key for call in calls}
+    assert len(resumed.recorded) == 3
+    assert [o for o in gc.get_objects() if isinstance(o, Evaluation) and o.key in keys] == []

@@ -7,9 +7,8 @@ from planned_things import SETTINGS, make_submission, make_task
 
 from harness.execution.budget import TimeBudget
 from harness.execution.plan import PlannedCall, plan_calls
-from harness.execution.run import Clocks
+from harness.execution.run import Clocks, Recorded
 from harness.sandbox.outcome import Outcome
-from tests.records.evaluation_rows import evaluation
 
 EACH = replace(SETTINGS, time_limit_s=10.0)
 AVERAGE = replace(EACH, time_budget=TimeBudget.AVERAGE)
@@ -46,25 +45,16 @@ def test_on_average_the_models_of_a_task_share_one_clock() -> None:
 
 
 def test_what_earlier_runs_used_is_used() -> None:
-    call = calls_of("a", "one")[0]
-    spent = [
-        evaluation(submission="a", submission_digest=call.submission.digest, task="one", model=model, **columns)
-        for model, columns in {
-            "model_0": {"call_wall_s": 12.5},
-            "model_1": {"call_wall_s": 7.0, "outcome": Outcome.CRASH, "value": None},
-        }.items()
-    ]
-    elsewhere = evaluation(submission="b", submission_digest="other", task="one", call_wall_s=5.0)
-    clocks = Clocks(CALLS, [*spent, elsewhere], AVERAGE)
-    assert clocks.clock(call).left() == pytest.approx(20.5)
+    first, second, third, _ = calls_of("a", "one")
+    clocks = Clocks(CALLS, [Recorded(first, Outcome.OK, 12.5), Recorded(second, Outcome.CRASH, 7.0)], AVERAGE)
+    assert clocks.clock(third).left() == pytest.approx(20.5)
     assert clocks.clock(calls_of("b", "one")[0]).left() == pytest.approx(40.0)
     assert clocks.clock(calls_of("a", "two")[0]).left() == pytest.approx(30.0)
 
 
 def test_what_earlier_runs_used_takes_nothing_from_a_limit_for_every_call() -> None:
     call = CALLS[0]
-    row = evaluation(submission_digest=call.submission.digest, task=call.task.name, call_wall_s=9.0)
-    assert Clocks(CALLS, [row], EACH).clock(call).left() == 10.0
+    assert Clocks(CALLS, [Recorded(call, Outcome.OK, 9.0)], EACH).clock(call).left() == 10.0
 
 
 def test_two_submissions_with_the_same_files_do_not_share_a_budget() -> None:

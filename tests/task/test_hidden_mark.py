@@ -83,3 +83,12 @@ def test_the_mark_of_reference_data_without_models_is_checked_too(tmp_path, pgdl
     (tmp_path / "reference_data/tiny/metadata").write_text("hidden: maybe")
     outcome = pgdl("task", "validate", tmp_path / "reference_data")
     assert (outcome.code, outcome.lines[1]) == (2, "tiny: 1 problem: invalid")
+
+
+def test_a_mark_out_of_reach_does_not_pass_for_none(tmp_path, pgdl):
+    make_task(tmp_path, layout="full", reference=False)
+    (tmp_path / "reference_data").mkdir()
+    (tmp_path / "reference_data/tiny").symlink_to("tiny")  # leads to itself
+    outcome = pgdl("task", "list", tmp_path)
+    assert outcome.code == 2
+    assert "reference_data/tiny/metadata: cannot tell whether the task is hidden" in outcome.err

@@ -1,0 +1,44 @@
+"""However many calls a run makes, it remembers a number of each."""
+
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli.setup import Setup
+from harness.execution.machine import Lanes
+from harness.execution.plan import PlannedCall
+from harness.execution.run import Plan
+from harness.execution.settings import Settings
+from harness.records import Evaluation
+from harness.sandbox.limits import Limits
+from tests.execution.planned_things import make_task
+from tests.records.evaluation_rows import evaluation
+
+
+def test_records_are_let_go_of_when_they_are_shown(
+    pgdl: Callable[..., Any], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[weakref.ref[Evaluation]] = []
+    most = 0
+
+    def execute(plan: Plan, *_: object) -> Iterator[tuple[PlannedCall, Evaluation]]:
+        nonlocal most
+        for call in plan.missing:
+            row = evaluation(key=call.key, submission="mine", model=call.model.id, output_tail="x" * 16_000)
+            made.append(weakref.ref(row))
+            most = max(most, sum(one() is not None for one in made))
+            yield call, row
+
+    (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
+    setup = Setup(Settings(Limits()), Lanes(1, 1, 1, ()))
+    monkeypatch.setattr("harness.execution.run.execute", execute)
+    monkeypatch.setattr("harness.cli.setup.prepare", lambda options, hidden: setup)
+    monkeypatch.setattr("harness.task.layout.find_tasks", lambda root, names: [])
+    monkeypatch.setattr("harness.task.task.read_tasks", lambda files: [make_task(50)])
+    ended = pgdl("run", "mine.py")
+    assert (ended.code, ended.err) == (0, "")
+    assert "50 of 50" in ended.out
+    assert most <= 2  # the one that is shown, and the one that comes
