@@ -1,5 +1,6 @@
 """Looks for a writable place other than the scratch ones, and for one without a bound."""
 
+import itertools
 import os
 import sys
 
@@ -11,7 +12,7 @@ GUESSED = ("/", "/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock", f"/r
 
 
 def complexity(model, dataset):
-    for directory, directories, _ in (*os.walk("/"), *((place, [], []) for place in GUESSED)):
+    for directory, directories, _ in itertools.chain(os.walk("/"), ((place, [], []) for place in GUESSED)):
         if directory.startswith(("/proc", "/usr/share", "/usr/lib")):
             directories.clear()
         elif os.access(directory, os.W_OK) and not directory.startswith(ALLOWED):
