@@ -1,0 +1,109 @@
+"""Recipes: what they mean, and what is refused with file, key, expected and found."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.corpus.families import FAMILIES
+from harness.corpus.recipe import DataRecipe, Stop, Training, read_recipe
+from harness.errors import UserError
+
+ROOT = Path(__file__).parents[2]
+RECIPES = sorted((ROOT / "task_data" / "recipes").glob("*.toml"))
+
+#: Models per task: of the competition (Jiang et al. 2020, 1.3.1) and of the invariance study (Schiff et al. 2021, 4.2).
+CELLS = {"1": 96, "2": 54, "4": 64, "5": 64, "6": 96, "7": 48, "8": 32, "9": 32, "vgg": 144, "resnet": 54, "digits": 32}
+
+GOOD = """
+name = "tiny"
+[data]
+source = "digits"
+n_train = 60
+[architecture]
+family = "vgg"
+n_dense = 1
+[training]
+learning_rate = 0.1
+batch_size = 10
+max_epochs = 100
+drop_epochs = [10, 20]
+stop = { cross_entropy = 0.3 }
+[grid]
+n_blocks = [1, 2]
+dropout = [0.0, 0.5]
+"""
+
+
+def write(directory: Path, text: str) -> Path:
+    path = directory / "tiny.toml"
+    path.write_text(text)
+    return path
+
+
+def test_cells_are_numbered_with_the_last_axis_running_fastest(tmp_path):
+    recipe = read_recipe(write(tmp_path, GOOD))
+    assert [cell.hyperparameters for cell in recipe.cells] == [
+        {"n_blocks": blocks, "dropout": dropout} for blocks in (1, 2) for dropout in (0.0, 0.5)
+    ]
+    assert [cell.number for cell in recipe.cells] == [0, 1, 2, 3]
+    assert recipe.cells[3].architecture == {"n_dense": 1, "n_blocks": 2}
+    assert (recipe.cells[3].training.dropout, recipe.cells[3].training.batch_size) == (0.5, 10)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("learning_rate", "learnign_rate", "training.learnign_rate: unknown key; did you mean 'learning_rate'?"),
+        ("learning_rate = 0.1\n", "", "training.learning_rate: expected a value, found none"),
+        ("batch_size = 10", 'batch_size = "ten"', "training.batch_size: expected integer, found 'ten'"),
+        ("batch_size = 10", "batch_size = 0", "training.batch_size: expected greater than or equal to 1, found 0"),
+        ("batch_size = 10", "batch_size = 100", "training.batch_size: expected at most n_train, 60, found 100"),
+        ('source = "digits"', 'source = "digist"', "data.source: expected 'digits', 'mnist'"),
+        ("n_train = 60", "n_train = 60\ntrain_share = 0.5", "data.train_share: expected not beside n_train"),
+        ('source = "digits"', 'source = "npz"', "data.path: expected with npz, directory, cinic10 only"),
+        ('family = "vgg"', 'family = "vgg16"', "architecture.family: expected vgg, nin, fully"),
+        ("n_dense = 1", "n_denes = 1", "architecture.n_denes: unknown key; did you mean 'n_dense'?"),
+        ("n_dense = 1", "n_dense = 1.5", "architecture.n_dense: expected int, found 1.5"),
+        ("n_blocks = [1, 2]", "n_blocks = [1]", "grid.n_blocks: expected at least two values, found [1]"),
+        ("n_blocks = [1, 2]", "n_blocks = [2, 2]", "grid.n_blocks: expected different values, found [2, 2]"),
+        ("n_blocks = [1, 2]", "batch_size = [1, 2]", "grid.batch_size: expected in the grid or in [tr"),
+        ("drop_epochs = [10, 20]", "drop_epochs = [10, 200]", "training.drop_epochs: expected growing"),
+        ("stop = { cross_entropy = 0.3 }", "stop = {}", "training.stop: expected either cross_entropy or"),
+        ("max_epochs", 'augmentation = "rotation"\nmax_epochs', "data.perturbation_range: expected two numbers"),
+        ('"tiny"', '"../tiny"', "name: "),
+        ("[grid]", "[grid", "not TOML: found"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(tmp_path, old, new, message):
+    assert old in GOOD
+    path = write(tmp_path, GOOD.replace(old, new, 1))
+    with pytest.raises(UserError) as refused:
+        read_recipe(path)
+    assert any(line.startswith(f"{path}: {message}") for line in str(refused.value).splitlines()), refused.value
+
+
+def test_all_problems_are_named_at_once(tmp_path):
+    text = GOOD.replace("n_dense = 1", "n_denes = 1").replace("[1, 2]", "[1]")
+    with pytest.raises(UserError) as refused:
+        read_recipe(write(tmp_path, text))
+    assert len(str(refused.value).splitlines()) == 2
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_shipped_recipes_describe_networks_of_every_cell(path):
+    recipe = read_recipe(path)
+    kind = next(kind for kind in reversed(CELLS) if kind in recipe.name.removeprefix("pgdl_task").split("_"))
+    assert recipe.name == path.stem
+    assert len(recipe.cells) == CELLS["digits" if recipe.name.startswith("digits") else kind]
+    for cell in recipe.cells:
+        layers = FAMILIES[recipe.family](10, **cell.architecture, dropout=cell.training.dropout)
+        assert layers[-1]["units"] == 10
+        assert "activation" not in layers[-1], "logits"
+
+
+@pytest.mark.parametrize("section", [DataRecipe, Training, Stop])
+def test_every_key_is_explained(section):
+    text = (ROOT / "docs" / "recipes.md").read_text()
+    for name, field in section.model_fields.items():
+        assert f"| `{name}` |" in text
+        assert field.description in text
