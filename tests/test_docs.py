@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from harness.records.store import TABLE
+from harness.sandbox.landlock import MISSING
 from harness.sandbox.outcome import Outcome
 from scoring import RULE
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
 
 
 @pytest.mark.parametrize("column", TABLE.columns, ids=lambda column: column.name)
@@ -25,3 +27,22 @@ def test_every_outcome_is_explained():
 def test_the_rule_is_quoted_to_the_letter():
     text = (DOCS / "outcomes.md").read_text().replace("\n> ", " ")
     assert RULE in text
+
+
+def test_every_promise_names_what_shows_it():
+    """Each row of the table of promises ends in tests and letters of attacks, and all of these exist."""
+    text = (DOCS / "security.md").read_text()
+    table = text.split("| shown by |")[1].split("\n\n")[0]
+    rows = [line.strip("| ").split("|")[-1].strip() for line in table.splitlines()[2:]]
+    assert len(rows) > 10
+    for shown_by in rows:
+        for name in (part.strip(" `") for part in shown_by.split(",")):
+            if name.startswith("tests/"):
+                assert (ROOT / name).exists(), name
+            elif name != "all":
+                assert list((ROOT / "tests" / "redteam" / "attacks").glob(f"{name}_*.py")), name
+
+
+def test_what_landlock_lacks_is_said():
+    text = " ".join((DOCS / "security.md").read_text().replace("`", "").split()).lower()
+    assert [lack for lack in MISSING if lack.split(":")[0].split(";")[0].lower() not in text] == []
