@@ -133,6 +133,6 @@ def _describe(error: BaseException) -> str:
     """One line: the error's type and message, guarded against messages that raise themselves."""
     try:
         text = " ".join(str(error).split())
-    except Exception:
+    except BaseException:  # one that leaves the interpreter, too
         text = "(its message cannot be printed)"
     return f"{type(error).__name__}: {text}"[:MESSAGE]
