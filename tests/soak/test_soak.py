@@ -100,7 +100,7 @@ def test_nothing_leaks_in_2000_calls(tmp_path, competition, environment, capsys)
     assert late["descriptors"] <= early["descriptors"] + 8, "a call that is under way holds a few"
     assert late["threads"] <= early["threads"] + 2, "a call under the clock has one of its own"
     assert late["mounts"] == early["mounts"]
-    assert late["resident KiB"] - early["resident KiB"] < 20 * 1024
+    assert late["resident KiB"] - early["resident KiB"] < 40 * 1024, "buffers of output that is flooded, not records"
     assert not list((cache / "staged").iterdir())
     wait_for(lambda: len(psutil.pids()) <= before + 5, "the machine to have no more processes than before", seconds=30)
 
