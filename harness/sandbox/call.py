@@ -131,9 +131,8 @@ class Call:
             wall = clock.stop(started, deadline.passed_at)
         if ended.outcome is Outcome.TIMEOUT:
             ended = Ended(Outcome.TIMEOUT, f"{ended.message} (used {wall:.2f} s)")
-        before = self._usage
         self._look()
-        cpu = max(self._usage.cpu_s, before.cpu_s) - self._result.load_cpu_s  # a process may be gone already
+        cpu = self._usage.cpu_s - self._result.load_cpu_s
         self._result = replace(self._result, call_wall_s=wall, call_cpu_s=max(cpu, 0.0))
         return ended
 
@@ -178,13 +177,15 @@ class Call:
             (Outcome.OUTPUT, "wrote too many files", held.scratch_files, limits.scratch_files, 1),
         ):
             if used > limit:
+                self._worker.body.kill()  # at once: it grows on
                 name = " MiB" if unit == MIB else ""
                 raise Ended(outcome, f"{what} (limit {limit // unit}{name}, used {used // unit}{name}){self._when}")
         if machine_is_exhausted():
             raise Ended(Outcome.INFRA_ERROR, "the machine has less than 5 % of its memory left")
 
     def _look(self) -> None:
-        self._usage = measure(self._worker.body.roots, self._limits.memory_bytes)
+        used = measure(self._worker.body.roots, self._limits.memory_bytes)
+        self._usage = Usage(used.memory_bytes, max(used.cpu_s, self._usage.cpu_s))  # a process may be gone already
         self._peak = max(self._peak, self._usage.memory_bytes)
 
     def _late(self, exceeded: str | None) -> Ended:
