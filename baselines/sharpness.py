@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-import tensorflow as tf
-
-from baselines.network import Forward, forward_pass
+from baselines.lazy import tf
+from baselines.measure import Need, measure
+from baselines.network import INPUT, Network
+from baselines.subject import Subject
 
 BATCH_SIZE = 64
 N_BATCHES = 10
@@ -17,7 +18,15 @@ TOLERANCE = 0.01  #: of the drop in accuracy at which the search is content
 STEP_TO_RADIUS = 2.5 / N_STEPS  #: the steps can cross the whole box, as is usual for this kind of attack
 
 
-def sharpness(model: Any, dataset: Any, *, accuracy_drop: float = 0.1, seed: int = 0) -> float:
+@measure(
+    family="sharpness",
+    meaning="minus the relative size of the smallest change of the weights that costs 10 % accuracy",
+    formula="-max{a : no |u_i| <= a |w_i| costs the accuracy drop}",
+    source="PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976), with ascent where its code descends",
+    cost="20 x 3 x (20 B + 1 F)",
+    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
+)
+def sharpness(subject: Subject, *, accuracy_drop: float = 0.1, seed: int = 0) -> float:
     """Minus the largest a for which no change of every weight w by at most a |w| costs the accuracy drop.
 
     Range: [-2, 0]; larger means that smaller changes of the weights do harm. -2 is the bound of the search.
@@ -30,20 +39,16 @@ def sharpness(model: Any, dataset: Any, *, accuracy_drop: float = 0.1, seed: int
     the next. All trainable weights count; batch normalization is not folded.
 
     Args:
-        model: the trained network.
-        dataset: the training data, one (image, label) after the other.
+        subject: the network and its training data.
         accuracy_drop: accuracy that the changes have to cost, in (0, 1].
         seed: draws the 640 training examples and the random starts.
     """
-    trained = model.get_weights()
-    with forward_pass(model) as forward:
-        attack = _Attack(model, forward, _batches(dataset, seed), seed)
-        accuracy = attack.accuracy()
-        enough = accuracy - accuracy_drop - TOLERANCE
-        try:
-            return -_largest_harmless(lambda ratio: accuracy - attack.worst_accuracy(ratio, enough), accuracy_drop)
-        finally:
-            model.set_weights(trained)
+    network = subject.network
+    attack = _Attack(network, _batches(subject.dataset, seed), seed)
+    accuracy = attack.accuracy()
+    enough = accuracy - accuracy_drop - TOLERANCE
+    with network.restoring():
+        return -_largest_harmless(lambda ratio: accuracy - attack.worst_accuracy(ratio, enough), accuracy_drop)
 
 
 def _batches(dataset: Any, seed: int) -> list[tuple[Any, Any]]:
@@ -70,17 +75,13 @@ def _largest_harmless(drop: Callable[[float], float], allowed: float) -> float:
 class _Attack:
     """Looks for the change of the weights, within a box around the trained ones, that harms most."""
 
-    def __init__(self, model: Any, forward: Forward, batches: list[tuple[Any, Any]], seed: int) -> None:
-        self._forward = forward
-        self._batches = batches
-        self._seed = seed
-        #: Keras 3 wraps the variables of TensorFlow, Keras 2 does not.
-        self._weights = [v if isinstance(v, tf.Variable) else v.value for v in model.trainable_variables]
+    def __init__(self, network: Network, batches: list[tuple[Any, Any]], seed: int) -> None:
+        self._network, self._batches, self._seed = network, batches, seed
+        self._weights = network.variables
         self._trained = [tf.constant(weights.numpy()) for weights in self._weights]
-        images, labels = (tf.TensorSpec((None, *tensor.shape[1:]), tensor.dtype) for tensor in batches[0])
-        ratio = tf.TensorSpec((), tf.float32)
-        self._climb = tf.function(self._climb_once, input_signature=[ratio, images, labels])
-        self._hits = tf.function(self._count_hits, input_signature=[images, labels])
+        images, labels = network.spec(INPUT), tf.TensorSpec((None,), tf.int32)
+        self._climb = network.compiled("climb", self._climb_once, tf.TensorSpec((), tf.float32), images, labels)
+        self._hits = network.compiled("hits", self._count_hits, images, labels)
 
     def accuracy(self) -> float:
         """Fraction of the examples that the weights of this moment classify correctly."""
@@ -111,7 +112,7 @@ class _Attack:
 
     def _climb_once(self, ratio: Any, images: Any, labels: Any) -> None:
         with tf.GradientTape() as tape:
-            _, logits = self._forward(images)
+            logits = self._network.logits(images)
             loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
         gradients = tape.gradient(loss, self._weights)
         for weights, trained, gradient in zip(self._weights, self._trained, gradients, strict=True):
@@ -120,6 +121,6 @@ class _Attack:
             weights.assign(tf.clip_by_value(moved, trained - radius, trained + radius))
 
     def _count_hits(self, images: Any, labels: Any) -> Any:
-        _, logits = self._forward(images)
+        logits = self._network.logits(images)
         hits = tf.equal(tf.argmax(logits, axis=1, output_type=labels.dtype), labels)
         return tf.reduce_sum(tf.cast(hits, tf.float32))

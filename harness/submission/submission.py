@@ -87,7 +87,8 @@ def _from_path(path: Path) -> Submission:
 
 def _baseline(name: str) -> Submission:
     package = Path(baselines.__file__).parent
-    files = {f"baselines/{file.name}": file.read_bytes() for file in sorted(package.glob("*.py"))}
+    sources = sorted(package.rglob("*.py"))
+    files = {f"baselines/{file.relative_to(package).as_posix()}": file.read_bytes() for file in sources}
     files["complexity.py"] = f"from baselines import load\n\ncomplexity = load({name!r})\n".encode()
     metadata = Metadata(name=name, description=baselines.MEASURES[name].meaning)
     return Submission(name, files, metadata, is_baseline=True)

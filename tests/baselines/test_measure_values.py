@@ -9,7 +9,9 @@ from small_networks import T1_DATA, T1_KERNELS, dataset, dense, layers, t1
 
 import baselines
 
-vc_dim, num_params, distance_from_init, jacobian_norm, sharpness, random = map(baselines.load, baselines.MEASURES)
+vc_dim, num_params, distance_from_init, jacobian_norm, sharpness, random = map(
+    baselines.load, ("vc_dim", "num_params", "distance_from_init", "jacobian_norm", "sharpness", "random")
+)
 
 
 def test_size_of_t1():

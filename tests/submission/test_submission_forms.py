@@ -92,7 +92,8 @@ def test_a_baseline_is_a_submission_that_carries_the_package(tmp_path: Path) -> 
     assert (submission.name, submission.is_baseline, submission.problem) == (name, True, None)
     assert submission.metadata.description == baselines.MEASURES[name].meaning
     assert f"load({name!r})" in submission.files["complexity.py"].decode()
-    package = {f"baselines/{file.name}" for file in Path(baselines.__file__).parent.glob("*.py")}
+    root = Path(baselines.__file__).parent
+    package = {f"baselines/{file.relative_to(root)}" for file in root.rglob("*.py")}
     assert set(submission.files) == {"complexity.py", *package}
 
 

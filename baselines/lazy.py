@@ -1,0 +1,12 @@
+"""TensorFlow, imported when it is first used: listing the measures must not take seconds."""
+
+import importlib
+from typing import Any
+
+
+class _Lazy:
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module("tensorflow"), name)
+
+
+tf: Any = _Lazy()

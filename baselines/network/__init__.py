@@ -1,0 +1,10 @@
+"""One way to look at a network: layers, weights, intermediate outputs, of Keras 2 and 3, sequential or graph.
+
+`read_nodes` takes a Keras model apart into plain data, `fold_batch_norm` rewrites them, `Network` runs them.
+"""
+
+from baselines.network.fold import fold_batch_norm
+from baselines.network.network import Kernel, Network
+from baselines.network.nodes import INPUT, Node, Nodes, read_nodes
+
+__all__ = ["INPUT", "Kernel", "Network", "Node", "Nodes", "fold_batch_norm", "read_nodes"]

@@ -1,0 +1,196 @@
+"""Runs the nodes of a network: a copy with variables of its own, so the model itself is never touched."""
+
+import functools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from baselines.lazy import tf
+from baselines.network.nodes import INPUT, Array, Node, Nodes
+from baselines.unavailable import MeasureUnavailable
+
+#: Bytes of all activations of a batch, about.
+BATCH_BYTES = 2**28
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel of a weight layer; a separable convolution has two."""
+
+    name: str  #: of the layer
+    node: int
+    array: Array  #: (..., inputs, outputs); depthwise: (..., inputs, multiplier)
+    is_depthwise: bool = False
+
+    @functools.cached_property
+    def matrix(self) -> Array:
+        """(window times inputs, outputs), float64; that of a depthwise kernel is block diagonal."""
+        array = self.array.astype(np.float64)
+        if not self.is_depthwise:
+            return array.reshape(-1, array.shape[-1])
+        *_, inputs, multiplier = array.shape
+        blocks = array.reshape(-1, inputs, multiplier)
+        matrix = np.zeros((len(blocks), inputs, inputs, multiplier))
+        matrix[:, range(inputs), range(inputs), :] = blocks
+        return matrix.reshape(-1, inputs * multiplier)
+
+
+class Network:
+    """A network that runs from any position to any other, in inference mode.
+
+    Positions are numbers of nodes, in forward order, or `INPUT`. `layers` maps the model's own layers to them.
+    """
+
+    def __init__(self, network: Nodes, dtype: str = "float32") -> None:
+        self.description = network
+        self.nodes, self.layers = network.nodes, network.layers
+        self.dtype = dtype
+        self._layers = [_make(node, dtype) for node in self.nodes]
+        self._shapes = {INPUT: network.input_shape}
+        self._build()
+        self._compiled: dict[Any, Any] = {}
+
+    def _build(self) -> None:
+        """Let every layer make its variables, and set them."""
+        zeros = tf.zeros((1, *self.description.input_shape), self.dtype)
+        outputs = self.run({INPUT: zeros}, range(len(self.nodes)))
+        for position, output in enumerate(outputs):
+            self._shapes[position] = tuple(map(int, output.shape[1:]))
+        for layer, node in zip(self._layers, self.nodes, strict=True):
+            if node.weights:
+                layer.set_weights(node.weights)
+
+    # What it looks like
+
+    @property
+    def output(self) -> int:
+        """The position of the logits."""
+        return len(self.nodes) - 1
+
+    @property
+    def n_classes(self) -> int:
+        """Number of logits."""
+        return self._shapes[self.output][0]
+
+    @property
+    def weight_nodes(self) -> list[int]:
+        """Positions of the weight layers' outputs, before activations: the pre-activations."""
+        return [position for position, node in enumerate(self.nodes) if node.has_kernel]
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """The kernels of all weight layers in forward order."""
+        return [kernel for position in self.weight_nodes for kernel in _kernels(self.nodes[position], position)]
+
+    def shape(self, position: int) -> tuple[int, ...]:
+        """Shape of one example at a position."""
+        return self._shapes[position]
+
+    def layer(self, position: int) -> Any:
+        """The Keras layer of a node."""
+        return self._layers[position]
+
+    @property
+    def variables(self) -> list[Any]:
+        """The `tf.Variable`s of all weight layers: kernels and biases, in forward order."""
+        found = [variable for position in self.weight_nodes for variable in self._layers[position].weights]
+        return [v if isinstance(v, tf.Variable) else v.value for v in found]  # Keras 3 wraps them
+
+    @contextmanager
+    def restoring(self) -> Iterator[None]:
+        """Undo afterwards whatever is assigned to `variables`."""
+        variables = self.variables
+        before = [variable.numpy() for variable in variables]
+        try:
+            yield
+        finally:
+            for variable, array in zip(variables, before, strict=True):
+                variable.assign(array)
+
+    # How it runs
+
+    def run(self, given: Mapping[int, Any], wanted: Sequence[int]) -> list[Any]:
+        """Compute the tensors at `wanted` from those `given`, each (examples, ...); differentiable.
+
+        Only what lies between is computed.
+
+        Raises:
+            MeasureUnavailable: a layer in between takes in something that is not given: a skip connection
+                goes around the positions given.
+        """
+        values = dict(given)
+        for position in self._between(given, wanted):
+            inputs = [values[source] for source in self.nodes[position].sources]
+            feed = inputs[0] if len(inputs) == 1 else inputs
+            values[position] = self._layers[position](feed, training=False)
+        return [values[position] for position in wanted]
+
+    def _between(self, given: Mapping[int, Any], wanted: Sequence[int]) -> list[int]:
+        """Nodes that have to be computed, in forward order."""
+        needed, waiting = set(), [position for position in wanted if position not in given]
+        while waiting:
+            position = waiting.pop()
+            if position == INPUT:
+                raise MeasureUnavailable(f"a connection skips layer {self._name(max(given))}: cannot start from there")
+            if position not in needed:
+                needed.add(position)
+                waiting += [source for source in self.nodes[position].sources if source not in given]
+        return sorted(needed)
+
+    def _name(self, position: int) -> str:
+        return "input" if position == INPUT else self.nodes[position].name
+
+    def logits(self, inputs: Any) -> Any:
+        """Logits (examples, classes) of inputs (examples, ...); differentiable."""
+        return self.run({INPUT: inputs}, [self.output])[0]
+
+    def compiled(self, key: Any, function: Callable[..., Any], *specs: Any) -> Any:
+        """Compile a function of tensors once for each `key`; `specs` leave the number of examples open."""
+        if key not in self._compiled:
+            self._compiled[key] = tf.function(function, input_signature=specs)
+        return self._compiled[key]
+
+    def spec(self, position: int) -> Any:
+        """What `compiled` must know of tensors at a position."""
+        return tf.TensorSpec((None, *self._shapes[position]), self.dtype)
+
+    @functools.cached_property
+    def batch_size(self) -> int:
+        """Examples that are run at once: as many as fit, within reason, into memory and cache."""
+        numbers = sum(math.prod(shape) for shape in self._shapes.values())
+        return int(np.clip(BATCH_BYTES // (4 * numbers), 16, 1024))
+
+    def outputs(self, inputs: Array, wanted: Sequence[int] | None = None, start: int = INPUT) -> list[Array]:
+        """Run `inputs` (n, ...), as found at `start`, in batches; returns arrays (n, ...), one per position wanted.
+
+        By default the logits alone.
+        """
+        positions = tuple(wanted if wanted is not None else (self.output,))
+        run = self.compiled(
+            ("outputs", start, positions), lambda batch: self.run({start: batch}, positions), self.spec(start)
+        )
+        batches = [run(inputs[i : i + self.batch_size]) for i in range(0, len(inputs), self.batch_size)]
+        return [np.concatenate([batch[i].numpy() for batch in batches]) for i in range(len(positions))]
+
+
+def _make(node: Node, dtype: str) -> Any:
+    """Make the Keras layer of a node; its initial values do not matter, so they are not drawn."""
+    config = {name: "zeros" if name.endswith("_initializer") else value for name, value in node.config.items()}
+    return getattr(tf.keras.layers, node.kind).from_config({**config, "dtype": dtype})
+
+
+def _kernels(node: Node, position: int) -> Iterator[Kernel]:
+    kernel, *others = node.weights
+    if node.kind.startswith("Depthwise"):
+        yield Kernel(node.name, position, kernel, is_depthwise=True)
+    elif node.kind.startswith("Separable"):
+        yield Kernel(node.name, position, kernel, is_depthwise=True)
+        yield Kernel(node.name, position, others[0])
+    elif node.kind.endswith("Transpose"):
+        yield Kernel(node.name, position, np.swapaxes(kernel, -1, -2))
+    else:
+        yield Kernel(node.name, position, kernel)

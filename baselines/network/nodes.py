@@ -1,0 +1,144 @@
+"""A Keras model as plain data: what each layer is, which weights it has, and what it takes in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from baselines.lazy import tf
+from baselines.unavailable import MeasureUnavailable
+
+Array = np.ndarray[Any, Any]
+
+#: Position of the network's input, where others have a node's number.
+INPUT = -1
+
+#: Layers that do nothing in inference mode.
+_IDLE = {
+    "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise", "Identity",
+    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
+}  # fmt: skip
+
+#: Attributes under which layers keep kernels, in the order in which a layer applies them.
+KERNELS = ("depthwise_kernel", "pointwise_kernel", "kernel")
+
+
+@dataclass(frozen=True)
+class Node:
+    """One layer; its activation is a node of its own."""
+
+    name: str
+    kind: str  #: Keras' class
+    config: dict[str, Any] = field(repr=False)
+    weights: tuple[Array, ...] = field(repr=False)  #: in Keras' order
+    sources: tuple[int, ...]  #: positions that it takes in
+
+    @property
+    def has_kernel(self) -> bool:
+        """Whether it is a weight layer: dense, or a convolution of some kind."""
+        return self.kind == "Dense" or "Conv" in self.kind
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """A network: its nodes in forward order; the last one gives the logits."""
+
+    input_shape: tuple[int, ...]  #: of one example
+    nodes: tuple[Node, ...]
+    layers: tuple[tuple[tuple[int, ...], int], ...]
+    """For each layer of the model, in forward order, the positions of its inputs and of its output; after
+    a rewriting that loses some of them, positions of what is left."""
+
+
+def read_nodes(model: Any, weights: Sequence[Array] | None = None) -> Nodes:
+    """Take a model apart; `weights`, in the order of `get_weights()`, replace its own.
+
+    Fused activations become nodes, layers that are idle in inference mode vanish, and so does a final softmax.
+
+    Raises:
+        MeasureUnavailable: a layer that appears twice, a nested model, outputs that are not logits of classes.
+    """
+    given = list(model.get_weights() if weights is None else weights)
+    if len(given) != len(model.get_weights()):
+        raise MeasureUnavailable(f"expected {len(model.get_weights())} arrays of weights, found {len(given)}")
+    if len(model.inputs) != 1 or len(model.outputs) != 1 or len(model.outputs[0].shape) != 2:
+        raise MeasureUnavailable("expected a network with one input, and one output of (examples, classes)")
+    if int(model.outputs[0].shape[1]) < 2:
+        raise MeasureUnavailable(f"expected a logit for each of two classes or more, found {model.outputs[0].shape[1]}")
+    reader = _Reader()
+    for layer, sources in _layers(model):
+        count = len(layer.get_weights())
+        own, given = given[:count], given[count:]
+        reader.add(layer, sources, tuple(np.asarray(array) for array in own))
+    return _without_softmax(
+        Nodes(tuple(map(int, model.inputs[0].shape[1:])), tuple(reader.nodes), tuple(reader.layers))
+    )
+
+
+def _layers(model: Any) -> list[tuple[Any, list[int]]]:
+    """Layers in forward order with the numbers of the layers that feed them."""
+    layers = [layer for layer in model.layers if type(layer).__name__ != "InputLayer"]
+    if isinstance(model, tf.keras.Sequential):
+        return [(layer, [number - 1]) for number, layer in enumerate(layers)]
+    producers = {id(model.inputs[0]): INPUT}
+    found = []
+    for number, layer in enumerate(layers):
+        try:
+            sources = [producers[id(tensor)] for tensor in tf.nest.flatten(layer.input)]
+            producers[id(layer.output)] = number
+        except (AttributeError, KeyError) as error:
+            raise MeasureUnavailable(f"layer {layer.name} is used twice, or not in forward order") from error
+        found.append((layer, sources))
+    return found
+
+
+class _Reader:
+    """Turns layers into nodes, one after the other."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.layers: list[tuple[tuple[int, ...], int]] = []
+        self._outputs: list[int] = []  #: layer -> position of its output
+
+    def add(self, layer: Any, feeding: list[int], weights: tuple[Array, ...]) -> None:
+        """Add a layer that takes in the outputs of the layers `feeding`."""
+        kind = type(layer).__name__
+        if hasattr(layer, "layers") or not hasattr(tf.keras.layers, kind):
+            raise MeasureUnavailable(f"layer {layer.name} ({kind}) is not one of Keras' own layers")
+        sources = tuple(INPUT if number == INPUT else self._outputs[number] for number in feeding)
+        output = sources[0]
+        if kind not in _IDLE:
+            config = layer.get_config()
+            activation = getattr(layer, "activation", None) if kind != "Activation" else None
+            if activation is not None and "activation" in config:
+                config["activation"] = "linear"
+            if kind == "BatchNormalization":
+                config["axis"] = _axis(layer)
+            output = self._append(Node(layer.name, kind, config, weights, sources))
+            if activation not in (None, tf.keras.activations.linear):
+                fused = {"activation": tf.keras.activations.serialize(activation)}
+                output = self._append(Node(f"{layer.name} activation", "Activation", fused, (), (output,)))
+        self._outputs.append(output)
+        self.layers.append((sources, output))
+
+    def _append(self, node: Node) -> int:
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+
+def _axis(norm: Any) -> int:
+    """The axis of a batch normalization, -1 if it is the last one however it is written."""
+    axis = norm.axis if isinstance(norm.axis, int) else int(norm.axis[0])
+    return -1 if axis in (-1, norm.input_spec.ndim - 1) else axis
+
+
+def _without_softmax(network: Nodes) -> Nodes:
+    """Drop a softmax at the very end: measures look at logits."""
+    *rest, last = network.nodes
+    softmax = {"Softmax"} if last.kind == "Softmax" else {last.config.get("activation")}
+    if not softmax & {"Softmax", "softmax"}:
+        return network
+    before, end = last.sources[0], len(rest)
+    layers = tuple((sources, before if output == end else output) for sources, output in network.layers)
+    return replace(network, nodes=tuple(rest), layers=layers)

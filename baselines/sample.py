@@ -1,0 +1,57 @@
+"""Training examples as arrays, drawn by seed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+#: Examples that are taken from a dataset at once.
+READ = 4096
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Examples of the training set."""
+
+    inputs: Array  #: (n, ...), float32
+    labels: Array  #: (n,), int32
+    population: int  #: m, the size of the whole training set
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def take(self, positions: Array) -> "Sample":
+        """Return the examples at `positions`."""
+        return Sample(self.inputs[positions], self.labels[positions], self.population)
+
+
+def read_examples(dataset: Any) -> Sample:
+    """Read the whole training set, an unbatched `tf.data.Dataset` of (input, label), in its own order."""
+    parts = [(inputs.numpy(), labels.numpy()) for inputs, labels in dataset.batch(READ)]
+    inputs = np.concatenate([part[0] for part in parts]).astype(np.float32, copy=False)
+    labels = np.concatenate([part[1] for part in parts]).astype(np.int32, copy=False).reshape(-1)
+    return Sample(inputs, labels, len(labels))
+
+
+def draw(examples: Sample, number: int, seed: int, *, by_class: bool = False) -> Sample:
+    """Draw `number` examples without replacement, or take all, shuffled, if there are fewer.
+
+    `by_class` draws each class in proportion, and at least two of it where it has two.
+    """
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(examples))
+    if number >= len(examples):
+        return examples.take(order)
+    return examples.take(_by_class(examples.labels, order, number) if by_class else order[:number])
+
+
+def _by_class(labels: Array, order: Array, number: int) -> Array:
+    """The first of `order` in each class, mixed again in the order of `order`."""
+    share = number / len(labels)
+    chosen = [
+        members[: max(round(share * len(members)), 2)]
+        for members in (order[labels[order] == label] for label in np.unique(labels))
+    ]
+    return order[np.isin(order, np.concatenate(chosen))]

@@ -1,0 +1,185 @@
+"""The view of a network that all measures share: same function as the model, taken apart, folded, split."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import layers, t1
+
+from baselines import MeasureUnavailable
+from baselines.network import INPUT, Network, fold_batch_norm, read_nodes
+from baselines.subject import Subject, shared, sharing, subject_of
+
+
+def with_random_weights(model, seed=0):
+    rng = np.random.default_rng(seed)
+    model.set_weights([rng.uniform(0.2, 1.5, w.shape) * rng.choice([-1, 1], w.shape) for w in model.get_weights()])
+    for layer in model.layers:
+        if isinstance(layer, layers.BatchNormalization):
+            layer.moving_variance.assign(np.abs(layer.moving_variance.numpy()))
+    return model
+
+
+def residual():
+    source = tf.keras.Input((6, 6, 2))
+    flow = layers.Conv2D(4, 3, padding="same", use_bias=False)(source)
+    flow = layers.ReLU()(layers.BatchNormalization()(flow))
+    inner = layers.BatchNormalization(scale=False)(layers.Conv2D(4, 3, padding="same")(flow))
+    flow = layers.Activation("relu")(layers.Add()([flow, inner]))
+    flow = layers.Dropout(0.5)(layers.GlobalAveragePooling2D()(flow))
+    return with_random_weights(tf.keras.Model(source, layers.Dense(3, "softmax")(flow)))
+
+
+def chain(*middle, shape=(6, 6, 2)):
+    return with_random_weights(tf.keras.Sequential([tf.keras.Input(shape), *middle, layers.Flatten(), layers.Dense(3)]))
+
+
+MODELS = {
+    "residual": residual,
+    "folded backward": lambda: chain(
+        layers.Conv2D(4, 3, strides=2), layers.BatchNormalization(), layers.ReLU(), layers.SeparableConv2D(5, 2),
+        layers.BatchNormalization(center=False),
+    ),
+    "folded forward": lambda: chain(
+        layers.Conv2D(4, 3, activation="relu"), layers.BatchNormalization(axis=3), layers.Conv2D(3, 2),
+    ),
+    "folded at the input": lambda: chain(layers.BatchNormalization(), layers.Conv2D(3, 2)),
+    "kinds of layers": lambda: chain(
+        layers.DepthwiseConv2D(2, depth_multiplier=2), layers.PReLU(), layers.Conv2DTranspose(3, 2), layers.ELU(),
+        layers.ZeroPadding2D(), layers.AveragePooling2D(2), layers.LeakyReLU(), layers.GaussianNoise(0.1),
+    ),
+    "sequence": lambda: chain(
+        layers.Conv1D(4, 3), layers.BatchNormalization(axis=2), layers.MaxPooling1D(), shape=(12, 2)
+    ),
+}  # fmt: skip
+
+
+def logits(model, inputs):
+    """Logits of a model, up to a shift by a number per example where it ends with softmax."""
+    outputs = model(inputs).numpy()
+    return np.log(outputs) if getattr(model.layers[-1], "activation", None) is tf.keras.activations.softmax else outputs
+
+
+def centred(array):
+    return array - array.mean(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize("rewrite", [lambda nodes: nodes, fold_batch_norm], ids=["as it is", "folded"])
+def test_it_is_the_same_function(make, rewrite):
+    model = make()
+    inputs = np.random.default_rng(1).random((5, *model.input_shape[1:]), np.float32)
+    network = Network(rewrite(read_nodes(model)))
+    found = network.outputs(inputs)[0]
+    assert centred(found) == pytest.approx(centred(logits(model, inputs)), abs=1e-3, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["residual", "folded backward", "folded forward", "folded at the input", "sequence"])
+def test_no_batch_normalization_is_left(name):
+    nodes = fold_batch_norm(read_nodes(MODELS[name]())).nodes
+    assert {"BatchNormalization", "Dropout", "Identity"} & {node.kind for node in nodes} == set()
+
+
+def test_one_that_cannot_be_folded_stays_with_a_warning():
+    model = chain(layers.Conv2D(2, 2, activation="relu"), layers.BatchNormalization(), layers.MaxPooling2D())
+    with pytest.warns(UserWarning, match="cannot be folded"):
+        nodes = fold_batch_norm(read_nodes(model))
+    assert "BatchNormalization" in {node.kind for node in nodes.nodes}
+
+
+def test_folding_undoes_a_change_of_scale():
+    def kernels(scale):
+        model = chain(layers.Conv2D(4, 3), layers.BatchNormalization(epsilon=1e-3 * scale**2))
+        conv, norm = model.layers[0], model.layers[1]
+        conv.set_weights([scale * array for array in conv.get_weights()])
+        gamma, beta, mean, variance = norm.get_weights()
+        norm.set_weights([gamma, beta, scale * mean, scale**2 * variance])
+        return [kernel.array for kernel in Network(fold_batch_norm(read_nodes(model))).kernels]
+
+    for one, other in zip(kernels(1.0), kernels(7.0), strict=True):
+        assert one == pytest.approx(other, rel=1e-4)
+
+
+def test_intermediate_outputs_are_those_of_the_models_layers():
+    model = residual()
+    inputs = np.random.default_rng(1).random((4, 6, 6, 2), np.float32)
+    network = Network(read_nodes(model))
+    places = [output for _, output in network.layers[:-1]]
+    expected = tf.keras.Model(model.inputs, [layer.output for layer in model.layers[1:-1]])(inputs)
+    for position, found, own in zip(places, network.outputs(inputs, places), expected, strict=True):
+        assert found == pytest.approx(own.numpy(), rel=1e-4, abs=1e-4)
+        assert network.shape(position) == found.shape[1:]
+
+
+def test_it_runs_on_from_a_layer_but_not_past_a_skip_connection():
+    network = Network(read_nodes(residual()))
+    inputs = np.random.default_rng(1).random((4, 6, 6, 2), np.float32)
+    before, add, end = network.layers[2][1], network.layers[5][1], network.output
+    assert network.nodes[add].kind == "Add"
+    first, middle, last = network.outputs(inputs, [before, add, end])
+    assert network.outputs(first, start=before)[0] == pytest.approx(last, rel=1e-4)
+    assert network.outputs(middle, start=add)[0] == pytest.approx(last, rel=1e-4)
+    inside = network.layers[3][1]
+    with pytest.raises(MeasureUnavailable, match="skips layer conv2d"):
+        network.outputs(network.outputs(inputs, [inside])[0], start=inside)
+
+
+def test_what_cannot_be_looked_at_is_named():
+    source = tf.keras.Input((4,))
+    twice = layers.Dense(4, name="twice")
+    for model, name in (
+        (tf.keras.Model(source, layers.Dense(2)(twice(twice(source)))), "twice"),
+        (tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.Sequential([layers.Dense(2)], name="nested")]), "nested"),
+        (tf.keras.Sequential([tf.keras.Input((4,)), layers.Dense(1)]), "two classes"),
+    ):
+        with pytest.raises(MeasureUnavailable, match=name):
+            read_nodes(model)
+
+
+def test_matrices_of_kernels():
+    model = chain(layers.Conv2D(4, 3), layers.DepthwiseConv2D(2, depth_multiplier=2), layers.Conv2DTranspose(5, 2))
+    conv, depthwise, transposed, dense = Network(read_nodes(model)).kernels
+    assert (conv.matrix.shape, dense.matrix.shape) == ((18, 4), (5 * 16, 3))
+    assert (depthwise.matrix.shape, transposed.matrix.shape) == ((16, 8), (4 * 8, 5))
+    assert np.count_nonzero(depthwise.matrix) == depthwise.array.size
+
+
+def test_restoring_undoes_changes_and_the_model_is_never_changed():
+    model = t1()
+    before = [array.copy() for array in model.get_weights()]
+    network = Network(read_nodes(model))
+
+    def fail_half_way():
+        with network.restoring():
+            for variable in network.variables:
+                variable.assign(variable + 1)
+            assert np.array_equal(network.variables[0].numpy(), before[0] + 1)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail_half_way()
+    assert all(map(np.array_equal, before, [variable.numpy() for variable in network.variables]))
+    assert all(map(np.array_equal, before, model.get_weights()))
+
+
+def test_work_is_shared_within_sharing_only():
+    calls = []
+
+    @shared
+    def compute(_subject: Subject, number: int) -> int:
+        calls.append(number)
+        return number
+
+    model, data = t1(), object()
+    for _ in range(2):
+        compute(subject_of(model, data), 1)
+    assert calls == [1, 1]
+    with sharing():
+        for number in (1, 1, 2):
+            assert compute(subject_of(model, data), number) == number
+        compute(subject_of(t1(), data), 1)
+    assert calls == [1, 1, 1, 2, 1]
+
+
+def test_the_input_is_a_position():
+    network = Network(read_nodes(t1()))
+    assert network.outputs(np.float32([[1, 1]]), [INPUT, *network.weight_nodes])[1].tolist() == [[3, 1]]
