@@ -14,7 +14,7 @@ BASELINES = vc_dim distance_from_init jacobian_norm num_params random
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-18s%s\n", $$1, $$2 }'
 
-demo: setup sandbox ## Set everything up, run the cheap baselines on the shipped task, print the leaderboard
+demo: setup sandbox ## Set everything up, run the cheap baselines on the shipped tasks, print the leaderboard
 	@mkdir -p $(DEMO)
 	unsafe=$$(.ci/sandbox-option $(BIN)/python) && \
 	$(BIN)/pgdl run $(BASELINES) --tasks task_data --results $(DEMO)/results.db $$unsafe

@@ -7,7 +7,7 @@ test accuracy) and the value that a complexity measure gave each model. No files
 from scoring.errors import GridError, ScoreUndefined
 from scoring.grid import Grid
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
-from scoring.official import OfficialScore, official_score
+from scoring.official import MINIMUM_HYPERPARAMETERS, OfficialScore, official_score
 from scoring.oracle import noisy_oracle
 from scoring.printed import PrintedScore, Ties, printed_score
 from scoring.ranking import Entry, Ranked, rank
@@ -16,6 +16,7 @@ from scoring.task_score import TaskScore, score_task
 from scoring.values import Value
 
 __all__ = [
+    "MINIMUM_HYPERPARAMETERS",
     "RULE",
     "Entry",
     "Failure",

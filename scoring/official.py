@@ -11,6 +11,7 @@ from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
 from scoring.vectors import Vector, as_vectors_of
 
+MINIMUM_HYPERPARAMETERS = 3  #: that vary: fewer leave one pair of models per cell
 EPSILON = 1e-12
 """Added inside the entropy's logarithm by the scoring program; a perfect measure scores 1.000000000003."""
 
@@ -54,9 +55,11 @@ def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialSc
     Source: scoring program of the NeurIPS 2020 competition "Predicting Generalization in Deep Learning".
     """
     measure, gap = as_vectors_of(len(grid.models), measure, gap)
-    if len(grid.varying) < 3:
+    if len(grid.varying) < MINIMUM_HYPERPARAMETERS:
         found = ", ".join(grid.varying) or "none"
-        raise ScoreUndefined(f"official score: expected at least 3 hyperparameters that vary, found {found}")
+        raise ScoreUndefined(
+            f"official score: expected at least {MINIMUM_HYPERPARAMETERS} hyperparameters that vary, found {found}"
+        )
     pairs = {pair: _conditioned_on(pair, measure, gap, grid) for pair in combinations(grid.names, 2)}
     return OfficialScore(min(pairs.values()), pairs)
 

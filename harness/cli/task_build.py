@@ -45,6 +45,7 @@ def command(recipe: Path, out: Path, workers: int | None, limit: int | None, res
     from harness.corpus.build import Build
     from harness.corpus.recipe import read_recipe
     from harness.sandbox.devices import find_gpus
+    from scoring import MINIMUM_HYPERPARAMETERS
 
     console = Console(highlight=False, soft_wrap=True)
     read = read_recipe(recipe)
@@ -52,6 +53,9 @@ def command(recipe: Path, out: Path, workers: int | None, limit: int | None, res
     if build.is_finished:
         console.print(f"{build.task} is finished already", markup=False)
         return 0
+    if len(read.grid) < MINIMUM_HYPERPARAMETERS:
+        needed = f"the official score needs {MINIMUM_HYPERPARAMETERS} hyperparameters, this grid has {len(read.grid)}"
+        console.print(f"Note: {needed}.")
     if not resume:
         build.forget()
     build.begin()
@@ -65,7 +69,8 @@ def command(recipe: Path, out: Path, workers: int | None, limit: int | None, res
     failed = _train(build, missing, number, console) if missing else []
     if missing:
         trained, hours = len(missing) - len(failed), (time.monotonic() - started) / 3600
-        console.print(f"{trained} models in {60 * hours:.1f} min: {trained / hours:.0f} per hour")
+        models = f"{trained} model{'s' * (trained != 1)}"
+        console.print(f"{models} in {60 * hours:.1f} min: {trained / hours:.0f} per hour")
     return _close(build, failed, console)
 
 

@@ -3,6 +3,7 @@
 The same content gives the same bytes, whenever and wherever it is written.
 """
 
+import io
 import json
 import struct
 from collections.abc import Mapping, Sequence
@@ -65,7 +66,8 @@ def write_weights(path: Path, layers: Sequence[NamedWeights]) -> None:
     Nothing in the file depends on when it was written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with _timeless_file(path) as file:
+    image = io.BytesIO()  # written at once at the end: on a full disk HDF5 crashes while it cleans up
+    with _timeless_file(image) as file:
         file.attrs["backend"] = np.bytes_("tensorflow")  # of fixed length: no heap of 4 kB
         file.attrs["keras_version"] = np.bytes_("2.4.0")
         file.attrs["layer_names"] = np.array([name for name, _ in layers], dtype=np.bytes_)
@@ -75,14 +77,16 @@ def write_weights(path: Path, layers: Sequence[NamedWeights]) -> None:
             inner = _timeless_group(group, layer)
             for name, array in weights:
                 inner.create_dataset(f"{name}:0", data=array, track_times=False)
+    path.write_bytes(image.getvalue())
 
 
-def _timeless_file(path: Path) -> h5py.File:
+def _timeless_file(image: io.BytesIO) -> h5py.File:
     """Create an HDF5 file that does not say when; h5py has no other way to ask for it."""
     creation, access = h5py.h5p.create(h5py.h5p.FILE_CREATE), h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     creation.set_obj_track_times(False)
     access.set_libver_bounds(h5py.h5f.LIBVER_V18, h5py.h5f.LIBVER_V18)  # half the overhead of the oldest format
-    return h5py.File(h5py.h5f.create(bytes(path), h5py.h5f.ACC_TRUNC, creation, access))
+    access.set_fileobj_driver(h5py.h5fd.fileobj_driver, image)
+    return h5py.File(h5py.h5f.create(b"weights", h5py.h5f.ACC_TRUNC, creation, access))
 
 
 def _timeless_group(parent: h5py.Group, name: str) -> h5py.Group:

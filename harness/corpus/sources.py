@@ -124,7 +124,9 @@ def _keras(name: str) -> Source:
         train, test = getattr(keras.datasets, name).load_data()
     except Exception as error:  # Keras raises bare ones for downloads, and any for a damaged file
         home = os.environ.get("KERAS_HOME", "~/.keras")
-        raise _not_loaded(name, error, f"put {url} there as {home}/datasets/{kept}") from error
+        raise _not_loaded(
+            name, error, f"fetch {url} where that is possible and put it here as {home}/datasets/{kept}"
+        ) from error
     parts = [Split(images, labels.reshape(-1).astype(np.int32)) for images, labels in (train, test)]
     return Source(parts[0], parts[1], n_classes)
 

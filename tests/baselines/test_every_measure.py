@@ -15,9 +15,7 @@ import baselines
 
 
 def test_importing_the_registry_imports_no_tensorflow():
-    program = (
-        "import sys, baselines; print([name for name in ('tensorflow', 'keras', 'sklearn') if n in sys.modules])"
-    )
+    program = "import sys, baselines; print([n for n in ('tensorflow', 'keras', 'sklearn') if n in sys.modules])"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
 

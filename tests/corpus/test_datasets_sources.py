@@ -144,7 +144,7 @@ class TestKeras:
         message = str(refused.value)
         _, url, kept = sources.KERAS[name]
         assert message.startswith(f"cannot load {name}: found URL fetch failure on https://")
-        assert message.endswith(f"; put {url} there as {home}/datasets/{kept}")
+        assert message.endswith(f"; fetch {url} where that is possible and put it here as {home}/datasets/{kept}")
         assert "\n" not in message
 
     @pytest.mark.parametrize("name", [name for name in sources.KERAS if name != "fashion_mnist"])

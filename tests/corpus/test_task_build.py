@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -147,3 +148,20 @@ def test_a_loss_that_is_no_number_any_more(build, tmp_path):
     assert "not trained: the loss is" in done.stdout
     assert not (tmp_path / "input_data").exists()
     assert build("task", "validate", tmp_path).returncode == 2
+
+
+def test_a_disk_that_takes_no_more_is_one_line_and_costs_nothing_that_is_finished(environment, build, tmp_path):
+    recipe = tmp_path / "large.toml"  # the second model is too large
+    recipe.write_text(RECIPE.replace('"tiny"', '"large"').replace("[16, 32]", "[16, 9000]").replace("0.3", "1e-9"))
+    recipe.write_text(recipe.read_text().replace("max_epochs = 60", "max_epochs = 1"))
+    command = [*PGDL, "task", "build", str(recipe), "--out", str(tmp_path), "--workers", "1"]
+    limit = 1_000_000
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )  # fmt: skip
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "File too large" in done.stderr
+    assert "what is finished is kept" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "2 of 4 models are finished already" in build("task", "build", recipe, "--out", tmp_path).stdout

@@ -1,0 +1,88 @@
+"""The shipped demo tasks are what their recipes say and their records claim."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from e2e.real_runs import PGDL
+
+from harness.corpus.recipe import Recipe, read_recipe
+from harness.task.layout import find_tasks
+from harness.task.reference import read_reference
+
+TASK_DATA = Path(__file__).parents[2] / "task_data"
+TASKS = sorted(path.name for path in (TASK_DATA / "input_data").iterdir())
+
+
+@pytest.fixture(params=TASKS)
+def recipe(request) -> Recipe:
+    return read_recipe(TASK_DATA / "recipes" / f"{request.param}.toml")
+
+
+def training(recipe: Recipe) -> list[dict]:
+    """The records of how the models were trained."""
+    return json.loads((TASK_DATA / "reference_data" / recipe.name / "training.json").read_text())
+
+
+def test_all_of_them_are_small():
+    assert sum(path.stat().st_size for path in TASK_DATA.rglob("*") if path.is_file()) <= 12_000_000
+
+
+def test_they_were_built_by_the_shipped_recipes(recipe):
+    assert (TASK_DATA / "reference_data" / recipe.name / "recipe.toml").read_text() == recipe.text
+
+
+def test_they_are_valid():
+    done = subprocess.run([*PGDL, "task", "validate", str(TASK_DATA)], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.count(": valid")) == (0, len(TASKS)), done.stdout
+
+
+def test_one_model_in_every_cell_with_the_recorded_accuracies(recipe):
+    files = find_tasks(TASK_DATA, [recipe.name])[0]
+    assert files.reference is not None
+    reference, records = read_reference(files.reference), training(recipe)
+    assert [record["cell"] for record in records] == [cell.number for cell in recipe.cells]
+    for record in records:
+        model = f"model_{record['cell']}"
+        assert reference.train_accuracy[model] == record["metrics"]["train_acc"]
+        assert reference.test_accuracy[model] == record["metrics"]["test_acc"]
+
+
+def test_gaps_are_spread_more_widely_than_they_are_uncertain(recipe):
+    gaps = [record["metrics"]["train_acc"] - record["metrics"]["test_acc"] for record in training(recipe)]
+    assert np.std(gaps) > 2 * np.sqrt(0.08 * 0.92 / 1477), "twice the standard error of an accuracy of 0.92"
+    assert len(set(gaps)) > 20
+
+
+def test_the_models_fit_the_training_data(recipe):
+    records = training(recipe)
+    assert np.mean([record["reached"] for record in records]) >= 0.9
+    assert min(record["metrics"]["train_acc"] for record in records) > 0.9
+
+
+@pytest.mark.timeout(300)
+def test_a_cell_that_is_built_again_starts_the_same_and_ends_alike(recipe, tmp_path):
+    """Data and initial weights to the last bit; sums, and so trained weights, depend on the processor."""
+    file = TASK_DATA / "recipes" / f"{recipe.name}.toml"
+    command = [*PGDL, "task", "build", str(file), "--out", str(tmp_path), "--limit", "1", "--workers", "1"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    built, shipped = tmp_path / "building" / recipe.name, TASK_DATA / "input_data" / recipe.name
+    for shard in (shipped / "dataset_1").rglob("*.tfrecord"):
+        assert (built / "data" / shard.relative_to(shipped / "dataset_1")).read_bytes() == shard.read_bytes()
+    assert (built / "cell_0" / "config.json").read_text() == (shipped / "model_0" / "config.json").read_text()
+    assert weights(built / "cell_0" / "weights_init.hdf5") == weights(shipped / "model_0" / "weights_init.hdf5")
+    record = json.loads((built / "records" / "0.json").read_text())
+    assert record["reached"]
+    assert record["metrics"]["test_acc"] == pytest.approx(training(recipe)[0]["metrics"]["test_acc"], abs=0.1)
+
+
+def weights(path: Path) -> dict[str, bytes]:
+    """Every array of a weight file."""
+    found: dict[str, bytes] = {}
+    with h5py.File(path) as file:
+        file.visititems(lambda name, item: found.update({name: item[()].tobytes()} if hasattr(item, "shape") else {}))
+    return found
