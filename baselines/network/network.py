@@ -151,7 +151,7 @@ class Network:
     def compiled(self, key: Any, function: Callable[..., Any], *specs: Any) -> Any:
         """Compile a function of tensors once for each `key`; `specs` leave the number of examples open."""
         if key not in self._compiled:
-            self._compiled[key] = tf.function(function, input_signature=specs)
+            self._compiled[key] = tf.function(function, input_signature=specs, autograph=False)
         return self._compiled[key]
 
     def spec(self, position: int) -> Any:

@@ -69,8 +69,7 @@ def command(recipe: Path, out: Path, workers: int | None, limit: int | None, res
     failed = _train(build, missing, number, console) if missing else []
     if missing:
         trained, hours = len(missing) - len(failed), (time.monotonic() - started) / 3600
-        models = f"{trained} model{'s' * (trained != 1)}"
-        console.print(f"{models} in {60 * hours:.1f} min: {trained / hours:.0f} per hour")
+        console.print(f"{_models(trained)} in {60 * hours:.1f} min: {trained / hours:.0f} per hour")
     return _close(build, failed, console)
 
 
@@ -148,6 +147,10 @@ def _line(recipe: "Recipe", cell: int, kind: str, details: dict[str, Any]) -> st
     return f"model_{cell} ({where}): {figures}, {details['epochs']} epochs, {details['seconds']:.1f} s{mark}"
 
 
+def _models(number: int) -> str:
+    return f"{number} model{'s' * (number != 1)}"
+
+
 def _close(build: "Build", failed: "Sequence[int]", console: "Console") -> int:
     """Say how things stand, and put the task together if all of it is there."""
     import statistics
@@ -157,10 +160,10 @@ def _close(build: "Build", failed: "Sequence[int]", console: "Console") -> int:
     gaps = [record["metrics"]["train_acc"] - record["metrics"]["test_acc"] for record in records.values()]
     if gaps:
         spread = f"min {min(gaps):.4f}, median {statistics.median(gaps):.4f}, max {max(gaps):.4f}"
-        console.print(f"gaps of {len(gaps)} models: {spread}")
+        console.print(f"gaps of {_models(len(gaps))}: {spread}")
     if unreached:
         names = ", ".join(f"model_{number}" for number in unreached)
-        console.print(f"{len(unreached)} models did not reach the criterion: {names}")
+        console.print(f"{_models(len(unreached))} did not reach the criterion: {names}")
     refused = [number for number in unreached if recipe.cells[number].training.unreached == "error"]
     if failed or refused:
         console.print("The task is not complete: change the recipe (learning rate, epochs, criterion), or try again.")
