@@ -8,10 +8,10 @@ import importlib
 
 from baselines.load import load
 from baselines.measure import MEASURES, Complexity, Measure, MeasureUnavailable, Need
-from baselines.subject import sharing
+from baselines.subject import share, sharing
 
 #: The families, in the order of the catalogue; each registers its measures when it is imported.
 for _family in ("size", "norm", "jacobian", "sharpness", "control"):
     importlib.import_module(f"baselines.{_family}")
 
-__all__ = ["MEASURES", "Complexity", "Measure", "MeasureUnavailable", "Need", "load", "sharing"]
+__all__ = ["MEASURES", "Complexity", "Measure", "MeasureUnavailable", "Need", "load", "share", "sharing"]

@@ -90,6 +90,12 @@ def sharing() -> Iterator[None]:
         _current = before
 
 
+def share() -> None:
+    """Share from now on, until the process ends."""
+    global _current
+    _current = [] if _current is None else _current
+
+
 def subject_of(model: Any, dataset: Any) -> Subject:
     """Return the subject of a model and a dataset, within `sharing()` always the same one."""
     for subject in _current or ():

@@ -20,6 +20,9 @@ from harness.execution.plan import PlannedCall
 from harness.records import Evaluation
 from harness.sandbox.outcome import Outcome
 
+#: Submissions that have a line each on a terminal; of more only the sum is shown.
+SHOWN_LINES = 12
+
 #: Failures of one submission that are printed as they happen; the summary counts them all.
 SHOWN_FAILURES = 5
 
@@ -43,7 +46,9 @@ class RunProgress:
         )  # fmt: skip
         width = max(map(len, self._total), default=0)
         self._lines: dict[str, TaskID] = {
-            name: self._bars.add_task(name.ljust(width), total=number, failed="", start=False)
+            name: self._bars.add_task(
+                name.ljust(width), total=number, failed="", start=False, visible=len(self._total) <= SHOWN_LINES
+            )
             for name, number in self._total.items()
         }
         self._all = self._bars.add_task("all".ljust(width), total=len(calls), failed="")

@@ -18,6 +18,10 @@ from harness.sandbox.result import TAIL, CallResult, Ended, printable, read_clai
 TICK = 0.05
 
 
+#: What leaves the worker as it was, so that it can be asked for another measure.
+HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}
+
+
 class StoppedError(Exception):
     """The run is being stopped; the call has no result."""
 
@@ -47,15 +51,19 @@ def prepare_call(
 
 
 class Call:
-    """A call on a started worker; `run` or `discard` ends it."""
+    """A call on a started worker; `run` or `discard` ends it.
+
+    The harness' own baselines may share a worker: `run` with `keep`, until it `is_over`.
+    """
 
     def __init__(self, worker: WorkerProcess, limits: Limits, stopping: Callable[[], bool]) -> None:
         self._worker, self._limits, self._stopping = worker, limits, stopping
         self._usage = Usage(0, 0.0)
         self._peak = 0
+        self._cpu_before = 0.0  #: processor seconds when the model was loaded
         self._when = " before the measure was called"  #: what a message adds as long as that is so
         self._result = CallResult(Outcome.INFRA_ERROR)
-        self._over = False
+        self.is_over = False
 
     def wait_until_ready(self, started: float) -> None:
         """Wait for the worker's imports; raises `Ended` if they fail, `StoppedError`."""
@@ -63,57 +71,64 @@ class Call:
         startup = time.monotonic() - started
         self._result = replace(self._result, startup_wall_s=startup, environment=dict(ready["environment"]))
 
-    def run(self, seed: int, clock: Clock) -> CallResult:
-        """Load the model, start the clock, call the measure; returns whatever became of it.
+    def run(self, seed: int, clock: Clock, module: str = "complexity", *, keep: bool = False) -> CallResult:
+        """Load the model, start the clock, call the measure of `module`; returns whatever became of it.
 
-        Raises `StoppedError`.
+        `keep` lets the worker live for another measure, if it came to no harm. Raises `StoppedError`.
         """
         try:
-            self._load(seed)
+            self._load(seed, module)
             ended = self._timed(clock)
         except Ended as early:
             ended = early
-        return self.finish(ended)
+        if not keep or ended.outcome not in HARMLESS:
+            return self.finish(ended)
+        result = self._report(ended)
+        self._result = replace(self._result, startup_wall_s=0.0)  # the next one finds it started
+        self._peak = 0
+        return result
 
     def discard(self) -> None:
         """Kill the worker if it is still there."""
-        if not self._over:
-            self._over = True
+        if not self.is_over:
+            self.is_over = True
             self._worker.kill()
 
     def finish(self, ended: Ended) -> CallResult:
         """Kill the worker, and put the result together."""
-        self._over = True
+        self.is_over = True
         if self._worker.body.ran_out_of_memory():  # whatever it claimed meanwhile
             limit = self._limits.memory_bytes
             self._peak = max(self._peak, limit)
             ended = Ended(Outcome.MEMORY, f"out of memory (limit {limit // MIB} MiB, all of it used){self._when}")
-        outcome, message = ended.outcome, ended.message
         survived = not self._worker.kill()
         if survived:
-            outcome, message = Outcome.INFRA_ERROR, "the sandbox did not end when it was killed"
+            ended = Ended(Outcome.INFRA_ERROR, "the sandbox did not end when it was killed")
+        return replace(self._report(ended), survived_kill=survived)
+
+    def _report(self, ended: Ended) -> CallResult:
         return replace(
             self._result,
-            outcome=outcome,
-            value=ended.value if outcome is Outcome.OK else None,
-            message=message,
+            outcome=ended.outcome,
+            value=ended.value,
+            message=ended.message,
             peak_memory_bytes=self._peak,
             output_tail=printable(self._worker.output.decode(errors="replace"))[-TAIL:],
-            survived_kill=survived,
         )
 
-    def _load(self, seed: int) -> None:
+    def _load(self, seed: int, module: str) -> None:
         limits, loading = self._limits, time.monotonic()
         bounds = {
             "processes": limits.processes,
             "open_files": limits.open_files,
             "file_bytes": limits.file_bytes,
         }
-        self._worker.send(limits=bounds, seed=seed)
+        self._worker.send(limits=bounds, seed=seed, module=module)
         self._expect("loaded", lambda: limits.startup_s - (time.monotonic() - loading))
         self._look()
-        load_wall = time.monotonic() - loading
-        self._result = replace(self._result, load_wall_s=load_wall, load_cpu_s=self._usage.cpu_s)
+        load_wall, load_cpu = time.monotonic() - loading, self._usage.cpu_s - self._cpu_before
+        self._cpu_before = self._usage.cpu_s
+        self._result = replace(self._result, load_wall_s=load_wall, load_cpu_s=load_cpu)
         self._worker.output = b""  # what the libraries printed is not the submission's output
 
     def _timed(self, clock: Clock) -> Ended:
@@ -132,7 +147,8 @@ class Call:
         if ended.outcome is Outcome.TIMEOUT:
             ended = Ended(Outcome.TIMEOUT, f"{ended.message} (used {wall:.2f} s)")
         self._look()
-        cpu = self._usage.cpu_s - self._result.load_cpu_s
+        cpu = self._usage.cpu_s - self._cpu_before
+        self._cpu_before = self._usage.cpu_s
         self._result = replace(self._result, call_wall_s=wall, call_cpu_s=max(cpu, 0.0))
         return ended
 

@@ -1,0 +1,43 @@
+"""Which calls are made in one sandbox: those of the harness' own baselines on one model, so that they share work.
+
+A participant's submission always has a sandbox to itself.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.execution.plan import PlannedCall
+
+#: Calls that are made in one sandbox, one after the other.
+Batch = tuple[PlannedCall, ...]
+
+
+def make_batches(calls: Sequence[PlannedCall]) -> list[Batch]:
+    """Put together what may share a sandbox; batches come in the order of their first calls."""
+    together: dict[object, list[PlannedCall]] = {}
+    for number, call in enumerate(calls):
+        shares = call.submission.is_baseline and call.submission.problem is None
+        together.setdefault((call.task.name, call.model.id, call.keras) if shares else number, []).append(call)
+    return [batch for group in together.values() for batch in _without_repeats(group)]
+
+
+def _without_repeats(group: list[PlannedCall]) -> list[Batch]:
+    """A call that is to be made twice is to be made in two sandboxes."""
+    distinct = {call.key: call for call in group}
+    if len(distinct) == len(group):
+        return [tuple(group)]
+    return [(call,) for call in group]
+
+
+def module_of(batch: Batch, planned: PlannedCall) -> str:
+    """Return the name under which `write_batch` wrote the module with a call's function `complexity`."""
+    return "complexity" if len(batch) == 1 else f"complexity_{batch.index(planned)}"
+
+
+def write_batch(batch: Batch, directory: Path) -> None:
+    """Write the files of a batch's submissions, which are alike but for complexity.py."""
+    batch[0].submission.write(directory)
+    if len(batch) > 1:
+        for planned in batch:
+            content = planned.submission.files["complexity.py"]
+            (directory / f"{module_of(batch, planned)}.py").write_bytes(content)

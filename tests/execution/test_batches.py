@@ -1,0 +1,49 @@
+"""Only the harness' own baselines share a sandbox, and only on one model."""
+
+from dataclasses import replace
+
+from planned_things import SETTINGS, make_submission, make_task
+
+from harness.execution.batches import make_batches, module_of, write_batch
+from harness.execution.plan import plan_calls
+
+
+def baseline(name):
+    return replace(make_submission(name, name.encode()), is_baseline=True)
+
+
+def plan(*submissions, models=3):
+    return plan_calls(submissions, [make_task(models)], SETTINGS)
+
+
+def names(batch):
+    return [call.submission.name for call in batch]
+
+
+def test_baselines_share_a_sandbox_on_each_model():
+    batches = make_batches(plan(baseline("a"), baseline("b"), baseline("c")))
+    assert [names(batch) for batch in batches] == [["a", "b", "c"]] * 3
+    assert all(len({call.model.id for call in batch}) == 1 for batch in batches)
+
+
+def test_a_participants_submission_is_alone():
+    batches = make_batches(plan(baseline("a"), make_submission("theirs"), baseline("b"), make_submission("others")))
+    assert sorted(map(names, batches)) == sorted([["a", "b"], ["theirs"], ["others"]] * 3)
+
+
+def test_a_call_that_is_made_twice_is_made_in_two_sandboxes():
+    calls = plan(baseline("a"), models=1)
+    assert [names(batch) for batch in make_batches([*calls, *calls])] == [["a"], ["a"]]
+
+
+def test_baselines_with_another_keras_are_apart():
+    other = replace(baseline("b"), metadata=replace(baseline("b").metadata, keras=2))
+    assert [names(batch) for batch in make_batches(plan(baseline("a"), other, models=1))] == [["a"], ["b"]]
+
+
+def test_every_measure_is_a_module_of_its_own(tmp_path):
+    [batch] = make_batches(plan(baseline("a"), baseline("b"), models=1))
+    write_batch(batch, tmp_path)
+    found = {call.submission.name: (tmp_path / f"{module_of(batch, call)}.py").read_bytes() for call in batch}
+    assert found == {"a": b"a", "b": b"b"}
+    assert module_of(batch[:1], batch[0]) == "complexity"
