@@ -57,7 +57,8 @@ class Evaluation(Base, kw_only=True):
     )
     message: Mapped[str] = mapped_column(Text, comment="Why there is no value, in one line.")
     startup_wall_s: Mapped[float] = mapped_column(
-        Float(53), comment="Seconds to start the sandbox and import TensorFlow."
+        Float(53),
+        comment="Seconds to start the sandbox and import TensorFlow; 0 for a baseline that found one started.",
     )
     load_wall_s: Mapped[float] = mapped_column(Float(53), comment="Seconds to load the model and the data.")
     load_cpu_s: Mapped[float] = mapped_column(Float(53), comment="Processor seconds until the model was loaded.")
