@@ -13,5 +13,8 @@ def complexity(model, dataset):
     for layer in model.layers:
         kernel = getattr(layer, "kernel", None)  # dense and convolutional layers have one; pooling has none
         if kernel is not None:
-            total += math.log(float((kernel.numpy().astype("float64") ** 2).sum()))
+            # float64, and at least the smallest number: a layer of zeros must not make the measure infinite,
+            # for a value that is not finite counts as a failed call.
+            squared = float((kernel.numpy().astype("float64") ** 2).sum())
+            total += math.log(max(squared, 1e-300))
     return total
