@@ -20,8 +20,8 @@ demo: setup sandbox ## Set everything up, run the cheap baselines on the shipped
 	$(BIN)/pgdl run $(BASELINES) --tasks task_data --results $(DEMO)/results.db $$unsafe
 	$(BIN)/pgdl board --tasks task_data --results $(DEMO)/results.db --output $(DEMO)/leaderboard
 
-demo-full: ## The same with every baseline, the slow `sharpness` included
-	@$(MAKE) demo BASELINES="$(BASELINES) sharpness"
+demo-full: ## The same with every baseline, the slow `sharpness_starter_kit` included
+	@$(MAKE) demo BASELINES="$(BASELINES) sharpness_starter_kit"
 
 test: lint sandbox ## Set everything up and pass all checks
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile

@@ -11,7 +11,12 @@ from baselines.measure import MEASURES, Complexity, Measure, MeasureUnavailable,
 from baselines.subject import share, sharing
 
 #: The families, in the order of the catalogue; each registers its measures when it is imported.
-for _family in ("size", "norm", "jacobian", "sharpness", "control"):
+for _family in (
+    "size", "norm", "path_norm", "margin", "spectral_bound", "output_statistics", "pacbayes", "sharpness",
+    "starter_sharpness", "loss_sharpness", "hessian", "jacobian",
+    "label_variation", "davies_bouldin", "mixup", "augmentation_robustness",
+    "perturbation_response", "invariance", "control",
+):  # fmt: skip
     importlib.import_module(f"baselines.{_family}")
 
 __all__ = ["MEASURES", "Complexity", "Measure", "MeasureUnavailable", "Need", "load", "share", "sharing"]

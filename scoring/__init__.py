@@ -4,6 +4,7 @@ Pure functions of a task's hyperparameter grid, the generalization gap of each m
 test accuracy) and the value that a complexity measure gave each model. No files, no clock, no TensorFlow.
 """
 
+from scoring.combination import pca_gi_mixup
 from scoring.errors import GridError, ScoreUndefined
 from scoring.grid import Grid
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
@@ -36,6 +37,7 @@ __all__ = [
     "kendall_tau",
     "noisy_oracle",
     "official_score",
+    "pca_gi_mixup",
     "printed_score",
     "rank",
     "score_submission",

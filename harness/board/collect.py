@@ -22,6 +22,7 @@ class Call:
     call_wall_s: float
     sandbox: str
     is_baseline: bool
+    message: str
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def collect(evaluations: "Iterable[Evaluation]", references: Mapping[str, Refere
         rows = chosen[row.submission, row.submission_digest]
         before = rows.get((row.task, row.model))
         if before is None or before.sandbox == "none" or row.sandbox != "none":
-            call = Call(row.outcome, row.value, row.call_wall_s, row.sandbox, row.is_baseline)
+            call = Call(row.outcome, row.value, row.call_wall_s, row.sandbox, row.is_baseline, row.message)
             rows[row.task, row.model] = call
     versions = [(name, chosen[name, digest]) for name, digest in sorted(newest_version.items())]
     return [Calls(name, next(iter(rows.values())).is_baseline, rows) for name, rows in versions if rows]

@@ -19,14 +19,11 @@ FILES = ("leaderboard.md", "leaderboard.csv", "leaderboard.json")
     "--format", "form", type=click.Choice(["table", "markdown", "csv", "json"]), default="table", show_default=True,
     help="What to print.",
 )  # fmt: skip
-@click.option(
-    "--output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-    help=f"Also write {', '.join(FILES)} there.",
-)  # fmt: skip
+@options.output
 def command(
     tasks_dir: Path, task_names: tuple[str, ...], results: str, withhold: str, form: str, output: Path | None
 ) -> None:
-    """Print the leaderboard of all recorded submissions, and write it to files.
+    """Print the leaderboard of all recorded submissions, and write it to leaderboard.md, .csv and .json.
 
     Needs the reference data of the tasks. The rule that makes the score is printed with it. Scores on hidden
     tasks are rounded, and rank as they are printed.

@@ -17,6 +17,8 @@ COMMANDS = {
     "run": "Run submissions on every model of every task.",
     "score": "Score recorded runs or `.predict` files.",
     "board": "Print the leaderboard and write it to files.",
+    "measures": "List the library's measures, or explain one.",
+    "compare": "Run measures of the library on every model, and compare their scores.",
     "task": "List, show and validate tasks.",
     "doctor": "Say what this machine can do, and what mends the rest.",
 }

@@ -115,6 +115,11 @@ unsafe = _option(
     "--unsafe-no-sandbox", is_flag=True,
     help="Run without any isolation. For your own code only: such results are marked and never ranked.",
 )  # fmt: skip
+force = click.option("--force", is_flag=True, help="Make calls again that are recorded already.")
+output = click.option(
+    "--output", type=click.Path(path_type=Path), metavar="PATH",
+    help="Also write files: into this directory (board), or with names that begin so (compare).",
+)  # fmt: skip
 
 
 def execution(command: Any) -> Any:

@@ -42,12 +42,19 @@ def read_dataset(directory: Path) -> tf.data.Dataset:
     return tf.data.Dataset.from_tensor_slices((np.stack(images), np.stack(labels)))
 
 
-def values(model, dataset) -> dict[str, float]:
-    """Every measure, called as the harness calls it."""
+def values(model, dataset, names=None) -> dict[str, float | str]:
+    """Measures, all unless some are named, called as the harness calls them: they share their work.
+
+    In place of the value of a measure that fails there is its error.
+    """
     found = {}
-    for name in baselines.MEASURES:
-        tf.keras.utils.set_random_seed(7)
-        found[name] = baselines.load(name)(model, dataset)
+    with baselines.sharing():
+        for name in names or baselines.MEASURES:
+            tf.keras.utils.set_random_seed(7)
+            try:
+                found[name] = baselines.load(name)(model, dataset)
+            except Exception as error:
+                found[name] = repr(error)
     return found
 
 

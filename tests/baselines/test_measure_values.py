@@ -9,8 +9,8 @@ from small_networks import T1_DATA, T1_KERNELS, dataset, dense, layers, t1
 
 import baselines
 
-vc_dim, num_params, distance_from_init, jacobian_norm, sharpness, random = map(
-    baselines.load, ("vc_dim", "num_params", "distance_from_init", "jacobian_norm", "sharpness", "random")
+vc_dim, num_params, distance_from_init, jacobian_norm, random = map(
+    baselines.load, ("vc_dim", "num_params", "distance_from_init", "jacobian_norm", "random")
 )
 
 
@@ -119,39 +119,6 @@ def test_jacobian_norm_reads_the_first_batches_only():
     some = jacobian_norm(model, dataset(images, np.zeros(20)), n_batches=2, batch_size=4)
     assert some == pytest.approx(jacobian_norm(model, dataset(images[:8], np.zeros(8)), batch_size=4))
     assert some != pytest.approx(jacobian_norm(model, dataset(images, np.zeros(20)), batch_size=4))
-
-
-#: One feature: x = 1 is class 0, x = -1 is class 1. With logits (a x, b x) the margin is a - b, and the worst
-#: change by a ratio r of each weight leaves (1 - r) a - (1 + r) b: both points are lost beyond (a - b) / (a + b).
-ONE_FEATURE = ([[1.0], [-1.0]] * 40, [0, 1] * 40)
-
-
-@pytest.mark.parametrize(("a", "b"), [(2.0, 1.0), (1.1, 1.0), (5.0, 1.0)])
-def test_sharpness_of_a_linear_classifier_in_closed_form(a, b):
-    value = sharpness(dense([[a, b]]), dataset(*ONE_FEATURE))
-    assert value == pytest.approx(-(a - b) / (a + b), abs=1e-5)
-
-
-def test_sharpness_does_not_see_a_rescaling_between_layers():
-    def network(scale):
-        return dense([[scale, -scale]], np.array([[2.0, 1.0], [0.0, 1.5]]) / scale)
-
-    values = [sharpness(network(scale), dataset(*ONE_FEATURE)) for scale in (1.0, 16.0, 1 / 64)]
-    assert values[0] == values[1] == values[2]
-    assert -2 < values[0] < 0
-
-
-def test_sharpness_of_a_constant_prediction_is_the_bound_of_the_search():
-    constant = dense([[0.0, 0.0]], biases=[[1.0, 0.0]])  # right half of the time, whatever happens below
-    assert sharpness(constant, dataset(np.zeros((8, 1)), [0] * 8), accuracy_drop=1.0) == -2
-    assert sharpness(dense([[0.0, 0.0]]), dataset(*ONE_FEATURE)) == -2
-
-
-def test_sharpness_measures_the_training_accuracy_instead_of_assuming_one():
-    images, labels = ONE_FEATURE
-    noisy = labels[:-16] + [1 - label for label in labels[-16:]]  # accuracy 0.8
-    value = sharpness(dense([[2.0, 1.0]]), dataset(images, noisy))
-    assert value == pytest.approx(-1 / 3, abs=1e-5)
 
 
 def test_random_depends_on_weights_and_seed_alone():

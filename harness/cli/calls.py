@@ -1,0 +1,65 @@
+"""Making and recording the calls of a run, for the commands that do so."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from harness.cli.setup import Setup, warn
+from harness.cli.summary import Tally
+from harness.execution.progress import RunProgress
+from harness.execution.run import Plan
+from harness.records import Records
+from harness.submission import Submission
+from harness.task.task import Task
+
+
+@dataclass(frozen=True)
+class Run:
+    """Which submissions are to be called on which tasks, and how."""
+
+    submissions: Sequence[Submission]
+    tasks: Sequence[Task]
+    setup: Setup
+
+    @property
+    def withheld(self) -> list[str]:
+        """Names of the tasks of which nothing but outcomes is shown."""
+        return [task.name for task in self.tasks if self.setup.settings.withhold.covers(task.hidden)]
+
+
+def prepare_run(
+    submissions: Sequence[Submission], tasks_dir: Path, task_names: Sequence[str], execution: dict[str, Any]
+) -> Run:
+    """Read the tasks, and settle by the options of `options.execution` how calls are run; raises `UserError`."""
+    from harness.cli.setup import prepare
+    from harness.task.layout import find_tasks, hidden_names
+    from harness.task.task import read_tasks
+
+    files = find_tasks(tasks_dir, task_names)
+    setup = prepare(execution, hidden_names(files))
+    return Run(submissions, read_tasks(files), setup)
+
+
+def record_calls(run: Run, records: Records, console: Console, *, force: bool) -> tuple[Plan, Tally]:
+    """Make the calls that are not recorded yet, and show how far they are; returns all calls, and their count."""
+    from harness.execution.run import execute, make_plan
+
+    settings, lanes = run.setup.settings, run.setup.lanes
+    plan = make_plan(run.submissions, run.tasks, settings, records, force=force)
+    if plan.recorded:
+        console.print(f"{len(plan.recorded)} of {len(plan.calls)} calls are recorded already in {records.name}")
+    tally = Tally()
+    for row in plan.recorded:
+        tally.add(row.planned.submission.name, row.planned.task.name, row.outcome, row.call_wall_s)
+    try:
+        with RunProgress(plan.missing, console, run.withheld) as progress:
+            for call, evaluation in execute(plan, settings, lanes, records, warn):
+                tally.add(call.submission.name, call.task.name, evaluation.outcome, evaluation.call_wall_s)
+                progress.seen(call, evaluation)
+    except KeyboardInterrupt:
+        console.print(f"{tally.total} of {len(plan.calls)} calls are recorded; the same command continues.")
+        raise
+    return plan, tally

@@ -1,0 +1,211 @@
+"""Davies-Bouldin index of the classes in a layer's output."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from sklearn.metrics import davies_bouldin_score
+from small_networks import dataset, dense, layers, t1
+
+import baselines
+from baselines import MeasureUnavailable
+from baselines.davies_bouldin import index
+from baselines.subject import Subject
+
+davies_bouldin_index = baselines.load("davies_bouldin_index")
+
+
+def clusters(n=40, dim=6, classes=4, seed=0):
+    draw = np.random.default_rng(seed)
+    labels = np.arange(n) % classes
+    return draw.normal(size=(classes, dim))[labels] + draw.normal(size=(n, dim)), labels
+
+
+def images(n, *shape, seed=0):
+    return np.random.default_rng(seed).random((n, *shape), np.float32)
+
+
+def conv(*first, shape=(8, 8, 1)):
+    model = tf.keras.Sequential([tf.keras.Input(shape), *first, layers.Flatten(), layers.Dense(3)])
+    draw = np.random.default_rng(1)
+    model.set_weights([draw.normal(size=w.shape) for w in model.get_weights()])
+    return model
+
+
+def output(model, number, inputs):
+    """What a layer of the model puts out."""
+    return tf.keras.Model(model.inputs[0], model.layers[number].output)(inputs).numpy()
+
+
+def pooled(features, pool):
+    n, height, width, channels = features.shape
+    rows, columns = height // pool, width // pool
+    cut = features[:, : rows * pool, : columns * pool]
+    return cut.reshape(n, rows, pool, columns, pool, channels).max(axis=(2, 4))
+
+
+# The index
+
+
+def test_closed_form():
+    points = np.array([[0.0, 0.0], [0.0, 2.0], [4.0, 0.0], [4.0, 2.0]])
+    assert index(points, np.array([0, 0, 1, 1])) == pytest.approx(0.5)
+    assert index(points, np.array([7, 7, 3, 3])) == pytest.approx(0.5)
+
+
+@given(st.integers(0, 10_000), st.integers(2, 8), st.integers(1, 5))
+@settings(max_examples=50, deadline=None)
+def test_as_in_scikit_learn(seed, classes, dim):
+    points, _ = clusters(30, dim, classes, seed)
+    labels = np.random.default_rng(seed).integers(0, classes, 30)
+    if len(np.unique(labels)) > 1:
+        assert index(points, labels) == pytest.approx(davies_bouldin_score(points, labels))
+
+
+@given(st.integers(0, 1000), st.sampled_from([1e-12, 1e-3, 1.0, 1e6]), st.floats(-100, 100))
+@settings(max_examples=30, deadline=None)
+def test_neither_place_nor_rotation_nor_scale_matters(seed, scale, shift):
+    points, labels = clusters(seed=seed)
+    rotation = np.linalg.qr(np.random.default_rng(seed).normal(size=(6, 6)))[0]
+    assert index(scale * (points @ rotation + shift), labels) == pytest.approx(index(points, labels))
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_limits(scale):
+    corners, labels = scale * np.array([[0.0, 0.1], [3.0, 0.2], [0.3, 3.0]]), np.arange(9) % 3
+    assert index(corners[labels], labels) == 0  # single points
+    assert index(np.full((9, 2), 0.1 * scale), labels) == 0
+    cross = scale * (np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]]) + 0.1)
+    assert index(cross, np.array([0, 0, 1, 1])) == 0  # one centroid for both
+    # Two of three in one place: only pairs with the third count.
+    points = np.concatenate([cross, cross[:2] + 4 * scale])
+    assert index(points, np.array([0, 0, 1, 1, 2, 2])) == pytest.approx(2 / (4 * np.sqrt(2)))
+
+
+def test_it_falls_when_clusters_shrink():
+    points, labels = clusters()
+    centroids = np.stack([points[labels == k].mean(axis=0) for k in range(4)])[labels]
+    found = [index(centroids + c * (points - centroids), labels) for c in (1, 0.5, 0.1)]
+    assert found[1:] == pytest.approx([found[0] / 2, found[0] / 10])
+
+
+# The measure
+
+
+@pytest.mark.parametrize("shape", [(8, 8, 1), (9, 13, 2), (32, 32, 3)])
+def test_first_convolution_with_its_activation_and_the_maximum_over_windows(shape):
+    x, labels = images(100, *shape), np.arange(100) % 3
+    model = conv(layers.Conv2D(2, 3, padding="same", activation="relu"), shape=shape)
+    features = output(model, 0, x)
+    expected = davies_bouldin_score(pooled(features, 4).reshape(100, -1), labels)
+    assert davies_bouldin_index(model, dataset(x, labels)) == pytest.approx(expected, rel=1e-4)
+
+
+def test_mean_over_batches():
+    x, labels = images(90, 8, 8, 1), np.arange(90) % 3
+    model, data = conv(layers.Conv2D(2, 3)), dataset(x, labels)
+    features = output(model, 0, x)
+    points = {row.tobytes(): pooled(z[None], 4).ravel() for row, z in zip(x, features, strict=True)}
+    seeds = np.random.SeedSequence(4).generate_state(3)
+    scores = []
+    for seed in seeds:
+        sample = Subject(model, data).sample(25, int(seed))
+        scores.append(davies_bouldin_score(np.stack([points[row.tobytes()] for row in sample.inputs]), sample.labels))
+    found = baselines.load("davies_bouldin_index:n_batches=3,batch=25,seed=4")(model, data)
+    assert found == pytest.approx(np.mean(scores), rel=1e-4)
+    assert len(set(scores)) == 3
+
+
+@pytest.mark.parametrize(
+    ("first", "number"),
+    [
+        ([layers.MaxPooling2D(2), layers.Conv2D(2, 3)], 0),
+        ([layers.Dropout(0.5), layers.Conv2D(2, 3), layers.BatchNormalization(), layers.ReLU()], 1),
+        ([layers.Rescaling(2.0), layers.ReLU(), layers.Activation("tanh"), layers.Conv2D(2, 3)], 3),
+        ([layers.Conv2D(2, 3, activation="relu"), layers.Conv2D(2, 3)], 0),
+    ],
+)
+def test_initial_layer(first, number):
+    x, labels = images(60, 8, 8, 1), np.arange(60) % 3
+    model = conv(*[type(layer).from_config(layer.get_config()) for layer in first])
+    features = output(model, number, x)
+    expected = davies_bouldin_score(pooled(features, 2).reshape(60, -1), labels)
+    data = dataset(x, labels)
+    assert davies_bouldin_index(model, data, pool=2) == pytest.approx(expected, rel=1e-4)
+    assert davies_bouldin_index(model, data, pool=2, layer=str(number)) == pytest.approx(expected, rel=1e-4)
+
+
+def test_another_layer():
+    x, labels = images(60, 8, 8, 1), np.arange(60) % 3
+    model = conv(layers.Conv2D(2, 3))
+    expected = davies_bouldin_score(model(x).numpy(), labels)
+    data = dataset(x, labels)
+    assert baselines.load("davies_bouldin_index:layer=2")(model, data) == pytest.approx(expected, rel=1e-4)
+    for wrong in ("3", "-1", "last"):
+        with pytest.raises(ValueError, match=f"layer: expected initial or a number from 0 to 2, found {wrong}"):
+            davies_bouldin_index(model, data, layer=wrong)
+
+
+def test_small_outputs_are_taken_whole():
+    x, labels = images(60, 5, 9, 1), np.arange(60) % 3
+    model = conv(layers.Conv2D(2, 3), shape=(5, 9, 1))
+    features = output(model, 0, x)
+    expected = davies_bouldin_score(features.reshape(60, -1), labels)
+    assert davies_bouldin_index(model, dataset(x, labels)) == pytest.approx(expected, rel=1e-4)
+
+
+def test_sequences():
+    x, labels = images(60, 9, 2), np.arange(60) % 3
+    model = conv(layers.Conv1D(2, 2), shape=(9, 2))
+    features = output(model, 0, x)
+    expected = davies_bouldin_score(features.reshape(60, 2, 4, 2).max(axis=2).reshape(60, -1), labels)
+    assert davies_bouldin_index(model, dataset(x, labels)) == pytest.approx(expected, rel=1e-4)
+
+
+def test_dense_network():
+    x, labels = clusters(classes=2)
+    model = dense(np.eye(6), np.ones((6, 2)), activation="linear")
+    expected = davies_bouldin_score(x, labels)
+    assert davies_bouldin_index(model, dataset(x, labels)) == pytest.approx(expected, rel=1e-4)
+
+
+def test_t1():
+    """Its first layer triples the first coordinate: pairs 6 apart, centroids 2 apart."""
+    data = dataset([[0, 0], [2, 0], [0, 2], [2, 2]], [0, 0, 1, 1])
+    assert davies_bouldin_index(t1(), data) == pytest.approx(3)
+
+
+def test_stratified_batches_have_two_examples_of_each_class():
+    """With one example of each of 20 classes in a batch there is no spread, with two there is."""
+    x, labels = images(200, 8, 8, 1), np.arange(200) % 20
+    model, data = conv(layers.Conv2D(2, 3)), dataset(x, labels)
+    found = [davies_bouldin_index(model, data, batch=10, stratified=flag) for flag in (False, True)]
+    assert 0 <= found[0] < found[1]
+    alone = dataset(x[:20], np.arange(20))
+    assert davies_bouldin_index(model, alone) == 0
+
+
+def test_batches_of_one_class_do_not_count():
+    x, labels = images(40, 8, 8, 1), np.array([0] * 39 + [1])
+    model, data = conv(layers.Conv2D(2, 3)), dataset(x, labels)
+    assert davies_bouldin_index(model, data, batch=10, n_batches=40) > 0
+    with pytest.raises(MeasureUnavailable, match="needs examples of two classes, which this training set lacks"):
+        davies_bouldin_index(model, dataset(x, np.zeros(40)))
+
+
+def test_dead_network():
+    model = conv(layers.Conv2D(2, 3))
+    model.set_weights([np.zeros_like(w) for w in model.get_weights()])
+    assert davies_bouldin_index(model, dataset(images(30, 8, 8, 1), np.arange(30) % 3)) == 0
+
+
+def test_neither_scale_nor_order_of_channels_matters():
+    x, labels = images(60, 8, 8, 1), np.arange(60) % 3
+    model, data = conv(layers.Conv2D(4, 3, activation="relu")), dataset(x, labels)
+    found = davies_bouldin_index(model, data)
+    kernel, bias, *rest = model.get_weights()
+    order = np.array([2, 0, 3, 1])
+    for weights in ([16 * kernel, 16 * bias], [kernel[..., order], bias[order]]):
+        model.set_weights([*weights, *rest])
+        assert davies_bouldin_index(model, data) == pytest.approx(found, rel=1e-5)

@@ -1,0 +1,101 @@
+"""Curvature of the loss, against Hessians that are written down whole."""
+
+import numpy as np
+import pytest
+from small_networks import dataset, dense
+
+import baselines
+from baselines.hessian import largest_eigenvalue
+
+trace, top_eigenvalue = map(baselines.load, ("hessian_trace", "hessian_top_eigenvalue"))
+
+
+def softmax(logits):
+    return np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+
+
+def hessian_of_linear(kernel, images):
+    """Mean of xx' (x) (diag(p) - pp')."""
+    blocks = [
+        np.kron(np.outer(x, x), np.diag(p) - np.outer(p, p))
+        for x, p in zip(images, softmax(images @ kernel), strict=True)
+    ]
+    return np.mean(blocks, axis=0)
+
+
+def hessian_by_differences(kernels, images, labels, step=1e-4):
+    """Of a dense network with one hidden ReLU layer."""
+    first, second = kernels
+
+    def gradient(weights):
+        w1, w2 = weights[: first.size].reshape(first.shape), weights[first.size :].reshape(second.shape)
+        hidden = np.maximum(images @ w1, 0)
+        of_logits = (softmax(hidden @ w2) - np.eye(second.shape[1])[labels]) / len(images)
+        of_hidden = of_logits @ w2.T * (hidden > 0)
+        return np.concatenate([(images.T @ of_hidden).ravel(), (hidden.T @ of_logits).ravel()])
+
+    weights = np.concatenate([first.ravel(), second.ravel()])
+    steps = step * np.eye(len(weights))
+    return np.array([(gradient(weights + one) - gradient(weights - one)) / (2 * step) for one in steps])
+
+
+@pytest.fixture
+def linear():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(5, 3)), rng.normal(size=(1500, 5)) * [1, 2, 3, 1, 1]  # examples of several batches
+
+
+@pytest.fixture
+def hidden():
+    rng = np.random.default_rng(1)
+    return [rng.normal(size=(4, 6)), rng.normal(size=(6, 3))], rng.normal(size=(60, 4)), rng.integers(0, 3, 60)
+
+
+def test_linear_classifier(linear):
+    kernel, images = linear
+    hessian = hessian_of_linear(kernel, images)
+    data = dataset(images, np.zeros(len(images)))  # labels do not matter where logits are linear in the weights
+    assert trace(dense(kernel), data, n_probes=500) == pytest.approx(np.trace(hessian), rel=0.1)
+    assert top_eigenvalue(dense(kernel), data) == pytest.approx(np.linalg.eigvalsh(hessian)[-1], rel=1e-3)
+
+
+def test_hidden_layer(hidden):
+    kernels, images, labels = hidden
+    hessian = hessian_by_differences(kernels, images, labels)
+    data = dataset(images, labels)
+    assert trace(dense(*kernels), data, n_probes=500) == pytest.approx(np.trace(hessian), rel=0.1)
+    assert top_eigenvalue(dense(*kernels), data) == pytest.approx(np.linalg.eigvalsh(hessian)[-1], rel=1e-3)
+
+
+def test_order_of_hidden_units_does_not_matter(hidden):
+    (first, second), images, labels = hidden
+    models = [dense(first, second), dense(first[:, ::-1], second[::-1])]
+    found = [top_eigenvalue(model, dataset(images, labels)) for model in models]
+    assert found[1] == pytest.approx(found[0], rel=1e-3)
+    found = [trace(model, dataset(images, labels), n_probes=500) for model in models]
+    assert found[1] == pytest.approx(found[0], rel=0.2)
+
+
+def test_the_largest_eigenvalue_is_not_the_largest_in_size():
+    """At weights of zero the loss of a two-layer network is bilinear: eigenvalues come in pairs of both signs."""
+    model, data = dense([[0.0]], [[0.0, 0.0]], activation=None), dataset([[2.0]], [0])
+    assert top_eigenvalue(model, data) == pytest.approx(np.sqrt(2), rel=1e-4)  # 2 |p - onehot|
+    assert trace(model, data) == pytest.approx(0, abs=2 * np.sqrt(2))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6])
+def test_lanczos_against_numpy(scale):
+    rng = np.random.default_rng(4)
+    basis = np.linalg.qr(rng.normal(size=(200, 200)))[0]
+    matrix = scale * (basis * np.concatenate([[-9, 5, 4.9], rng.uniform(-1, 1, 197)])) @ basis.T
+    found = largest_eigenvalue(lambda vector: matrix @ vector, rng.normal(size=200), 50)
+    assert found == pytest.approx(5 * scale, rel=1e-3)
+    negative = largest_eigenvalue(lambda vector: -(vector * np.arange(1, 201)), rng.normal(size=200), 60)
+    assert negative == pytest.approx(-1, abs=0.2)
+
+
+def test_flat_loss():
+    data = dataset(np.ones((4, 1)), np.zeros(4))
+    for model in (dense([[1e4, -1e4]]), dense([[-1.0]], [[1.0, 2.0]])):  # saturated, dead
+        assert trace(model, data) == 0
+        assert top_eigenvalue(model, data) == 0

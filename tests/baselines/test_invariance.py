@@ -1,0 +1,356 @@
+"""Response curves of geometric and colour perturbations, and their measures."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import dataset, layers, t1
+
+import baselines
+from baselines import MEASURES, MeasureUnavailable, sharing
+from baselines.image_perturbation import jitter_colours, rotate, translate_x, translate_y
+from baselines.invariance import invariance_curve
+from baselines.perturbation_response import is_right
+from baselines.response_curve import gi_score
+from baselines.subject import Subject, subject_of
+from harness.corpus import augmentation
+
+CHANGES = {"rotation": rotate, "translate_x": translate_x, "translate_y": translate_y, "color_jitter": jitter_colours}
+RANGES = {
+    "rotation": (-180, 179),
+    "translate_x": (-0.5, 0.5),
+    "translate_y": (-0.5, 0.5),
+    "color_jitter": (-0.25, 0.25),
+}
+PREFIXES = ("gi", "augmented_subset_error", "pr_mean_error")
+NAMES = [f"{prefix}_{change}" for prefix in PREFIXES for change in CHANGES]
+
+#: Names in a corpus' recipe.
+IN_TRAINING = {
+    "rotation": "rotation", "translate_x": "horizontal_translation", "translate_y": "vertical_translation",
+    "color_jitter": "color_jitter",
+}  # fmt: skip
+
+
+def images(n, *shape, seed=0):
+    return np.random.default_rng(seed).random((n, *shape), np.float32)
+
+
+def conv(shape, classes=3, seed=0):
+    """A network with random weights."""
+    model = tf.keras.Sequential(
+        [tf.keras.Input(shape), layers.Conv2D(4, 1), layers.ReLU(), layers.Flatten(), layers.Dense(classes)]
+    )
+    draw = np.random.default_rng(seed)
+    model.set_weights([draw.normal(size=w.shape) for w in model.get_weights()])
+    return model
+
+
+def own_answers(model, inputs):
+    """Labels such that the network is always right about the images as they are."""
+    return model(inputs).numpy().argmax(axis=1)
+
+
+def value(name, model, data, **options):
+    return baselines.load(name)(model, data, **options)
+
+
+# Perturbations
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("change", CHANGES)
+def test_they_are_those_of_training(change, channels):
+    low, high = RANGES[change]
+    magnitudes = np.random.default_rng(1).uniform(low, high, 20).astype(np.float32)
+    batch = images(20, 9, 12, channels)
+    expected = augmentation.PERTURBATIONS[IN_TRAINING[change]](tf.constant(batch), magnitudes)
+    found = CHANGES[change](tf.constant(magnitudes), tf.constant(batch))
+    assert found.numpy() == pytest.approx(expected.numpy(), abs=1e-5)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("shape", [(5, 5, 3), (4, 7, 1), (1, 1, 3)])
+def test_magnitude_0_changes_nothing(change, shape):
+    batch = images(3, *shape)
+    assert CHANGES[change](tf.zeros(3), tf.constant(batch)).numpy() == pytest.approx(batch, abs=1e-6)
+
+
+def test_directions():
+    """Row by row from the top: 1 2 / 3 4."""
+    batch = tf.constant([[[[0.1], [0.2]], [[0.3], [0.4]]]])
+
+    def rows(changed):
+        return np.round(changed.numpy()[0, ..., 0], 5).tolist()
+
+    assert rows(rotate(tf.constant([90.0]), batch)) == pytest.approx(np.array([[0.2, 0.4], [0.1, 0.3]]))
+    assert rows(translate_x(tf.constant([0.5]), batch)) == pytest.approx(np.array([[0, 0.1], [0, 0.3]]))
+    assert rows(translate_y(tf.constant([0.5]), batch)) == pytest.approx(np.array([[0, 0], [0.1, 0.2]]))
+    assert rows(translate_x(tf.constant([-0.5]), batch)) == pytest.approx(np.array([[0.2, 0], [0.4, 0]]))
+    assert rows(translate_x(tf.constant([0.25]), batch)) == pytest.approx(np.array([[0.05, 0.15], [0.15, 0.35]]))
+
+
+def test_colours():
+    red = np.zeros((1, 1, 1, 3), np.float32)
+    red[..., 0] = 0.5
+    # brightness 0.4; contrast about its luminance 0.1196: 0.34392, 0 -> 0.02392 ; ...
+    amount = -0.2
+    grey = [0.299, 0.587, 0.114]
+    expected = 0.8 * red
+    for base in (lambda x: (x @ grey).mean(), lambda x: (x @ grey)[..., None]):
+        expected = np.clip(base(expected) + (1 + amount) * (expected - base(expected)), 0, 1)
+    found = jitter_colours(tf.constant([amount]), tf.constant(red)).numpy()
+    assert found.max() == pytest.approx(expected.max())
+    assert found.min() == pytest.approx(expected.min(), abs=1e-6)
+    # -0.2 turns from red (hue 0 = 1): hue 0.8, between blue (2/3) and magenta (5/6).
+    assert found[0, 0, 0].argmax() == 2
+    assert (found[0, 0, 0, 0] - found.min()) / (found.max() - found.min()) == pytest.approx(6 * (0.8 - 2 / 3), abs=1e-5)
+
+
+# Curves
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("shape", [(6, 6, 3), (5, 8, 1), (6, 6, 4), (3, 3, 3)])
+def test_curve_against_one_image_after_the_other(change, shape):
+    batch, model = images(30, *shape), conv(shape)
+    labels = own_answers(model, batch)
+    magnitudes = tuple(np.linspace(*RANGES[change], 7))
+    subject = Subject(model, dataset(batch, labels))
+    accuracies = invariance_curve(subject, change, magnitudes, 30, 0)
+    for magnitude, accuracy in zip(magnitudes, accuracies, strict=True):
+        changed = batch.copy()
+        for i in range(30):
+            new = CHANGES[change](tf.constant([magnitude], tf.float32), tf.constant(batch[i : i + 1, ..., :3]))
+            changed[i, ..., :3] = new.numpy()[0]
+        assert accuracy == pytest.approx(np.mean(own_answers(model, changed) == labels))
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_normalized_images_are_changed_as_the_originals(change):
+    """A network of normalized images is as invariant as the same network of the originals."""
+    shape = (6, 6, 3)
+    batch, model = images(40, *shape), conv(shape)
+    batch[0, 0, 0], batch[0, 0, 1] = 0, 1  # black and white occur
+    labels = own_answers(model, batch)
+    mean, deviation = np.float32([0.4, 0.5, 0.6]), np.float32([0.2, 0.25, 0.3])
+    normalized = tf.keras.Sequential([tf.keras.Input(shape), layers.Conv2D(3, 1), *model.layers])
+    normalized.layers[0].set_weights([np.diag(deviation)[None, None], mean])
+    normalize = (batch - mean) / deviation
+    with sharing():
+        for prefix in PREFIXES:
+            expected = value(f"{prefix}_{change}", model, dataset(batch, labels))
+            assert value(f"{prefix}_{change}", normalized, dataset(normalize, labels)) == pytest.approx(expected)
+            found = value(f"{prefix}_{change}", of_bytes(model), dataset(255 * batch, labels))
+            assert found == pytest.approx(expected)
+
+
+def of_bytes(model):
+    scaled = tf.keras.Sequential([tf.keras.Input(model.input_shape[1:]), layers.Rescaling(1 / 255), *model.layers])
+    scaled.build((None, *model.input_shape[1:]))
+    return scaled
+
+
+def test_a_channel_of_one_value():
+    batch = np.full((4, 3, 3, 3), 7.0)
+    for name in NAMES:
+        assert 0 <= value(name, conv((3, 3, 3)), dataset(batch, np.zeros(4))) <= 1
+
+
+def brightness(shape):
+    """Tells by the mean of the image alone: blind to where things are."""
+    model = tf.keras.Sequential([tf.keras.Input(shape), layers.GlobalAveragePooling2D(), layers.Dense(2)])
+    model.set_weights([np.float32([[1, 0]] * shape[-1]), np.float32([0, 0.05])])
+    return model
+
+
+def test_a_network_that_does_not_see_positions():
+    """In the middle of a black frame nothing leaves the image, and bilinear weights sum to 1."""
+    batch = np.zeros((12, 16, 16, 1), np.float32)
+    batch[:6, 6:10, 6:10] = 1  # mean 1/16
+    batch[6:, 7:9, 7:9] = 1  # mean 1/64
+    data = dataset(batch, np.repeat([0, 1], 6))
+    for change in ("translate_x", "translate_y"):
+        options = {"low": -0.3, "high": 0.3}
+        assert [value(f"{prefix}_{change}", brightness((16, 16, 1)), data, **options) for prefix in PREFIXES] == [0] * 3
+        assert value(f"gi_{change}", brightness((16, 16, 1)), data, symmetric=True, **options) == 0
+        assert value(f"gi_{change}", brightness((16, 16, 1)), data) > 0  # out of the image
+
+
+def test_whole_steps_round_a_ring_change_nothing_for_global_pooling():
+    batch = images(20, 8, 8, 3)
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input((8, 8, 3)),
+            layers.Conv2D(5, 1, activation="relu"),
+            layers.GlobalMaxPooling2D(),
+            layers.Dense(4),
+        ]
+    )
+    network = Subject(model, None).network
+    steps = np.tile(np.arange(-4, 5), (20, 1))
+
+    def roll(shifts, batch):
+        return tf.map_fn(lambda one: tf.roll(one[1], tf.cast(one[0], tf.int32), axis=1), (shifts, batch), tf.float32)
+
+    right = is_right(network, "roll", roll, [batch], np.arange(20, dtype=np.int32) % 4, steps)
+    assert (right == right[:, :1]).all()
+    assert 0 < right.mean() < 1
+
+
+# Measures
+
+
+def side_of_a_pixel():
+    """One bright pixel right of the middle; a network that tells on which side it is, and the right answer."""
+    batch = np.zeros((3, 8, 8, 1), np.float32)
+    batch[:, 2, 4] = 1
+    model = tf.keras.Sequential([tf.keras.Input((8, 8, 1)), layers.Flatten(), layers.Dense(2, use_bias=False)])
+    kernel = np.zeros((8, 8, 2))
+    kernel[:, 4:, 0] = kernel[:, :4, 1] = 1
+    model.set_weights([kernel.reshape(64, 2)])
+    return model, dataset(batch, [0] * 3)
+
+
+@pytest.mark.parametrize("method", ["trapezoid", "exact"])
+def test_both_directions_in_closed_form(method):
+    """Lost where more than half of the pixel is on the left; gone at the right, the first class wins the tie."""
+    model, data = side_of_a_pixel()
+    shifts = np.linspace(-0.5, 0.5, 25)
+    expected = np.where(8 * shifts > -0.5, 1.0, 0.0)
+    assert value("gi_translate_x", model, data, method=method) == pytest.approx(gi_score(shifts, expected, method))
+    assert value("pr_mean_error_translate_x", model, data) == pytest.approx(1 - expected.mean())
+    left = gi_score(-shifts[12::-1], expected[12::-1], method)
+    assert value("gi_translate_x", model, data, symmetric=True, method=method) == pytest.approx(left / 2)
+    assert value("gi_translate_y", model, data) == 0
+    assert value("gi_translate_x", model, data, low=0.0) == 0
+    mirrored = tf.keras.Sequential([layers.Flatten(), layers.Dense(2)])
+    mirrored.build((None, 8, 8, 1))
+    mirrored.set_weights([model.get_weights()[0].reshape(8, 8, 2)[:, ::-1].reshape(64, 2), np.zeros(2)])
+    flipped = data.map(lambda image, label: (image[:, ::-1], label))
+    assert value("gi_translate_x", mirrored, flipped) < value("gi_translate_x", model, data)
+    assert value("gi_translate_x", mirrored, flipped, symmetric=True, method=method) == pytest.approx(left / 2)
+
+
+@pytest.mark.parametrize("n_alphas", [2, 3, 24, 25])
+def test_symmetric_is_the_mean_of_two_sides(n_alphas):
+    batch, model = images(40, 6, 6, 3), conv((6, 6, 3))
+    data = dataset(batch, own_answers(model, batch))
+    options = {"n_alphas": n_alphas // 2 + 1, "low": 0.0}
+    right, left = (value("gi_translate_x", m, d, high=0.4, **options) for m, d in ((model, data), flipped(model, data)))
+    both = value("gi_translate_x", model, data, low=-0.4, high=0.4, n_alphas=n_alphas, symmetric=True)
+    assert both == pytest.approx((right + left) / 2)
+    assert right != left
+
+
+def flipped(model, data):
+    """The mirror image of a network, for the mirror images."""
+    side = tf.keras.models.clone_model(model)
+    conv_kernel, bias, dense_kernel, dense_bias = model.get_weights()
+    turned = dense_kernel.reshape(6, 6, 4, 3)[:, ::-1].reshape(dense_kernel.shape)
+    side.set_weights([conv_kernel, bias, turned, dense_bias])
+    return side, data.map(lambda image, label: (image[:, ::-1], label))
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
+def test_augmented_subset_error_against_numpy(change, share):
+    batch, model = images(60, 6, 6, 3), conv((6, 6, 3))
+    labels = own_answers(model, batch)
+    subject = Subject(model, dataset(batch, labels))
+    sample = subject.sample(round(60 * share), 3)
+    magnitudes = np.random.default_rng(3).spawn(1)[0].uniform(*RANGES[change], len(sample)).astype(np.float32)
+    changed = CHANGES[change](tf.constant(magnitudes), tf.constant(sample.inputs)).numpy()
+    expected = 1 - np.mean(own_answers(model, changed) == sample.labels)
+    found = value(f"augmented_subset_error_{change}", model, subject.dataset, share=share, seed=3)
+    assert found == pytest.approx(expected)
+
+
+def test_one_example_is_enough():
+    data = dataset(images(1, 4, 4, 3), [1])
+    assert all(0 <= value(name, conv((4, 4, 3)), data) <= 1 for name in NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("shape", [(1, 1, 1), (2, 1, 3), (2, 2, 4), (3, 5, 1)])
+def test_tiny_images(name, shape):
+    batch, model = images(6, *shape), conv(shape)
+    assert 0 <= value(name, model, dataset(batch, own_answers(model, batch))) <= 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_no_image_is_refused(name):
+    with pytest.raises(MeasureUnavailable, match=r"needs images \(height, width, channels\), .* \(2,\)"):
+        value(name, t1(), dataset([[1.0, 1.0]], [0]))
+
+
+@pytest.mark.parametrize("channels", [2, 5])
+def test_colours_need_channels_of_colour(channels):
+    shape = (4, 4, channels)
+    data = dataset(images(5, *shape), np.zeros(5))
+    for prefix in PREFIXES:
+        with pytest.raises(MeasureUnavailable, match="needs images with 1, 3 or 4 channels"):
+            value(f"{prefix}_color_jitter", conv(shape), data)
+        assert 0 <= value(f"{prefix}_rotation", conv(shape), data) <= 1
+
+
+def test_hue_of_images_without_colour_does_not_matter():
+    """Three equal channels are as one: brightness and contrast are all that there is."""
+    batch, model = images(40, 5, 5, 1), conv((5, 5, 1))
+    labels = own_answers(model, batch)
+    three = conv((5, 5, 3))
+    kernel, *others = model.get_weights()
+    three.set_weights([np.repeat(kernel, 3, axis=2) / 3, *others])
+    for prefix in PREFIXES:
+        name = f"{prefix}_color_jitter"
+        expected = value(name, model, dataset(batch, labels))
+        assert value(name, three, dataset(np.repeat(batch, 3, axis=-1), labels)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_never_right_and_always_right(change):
+    model = conv((4, 4, 3))
+    model.layers[-1].set_weights([np.zeros((64, 3)), np.array([1.0, 0, 0])])
+    for label, expected in ((0, 0), (1, 1)):
+        data = dataset(images(10, 4, 4, 3), [label] * 10)
+        assert [value(f"{prefix}_{change}", model, data) for prefix in PREFIXES] == [pytest.approx(expected)] * 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_neither_scale_nor_order_of_units_matters(name):
+    batch, model = images(40, 6, 6, 3), conv((6, 6, 3))
+    data = dataset(batch, own_answers(model, batch))
+    kernel, bias, last, shift = model.get_weights()
+    order = np.array([2, 0, 3, 1])
+    expected = value(name, model, data)
+    for weights in (
+        [4 * kernel, 4 * bias, last / 4, shift],
+        [kernel, bias, 8 * last, 8 * shift],
+        [kernel[..., order], bias[order], last.reshape(6, 6, 4, 3)[:, :, order].reshape(last.shape), shift],
+    ):
+        model.set_weights(weights)
+        assert value(name, model, data) == pytest.approx(expected, abs=0.002)
+
+
+def test_magnitudes_are_checked():
+    data = dataset(images(5, 4, 4, 3), np.zeros(5))
+    for name, options, message in (
+        ("gi_rotation", {"n_alphas": 1}, "n_alphas: expected 2 or more, found 1"),
+        ("pr_mean_error_rotation", {"low": 5.0, "high": 5.0}, "from low to high, found 5.0 to 5.0"),
+        ("gi_rotation", {"low": 0.0, "symmetric": True}, "symmetric: expected low < 0 < high, found 0.0 and 179.0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            value(name, conv((4, 4, 3)), data, **options)
+
+
+def test_a_curve_is_computed_once():
+    batch, model = images(20, 4, 4, 3), conv((4, 4, 3))
+    data = dataset(batch, own_answers(model, batch))
+    with sharing():
+        for name in NAMES:
+            value(name, model, data)
+        found = subject_of(model, data).found
+    assert len([key for key in found if key[0] is invariance_curve.__wrapped__]) == 4
+
+
+def test_there_are_12_names():
+    assert set(NAMES) <= set(MEASURES)

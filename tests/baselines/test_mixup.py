@@ -1,0 +1,248 @@
+"""Errors on averages of two examples of a class."""
+
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import dataset, dense, layers, t1
+
+import baselines
+from baselines import MeasureUnavailable, sharing
+from baselines.subject import Subject, subject_of
+
+mixup_error, manifold_mixup_error, dbi_mixup, davies_bouldin_index = map(
+    baselines.load, ("mixup_error", "manifold_mixup_error", "dbi_mixup", "davies_bouldin_index")
+)
+ERRORS = (mixup_error, manifold_mixup_error)
+ALL = (*ERRORS, dbi_mixup)
+
+
+def blobs(n=120, classes=3, seed=0):
+    draw = np.random.default_rng(seed)
+    labels = draw.permutation(np.arange(n) % classes)
+    return draw.normal(size=(n, 4)).astype(np.float32) + np.eye(4, dtype=np.float32)[labels], labels
+
+
+def network(seed=1, units=9):
+    draw = np.random.default_rng(seed)
+    kernels = [draw.normal(size=shape) for shape in ((4, units), (units, 3))]
+    return dense(*kernels, biases=[draw.normal(size=units), draw.normal(size=3)])
+
+
+def by_hand(sample, size, classify):
+    """1 - macro average of the accuracies on pairs, with loops."""
+    accuracies = {}
+    for start in range(0, len(sample), size):
+        x, y = sample.inputs[start : start + size], sample.labels[start : start + size]
+        for label in set(y.tolist()):
+            pairs = list(itertools.combinations(x[y == label], 2))
+            if pairs:
+                right = [classify(a, b) == label for a, b in pairs]
+                accuracies.setdefault(label, []).append(np.mean(right))
+    return 1 - np.mean([np.mean(found) for found in accuracies.values()])
+
+
+def forward(model, *, shares_at):
+    """A function of two examples that averages them there and returns the class."""
+    first, bias, second, shift = model.get_weights()
+
+    def classify(a, b):
+        if shares_at == "input":
+            hidden = np.maximum((a + b) / 2 @ first + bias, 0)
+        elif shares_at == "preactivation":
+            hidden = np.maximum((a @ first + b @ first) / 2 + bias, 0)
+        else:
+            hidden = (np.maximum(a @ first + bias, 0) + np.maximum(b @ first + bias, 0)) / 2
+        return (hidden @ second + shift).argmax()
+
+    return classify
+
+
+@pytest.mark.parametrize("options", ["", "seed=3", "per_class=4", "per_class=3,n_batches=2", "n_batches=1,seed=1"])
+def test_mixup_error_by_hand(options):
+    model, data = network(), dataset(*blobs())
+    given = {"per_class": 10, "n_batches": 10, "seed": 0}
+    given |= {name: int(number) for name, number in (part.split("=") for part in options.split(",") if part)}
+    size = 3 * given["per_class"]
+    sample = Subject(model, data).sample(size * given["n_batches"], given["seed"])
+    expected = by_hand(sample, size, forward(model, shares_at="input"))
+    assert 0 < expected < 1
+    assert baselines.load(f"mixup_error:{options}")(model, data) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("place", ["output", "preactivation"])
+@pytest.mark.parametrize("options", ["", "seed=3", "batch=20", "batch=7,n_batches=3"])
+def test_manifold_mixup_error_by_hand(options, place):
+    model, data = network(), dataset(*blobs())
+    given = {"batch": 50, "n_batches": 20, "seed": 0}
+    given |= {name: int(number) for name, number in (part.split("=") for part in options.split(",") if part)}
+    sample = Subject(model, data).sample(given["batch"] * given["n_batches"], given["seed"])
+    expected = by_hand(sample, given["batch"], forward(model, shares_at=place))
+    measure = baselines.load(f"manifold_mixup_error:preactivation={place == 'preactivation'},{options}")
+    assert measure(model, data) == pytest.approx(expected)
+
+
+def test_the_first_examples_without_shuffling():
+    images, labels = blobs(n=90)
+    model, data = network(), dataset(images, labels)
+    first = dataset(images[:60], labels[:60])
+    whole = Subject(model, first).examples
+    expected = by_hand(whole, 30, forward(model, shares_at="input"))
+    assert mixup_error(model, data, n_batches=2, parity_unshuffled=True) == pytest.approx(expected)
+    assert mixup_error(model, data, n_batches=2, parity_unshuffled=True, seed=5) == pytest.approx(expected)
+    everything = by_hand(Subject(model, data).examples, 30, forward(model, shares_at="input"))
+    assert mixup_error(model, data, parity_unshuffled=True) == pytest.approx(everything)
+
+
+def test_batches_of_the_network_do_not_matter(monkeypatch):
+    model, data = network(), dataset(*blobs())
+    expected = [measure(model, data) for measure in ERRORS]
+    for size in (64, 7, 1):
+        with sharing():
+            subject_of(model, data).network.__dict__["batch_size"] = size
+            assert [measure(model, data) for measure in ERRORS] == expected
+
+
+def test_convex_classes_have_no_error():
+    images, _ = blobs()
+    model = dense(np.eye(4), np.random.default_rng(0).normal(size=(4, 3)), activation="linear")
+    data = dataset(images, model(images).numpy().argmax(axis=1))
+    assert [measure(model, data) for measure in ALL] == [0, 0, 0]
+
+
+def test_closed_form():
+    """Three of a class at -1, 1 and 3 and the boundaries of the other class at -1/2 and 1/2: one in three wrong."""
+    model = tf.keras.Sequential([tf.keras.Input((1,)), layers.Dense(2, "relu"), layers.Dense(2)])
+    model.set_weights([np.array([[1.0, -1.0]]), np.zeros(2), np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([0.5, 0])])
+    data = dataset([[-1.0], [1.0], [3.0]], [1, 1, 1])
+    assert mixup_error(model, data) == pytest.approx(1 / 3)
+    # Behind relu it is (1/2, 1/2), (2, 0) and (3/2, 1/2).
+    assert manifold_mixup_error(model, data) == 0
+    assert manifold_mixup_error(model, data, preactivation=True) == pytest.approx(1 / 3)
+
+
+def test_classes_weigh_alike():
+    """Of 40 examples of class 0 and 2 of class 1 the latter are wrong."""
+    model = dense(np.eye(2), np.array([[1.0, 0.0], [1.0, 0.0]]))
+    data = dataset(np.ones((42, 2)), [0] * 40 + [1] * 2)
+    for measure in ERRORS:
+        assert measure(model, data, n_batches=1, **({"per_class": 21} if measure is mixup_error else {})) == 0.5
+
+
+def test_preactivation_of_a_layer_without_activation_is_its_output():
+    images, labels = blobs()
+    data = dataset(images, labels)
+    first, bias, second, shift = (fused := network()).get_weights()
+    apart = tf.keras.Sequential([tf.keras.Input((4,)), layers.Dense(9), layers.ReLU(), layers.Dense(3)])
+    apart.set_weights([first, bias, second, shift])
+    found = [manifold_mixup_error(apart, data, preactivation=flag) for flag in (False, True)]
+    assert found == [manifold_mixup_error(fused, data, preactivation=True)] * 2
+    activation = tf.keras.Sequential([tf.keras.Input((4,)), layers.ReLU(), layers.Dense(3)])
+    found = [manifold_mixup_error(activation, data, preactivation=flag) for flag in (False, True)]
+    assert found[0] == found[1]
+
+
+def test_a_first_layer_that_does_nothing_in_inference():
+    images, labels = blobs()
+    model = tf.keras.Sequential([tf.keras.Input((4,)), layers.Dropout(0.5), layers.Dense(9, "relu"), layers.Dense(3)])
+    model.set_weights(network().get_weights())
+    sample = Subject(model, data := dataset(images, labels)).sample(1000)
+    expected = by_hand(sample, 50, forward(network(), shares_at="input"))
+    for flag in (False, True):
+        assert manifold_mixup_error(model, data, preactivation=flag) == pytest.approx(expected)
+
+
+def test_winner_is_a_product():
+    model, data = network(), dataset(*blobs())
+    for seed in (0, 3):
+        expected = davies_bouldin_index(model, data, seed=seed) * mixup_error(model, data, seed=seed)
+        assert dbi_mixup(model, data, seed=seed) == expected > 0
+
+
+def test_parts_of_the_winner_are_computed_once(monkeypatch):
+    model, data = network(), dataset(*blobs())
+    with sharing():
+        found = [measure(model, data) for measure in (davies_bouldin_index, mixup_error)]
+        monkeypatch.setattr("baselines.mixup._predicted", None)
+        monkeypatch.setattr("baselines.davies_bouldin._features", None)
+        assert dbi_mixup(model, data) == found[0] * found[1]
+
+
+@pytest.mark.parametrize("measure", ERRORS)
+def test_always_wrong_and_dead(measure):
+    images, labels = blobs()
+    wrong = dense(np.zeros((4, 2)), np.zeros((2, 4)), biases=[np.zeros(2), np.array([0, 0, 0, 1.0])])
+    assert measure(wrong, dataset(images, labels)) == 1
+    dead = dense(np.zeros((4, 2)), np.zeros((2, 3)))  # ties go to class 0
+    assert measure(dead, dataset(images, labels)) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("measure", ERRORS)
+def test_classes_without_two_examples(measure):
+    model = network()
+    images = np.random.default_rng(0).normal(size=(5, 4))
+    lonely = measure(model, dataset(images, [0, 0, 1, 0, 2]))
+    assert lonely == measure(model, dataset(images, [0, 0, 1, 0, 1][:2] + [2, 0, 1]))
+    with pytest.raises(MeasureUnavailable, match="needs two examples of a class, which this training set lacks"):
+        measure(model, dataset(images[:3], [0, 1, 2]))
+
+
+def test_one_class_only():
+    images, _ = blobs()
+    data = dataset(images, np.zeros(len(images)))
+    assert all(0 <= measure(network(), data) <= 1 for measure in ERRORS)
+    with pytest.raises(MeasureUnavailable, match="needs examples of two classes"):
+        dbi_mixup(network(), data)
+
+
+def test_a_connection_around_the_first_layer_is_named():
+    source = tf.keras.Input((4,))
+    inner = layers.Dense(4, name="inner")(source)
+    model = tf.keras.Model(source, layers.Dense(3)(layers.Add()([source, inner])))
+    data = dataset(*blobs())
+    with pytest.raises(MeasureUnavailable, match="^a connection skips layer inner: cannot start from there$"):
+        manifold_mixup_error(model, data)
+    assert 0 <= mixup_error(model, data) <= 1
+
+
+@pytest.mark.parametrize("measure", ALL)
+def test_neither_scale_nor_order_of_units_matters(measure):
+    data, model = dataset(*blobs()), network()
+    first, bias, second, shift = model.get_weights()
+    order = np.random.default_rng(0).permutation(len(bias))
+    others = [
+        dense(4 * first, second / 4, biases=[4 * bias, shift]),
+        dense(first, 8 * second, biases=[bias, 8 * shift]),
+        dense(first[:, order], second[order], biases=[bias[order], shift]),
+    ]
+    found = measure(model, data)
+    assert [measure(other, data) for other in others] == [pytest.approx(found, rel=1e-5)] * 3
+
+
+@pytest.mark.parametrize("measure", ALL)
+def test_softmax_at_the_end_does_not_matter(measure):
+    model, data = network(), dataset(*blobs())
+    ending = tf.keras.Sequential([tf.keras.Input((4,)), layers.Dense(9, "relu"), layers.Dense(3, "softmax")])
+    ending.set_weights(model.get_weights())
+    assert measure(ending, data) == measure(model, data)
+
+
+def test_a_memoriser_is_worse_than_a_network_that_has_learned_something():
+    """The same random features fitted to two half spaces, and to labels at random."""
+    draw = np.random.default_rng(0)
+    images, kernel = draw.normal(size=(80, 20)), draw.normal(size=(20, 400))
+    features = np.maximum(images @ kernel, 0)
+
+    def errors(labels):
+        fitted = np.linalg.lstsq(features, np.eye(2)[labels], rcond=None)[0]
+        return [measure(dense(kernel, fitted), dataset(images, labels)) for measure in ERRORS]
+
+    learned, memorised = errors((images[:, 0] > 0).astype(int)), errors(draw.integers(0, 2, 80))
+    assert learned[0] < memorised[0]
+
+
+def test_t1():
+    data = dataset([[1.0, 1.0], [1.0, 0.9], [0.1, 1.0], [0.0, 1.0]], [0, 0, 1, 1])
+    assert mixup_error(t1(), data) == 0
+    assert manifold_mixup_error(t1(), data) == 0

@@ -1,0 +1,230 @@
+"""PAC-Bayes measures: the bounds in closed form, and the searches for their scales."""
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small_networks import T1_DATA, dataset, dense, layers, t1, tf
+
+import baselines
+from baselines import perturbation
+from baselines.pacbayes import common_variance, isotropic_bound, magnitude_bound
+from baselines.perturbation import LARGEST, SMALLEST, largest_harmless
+from baselines.subject import Subject
+
+NAMES = [name for name in baselines.MEASURES if name.startswith("pacbayes")]
+NEED_INITIAL = ["pacbayes_init", "pacbayes_mag_init", "pacbayes_mag_init_exact"]
+SCALES = ["pacbayes_flatness", "pacbayes_mag_flatness"]
+
+#: Kernels of T1, trained and less initial ones; sigma and m for which the values of its bounds are known.
+W = np.array([3.0, 0, 0, 1, 2, 0, 0, 5])
+CHANGE = np.array([2.0, 0, 0, 0, 1, 0, 0, 4])
+SIGMA, M = 0.5, 1000
+
+
+def value(name, model, data, **parameters):
+    return baselines.load(name)(model, data, **parameters)
+
+
+def scale(name, model, data, **parameters):
+    return value(name, model, data, **parameters) ** -0.5
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (isotropic_bound(CHANGE, SIGMA, M), 38.600902),
+        (isotropic_bound(W, SIGMA, M), 56.600902),
+        (magnitude_bound(common_variance(CHANGE, SIGMA), CHANGE, SIGMA, M), 37.246739),
+        (magnitude_bound(common_variance(W, SIGMA), W, SIGMA, M), 34.716634),
+        (magnitude_bound(common_variance(W, SIGMA), CHANGE, SIGMA, M), 38.484817),
+        (magnitude_bound(common_variance(W, SIGMA, 0) + np.mean(CHANGE**2), W, SIGMA, M), 33.795005),
+    ],
+    ids=["init", "orig", "mag_init", "mag_orig", "mag_orig of Dziugaite et al.", "mag_init_exact"],
+)
+def test_bounds_of_t1(found, expected):
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_bounds_without_a_change():
+    assert isotropic_bound(0 * W, SIGMA, M) == math.log(M / SIGMA) + 10
+    assert magnitude_bound(0, 0 * W, SIGMA, M) == math.log(M / SIGMA) + 10
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=1), st.floats(SMALLEST, LARGEST))
+def test_no_magnitude_bound_is_below_that_of_no_change(vector, sigma):
+    vector = np.array(vector)
+    bound = magnitude_bound(common_variance(vector, sigma), vector, sigma, M)
+    assert bound >= math.log(M / sigma) + 10 - 1e-9
+
+
+def test_measures_put_their_scale_into_the_bounds():
+    model, data = t1(), dataset(*T1_DATA)
+    sigma, relative = (scale(name, model, data) for name in SCALES)
+    expected = {
+        "pacbayes_init": isotropic_bound(CHANGE, sigma, 1),
+        "pacbayes_orig": isotropic_bound(W, sigma, 1),
+        "pacbayes_mag_init": magnitude_bound(common_variance(CHANGE, relative), CHANGE, relative, 1),
+        "pacbayes_mag_orig": magnitude_bound(common_variance(W, relative), W, relative, 1),
+        "pacbayes_mag_orig:parity_mag_orig=True": magnitude_bound(common_variance(W, relative), CHANGE, relative, 1),
+    }
+    assert {name: value(name, model, data) for name in expected} == pytest.approx(expected)
+
+
+def test_m_is_the_whole_training_set_however_few_examples_are_looked_at():
+    one, many = dataset(*T1_DATA), dataset(T1_DATA[0] * 50, T1_DATA[1] * 50)
+    found = [value("pacbayes_orig", t1(), data, n_samples=1) for data in (one, many)]
+    assert found[1] - found[0] == pytest.approx(math.log(50))
+
+
+def test_biases_get_noise_but_count_in_the_bounds_only_if_asked_for():
+    model, data = dense([[2.0, 0.0]], biases=[[3.0, 0.0]]), dataset([[1.0]], [0])
+    sigma = scale("pacbayes_flatness", model, data)
+    assert value("pacbayes_orig", model, data) == pytest.approx(isotropic_bound(np.array([2.0]), sigma, 1))
+    with_bias = value("pacbayes_orig", model, data, include_bias=True)
+    assert with_bias == pytest.approx(isotropic_bound(np.array([2.0, 3.0]), sigma, 1))
+
+
+# The search for sigma
+
+
+@pytest.mark.parametrize(("margin", "length"), [(1.0, 1.0), (0.1, 1.0), (0.3, 5.0)])
+@pytest.mark.parametrize("has_bias", [False, True])
+def test_sigma_of_a_linear_classifier_in_closed_form(margin, length, has_bias):
+    """All margins are equal, and the noise on them is normal with deviation sqrt(2) sigma |x|; a bias is an input 1."""
+    model = dense([[margin / length, 0.0]], biases=[[0.0, 0.0]] if has_bias else None)
+    sigma = scale("pacbayes_flatness", model, dataset([[length]], [0]), n_draws=5000)
+    expected = margin / (NormalDist().inv_cdf(0.9) * math.sqrt(2 * (length**2 + has_bias)))
+    assert sigma == pytest.approx(expected, rel=0.03)
+
+
+def test_relative_sigma_of_a_linear_classifier_in_closed_form():
+    """Noise on the margin a - b has the variance sigma'^2 (a^2 + b^2), and hardly more."""
+    sigma = scale("pacbayes_mag_flatness", dense([[3.0, 2.0]]), dataset([[1.0]], [0]), n_draws=5000)
+    assert sigma == pytest.approx(1 / (NormalDist().inv_cdf(0.9) * math.sqrt(13)), rel=0.03)
+
+
+@pytest.mark.parametrize("name", SCALES)
+@pytest.mark.parametrize(
+    ("images", "labels"),
+    [([[0.0], [0.0]], [0, 0]), ([[0.0], [0.0]], [0, 1]), ([[1.0], [1.0]], [1, 1])],
+    ids=["always right", "right half of the time", "never right"],
+)
+def test_sigma_is_the_largest_where_no_noise_does_harm(name, images, labels):
+    assert value(name, dense([[1.0, 0.0]]), dataset(images, labels)) == 1 / 4
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_sigma_is_the_smallest_where_all_noise_does_harm(name):
+    weights = np.float32([[1.0, np.nextafter(np.float32(1), np.float32(0))]])
+    assert value(name, dense(weights), dataset([[1e6]], [0])) == pytest.approx(1e12, rel=0.01)
+
+
+@given(st.floats(1e-5, 1.5), st.floats(0.2, 3), st.floats(0.05, 0.15))
+def test_search_meets_the_drop_that_is_allowed(scale, power, allowed):
+    def drop(other):
+        return min(allowed * (other / scale) ** power, 1.0)
+
+    assert drop(largest_harmless(drop, allowed)) == pytest.approx(allowed, abs=perturbation.TOLERANCE)
+
+
+@given(st.floats(1e-5, 1.9))
+def test_search_finds_a_step(scale):
+    assert largest_harmless(lambda other: float(other > scale), 0.1) == pytest.approx(scale, rel=2e-3)
+
+
+def test_measures_share_one_search_for_each_scale(monkeypatch):
+    found = []
+    monkeypatch.setattr(perturbation, "largest_harmless", lambda *_: found.append(1) or SIGMA)
+    model, data = t1(), dataset(*T1_DATA)
+    with baselines.sharing():
+        for name in NAMES:
+            value(name, model, data)
+    assert len(found) == 2
+
+
+def test_the_shared_network_is_left_as_found():
+    subject = Subject(t1(), dataset(*T1_DATA))
+    before = [variable.numpy().tobytes() for variable in subject.folded.variables]
+    perturbation.noise_scale(subject, 0.1, 10, 10, 0, is_relative=False)
+    assert [variable.numpy().tobytes() for variable in subject.folded.variables] == before
+
+
+# Invariances
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 200)
+    return dataset(rng.normal(size=(200, 4)) + 4 * np.eye(3, 4)[labels], labels)
+
+
+def network(factor=1.0, order=slice(None)):
+    """A classifier of the blobs whose hidden units come in another order, and with R(factor)."""
+    rng = np.random.default_rng(1)
+    first, second = np.hstack([np.eye(4), rng.normal(size=(4, 8))]), np.vstack([3 * np.eye(4, 3), np.zeros((8, 3))])
+    return dense(factor * first[:, order], second[order] / factor)
+
+
+@pytest.mark.parametrize("factor", [4.0, 0.25])
+def test_only_the_relative_scale_ignores_a_rescaling_between_layers(blobs, factor):
+    plain, relative = ([value(name, network(c), blobs) for c in (1.0, factor)] for name in SCALES)
+    assert plain[1] > 1.5 * plain[0]
+    assert relative[1] == pytest.approx(relative[0], rel=0.05)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_order_of_hidden_units_does_not_matter_but_for_the_draws(blobs, name):
+    models = [network(order=order) for order in (slice(None), slice(None, None, -1))]
+    for model in models:
+        model.initial_weights = [0.1 * array for array in model.get_weights()]
+    found = [value(name, model, blobs, n_draws=300) for model in models]
+    assert found[1] == pytest.approx(found[0], rel=0.1)
+
+
+def test_batch_normalization_is_folded(blobs):
+    def normalized(factor):
+        model = tf.keras.Sequential(
+            [tf.keras.Input((4,)), layers.Dense(6), layers.BatchNormalization(epsilon=0.1 * factor**2), layers.ReLU(),
+             layers.Dense(3)]
+        )  # fmt: skip
+        rng = np.random.default_rng(2)
+        kernel, bias, *norm, last, last_bias = (rng.uniform(0.5, 1, w.shape) for w in model.get_weights())
+        gamma, beta, mean, variance = norm
+        norm = [gamma, beta, factor * mean, factor**2 * variance]
+        model.set_weights([factor * kernel, factor * bias, *norm, last, last_bias])
+        return model
+
+    for name in ("pacbayes_orig", "pacbayes_mag_orig"):
+        found = [value(name, normalized(factor), blobs, accuracy_drop=0.02) for factor in (1.0, 8.0)]
+        assert found[1] == pytest.approx(found[0], rel=1e-4)
+
+
+def test_a_softmax_at_the_end_changes_nothing(blobs):
+    model, softmax = network(), network()
+    softmax.layers[-1].activation = tf.keras.activations.softmax
+    for name in SCALES:
+        assert value(name, softmax, blobs) == value(name, model, blobs)
+
+
+# What they need
+
+
+@pytest.mark.parametrize("name", NEED_INITIAL)
+def test_missing_initial_weights_are_named_before_any_search(name, monkeypatch):
+    monkeypatch.setattr(perturbation, "largest_harmless", None)
+    model = t1()
+    model.initial_weights = None
+    with pytest.raises(baselines.MeasureUnavailable, match="initial weights"):
+        value(name, model, dataset(*T1_DATA))
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - set(NEED_INITIAL)))
+def test_the_others_do_without_initial_weights(name):
+    model = t1()
+    model.initial_weights = None
+    assert math.isfinite(value(name, model, dataset(*T1_DATA)))

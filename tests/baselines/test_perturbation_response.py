@@ -1,0 +1,299 @@
+"""Perturbation response curves of mixup, and their measures."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import T1_DATA, T1_KERNELS, dataset, dense, layers, t1
+
+import baselines
+from baselines import MEASURES, MeasureUnavailable, sharing
+from baselines.perturbation_response import CURVES, FAMILY, mixup_curve, partners
+from baselines.response_curve import gi_score, mean_error, pal_score
+from baselines.subject import Subject, subject_of
+
+NAMES = [f"{kind}_l{layer}" for kind, layer in CURVES]
+MIXUP = [name for name in MEASURES if name.endswith(("_l0", "_l1")) and MEASURES[name].family == FAMILY]
+
+
+def blobs(n=60, features=4, classes=3, seed=0):
+    """Points of several classes that overlap, and a network that is right about most of them."""
+    draw = np.random.default_rng(seed)
+    labels = np.arange(n) % classes
+    centres = draw.normal(size=(classes, features))
+    return centres[labels] + 0.7 * draw.normal(size=(n, features)), labels, centres
+
+
+def network(centres, hidden=9, seed=1):
+    draw = np.random.default_rng(seed)
+    first = draw.normal(size=(centres.shape[1], hidden))
+    second = np.maximum(centres @ first, 0).T
+    return dense(first, second, biases=[np.full(hidden, 0.1), -0.5 * np.square(second).sum(axis=0)])
+
+
+def test_there_are_14_names():
+    assert len(MIXUP) == 14
+    assert all({f"gi_{name}", f"pal_{name}", f"pr_mean_error_{name}"} <= set(MIXUP) for name in NAMES)
+
+
+# Partners
+
+
+@pytest.mark.parametrize("kind", ["intra", "inter"])
+def test_partners(kind):
+    labels = np.random.default_rng(5).integers(0, 4, 200)
+    labels[labels == 3] = 7
+    labels[17] = 3  # the only one of its class
+    some, others = partners(labels, kind, np.random.default_rng(0))
+    assert sorted(some) == [i for i in range(200) if kind == "inter" or i != 17]
+    assert np.all((labels[some] == labels[others]) == (kind == "intra"))
+    assert np.all(some != others)
+
+
+@pytest.mark.parametrize(
+    ("kind", "choices"), [("intra", {0: [2, 5], 1: [3]}), ("inter", {0: [1, 3, 4], 1: [0, 2, 4, 5]})]
+)
+def test_partners_are_uniform(kind, choices):
+    labels = np.array([0, 1, 0, 1, 2, 0])
+    draws = np.random.default_rng(0)
+    found = {0: [], 1: []}
+    for _ in range(3000):
+        pairs = dict(zip(*partners(labels, kind, draws), strict=True))
+        for example in found:
+            found[example].append(pairs[example])
+    for example, expected in choices.items():
+        values, counts = np.unique(found[example], return_counts=True)
+        assert values.tolist() == expected
+        assert counts / 3000 == pytest.approx(1 / len(expected), abs=0.04)
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind", "reason"),
+    [
+        ([0, 1, 2], "intra", "needs two examples of a class"),
+        ([0], "intra", "needs two examples of a class"),
+        ([1, 1, 1], "inter", "needs examples of two classes"),
+        ([4], "inter", "needs examples of two classes"),
+    ],
+)
+def test_what_has_no_partners_is_refused(labels, kind, reason):
+    images = np.ones((len(labels), 2))
+    for layer in (0, 1):
+        with pytest.raises(MeasureUnavailable, match=reason):
+            baselines.load(f"gi_{kind}_l{layer}")(dense(np.eye(2), np.ones((2, 5))), dataset(images, labels))
+
+
+def test_two_examples_are_enough():
+    data = dataset([[1.0, 0.0], [1.0, 0.2]], [0, 0])
+    for name in ("gi_intra_l0", "gi_intra_l1", "pr_mean_error_intra_l0"):
+        assert baselines.load(name)(t1(), data) == 0
+    with pytest.raises(MeasureUnavailable):
+        baselines.load("gi_intra_l0")(t1(), dataset(*T1_DATA))
+
+
+# Curves
+
+
+@pytest.mark.parametrize(("kind", "layer"), CURVES)
+def test_curve_against_numpy(kind, layer):
+    images, labels, centres = blobs()
+    subject = Subject(network(centres), dataset(images, labels))
+    shares, accuracies = mixup_curve(subject, kind, layer, 7, 40, 3)
+    assert shares == pytest.approx(np.linspace(0, 0.5, 7, endpoint=kind == "intra"))
+
+    sample = subject.sample(40, 3, by_class=True)
+    some, others = partners(sample.labels, kind, np.random.default_rng(3).spawn(1)[0])
+    first, bias, second, shift = subject.model.get_weights()
+
+    def hidden(inputs):
+        return np.maximum(inputs @ first + bias, 0)
+
+    expected = []
+    for share in shares:
+        x, y = sample.inputs[some], sample.inputs[others]
+        at_input, behind = hidden((1 - share) * x + share * y), (1 - share) * hidden(x) + share * hidden(y)
+        features = behind if layer else at_input
+        expected.append(np.mean((features @ second + shift).argmax(axis=1) == sample.labels[some]))
+    assert len(set(expected)) > 2  # a curve that is worth comparing
+    assert accuracies == pytest.approx(expected)
+
+
+def test_batches_do_not_matter():
+    images, labels, centres = blobs(n=50)
+    found = []
+    for size in (1024, 64, 1):
+        subject = Subject(network(centres), dataset(images, labels))
+        subject.network.__dict__["batch_size"] = size
+        found.append([mixup_curve(subject, kind, layer, 11, 50, 0)[1].tolist() for kind, layer in CURVES])
+    assert found[0] == found[1] == found[2]
+
+
+def test_layer_1_is_the_first_layers_output_with_its_activation():
+    """x = 1 and x = -1 of one class: half and half is 0 at the input, but 1/2 after relu."""
+    model = tf.keras.Sequential([tf.keras.Input((1,)), layers.Dense(2, "relu"), layers.Dense(2)])
+    model.set_weights([np.array([[1.0, -1.0]]), np.zeros(2), np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([0.25, 0])])
+    data = dataset([[1.0], [-1.0]], [1, 1])
+    assert baselines.load("gi_intra_l1")(model, data) == 0
+    # At the input |1 - 2 a| > 1/4 is needed: right at 8 of 11 shares, 0 to 0.35.
+    assert baselines.load("pr_mean_error_intra_l0")(model, data) == pytest.approx(3 / 11)
+
+
+def test_a_connection_around_the_first_layer_is_named():
+    source = tf.keras.Input((2,))
+    inner = layers.Dense(2, name="inner")(source)
+    model = tf.keras.Model(source, layers.Dense(2)(layers.Add()([source, inner])))
+    data = dataset(np.eye(2).repeat(2, axis=0), [0, 0, 1, 1])
+    for name in ("gi_intra_l1", "pal_inter_l1"):
+        with pytest.raises(MeasureUnavailable, match=r"^a connection skips layer inner: cannot start from there$"):
+            baselines.load(name)(model, data)
+    assert np.isfinite(baselines.load("gi_intra_l0")(model, data))
+
+
+# Measures
+
+
+@pytest.mark.parametrize(("kind", "layer"), CURVES)
+@pytest.mark.parametrize("options", ["", "seed=4", "n_alphas=5", "n_samples=20", "n_alphas=6,n_samples=30,seed=2"])
+def test_measures_are_statistics_of_the_curve(kind, layer, options):
+    images, labels, centres = blobs()
+    model, data = network(centres), dataset(images, labels)
+    given = {"n_alphas": 11, "n_samples": 2048, "seed": 0}
+    given |= {name: int(value) for name, value in (part.split("=") for part in options.split(",") if part)}
+    curve = mixup_curve(Subject(model, data), kind, layer, **given)
+    for name, value in (("gi", gi_score(*curve)), ("pal", -pal_score(*curve)), ("pr_mean_error", mean_error(curve[1]))):
+        assert baselines.load(f"{name}_{kind}_l{layer}:{options}")(model, data) == pytest.approx(value)
+    exact = baselines.load(f"gi_{kind}_l{layer}:method=exact,{options}")
+    assert exact(model, data) == pytest.approx(gi_score(*curve, "exact"))
+
+
+def test_combinations():
+    images, labels, centres = blobs()
+    model, data = network(centres), dataset(images, labels)
+    pal = {name: baselines.load(f"pal_{name}")(model, data) for name in NAMES}
+    assert -84 < pal["inter_l0"] < 0
+    product = baselines.load("pal_intra_l0_x_l1")(model, data)
+    assert product == pytest.approx(-pal["intra_l0"] * pal["intra_l1"])
+    mean = baselines.load("pal_inter_plus_intra_l0")(model, data)
+    assert mean == pytest.approx((pal["inter_l0"] + pal["intra_l0"]) / 2)
+
+
+def test_a_perfect_network():
+    """Two points per class, straight regions: always right, even close to half and half."""
+    model = dense(np.eye(2), np.eye(2))
+    data = dataset([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 0, 1, 1])
+    for name in NAMES:
+        assert baselines.load(f"gi_{name}")(model, data) == 0
+        assert baselines.load(f"pal_{name}")(model, data) == pytest.approx(-84)
+        assert baselines.load(f"pr_mean_error_{name}")(model, data) == 0
+    assert baselines.load("pal_intra_l0_x_l1")(model, data) == pytest.approx(-(84**2))
+    assert baselines.load("pal_inter_plus_intra_l0")(model, data) == pytest.approx(-84)
+
+
+@pytest.mark.parametrize("threshold", [0.27, 0.53])
+def test_inter_of_a_threshold_in_closed_form(threshold):
+    """Points at 1 and -1, the boundary at `threshold`: class 0 is lost where 1 - 2 a < threshold, class 1 never."""
+    model = dense([[1.0, -1.0]], biases=[[-threshold, threshold]])
+    data = dataset([[1.0], [-1.0]] * 10, [0, 1] * 10)
+    shares = np.linspace(0, 0.5, 11, endpoint=False)
+    expected = np.where(1 - 2 * shares > threshold, 1.0, 0.5)
+    assert baselines.load("gi_inter_l0")(model, data) == pytest.approx(gi_score(shares, expected))
+    assert baselines.load("pal_inter_l0")(model, data) == pytest.approx(-pal_score(shares, expected))
+    assert baselines.load("pr_mean_error_inter_l0")(model, data) == pytest.approx(1 - expected.mean())
+
+
+def test_a_network_that_is_never_right():
+    images = np.ones((6, 2))
+    model = dense(np.eye(2), [[0.0, 0.0, 1.0]] * 2)  # always class 2
+    data = dataset(images, [0, 1] * 3)
+    for name in NAMES:
+        assert baselines.load(f"gi_{name}")(model, data) == pytest.approx(1)
+        assert baselines.load(f"pal_{name}")(model, data) == 0
+        assert baselines.load(f"pr_mean_error_{name}")(model, data) == 1
+
+
+def test_a_dead_network_has_the_share_of_its_class():
+    model = dense(np.zeros((2, 2)), np.zeros((2, 4)))  # ties go to class 0
+    data = dataset(np.eye(2)[[0, 1] * 8], [0, 1, 2, 3] * 4)
+    for name in NAMES:
+        assert baselines.load(f"gi_{name}")(model, data) == pytest.approx(0.75)
+        assert baselines.load(f"pal_{name}")(model, data) == pytest.approx(-84)
+
+
+@pytest.mark.parametrize("name", MIXUP)
+def test_neither_scale_nor_order_of_units_matters(name):
+    images, labels, centres = blobs()
+    data, model = dataset(images, labels), network(centres)
+    first, bias, second, shift = model.get_weights()
+    order = np.random.default_rng(0).permutation(len(bias))
+    others = [
+        dense(4 * first, second / 4, biases=[4 * bias, shift]),
+        dense(first, 8 * second, biases=[bias, 8 * shift]),
+        dense(first[:, order], second[order], biases=[bias[order], shift]),
+    ]
+    value = baselines.load(name)(model, data)
+    assert [baselines.load(name)(other, data) for other in others] == [pytest.approx(value)] * 3
+
+
+def test_softmax_at_the_end_does_not_matter():
+    images, labels, centres = blobs()
+    model, data = network(centres), dataset(images, labels)
+    ending = tf.keras.Sequential([tf.keras.Input((4,)), layers.Dense(9, "relu"), layers.Dense(3, "softmax")])
+    ending.set_weights(model.get_weights())
+    with sharing():
+        for name in MIXUP:
+            assert baselines.load(name)(ending, data) == baselines.load(name)(model, data)
+
+
+def test_a_class_that_is_rare_keeps_its_partners_in_a_small_sample():
+    labels = np.array([0] * 500 + [1, 1])
+    images = np.where(labels[:, None] == 1, [[0.0, 1.0]], [[1.0, 0.0]])
+    subject = Subject(dense(np.eye(2), np.eye(2)), dataset(images, labels))
+    for seed in range(5):
+        assert np.count_nonzero(subject.sample(20, seed, by_class=True).labels == 1) == 2
+        assert mixup_curve(subject, "inter", 0, 3, 20, seed)[1].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("name", MIXUP)
+def test_the_paper_budget_is_a_number_of_examples(name, monkeypatch):
+    numbers = []
+    monkeypatch.setattr(Subject, "sample", lambda self, number, *_, **__: numbers.append(number) or self.examples)
+    images, labels, centres = blobs(n=30)
+    model, data = network(centres), dataset(images, labels)
+    baselines.load(name)(model, data)
+    baselines.load(f"{name}:n_samples=9,paper_budget=True")(model, data)
+    assert set(numbers) == {2048, 23_040}
+
+
+def test_a_memoriser_is_worse_than_a_network_that_has_learned_something():
+    """The same random features fitted to two half spaces, and to labels at random."""
+    draw = np.random.default_rng(0)
+    images, kernel = draw.normal(size=(80, 20)), draw.normal(size=(20, 400))
+    features = np.maximum(images @ kernel, 0)
+
+    def gi(labels):
+        fitted = np.linalg.lstsq(features, np.eye(2)[labels], rcond=None)[0]
+        return baselines.load("gi_intra_l0")(dense(kernel, fitted), dataset(images, labels))
+
+    assert gi((images[:, 0] > 0).astype(int)) < gi(draw.integers(0, 2, 80))
+
+
+def test_curves_are_computed_once():
+    images, labels, centres = blobs()
+    model, data = network(centres), dataset(images, labels)
+    with sharing():
+        for name in MIXUP:
+            baselines.load(name)(model, data)
+        found = subject_of(model, data).found
+    keys = [key for key in found if key[0] is mixup_curve.__wrapped__]
+    assert len(keys) == 4
+
+
+def test_t1_with_two_classes():
+    data = dataset([[1.0, 1.0], [1.0, 0.9], [0.1, 1.0], [0.0, 1.0]], [0, 0, 1, 1])
+    subject = Subject(t1(), data)
+    shares, accuracies = mixup_curve(subject, "intra", 0, 11, 4, 0)
+    points = np.float32([[1.0, 1.0], [1.0, 0.9], [0.1, 1.0], [0.0, 1.0]])
+    pairs = [(0, 1), (1, 0), (2, 3), (3, 2)]
+    for share, accuracy in zip(shares, accuracies, strict=True):
+        mixed = np.array([(1 - share) * points[i] + share * points[j] for i, j in pairs])
+        logits = np.maximum(mixed @ T1_KERNELS[0], 0) @ T1_KERNELS[1]
+        assert accuracy == np.mean(logits.argmax(axis=1) == [0, 0, 1, 1])

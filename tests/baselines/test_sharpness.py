@@ -1,0 +1,209 @@
+"""Sharpness: the worst changes of the weights, in closed form where there is one."""
+
+import math
+
+import numpy as np
+import pytest
+from small_networks import T1_DATA, dataset, dense, t1
+
+import baselines
+from baselines import perturbation, starter_sharpness
+from baselines.sharpness import box_bound, magnitude_box_bound
+from baselines.subject import subject_of
+
+SCALES = ["sharpness_flatness", "sharpness_mag_flatness"]
+BOUNDS = ["sharpness_init", "sharpness_orig", "sharpness_mag_init", "sharpness_mag_orig"]
+
+#: One feature: x = 1 is class 0, x = -1 is class 1. With logits (a x, b x) the margin is a - b. The worst change by
+#: alpha leaves a - b - 2 alpha, that by a ratio r of each weight (1 - r) a - (1 + r) b: beyond, all points are lost.
+ONE_FEATURE = ([[1.0], [-1.0]] * 40, [0, 1] * 40)
+LINEAR = [(2.0, 1.0), (1.1, 1.0), (5.0, 1.0)]
+
+
+def value(name, model, data, **parameters):
+    return baselines.load(name)(model, data, **parameters)
+
+
+# Bounds
+
+
+def test_bounds_of_t1_by_hand():
+    w, change, alpha, m = np.array([3.0, 0, 0, 1, 2, 0, 0, 5]), np.array([2.0, 0, 0, 0, 1, 0, 0, 4]), 0.5, 1000
+    rest = math.log(2000) + 10
+    assert box_bound(w, alpha, m) == pytest.approx(39 * math.log(16) + rest)
+    assert box_bound(change, alpha, m) == pytest.approx(21 * math.log(16) + rest)
+    for vector, square, lengths in [(w, 39, [3, 1, 2, 5]), (change, 21, [2, 1, 4])]:
+        prior = 1e-6 + (0.25 + 4 * math.log(16 / 0.05)) * square / 8
+        noisy = [prior / (1e-6 + 0.25 * length**2) for length in lengths]
+        still = (8 - len(lengths)) * math.log(prior / 1e-6)
+        expected = (sum(map(math.log, noisy)) + still) / 4 + rest
+        assert magnitude_box_bound(vector, alpha, m) == pytest.approx(expected)
+
+
+def test_measures_put_their_scale_into_the_bounds():
+    model, data = t1(), dataset(*T1_DATA)
+    alpha, relative = (value(name, model, data) ** -0.5 for name in SCALES)
+    w, change = np.array([3.0, 0, 0, 1, 2, 0, 0, 5]), np.array([2.0, 0, 0, 0, 1, 0, 0, 4])
+    expected = {
+        "sharpness_init": box_bound(change, alpha, 1),
+        "sharpness_orig": box_bound(w, alpha, 1),
+        "sharpness_mag_init": magnitude_box_bound(change, relative, 1),
+        "sharpness_mag_orig": magnitude_box_bound(w, relative, 1),
+    }
+    assert {name: value(name, model, data) for name in expected} == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_only_bounds_around_the_initial_weights_need_them(name):
+    model = t1()
+    model.initial_weights = None
+    if name.endswith("init"):
+        with pytest.raises(baselines.MeasureUnavailable, match="initial weights"):
+            value(name, model, dataset(*T1_DATA))
+    else:
+        assert math.isfinite(value(name, model, dataset(*T1_DATA)))
+
+
+# The searches for alpha
+
+
+@pytest.mark.parametrize(("a", "b"), LINEAR)
+def test_alpha_of_a_linear_classifier_in_closed_form(a, b):
+    alpha, relative = (value(name, dense([[a, b]]), dataset(*ONE_FEATURE)) ** -0.5 for name in SCALES)
+    assert alpha == pytest.approx(min((a - b) / 2, perturbation.LARGEST), rel=2e-3)
+    assert relative == pytest.approx((a - b) / (a + b), rel=2e-3)
+
+
+def test_alpha_of_two_layers_in_closed_form():
+    alpha = value("sharpness_flatness", dense([[2.0], [0.0]], [[1.0, 0.0]]), dataset([[1.0, 0.0]], [0])) ** -0.5
+    assert alpha == pytest.approx(0.5, rel=2e-3)  # (2 - alpha) (1 - 2 alpha) = 0
+
+
+@pytest.mark.parametrize("factor", [4.0, 0.25])
+def test_only_the_relative_alpha_ignores_a_rescaling_between_layers(factor):
+    def network(scale):
+        return dense([[scale, -scale]], np.array([[2.0, 1.0], [0.0, 1.5]]) / scale)
+
+    plain, relative = ([value(name, network(c), dataset(*ONE_FEATURE)) for c in (1.0, factor)] for name in SCALES)
+    assert plain[1] > 1.5 * plain[0]
+    assert relative[1] == pytest.approx(relative[0], rel=1e-3)
+
+
+@pytest.mark.parametrize("name", SCALES)
+@pytest.mark.parametrize(
+    ("images", "labels"),
+    [([[0.0], [0.0]], [0, 0]), ([[0.0], [0.0]], [0, 1]), ([[1.0], [1.0]], [1, 1])],
+    ids=["always right", "right half of the time", "never right"],
+)
+def test_alpha_is_the_largest_where_no_change_does_harm(name, images, labels):
+    assert value(name, dense([[1.0, 0.0]]), dataset(images, labels)) == 1 / 4
+
+
+def test_one_attack_on_each_box_serves_all_measures(monkeypatch):
+    found = []
+    monkeypatch.setattr(perturbation, "largest_harmless", lambda *_: found.append(1) or 0.5)
+    model, data = t1(), dataset(*T1_DATA)
+    with baselines.sharing():
+        for name in [*SCALES, *BOUNDS]:
+            value(name, model, data)
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize("name", [*SCALES, "sharpness_starter_kit", "keskar_sharpness", "sam_sharpness"])
+def test_the_shared_network_is_left_as_found(name):
+    model, data = t1(), dataset(*T1_DATA)
+    with baselines.sharing():
+        subject = subject_of(model, data)
+        before = [v.numpy().tobytes() for network in (subject.network, subject.folded) for v in network.variables]
+        value(name, model, data)
+        after = [v.numpy().tobytes() for network in (subject.network, subject.folded) for v in network.variables]
+    assert after == before
+
+
+# The starting kit's
+
+
+@pytest.mark.parametrize(("a", "b"), LINEAR)
+def test_starter_kit_on_a_linear_classifier_in_closed_form(a, b):
+    found = value("sharpness_starter_kit", dense([[a, b]]), dataset(*ONE_FEATURE))
+    assert found == pytest.approx(-(a - b) / (a + b), abs=1e-5)
+
+
+def test_starter_kit_does_not_see_a_rescaling_between_layers():
+    def network(scale):
+        return dense([[scale, -scale]], np.array([[2.0, 1.0], [0.0, 1.5]]) / scale)
+
+    found = [value("sharpness_starter_kit", network(scale), dataset(*ONE_FEATURE)) for scale in (1.0, 16.0, 1 / 64)]
+    assert found[0] == found[1] == found[2]
+    assert -2 < found[0] < 0
+
+
+def test_starter_kit_on_a_constant_prediction_is_the_bound_of_the_search():
+    constant = dense([[0.0, 0.0]], biases=[[1.0, 0.0]])  # right half of the time, whatever happens below
+    assert value("sharpness_starter_kit", constant, dataset(np.zeros((8, 1)), [0] * 8), accuracy_drop=1.0) == -2
+    assert value("sharpness_starter_kit", dense([[0.0, 0.0]]), dataset(*ONE_FEATURE)) == -2
+
+
+#: A fifth of the labels is wrong.
+NOISY = dataset(ONE_FEATURE[0], ONE_FEATURE[1][:-16] + [1 - label for label in ONE_FEATURE[1][-16:]])
+
+
+def test_starter_kit_measures_the_training_accuracy_instead_of_assuming_one():
+    assert value("sharpness_starter_kit", dense([[2.0, 1.0]]), NOISY) == pytest.approx(-1 / 3, abs=1e-5)
+
+
+def test_parity_with_the_code_of_the_starter_kit_assumes_an_accuracy_of_one():
+    """So every change is too large on a network that is right 80 % of the time."""
+    assert value("sharpness_starter_kit", dense([[2.0, 1.0]]), NOISY, parity_descent=True) == pytest.approx(0, abs=1e-5)
+
+
+def test_parity_with_the_code_of_the_starter_kit_descends(monkeypatch):
+    """Its changes do less harm than the best ones: those of the random starts, less what descent mends."""
+    model, data = dense([[2.0, 1.0]]), dataset(*ONE_FEATURE)
+    found = value("sharpness_starter_kit", model, data, parity_descent=True)
+    assert -2 <= found < value("sharpness_starter_kit", model, data) - 0.1
+    monkeypatch.setattr(starter_sharpness, "LEARNING_RATE", 1.0)
+    assert value("sharpness_starter_kit", model, data, parity_descent=True) == -2
+
+
+# Of the loss
+
+
+def cross_entropy(kernel, x, y):
+    logits = np.asarray(x) @ kernel
+    return float(np.mean(np.log(np.exp(logits).sum(axis=1)) - logits[range(len(y)), y]))
+
+
+def test_keskar_sharpness_of_a_linear_classifier_in_closed_form():
+    """The loss of one example rises most in a corner of the box."""
+    kernel, x, y, epsilon = np.array([[2.0, 1.0], [-1.0, 0.5]]), np.array([[1.0, -2.0]]), [0], 0.01
+    corner = kernel + epsilon * (np.abs(kernel) + 1) * np.array([[-1, 1], [1, -1]])
+    loss, worst = cross_entropy(kernel, x, y), cross_entropy(corner, x, y)
+    found = value("keskar_sharpness", dense(kernel), dataset(x, y), epsilon=epsilon)
+    assert found == pytest.approx(100 * (worst - loss) / (1 + loss), rel=1e-4)
+
+
+def test_sam_sharpness_of_a_linear_classifier_in_closed_form():
+    rng = np.random.default_rng(0)
+    kernel, x, y, rho = rng.normal(size=(4, 3)), rng.normal(size=(2500, 4)), rng.integers(0, 3, 2500), 0.05
+    probabilities = np.exp(x @ kernel) / np.exp(x @ kernel).sum(axis=1, keepdims=True)
+    gradient = x.T @ (probabilities - np.eye(3)[y]) / len(y)
+    expected = cross_entropy(kernel + rho * gradient / np.linalg.norm(gradient), x, y) - cross_entropy(kernel, x, y)
+    found = value("sam_sharpness", dense(kernel), dataset(x, y), rho=rho, n_samples=2500)  # several batches
+    assert found == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["keskar_sharpness", "sam_sharpness"])
+def test_rise_of_the_loss_is_zero_without_a_gradient(name):
+    assert value(name, dense([[0.0, 0.0]]), dataset([[0.0]], [0])) == 0
+    saturated = dense([[1e4, -1e4]])
+    assert value(name, saturated, dataset(*ONE_FEATURE)) == 0
+
+
+@pytest.mark.parametrize("name", ["keskar_sharpness", "sam_sharpness"])
+def test_order_of_hidden_units_does_not_matter(name):
+    rng = np.random.default_rng(3)
+    first, second = rng.normal(size=(4, 9)), rng.normal(size=(9, 3))
+    data = dataset(rng.normal(size=(50, 4)), rng.integers(0, 3, 50))
+    found = [value(name, dense(first[:, order], second[order]), data) for order in (slice(None), slice(None, None, -1))]
+    assert found[1] == pytest.approx(found[0], rel=1e-3)
