@@ -12,10 +12,11 @@ from baselines.subject import share, sharing
 
 #: The families, in the order of the catalogue; each registers its measures when it is imported.
 for _family in (
-    "size", "norm", "path_norm", "margin", "spectral_bound", "output_statistics", "pacbayes", "sharpness",
-    "starter_sharpness", "loss_sharpness", "hessian", "jacobian",
+    "size", "norm", "path_norm", "margin", "spectral_bound", "output_statistics", "layer_margin", "winner_margin",
+    "pacbayes", "sharpness",
+    "starter_sharpness", "loss_sharpness", "hessian", "gradient", "jacobian",
     "label_variation", "davies_bouldin", "mixup", "augmentation_robustness",
-    "perturbation_response", "invariance", "control",
+    "perturbation_response", "invariance", "neural_activation", "noise_stability", "compression", "control",
 ):  # fmt: skip
     importlib.import_module(f"baselines.{_family}")
 

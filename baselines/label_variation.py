@@ -75,7 +75,7 @@ def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
 @measure(
     family=_FAMILY,
     meaning="change of the labels' variation between neighbours, over the last layers",
-    formula="median over graphs of mean over l of |v_l+1 - v_l|, v = tr(Y' (D - A) Y) / (200 n), A_ij = cos(z_i, z_j)",
+    formula="median of mean of |v_l+1 - v_l|, v = tr(Y' (D - A) Y) / (200 n), A_ij = cos(z_i, z_j) if nearest 20",
     source=_SOURCE,
     cost="5500 F",
     needs=_NEEDS,
@@ -139,9 +139,9 @@ def _one_hot(labels: Array, subject: Subject) -> Array:
 
 
 def nearest_variation(representations: Array, labels: Array, *, is_symmetric: bool) -> float:
-    """tr(Y' L Y) / (4 n) on the graph of nearest neighbours, where several are nearest of all of them.
+    """tr(Y' L Y) / (4 n) on the graph of nearest neighbours; of neighbours that tie all count.
 
-    The authors take the nearest by a kernel exp(-distance / scale), which are the same.
+    The authors compare a kernel exp(-distance / scale) instead of distances, which gives the same neighbours.
     """
     adjacency = neighbours(-squared_distances(representations), 1)
     if is_symmetric:

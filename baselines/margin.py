@@ -1,138 +1,137 @@
-"""Margins of the logits, and norms over them. gamma is the 10th percentile of the margins over the training set."""
+"""Measures of the output margin, and of norms over it. gamma is the 10th percentile of the margins."""
 
-import functools
 import math
-from collections.abc import Callable
 
-import numpy as np
-
-from baselines.measure import Need, measure
-from baselines.norm import TINY, log_mean_form, log_sum, squared_frobenius, squared_spectral
-from baselines.outputs import logits, margins
+from baselines.margin_statistic import output_margin, positive_margin
+from baselines.measure import Need
+from baselines.norm import JIANG
+from baselines.norm_measure import Terms, bounded_exp, log_prod, log_sum_of_ratios, norm_measure
 from baselines.path_norm import squared_path_norm
-from baselines.subject import Subject, shared
-
-_JIANG = "Jiang et al. 2019, arXiv 1912.02178, eq. "
-_DATA = {Need.DATA, Need.LABELS}
-
-#: Margins below it, negative ones included, count as this before a logarithm or a division.
-FLOOR = 1e-6
 
 
-@shared
-def output_margin(subject: Subject, n_samples: int, seed: int, percentile_method: str = "kth") -> float:
-    """The 10th percentile of the margins: the max(1, floor(n / 10))-th smallest, or `linear` between two."""
-    sample, answers = logits(subject, n_samples, seed)
-    found = np.sort(margins(answers, sample.labels))
-    if percentile_method == "linear":
-        return float(np.percentile(found, 10))
-    return float(found[max(1, len(found) // 10) - 1])
-
-
-def positive_margin(subject: Subject, n_samples: int, seed: int) -> float:
-    """`output_margin`, floored."""
-    return max(output_margin(subject, n_samples, seed), FLOOR)
-
-
-@measure(
-    family="margin", meaning="minus the 10th percentile of the logits' margins", formula="-gamma", source="control",
-    cost="1 F", needs=_DATA,
-)  # fmt: skip
-def neg_output_margin(
-    subject: Subject, *, n_samples: int = 10_000, seed: int = 0, percentile_method: str = "kth"
-) -> float:
-    """Minus the margin; positive where a tenth of the training set is misclassified."""
-    return -output_margin(subject, n_samples, seed, percentile_method)
-
-
-@measure(
+@norm_measure(
     family="margin",
-    meaning="inverse squared margin",
+    meaning="inverse of the squared output margin",
     formula="1 / gamma^2",
-    source=_JIANG + "22",
-    cost="1 F",
-    needs=_DATA,
+    source=JIANG + "22",
+    margin=positive_margin,
 )
-def inverse_margin(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Inverse of the squared margin. Range: (0, 1e12]."""
-    return 1 / positive_margin(subject, n_samples, seed) ** 2
+def inverse_margin(terms: Terms) -> float:
+    """Inverse of the squared margin, which is at least the floor. Range: (0, 1 / margin_floor^2]."""
+    return 1 / terms.margin**2
 
 
-@measure(
-    family="margin", meaning="minus the margin over the product of spectral norms",
-    formula="-gamma / exp(1/2 sum_i ln S_i)", source="Bartlett, Foster and Telgarsky 2017, arXiv 1706.08498",
-    cost="1 F and SVD", needs=_DATA,
-)  # fmt: skip
-def normalized_margin(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Minus the margin in units of the bound on the network's Lipschitz constant."""
-    return -output_margin(subject, n_samples, seed) * math.exp(min(-log_sum(squared_spectral(subject)) / 2, 600))
+@norm_measure(
+    family="margin",
+    meaning="minus the output margin",
+    formula="-gamma",
+    source="control",
+    margin=output_margin,
+    normalizable=False,
+)
+def neg_output_margin(terms: Terms) -> float:
+    """Minus the margin; positive if more than a tenth of the answers is wrong. Range: (-inf, inf)."""
+    return -terms.margin
 
 
-def _ratio(shares: list[float], norms: list[float]) -> float:
-    """Ln sum_j of quotients; a layer of zeros counts 0."""
-    return math.log(max(sum(a / b if b else 0.0 for a, b in zip(shares, norms, strict=True)), TINY))
+@norm_measure(
+    family="margin",
+    meaning="minus the output margin over the product of the spectral norms",
+    formula="-gamma / exp(sum_i ln S_i / 2)",
+    source="Bartlett et al. 2017, arXiv 1706.08498",
+    margin=output_margin,
+    spectral=True,
+    normalizable=False,
+)
+def normalized_margin(terms: Terms) -> float:
+    """Minus the margin over a bound on the network's Lipschitz constant. Range: (-inf, inf)."""
+    return -terms.margin * bounded_exp(-log_prod(terms.spec) / 2)
 
 
-def _over_margin(
-    name: str, meaning: str, formula: str, source: str, compute: Callable[[Subject, float], float], cost: str,
-    needs: frozenset[Need] = frozenset(),
-) -> None:  # fmt: skip
-    """Register a measure of the subject and 2 ln gamma."""
-
-    @measure(
-        name=name, family="margin", meaning=meaning, formula=formula, source=source, cost=cost, needs=_DATA | needs
-    )
-    def over_margin(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
-        """A norm over the squared margin; gamma is at least 1e-6."""
-        return compute(subject, 2 * math.log(positive_margin(subject, n_samples, seed)))
-
-
-def _log_prod(norms: Callable[[Subject], list[float]]) -> Callable[[Subject, float], float]:
-    return lambda subject, margin: log_sum(norms(subject)) - margin
+@norm_measure(
+    family="margin",
+    meaning="log of the product of the squared spectral norms over the squared margin",
+    formula="sum_i ln S_i - 2 ln gamma",
+    source=JIANG + "31",
+    margin=positive_margin,
+    spectral=True,
+)
+def log_prod_of_spec_over_margin(terms: Terms) -> float:
+    """Logarithm of the product of the squared spectral norms over the squared margin. Range: (-inf, inf)."""
+    return log_prod(terms.spec) - 2 * math.log(terms.margin)
 
 
-def _log_sum(norms: Callable[[Subject], list[float]]) -> Callable[[Subject, float], float]:
-    def compute(subject: Subject, margin: float) -> float:
-        found = norms(subject)
-        return log_mean_form(log_sum(found) - margin, len(found))
-
-    return compute
-
-
-def _main(variant: str, shares: Callable[[Subject], list[float]]) -> Callable[[Subject, float], float]:
-    def compute(subject: Subject, margin: float) -> float:
-        norms = squared_spectral(subject, variant)
-        return log_sum(norms) - margin + _ratio(shares(subject), norms)
-
-    return compute
+@norm_measure(
+    family="margin",
+    meaning="log of the product of the squared Frobenius norms over the squared margin",
+    formula="sum_i ln F_i - 2 ln gamma",
+    source=JIANG + "36",
+    margin=positive_margin,
+)
+def log_prod_of_fro_over_margin(terms: Terms) -> float:
+    """Logarithm of the product of the squared Frobenius norms over the squared margin. Range: (-inf, inf)."""
+    return log_prod(terms.fro) - 2 * math.log(terms.margin)
 
 
-def _moved(subject: Subject) -> list[float]:
-    return squared_frobenius(subject, "difference")
+@norm_measure(
+    family="margin",
+    meaning="log of d times the geometric mean of the squared spectral norms, over the margin",
+    formula="ln d + (sum_i ln S_i - 2 ln gamma) / d",
+    source=JIANG + "34",
+    margin=positive_margin,
+    spectral=True,
+)
+def log_sum_of_spec_over_margin(terms: Terms) -> float:
+    """Logarithm of d times the d-th root of the product over the squared margin. Range: (-inf, inf)."""
+    return math.log(terms.depth) + (log_prod(terms.spec) - 2 * math.log(terms.margin)) / terms.depth
 
 
-_INITIAL = frozenset({Need.INITIAL_WEIGHTS})
+@norm_measure(
+    family="margin",
+    meaning="log of d times the geometric mean of the squared Frobenius norms, over the margin",
+    formula="ln d + (sum_i ln F_i - 2 ln gamma) / d",
+    source=JIANG + "38",
+    margin=positive_margin,
+)
+def log_sum_of_fro_over_margin(terms: Terms) -> float:
+    """Logarithm of d times the d-th root of the product over the squared margin. Range: (-inf, inf)."""
+    return math.log(terms.depth) + (log_prod(terms.fro) - 2 * math.log(terms.margin)) / terms.depth
 
-_over_margin("log_prod_of_fro_over_margin", "product of Frobenius norms over the margin", "sum_i ln F_i - 2 ln gamma",
-             _JIANG + "36", _log_prod(squared_frobenius), "1 F")  # fmt: skip
-_over_margin("log_sum_of_fro_over_margin", "mean form of the Frobenius norms over the margin",
-             "ln d + (sum_i ln F_i - 2 ln gamma) / d", _JIANG + "38", _log_sum(squared_frobenius), "1 F")  # fmt: skip
-_over_margin("path_norm_over_margin", "path norm over the margin", "path_norm / gamma^2", _JIANG + "43",
-             lambda subject, margin: squared_path_norm(subject) * math.exp(-margin), "1 F")  # fmt: skip
 
-for _variant, _suffix, _cost in (
-    ("matrix", "", "1 F and SVD"),
-    ("fft", "_fft", "1 F and SVD at every frequency"),
-    ("op", "_op", "1 F and power iteration"),
-):
-    _norms = functools.partial(squared_spectral, variant=_variant)
-    _over_margin(f"log_prod_of_spec_over_margin{_suffix}", "product of spectral norms over the margin",
-                 "sum_i ln S_i - 2 ln gamma", _JIANG + "31", _log_prod(_norms), _cost)  # fmt: skip
-    _over_margin(f"log_sum_of_spec_over_margin{_suffix}", "mean form of the spectral norms over the margin",
-                 "ln d + (sum_i ln S_i - 2 ln gamma) / d", _JIANG + "34", _log_sum(_norms), _cost)  # fmt: skip
-    _over_margin(f"log_spec_init_main{_suffix}", "spectral bound's main term, with the distance from initialization",
-                 "sum_i ln S_i - 2 ln gamma + ln sum_j |W_j - W0_j|_F^2 / S_j", _JIANG + "29",
-                 _main(_variant, _moved), _cost, _INITIAL)  # fmt: skip
-    _over_margin(f"log_spec_orig_main{_suffix}", "spectral bound's main term, with the norm",
-                 "sum_i ln S_i - 2 ln gamma + ln sum_j F_j / S_j", _JIANG + "30",
-                 _main(_variant, squared_frobenius), _cost)  # fmt: skip
+@norm_measure(
+    family="margin",
+    meaning="main term of the spectral bound that looks at the distance from the initial weights",
+    formula="sum_i ln S_i - 2 ln gamma + ln sum_j |W_j - W0_j|_F^2 / S_j",
+    source=JIANG + "29",
+    margin=positive_margin,
+    needs={Need.INITIAL_WEIGHTS},
+    spectral=True,
+)
+def log_spec_init_main(terms: Terms) -> float:
+    """Main term of the bound; without any distance it counts as 1e-30. Range: (-inf, inf)."""
+    return log_prod(terms.spec) - 2 * math.log(terms.margin) + log_sum_of_ratios(terms.fro_change, terms.spec)
+
+
+@norm_measure(
+    family="margin",
+    meaning="main term of the spectral bound that looks at the norm of the weights",
+    formula="sum_i ln S_i - 2 ln gamma + ln sum_j F_j / S_j",
+    source=JIANG + "30",
+    margin=positive_margin,
+    spectral=True,
+)
+def log_spec_orig_main(terms: Terms) -> float:
+    """Main term of the bound. Range: (-inf, inf)."""
+    return log_prod(terms.spec) - 2 * math.log(terms.margin) + log_sum_of_ratios(terms.fro, terms.spec)
+
+
+@norm_measure(
+    family="margin",
+    meaning="path norm over the squared margin",
+    formula="sum_j f_{w^2}(1)_j / gamma^2",
+    source=JIANG + "43",
+    margin=positive_margin,
+)
+def path_norm_over_margin(terms: Terms) -> float:
+    """Path norm over the squared margin. Range: (0, e^600]."""
+    return bounded_exp(math.log(squared_path_norm(terms.subject)) - 2 * math.log(terms.margin))

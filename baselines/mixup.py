@@ -134,8 +134,8 @@ def _predicted(network: Network, inputs: Array, first: Array, second: Array, pos
     """Predicted classes (n,) of pairs whose representations at a position are averaged."""
 
     def run(images: Any, some: Any, others: Any) -> Any:
-        found = network.run({INPUT: images}, [position])[0]
-        middle = (tf.gather(found, some) + tf.gather(found, others)) / 2
+        halves = network.run({INPUT: images}, [position])[0] / 2
+        middle = tf.gather(halves, some) + tf.gather(halves, others)
         return tf.argmax(network.run({position: middle}, [network.output])[0], axis=1, output_type=tf.int32)
 
     places = tf.TensorSpec((None,), tf.int64)

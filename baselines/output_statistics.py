@@ -1,29 +1,48 @@
-"""What the outputs say by themselves."""
+"""How sure a network is of its answers on the training set."""
 
 import numpy as np
-from scipy.special import log_softmax
 
 from baselines.measure import Need, measure
-from baselines.outputs import cross_entropies, logits
+from baselines.outputs import cross_entropies, log_probabilities, logits
 from baselines.subject import Subject
 
 
 @measure(
-    family="margin", meaning="training loss", formula="mean cross-entropy",
-    source="Jiang et al. 2019, arXiv 1912.02178, eq. 21", cost="1 F", needs={Need.DATA, Need.LABELS},
-)  # fmt: skip
+    family="margin",
+    meaning="cross-entropy on the training set",
+    formula="mean of -ln p_y",
+    source="Jiang et al. 2019, arXiv 1912.02178, eq. 21",
+    cost="1 F",
+    needs={Need.DATA, Need.LABELS},
+)
 def cross_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Mean cross-entropy in nats. Range: [0, inf)."""
+    """Mean cross-entropy in nats. Range: [0, inf).
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples.
+        seed: draws them.
+    """
     sample, answers = logits(subject, n_samples, seed)
     return float(cross_entropies(answers, sample.labels).mean())
 
 
 @measure(
-    family="margin", meaning="minus the entropy of the predictions", formula="mean sum_j p_j ln p_j",
-    source="Jiang et al. 2019, arXiv 1912.02178, eq. 23", cost="1 F", needs={Need.DATA},
-)  # fmt: skip
+    family="margin",
+    meaning="minus the entropy of the predicted probabilities: confidence",
+    formula="mean of sum_j p_j ln p_j",
+    source="Jiang et al. 2019, arXiv 1912.02178, eq. 23",
+    cost="1 F",
+    needs={Need.DATA},
+)
 def neg_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
-    """Minus the mean entropy in nats. Range: [-ln kappa, 0]; confident networks are near 0."""
+    """Minus the mean entropy in nats. Range: [-ln kappa, 0]; 0 for a network that is certain of every answer.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples.
+        seed: draws them.
+    """
     _, answers = logits(subject, n_samples, seed)
-    logs = log_softmax(answers.astype(np.float64), axis=1)
-    return float((np.exp(logs) * logs).sum(axis=1).mean())
+    logs = log_probabilities(answers)
+    return float(np.sum(np.exp(logs) * logs, axis=1).mean())

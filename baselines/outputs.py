@@ -1,7 +1,6 @@
 """What a network answers on training examples; measures of one network ask it once."""
 
 import numpy as np
-from scipy.special import log_softmax
 
 from baselines.sample import Array, Sample
 from baselines.subject import Subject, shared
@@ -14,9 +13,17 @@ def logits(subject: Subject, n_samples: int, seed: int) -> tuple[Sample, Array]:
     return sample, subject.network.outputs(sample.inputs)[0]
 
 
+def log_probabilities(answers: Array) -> Array:
+    """Logarithms of the probabilities (n, classes), float64, of logits (n, classes)."""
+    from scipy.special import log_softmax  # here: listing the measures must not wait for it
+
+    found: Array = log_softmax(answers.astype(np.float64), axis=1)
+    return found
+
+
 def cross_entropies(answers: Array, labels: Array) -> Array:
     """Cross-entropy in nats (n,), float64, of logits (n, classes)."""
-    found: Array = -log_softmax(answers.astype(np.float64), axis=1)[np.arange(len(labels)), labels]
+    found: Array = -log_probabilities(answers)[np.arange(len(labels)), labels]
     return found
 
 

@@ -1,46 +1,54 @@
-"""The path norm: the sum over all paths of the products of squared weights."""
+"""The path norm: what the squared weights along every path from inputs to logits multiply to, summed over paths."""
 
 import math
+import sys
 from dataclasses import replace
 
 import numpy as np
 
-from baselines.measure import measure
-from baselines.network import Network
+from baselines.network import Network, Node
+from baselines.network.fold import affine
+from baselines.norm import JIANG
+from baselines.norm_measure import Terms, norm_measure
 from baselines.subject import Subject, shared
-
-_JIANG = "Jiang et al. 2019, arXiv 1912.02178, eq. 44"
 
 
 @shared
 def squared_path_norm(subject: Subject) -> float:
-    """Sum of the logits of the network with squared kernels and biases at an input of ones, in float64."""
-    description = subject.folded.description
-    nodes = tuple(
-        replace(node, weights=tuple(np.square(array, dtype=np.float64) for array in node.weights))
-        if node.has_kernel
-        else node
-        for node in description.nodes
-    )
-    network = Network(replace(description, nodes=nodes), dtype="float64")
-    return float(network.logits(np.ones((1, *description.input_shape))).numpy().sum())
+    """Sum of the logits that the network with squared weights gives to an input of ones, float64.
+
+    Kernels and biases are squared after batch normalization is folded, and so are the scale and shift of batch
+    normalization that cannot be folded. Average pooling is left as it is. Positive: what is too small or too
+    large for float64 comes out as the smallest or largest number there is.
+    """
+    folded = subject.folded.description
+    network = Network(replace(folded, nodes=tuple(map(_squared, folded.nodes))), dtype="float64")
+    total = float(np.sum(network.logits(np.ones((1, *folded.input_shape))).numpy()))
+    return float(np.clip(np.nan_to_num(total, nan=math.inf), sys.float_info.min, sys.float_info.max))
 
 
-@measure(
-    family="norm",
-    meaning="sum over paths of squared weights",
-    formula="sum f_{w^2}(1)",
-    source=_JIANG,
-    cost="1 example",
+def _squared(node: Node) -> Node:
+    if node.has_kernel:
+        return replace(node, weights=tuple(np.square(array, dtype=np.float64) for array in node.weights))
+    if node.kind == "BatchNormalization":
+        scale, shift = affine(node)
+        weights = (scale**2, shift**2, np.zeros_like(shift), np.full_like(scale, 1 - node.config["epsilon"]))
+        return replace(node, config={**node.config, "scale": True, "center": True}, weights=weights)
+    return node
+
+
+@norm_measure(
+    meaning="squared weights multiplied along paths, summed", formula="sum_j f_{w^2}(1)_j", source=JIANG + "44"
 )
-def path_norm(subject: Subject) -> float:
-    """The path norm, squared. Range: [0, inf). Meaningful for networks of ReLU-like activations."""
-    return squared_path_norm(subject)
+def path_norm(terms: Terms) -> float:
+    """Sum over all paths of the product of squared weights, biases included. Range: (0, inf).
+
+    Meaningful for networks of ReLU and the like.
+    """
+    return squared_path_norm(terms.subject)
 
 
-@measure(
-    family="norm", meaning="logarithm of the path norm", formula="ln sum f_{w^2}(1)", source=_JIANG, cost="1 example"
-)
-def log_path_norm(subject: Subject) -> float:
-    """Logarithm of `path_norm`, with at least 1e-300 inside."""
-    return math.log(max(squared_path_norm(subject), 1e-300))
+@norm_measure(meaning="log of the path norm", formula="ln sum_j f_{w^2}(1)_j", source=JIANG + "44")
+def log_path_norm(terms: Terms) -> float:
+    """Logarithm of `path_norm`. Range: [-708.4, 709.8], what float64 can hold."""
+    return math.log(squared_path_norm(terms.subject))

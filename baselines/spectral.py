@@ -1,140 +1,98 @@
-"""Singular values of layers: of the kernel as a matrix, and of the convolution as an operator, in two ways."""
+"""Singular values and spectral norms of all layers, computed once for all measures.
 
-from collections.abc import Callable
-from typing import Any
+A convolution has three spectral norms here: that of its kernel as a matrix, which is the usual approximation;
+that of the convolution with periodic borders; and that of the layer as it is, with its padding and strides.
+They are the same for dense layers and windows of one pixel.
+"""
 
 import numpy as np
 
-from baselines.lazy import tf
-from baselines.network import Kernel, Network
+from baselines.fourier_norm import fourier_norm, gram
+from baselines.linear_map import LinearMap, changed_maps, trained_maps
+from baselines.network import INPUT
+from baselines.operator_norm import operator_norm
 from baselines.sample import Array
 from baselines.subject import Subject, shared
 from baselines.unavailable import MeasureUnavailable
 
-#: Power iteration ends after so many steps, or once the norm changes relatively by less.
-STEPS, TOLERANCE = 100, 1e-5
+
+@shared
+def singular_values(subject: Subject, change: bool = False) -> list[Array]:
+    """Singular values of every layer's kernel as a matrix; with `change`, of what training added to it.
+
+    They are roots of a Gram matrix' eigenvalues, which is many times faster than a singular value decomposition;
+    those below 1e-7 of the largest, the resolution of float32, are 0.
+    """
+    return [_singular_values(layer.matrices) for layer in _maps(subject, change)]
+
+
+def _singular_values(matrices: Array) -> Array:
+    squares = np.linalg.eigvalsh(gram(matrices)).ravel()
+    found: Array = np.sqrt(np.where(squares > 1e-14 * squares.max(), squares, 0.0))
+    return found
 
 
 @shared
-def singular_values(subject: Subject, weights: str = "trained") -> list[Array]:
-    """Singular values, largest first, of the matrix of every kernel of the folded network, float64."""
-    return [np.linalg.svd(matrix, compute_uv=False) for matrix in matrices(subject, weights)]
+def squared_frobenius(subject: Subject, change: bool = False) -> Array:
+    """F_i (d,): squared Frobenius norms of the layers' kernels; with `change`, of what training added to them."""
+    return np.array([np.sum(np.square(layer.kernel)) for layer in _maps(subject, change)])
 
 
 @shared
-def matrices(subject: Subject, weights: str) -> list[Array]:
-    """Matrices of all kernels, float64: `trained`, `initial`, or the `difference` of the two."""
-    if weights == "difference":
-        pairs = zip(matrices(subject, "trained"), matrices(subject, "initial"), strict=True)
-        return [trained - initial for trained, initial in pairs]
-    network = subject.folded if weights == "trained" else subject.folded_at_start
-    return [kernel.matrix for kernel in network.kernels]
+def squared_matrix_norms(subject: Subject, change: bool = False) -> Array:
+    """S_i (d,), squared, of kernels as matrices."""
+    return np.array([values.max() ** 2 for values in singular_values(subject, change)])
 
 
 @shared
-def spectral_norms(subject: Subject, variant: str, weights: str = "trained") -> list[float]:
-    """Spectral norms of all layers of the folded network.
+def squared_fourier_norms(subject: Subject, change: bool = False, *, fft_size: str = "layer") -> Array:
+    """S_i (d,), squared, of convolutions with periodic borders.
 
     Args:
         subject: the network.
-        variant: `matrix` takes the kernel as a matrix; `fft` a convolution with periodic borders on the layer's
-            own feature map (Sedghi, Gupta and Long 2018); `op` the layer with its padding and stride.
-        weights: `trained`, or their `difference` from the initial ones.
+        change: look at what training added to the kernels.
+        fft_size: "layer" takes the convolution on the feature map that the layer takes in, with its stride;
+            where that does not divide the map, the layer as it is. "dataset", as Dziugaite et al. 2020 do, takes
+            it on a map of the size of the network's inputs, without stride.
+
+    Raises:
+        ValueError: another `fft_size`.
+        MeasureUnavailable: the network's inputs are no feature map of as many axes as a layer's.
     """
-    if variant == "matrix":
-        return [float(values[0]) for values in singular_values(subject, weights)]
-    norm = VARIANTS[variant]
-    network = subject.folded
-    arrays = [kernel.array.astype(np.float64) for kernel in network.kernels]
-    if weights == "difference":
-        arrays = [a - k.array for a, k in zip(arrays, subject.folded_at_start.kernels, strict=True)]
-    return [norm(network, kernel, array) for kernel, array in zip(network.kernels, arrays, strict=True)]
+    if fft_size not in ("layer", "dataset"):
+        raise ValueError(f"fft_size: expected layer or dataset, found {fft_size}")
+    sides = subject.network.shape(INPUT)[:-1] if fft_size == "dataset" else None
+    return np.array([_fourier_norm(layer, sides) ** 2 for layer in _maps(subject, change)])
 
 
-def periodic_norm(network: Network, kernel: Kernel, array: Array) -> float:
-    """Norm of the layer with periodic borders: the largest over frequencies of the transformed kernel's norm."""
-    node = network.nodes[kernel.node]
-    if node.kind == "Dense":
-        return _largest(array.reshape(-1, array.shape[-1]))
-    if node.kind != "Conv2D" or node.config.get("groups", 1) != 1:
-        return operator_norm(network, kernel, array)
-    *sides, _ = network.shape(node.sources[0])
-    strides = tuple(node.config["strides"])
-    sides = [max(side, taps) for side, taps in zip(sides, array.shape[:2], strict=True)]
+def _fourier_norm(layer: LinearMap, of_inputs: tuple[int, ...] | None) -> float:
+    """The norm on a feature map of the inputs' sides without stride, if they are given."""
+    if layer.is_pointwise:
+        return float(_singular_values(layer.matrices).max())
+    periodic = layer.adjoint if layer.node.kind.endswith("Transpose") else layer
+    sides, strides = periodic.sides, periodic.strides
+    if of_inputs is not None:
+        sides, strides = of_inputs, (1,) * len(layer.window)
+    if len(sides) != len(layer.window):
+        raise MeasureUnavailable(
+            f"layer {layer.node.name}: fft_size=dataset needs inputs with {len(layer.window)} sides, found {len(sides)}"
+        )
+    extents = [rate * (taps - 1) + 1 for rate, taps in zip(layer.dilation, layer.window, strict=True)]
+    sides = tuple(map(max, sides, extents))
     if any(side % stride for side, stride in zip(sides, strides, strict=True)):
-        return operator_norm(network, kernel, array)
-    transformed = np.fft.fft2(_dilated(array, node.config["dilation_rate"]), s=sides, axes=(0, 1))
-    stacked = _aliased(transformed, strides)
-    half = stacked[:, : stacked.shape[1] // 2 + 1] if strides == (1, 1) else stacked  # the rest is its conjugate
-    return float(_largest(half) / np.sqrt(np.prod(strides)))
+        return operator_norm(layer)
+    return fourier_norm(periodic, sides, strides)
 
 
-def _dilated(array: Array, rate: tuple[int, int]) -> Array:
-    height, width = ((taps - 1) * r + 1 for taps, r in zip(array.shape[:2], rate, strict=True))
-    wide = np.zeros((height, width, *array.shape[2:]))
-    wide[:: rate[0], :: rate[1]] = array
-    return wide
+@shared
+def squared_operator_norms(subject: Subject, change: bool = False) -> Array:
+    """S_i (d,), squared, of the layers as they are."""
+    return np.array([_operator_norm(layer) ** 2 for layer in _maps(subject, change)])
 
 
-def _aliased(transformed: Array, strides: tuple[int, int]) -> Array:
-    """Stack along the inputs the frequencies that a stride makes one: (h / s, w / s, s s inputs, outputs)."""
-    height, width, inputs, outputs = transformed.shape
-    s, t = strides
-    parts = transformed.reshape(s, height // s, t, width // t, inputs, outputs)
-    return parts.transpose(1, 3, 0, 2, 4, 5).reshape(height // s, width // t, s * t * inputs, outputs)
+def _operator_norm(layer: LinearMap) -> float:
+    return float(_singular_values(layer.matrices).max()) if layer.is_pointwise else operator_norm(layer)
 
 
-def _largest(matrices: Array) -> float:
-    """Largest singular value of all matrices (..., rows, columns), by the smaller of their Gram matrices."""
-    adjoint = matrices.conj().swapaxes(-1, -2)
-    rows, columns = matrices.shape[-2:]
-    gram = matrices @ adjoint if rows < columns else adjoint @ matrices
-    return float(np.sqrt(max(np.linalg.eigvalsh(gram)[..., -1].max(), 0.0)))
-
-
-def operator_norm(network: Network, kernel: Kernel, array: Array) -> float:
-    """Norm of the layer as it is, padding and stride included, by power iteration from a fixed start."""
-    node = network.nodes[kernel.node]
-    if node.kind == "Dense":
-        return _largest(array.reshape(-1, array.shape[-1]))
-    if node.kind.startswith("Separable"):
-        raise MeasureUnavailable(f"layer {node.name}: the norm of {node.kind} as an operator is not implemented")
-    layer = network.layer(kernel.node)
-    shape = (1, *network.shape(node.sources[0]))
-    step = network.compiled(("power iteration", kernel.node), _step(layer, shape), tf.TensorSpec(shape, tf.float32))
-    weights = layer.get_weights()
-    stored = np.swapaxes(array, -1, -2) if node.kind.endswith("Transpose") else array
-    layer.set_weights([stored, *(np.zeros_like(bias) for bias in weights[1:])])
-    try:
-        return _iterate(step, shape)
-    finally:
-        layer.set_weights(weights)
-
-
-def _step(layer: Any, shape: tuple[int, ...]) -> Callable[[Any], tuple[Any, Any]]:
-    def step(direction: Any) -> tuple[Any, Any]:
-        """The norm of A v, and A' A v."""
-        with tf.GradientTape() as tape:
-            tape.watch(direction)
-            half = tf.reduce_sum(tf.square(layer(direction))) / 2
-        return tf.sqrt(2 * half), tf.reshape(tape.gradient(half, direction), shape)
-
-    return step
-
-
-def _iterate(step: Callable[[Any], tuple[Any, Any]], shape: tuple[int, ...]) -> float:
-    direction = np.random.default_rng(0).normal(size=shape)
-    norm = before = 0.0
-    for _ in range(STEPS):
-        length = float(np.linalg.norm(direction))
-        if length == 0:
-            return 0.0
-        found, image = step(tf.constant(direction / length, tf.float32))
-        norm, direction = float(found), image.numpy().astype(np.float64)
-        if abs(norm - before) <= TOLERANCE * norm:
-            break
-        before = norm
-    return norm
-
-
-VARIANTS = {"fft": periodic_norm, "op": operator_norm}
+def _maps(subject: Subject, change: bool) -> list[LinearMap]:
+    return changed_maps(subject) if change else trained_maps(subject)

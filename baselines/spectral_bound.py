@@ -4,51 +4,52 @@ import math
 
 import numpy as np
 
-from baselines.margin import positive_margin
-from baselines.measure import Need, measure
-from baselines.norm import TINY, log_sum, squared_frobenius, squared_spectral
-from baselines.subject import Subject
+from baselines.margin_statistic import positive_margin
+from baselines.measure import Need
+from baselines.norm import JIANG
+from baselines.norm_measure import Terms, log_prod, log_sum_of_ratios, norm_measure
+from baselines.sample import Array
+from baselines.size import side
 
-_DATA = {Need.DATA, Need.LABELS}
 _FORMULA = (
-    "ln of (prod_i S_i sum_j {} / S_j (84 B sum_i k_i sqrt(c_i) + sqrt(ln(4 n^2 d)))^2 + ln(m / delta)) / gamma^2"
+    "ln((prod_i S_i sum_j {} / S_j (84 B sum_i k_i sqrt(c_i) + sqrt(ln(4 n^2 d)))^2 + ln(m / delta)) / gamma^2), "
+    "inputs of side n and norm <= B, windows of side k_i, c_i channels"
 )
 
 
-def _bound(subject: Subject, weights: str, n_samples: int, delta: float, seed: int) -> float:
-    """Log of the bound; B is the largest norm of a training input, n the side of the inputs."""
-    network, examples = subject.folded, subject.examples
-    norms = squared_spectral(subject)
-    pairs = zip(squared_frobenius(subject, weights), norms, strict=True)
-    shares = math.log(max(sum(share / norm if norm else 0.0 for share, norm in pairs), TINY))
-    largest = float(np.sqrt(np.square(examples.inputs.reshape(len(examples), -1), dtype=np.float64).sum(axis=1).max()))
-    widths = sum(_side(kernel.array.shape) * math.sqrt(kernel.array.shape[-1]) for kernel in network.kernels)
-    side = network.description.input_shape[0]
-    factor = 84 * largest * widths + math.sqrt(math.log(4 * side**2 * len(norms)))
-    product = log_sum(norms) + shares + 2 * math.log(factor)
-    total = float(np.logaddexp(product, math.log(math.log(len(examples) / delta))))
-    return total - 2 * math.log(positive_margin(subject, n_samples, seed))
+@norm_measure(
+    family="margin",
+    meaning="spectral bound that looks at the distance from the initial weights",
+    formula=_FORMULA.format("|W_j - W0_j|_F^2"),
+    source=JIANG + "25",
+    margin=positive_margin,
+    needs={Need.INITIAL_WEIGHTS},
+    spectral=True,
+)
+def log_spec_init(terms: Terms, *, delta: float = 0.01) -> float:
+    """Logarithm of the bound, m times. Range: (-inf, inf)."""
+    return _bound(terms, terms.fro_change, delta)
 
 
-def _side(shape: tuple[int, ...]) -> int:
-    """k, the side of a kernel's window; 1 for dense layers."""
-    return shape[0] if len(shape) > 2 else 1
+@norm_measure(
+    family="margin",
+    meaning="spectral bound that looks at the norm of the weights",
+    formula=_FORMULA.format("F_j"),
+    source=JIANG + "26",
+    margin=positive_margin,
+    spectral=True,
+)
+def log_spec_orig(terms: Terms, *, delta: float = 0.01) -> float:
+    """Logarithm of the bound, m times. Range: (-inf, inf)."""
+    return _bound(terms, terms.fro, delta)
 
 
-@measure(
-    family="margin", meaning="spectral bound with the distance from initialization",
-    formula=_FORMULA.format("|W_j - W0_j|_F^2"), source="Jiang et al. 2019, arXiv 1912.02178, eq. 25",
-    cost="1 F and SVD", needs={*_DATA, Need.INITIAL_WEIGHTS},
-)  # fmt: skip
-def log_spec_init(subject: Subject, *, n_samples: int = 10_000, delta: float = 0.01, seed: int = 0) -> float:
-    """Logarithm of the bound that holds with probability 1 - delta."""
-    return _bound(subject, "difference", n_samples, delta, seed)
-
-
-@measure(
-    family="margin", meaning="spectral bound with the norm", formula=_FORMULA.format("F_j"),
-    source="Jiang et al. 2019, arXiv 1912.02178, eq. 26", cost="1 F and SVD", needs=_DATA,
-)  # fmt: skip
-def log_spec_orig(subject: Subject, *, n_samples: int = 10_000, delta: float = 0.01, seed: int = 0) -> float:
-    """Logarithm of the bound that holds with probability 1 - delta."""
-    return _bound(subject, "trained", n_samples, delta, seed)
+def _bound(terms: Terms, norms: Array, delta: float) -> float:
+    examples = terms.subject.examples
+    rows = examples.inputs.reshape(len(examples), -1)
+    largest = math.sqrt(np.einsum("nf,nf->n", rows, rows).max())
+    widths = sum(math.sqrt(math.prod(layer.window) * layer.channels) for layer in terms.layers)
+    pixels = side(terms.subject.network) ** 2
+    constant = 84 * largest * widths + math.sqrt(math.log(4 * pixels * terms.depth))
+    main = log_prod(terms.spec) + log_sum_of_ratios(norms, terms.spec) + 2 * math.log(constant)
+    return float(np.logaddexp(main, math.log(math.log(len(examples) / delta)))) - 2 * math.log(terms.margin)

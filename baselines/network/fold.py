@@ -36,10 +36,10 @@ def _fold(nodes: tuple[Node, ...], position: int) -> tuple[Node, ...] | None:
     if norm.config["axis"] != -1:
         return None
     if before >= 0 and nodes[before].kind in _BACKWARD and _consumers(nodes, before) == [position]:
-        return _replaced(nodes, {before: _scaled_outputs(nodes[before], *_affine(norm)), position: _idle(norm)})
+        return _replaced(nodes, {before: _scaled_outputs(nodes[before], *affine(norm)), position: _idle(norm)})
     behind = _consumers(nodes, position)
     if len(behind) == 1 and _takes_affine(nodes[behind[0]]):
-        return _replaced(nodes, {behind[0]: _scaled_inputs(nodes[behind[0]], *_affine(norm)), position: _idle(norm)})
+        return _replaced(nodes, {behind[0]: _scaled_inputs(nodes[behind[0]], *affine(norm)), position: _idle(norm)})
     return None
 
 
@@ -47,7 +47,7 @@ def _consumers(nodes: Sequence[Node], position: int) -> list[int]:
     return [number for number, node in enumerate(nodes) if position in node.sources]
 
 
-def _affine(norm: Node) -> tuple[Array, Array]:
+def affine(norm: Node) -> tuple[Array, Array]:
     """Scale and shift (channels,) that a batch normalization applies, in float64."""
     arrays = [array.astype(np.float64) for array in norm.weights]
     scale = arrays.pop(0) if norm.config["scale"] else np.ones_like(arrays[-1])

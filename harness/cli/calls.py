@@ -7,13 +7,14 @@ from typing import Any
 
 from rich.console import Console
 
-from harness.cli.setup import Setup, warn
+from harness.cli.setup import Setup, prepare, warn
 from harness.cli.summary import Tally
 from harness.execution.progress import RunProgress
-from harness.execution.run import Plan
+from harness.execution.run import Plan, execute, make_plan
 from harness.records import Records
 from harness.submission import Submission
-from harness.task.task import Task
+from harness.task.layout import find_tasks, hidden_names
+from harness.task.task import Task, read_tasks
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,6 @@ def prepare_run(
     submissions: Sequence[Submission], tasks_dir: Path, task_names: Sequence[str], execution: dict[str, Any]
 ) -> Run:
     """Read the tasks, and settle by the options of `options.execution` how calls are run; raises `UserError`."""
-    from harness.cli.setup import prepare
-    from harness.task.layout import find_tasks, hidden_names
-    from harness.task.task import read_tasks
-
     files = find_tasks(tasks_dir, task_names)
     setup = prepare(execution, hidden_names(files))
     return Run(submissions, read_tasks(files), setup)
@@ -45,8 +42,6 @@ def prepare_run(
 
 def record_calls(run: Run, records: Records, console: Console, *, force: bool) -> tuple[Plan, Tally]:
     """Make the calls that are not recorded yet, and show how far they are; returns all calls, and their count."""
-    from harness.execution.run import execute, make_plan
-
     settings, lanes = run.setup.settings, run.setup.lanes
     plan = make_plan(run.submissions, run.tasks, settings, records, force=force)
     if plan.recorded:

@@ -1,16 +1,19 @@
 """What a participant hands in: a .py file, a directory or a zip with complexity.py, or a baseline's name."""
 
-import difflib
+import functools
 import hashlib
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 import baselines
 from harness.errors import UserError
 from harness.submission.metadata import Metadata, read_metadata
 from harness.submission.sources import SubmissionError, read_directory, read_file, read_zip
+from harness.task.files import did_you_mean
+
+#: Characters of a name, and of what a baseline is called with its parameters.
+MAX_NAME = 80
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Submission:
     is_baseline: bool = False
     problem: str | None = None  #: why it cannot be run at all; its calls are then INVALID_SUBMISSION
 
-    @cached_property
+    @functools.cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of all paths and contents."""
         digest = hashlib.sha256()
@@ -42,17 +45,42 @@ class Submission:
 def find_submission(argument: str) -> Submission:
     """Return the submission that a command-line argument names; raises `UserError` if it names nothing.
 
-    A path that exists goes before a baseline of the same name. What is there but cannot be run (no
-    complexity.py, links, too large) is a submission with a `problem`.
+    A baseline may have parameters, `name:parameter=value,...`; then all of this is the submission's name. A path
+    that exists goes before a baseline of the same name. What is there but cannot be run (no complexity.py, links,
+    too large) is a submission with a `problem`.
     """
     path = Path(argument)
     if path.exists():
         return _from_path(path)
-    if argument in baselines.MEASURES:
-        return _baseline(argument)
-    close = difflib.get_close_matches(argument, baselines.MEASURES, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"baselines: {', '.join(baselines.MEASURES)}"
+    baseline = find_baseline(argument)
+    if baseline is not None:
+        return baseline
+    hint = did_you_mean(argument.partition(":")[0], baselines.MEASURES) or "pgdl measures lists the baselines"
     raise UserError("no such file, directory, zip or baseline", file=argument, remedy=hint)
+
+
+def find_baseline(specification: str) -> Submission | None:
+    """Return the baseline that is written `name` or `name:parameter=value,...`, None if there is none of that name.
+
+    Raises `UserError` for a parameter that it does not have, or a value of another type than the default.
+    """
+    name, _, parameters = specification.partition(":")
+    if name not in baselines.MEASURES:
+        return None
+    measure = baselines.MEASURES[name]
+    try:
+        baselines.load(specification)
+    except ValueError as error:
+        given = (part.partition("=")[0] for part in parameters.split(","))
+        unknown = next((one for one in given if one not in measure.parameters), "")
+        raise UserError(str(error), file=specification, remedy=did_you_mean(unknown, measure.parameters)) from error
+    if _label(specification, allowed=":=,") != specification:
+        expected = f"at most {MAX_NAME} letters, digits and . + - _ : = ,"
+        raise UserError("cannot be a name", file=specification, expected=expected)
+    code = f"from baselines import load, share\n\nshare()\ncomplexity = load({specification!r})\n"
+    files = _package() | {"complexity.py": code.encode()}
+    metadata = Metadata(name=specification, description=measure.meaning)
+    return Submission(specification, files, metadata, is_baseline=True)
 
 
 def find_submissions(arguments: tuple[str, ...]) -> list[Submission]:
@@ -85,18 +113,17 @@ def _from_path(path: Path) -> Submission:
     return Submission(_label(metadata.name or name), files, metadata, problem=problem)
 
 
-def _baseline(name: str) -> Submission:
+@functools.cache
+def _package() -> dict[str, bytes]:
+    """The sources of all baselines, read once: they must not differ from one baseline to the next."""
     package = Path(baselines.__file__).parent
     sources = sorted(package.rglob("*.py"))
-    files = {f"baselines/{file.relative_to(package).as_posix()}": file.read_bytes() for file in sources}
-    files["complexity.py"] = f"from baselines import load, share\n\nshare()\ncomplexity = load({name!r})\n".encode()
-    metadata = Metadata(name=name, description=baselines.MEASURES[name].meaning)
-    return Submission(name, files, metadata, is_baseline=True)
+    return {f"baselines/{file.relative_to(package).as_posix()}": file.read_bytes() for file in sources}
 
 
-def _label(name: str) -> str:
+def _label(name: str, allowed: str = "") -> str:
     """A name that is safe to print and to put into a table."""
-    return re.sub(r"[^\w.+ -]", "_", name).strip()[:80] or "unnamed"
+    return re.sub(rf"[^\w.+ {allowed}-]", "_", name).strip()[:MAX_NAME] or "unnamed"
 
 
 def _listing(files: dict[str, bytes]) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import tensorflow as tf
 from measure_values import DEMO, read_dataset, read_model, values
 
 import baselines
@@ -48,7 +47,7 @@ def test_a_specification_sets_parameters():
         ("vc_dim:side=8", "side: expected one of image_side"),
         ("vc_dim:image_side=big", "image_side: expected a value such as 32, found 'big'"),
         ("vc_dim:image_side=1.5", "image_side: expected int, found 1.5"),
-        ("num_params:image_side=8", "image_side: expected one of no parameters"),
+        ("depth:image_side=8", "image_side: expected one of no parameters"),
     ],
 )
 def test_a_specification_with_a_wrong_parameter_is_refused(specification, message):
@@ -92,6 +91,8 @@ def test_keras_2_and_keras_3_give_the_same_values(twice):
     assert twice[0] == pytest.approx(legacy["values"][MODEL], rel=1e-4)
 
 
-@pytest.mark.parametrize("name", ["inverse_margin", "gi_intra_l0", "pacbayes_flatness", "log_prod_of_spec", "jacobian_norm"])
+@pytest.mark.parametrize(
+    "name", ["inverse_margin", "gi_intra_l0", "pacbayes_flatness", "log_prod_of_spec", "jacobian_norm"]
+)
 def test_a_measure_alone_gives_the_value_that_it_gives_among_others(name, twice, demo_data):
     assert values(read_model(DEMO / MODEL), demo_data, [name])[name] == twice[0][name]

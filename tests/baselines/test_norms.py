@@ -1,4 +1,4 @@
-"""Norms of weights: closed forms on T1, what scaling leaves and changes, spectral norms of convolutions."""
+"""Norms of the weights: values in closed form, and what scaling, folding and permuting leave or change."""
 
 import math
 
@@ -8,210 +8,235 @@ import tensorflow as tf
 from small_networks import T1_DATA, T1_KERNELS, dataset, dense, layers, t1
 
 import baselines
-from baselines.network import Network, read_nodes
-from baselines.spectral import operator_norm, periodic_norm
+
+DATA = dataset(*T1_DATA)
+
+
+def entropy(*numbers):
+    shares = np.array(numbers) / sum(numbers)
+    return -np.sum(shares * np.log(shares))
+
 
 VALUES = {
-    "depth": 2,
     "l2_norm": math.sqrt(39),
     "param_norm": 39,
     "log_prod_of_fro": math.log(290),
-    "log_sum_of_fro": math.log(34.0587727318528),
+    "log_sum_of_fro": math.log(34.0587727),
     "log_prod_of_spec": math.log(225),
     "log_sum_of_spec": math.log(30),
-    "fro_over_spec": 10 / 9 + 29 / 25,
+    "fro_over_spec": 2.271111,
     "l2_dist": math.sqrt(21),
     "fro_dist": 21,
     "dist_spec_init": 20,
     "distance_from_init": 21,
     "path_norm": 61,
     "log_path_norm": math.log(61),
-    "l1_max_norm": math.log(15),
-    "l3_15_norm": math.log((27**0.5 + 1) ** (2 / 3)) + math.log((8**0.5 + 125**0.5) ** (2 / 3)),
+    "l1_max_norm": math.log(3 * 5),
+    "l3_15_norm": 2 / 3 * (math.log(3**1.5 + 1) + math.log(2**1.5 + 5**1.5)),
     "trace_norm_prod": math.log(4 * 7),
-    "effective_rank_sum": 4 * 3**-0.75 + math.exp(-(2 / 7 * math.log(2 / 7) + 5 / 7 * math.log(5 / 7))),
-    # |W - W0|_{2,1} = 2 and 1 + 4, spectral norms 3 and 5
+    # Products of the spectral norms 3 and 5 and of the distances' (2, 1) norms 2 and 1 + 4.
     "spectral_complexity_2_1": math.log(15 * ((2 / 3) ** (2 / 3) + (5 / 5) ** (2 / 3)) ** 1.5),
-    "inverse_margin": 1,
-    "neg_output_margin": -1,
-    "normalized_margin": -1 / 15,
-    "log_prod_of_spec_over_margin": math.log(225),
-    "log_prod_of_fro_over_margin": math.log(290),
-    "log_sum_of_spec_over_margin": math.log(30),
-    "log_sum_of_fro_over_margin": math.log(34.0587727318528),
-    "log_spec_init_main": math.log(253),
-    "log_spec_orig_main": math.log(511),
-    "path_norm_over_margin": 61,
-    "cross_entropy": 0.313262,
-    "neg_entropy": -0.582203,
+    "effective_rank_sum": math.exp(entropy(3, 1)) + math.exp(entropy(2, 5)),
 }
-OF_KERNELS = ("_fft", "_op")
+OF_CHANGE = ["l2_dist", "fro_dist", "dist_spec_init", "distance_from_init", "spectral_complexity_2_1"]
+VARIANTS = ["log_prod_of_spec", "log_sum_of_spec", "fro_over_spec", "dist_spec_init", "spectral_complexity_2_1"]
+ALL = [*VALUES, *(name + suffix for name in VARIANTS for suffix in ("_fft", "_op"))]
 
 
-@pytest.mark.parametrize("name", VALUES)
-def test_values_of_t1(name):
-    assert baselines.load(name)(t1(), dataset(*T1_DATA)) == pytest.approx(VALUES[name], rel=1e-5)
+def value(name, model, data=None, **parameters):
+    return baselines.load(name)(model, data, **parameters)
 
 
-@pytest.mark.parametrize("name", [n for n in baselines.MEASURES if n.endswith(OF_KERNELS)])
-def test_variants_agree_on_dense_layers(name):
-    plain = name.removesuffix("_fft").removesuffix("_op")
-    assert baselines.load(name)(t1(), dataset(*T1_DATA)) == pytest.approx(VALUES[plain], rel=1e-5)
+def plain(name):
+    return name.removesuffix("_fft").removesuffix("_op")
 
 
-def scaled(*factors):
-    model = dense(*(factor * kernel for factor, kernel in zip(factors, T1_KERNELS, strict=True)))
+def scaled(first, second):
+    """T1 with its layers multiplied by numbers."""
+    model = dense(first * T1_KERNELS[0], second * T1_KERNELS[1])
     model.initial_weights = [np.eye(2), np.eye(2)]
     return model
 
 
+def with_random_weights(model, seed=0, spread=0.5):
+    rng = np.random.default_rng(seed)
+    for weights in (model.set_weights, lambda arrays: setattr(model, "initial_weights", arrays)):
+        weights([spread * rng.normal(size=array.shape).astype(np.float32) for array in model.get_weights()])
+    return model
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_t1(name):
+    assert value(name, t1()) == pytest.approx(VALUES[plain(name)], rel=1e-6)
+
+
+def test_path_norm_counts_biases():
+    assert value("path_norm", dense(*T1_KERNELS, biases=[(1, 0), (0, 0)])) == pytest.approx(65)
+
+
+def test_path_norm_sums_over_paths():
+    rng = np.random.default_rng(0)
+    kernels = [rng.normal(size=shape) for shape in [(3, 4), (4, 5), (5, 2)]]
+    expected = np.einsum("ab,bc,cd->", *(kernel**2 for kernel in kernels))
+    assert value("path_norm", dense(*kernels)) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("factor", [1e-12, 1e12])
+def test_path_norm_of_a_deep_network_does_not_leave_what_floats_can_hold(factor):
+    model = dense(*[factor * np.eye(2)] * 20)
+    assert 0 < value("path_norm", model) < math.inf
+    assert abs(value("log_path_norm", model)) > 700
+
+
+def test_path_norm_leaves_average_pooling_and_ignores_a_final_softmax():
+    model = with_random_weights(
+        tf.keras.Sequential(
+            [
+                tf.keras.Input((4, 4, 2)), layers.Conv2D(3, 1, activation="relu", use_bias=False),
+                layers.AveragePooling2D(4), layers.Flatten(), layers.Dense(2, "softmax", use_bias=False),
+            ]
+        )
+    )  # fmt: skip
+    first, second = (array**2 for array in model.get_weights())
+    assert value("path_norm", model) == pytest.approx(np.sum(first[0, 0] @ second), rel=1e-6)
+
+
+def test_path_norm_squares_batch_normalization_that_cannot_be_folded():
+    norm = tf.keras.Sequential(
+        [tf.keras.Input((2,)), layers.BatchNormalization(), layers.ReLU(), layers.Dense(2, use_bias=False)]
+    )
+    norm.set_weights([*map(np.float32, [(3, 1), (1, -2), (0, 0.5), (1, 1)]), np.eye(2, dtype=np.float32)])
+    scale = np.array([3, 1]) / np.sqrt(1.001)
+    shift = np.array([1, -2]) - np.array([0, 0.5]) * scale
+    with pytest.warns(UserWarning, match="cannot be folded"):
+        found = value("path_norm", norm)
+    assert found == pytest.approx(np.sum(scale**2 + shift**2), rel=1e-6)
+
+
 R_INVARIANT = [
-    name for name in VALUES
-    if name.startswith(("log_prod_of", "log_sum_of", "path_norm", "log_path", "fro_over", "normalized_m", "l1", "l3"))
-] + ["cross_entropy", "neg_entropy", "trace_norm_prod", "effective_rank_sum", "log_spec_orig_main"]  # fmt: skip
+    "log_prod_of_fro", "log_sum_of_fro", "log_prod_of_spec", "log_sum_of_spec", "fro_over_spec", "path_norm",
+    "log_path_norm", "effective_rank_sum", "l1_max_norm", "l3_15_norm", "trace_norm_prod",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", R_INVARIANT)
-def test_what_moving_scale_between_layers_leaves(name):
-    measure = baselines.load(name)
-    assert measure(scaled(7, 1 / 7), dataset(*T1_DATA)) == pytest.approx(measure(t1(), dataset(*T1_DATA)), rel=1e-5)
-
-
-@pytest.mark.parametrize("name", ["param_norm", "fro_dist", "dist_spec_init", "l2_norm", "l2_dist"])
-def test_what_moving_scale_between_layers_changes(name):
-    measure = baselines.load(name)
-    assert measure(scaled(7, 1 / 7), None) != pytest.approx(measure(t1(), None), rel=0.01)
+@pytest.mark.parametrize("name", VALUES)
+def test_moving_scale_between_layers(name):
+    moved = value(name, scaled(7, 1 / 7))
+    assert (moved == pytest.approx(VALUES[name], rel=1e-5)) == (name in R_INVARIANT)
 
 
 @pytest.mark.parametrize(
-    "name",
-    [n for n in VALUES if n.endswith("_over_margin")] + ["log_spec_orig_main", "normalized_margin"],
-)
-def test_what_the_scale_of_the_logits_leaves(name):
-    measure = baselines.load(name)
-    assert measure(scaled(1, 3), dataset(*T1_DATA)) == pytest.approx(measure(t1(), dataset(*T1_DATA)), rel=1e-5)
-
-
-@pytest.mark.parametrize(("name", "shift"), [("log_prod_of_fro", 2), ("log_prod_of_spec", 2), ("log_sum_of_fro", 1)])
+    ("name", "shift"),
+    [
+        ("log_prod_of_fro", 2 * math.log(3)), ("log_prod_of_spec", 2 * math.log(3)), ("log_sum_of_fro", math.log(3)),
+        ("log_sum_of_spec", math.log(3)), ("log_path_norm", 2 * math.log(3)), ("trace_norm_prod", math.log(3)),
+        ("fro_over_spec", 0), ("effective_rank_sum", 0),
+    ],
+)  # fmt: skip
 def test_scaling_one_layer_shifts_logarithms(name, shift):
-    measure = baselines.load(name)
-    assert measure(scaled(3, 1), None) - measure(t1(), None) == pytest.approx(shift * math.log(3))
+    assert value(name, scaled(1, 3)) - value(name, t1()) == pytest.approx(shift, abs=1e-5)
 
 
-def test_path_norm_counts_biases_and_all_paths():
-    path_norm = baselines.load("path_norm")
-    assert path_norm(dense(*T1_KERNELS, biases=[[1, 0], [0, 0]]), None) == pytest.approx(65)
+@pytest.mark.parametrize("name", ALL)
+def test_permuting_hidden_units_leaves_all_norms(name):
+    rng = np.random.default_rng(1)
+    order = rng.permutation(6)
+    start = rng.normal(size=(3, 6)), rng.normal(size=(6, 4))
+    end = rng.normal(size=(3, 6)), rng.normal(size=(6, 4))
+    model, permuted = dense(*end), dense(end[0][:, order], end[1][order])
+    model.initial_weights = list(start)
+    permuted.initial_weights = [start[0][:, order], start[1][order]]
+    assert value(name, permuted) == pytest.approx(value(name, model), rel=1e-5)
+
+
+def normalized_convolution(kernel, mean, variance, epsilon):
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input((5, 5, 2)), layers.Conv2D(3, 3, use_bias=False),
+            layers.BatchNormalization(epsilon=epsilon, scale=False, center=False), layers.ReLU(),
+            layers.Flatten(), layers.Dense(2, use_bias=False),
+        ]
+    )  # fmt: skip
+    last = np.random.default_rng(2).normal(size=(27, 2))
+    model.set_weights([kernel, mean, variance, last])
+    model.initial_weights = [np.ones_like(kernel), np.zeros(3), np.ones(3), np.zeros_like(last)]
+    return model
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if plain(name) not in OF_CHANGE])
+def test_scale_that_batch_normalization_undoes_leaves_all_norms(name):
     rng = np.random.default_rng(0)
-    kernels = [rng.normal(size=shape) for shape in ((3, 4), (4, 5), (5, 2))]
-    first, second, third = (kernel**2 for kernel in kernels)
-    assert path_norm(dense(*kernels), None) == pytest.approx(np.sum(first @ second @ third), rel=1e-5)
+    kernel, mean, variance = rng.normal(size=(3, 3, 2, 3)), rng.normal(size=3), rng.uniform(0.5, 2, 3)
+    some = normalized_convolution(kernel, mean, variance, 1e-2)
+    other = normalized_convolution(4 * kernel, 4 * mean, 16 * variance, 16e-2)
+    assert value(name, other) == pytest.approx(value(name, some), rel=1e-4)
 
 
-def test_weights_at_their_initial_values():
+def test_norms_bound_each_other():
+    model = with_random_weights(dense(*[np.zeros(shape) for shape in [(5, 7), (7, 4), (4, 3)]]))
+    assert 3 <= value("fro_over_spec", model) <= value("effective_rank_sum", model) <= 5 + 4 + 3
+    assert value("param_norm", model) >= math.exp(value("log_sum_of_fro", model))
+    assert value("log_prod_of_fro", model) >= value("log_prod_of_spec", model)
+    assert value("fro_dist", model) >= value("dist_spec_init", model)
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if plain(name) in OF_CHANGE])
+def test_weights_that_have_not_moved(name):
     model = t1()
     model.initial_weights = model.get_weights()
-    for name in ("fro_dist", "l2_dist", "dist_spec_init", "dist_spec_init_op"):
-        assert baselines.load(name)(model, None) == 0
-    assert math.isfinite(baselines.load("log_spec_init_main")(model, dataset(*T1_DATA)))
+    limit = math.log(15) + 1.5 * math.log(1e-30) if name.startswith("spectral_complexity") else 0
+    assert value(name, model) == pytest.approx(limit)
 
 
-@pytest.mark.parametrize(
-    "name", ["l2_dist", "fro_dist", "dist_spec_init_fft", "spectral_complexity_2_1", "log_spec_init"]
-)
-def test_initial_weights_may_be_missing(name):
+@pytest.mark.parametrize("name", [name for name in ALL if plain(name) in OF_CHANGE])
+def test_the_initial_weights_may_be_missing(name):
     model = t1()
     model.initial_weights = None
-    with pytest.raises(baselines.MeasureUnavailable, match="initial weights"):
-        baselines.load(name)(model, dataset(*T1_DATA))
+    with pytest.raises(baselines.MeasureUnavailable, match="needs the initial weights"):
+        value(name, model)
 
 
-@pytest.mark.parametrize("name", [n for n in VALUES if n not in ("vc_dim", "depth")])
-def test_dead_weights_give_finite_values(name):
+@pytest.mark.parametrize("name", ALL)
+def test_a_dead_network_has_finite_norms(name):
     model = dense(np.zeros((2, 3)), np.zeros((3, 2)))
-    model.initial_weights = model.get_weights()
-    assert math.isfinite(baselines.load(name)(model, dataset(*T1_DATA)))
+    model.initial_weights = [np.ones((2, 3)), np.ones((3, 2))]
+    assert math.isfinite(value(name, model))
 
 
-def test_margins_of_misclassified_examples_are_negative():
-    images, labels = [[1.0, 1.0]] * 20, [0] * 18 + [1] * 2
-    measure = baselines.load("neg_output_margin")
-    assert measure(t1(), dataset(images, labels)) == pytest.approx(1)
-    assert measure(t1(), dataset(images, labels), percentile_method="linear") == pytest.approx(-0.8)
-    assert baselines.load("inverse_margin")(t1(), dataset(images, labels)) == pytest.approx(1e12)
+def test_a_layer_of_zeros_has_no_rank():
+    model = dense(np.zeros((2, 2)), np.eye(2))
+    assert value("fro_over_spec", model) == pytest.approx(2)
+    assert value("effective_rank_sum", model) == pytest.approx(2)
 
 
-def test_uniform_and_certain_predictions():
-    uniform, certain = dense(np.zeros((2, 4))), dense(np.array([[1e4, 0.0], [0.0, 0.0]]))
-    data = dataset([[1.0, 0.0]], [0])
-    assert baselines.load("neg_entropy")(uniform, data) == pytest.approx(-math.log(4))
-    assert baselines.load("neg_entropy")(certain, data) == 0
-    assert baselines.load("cross_entropy")(certain, data) == 0
+def test_the_effective_rank_of_a_product_is_that_of_its_factors():
+    rng = np.random.default_rng(0)
+    low = rng.normal(size=(60, 1)) @ rng.normal(size=(1, 50))
+    assert value("effective_rank_sum", dense(low, np.eye(50)[:, :2])) == pytest.approx(1 + 2, abs=1e-4)
 
 
-# Convolutions
+@pytest.mark.parametrize("name", ["l2_norm", "param_norm", "fro_dist", "dist_spec_init_fft", "path_norm"])
+def test_normalization_of_norms(name):
+    data = dataset([[1.0, 1.0]] * 5, [0] * 5)
+    assert value(name, t1(), data, normalization="dziugaite") == pytest.approx(math.sqrt(VALUES[plain(name)] / 5))
 
 
-def convolution(kernel, side, *, strides=1, padding="same"):
-    """A convolution of features of `side` with its network."""
-    kernel = np.asarray(kernel, np.float32)
-    model = tf.keras.Sequential([
-        tf.keras.Input((side, side, kernel.shape[2])),
-        layers.Conv2D(kernel.shape[3], kernel.shape[0], strides, padding, use_bias=False),
-        layers.Flatten(), layers.Dense(2),
-    ])  # fmt: skip
-    model.layers[0].set_weights([kernel])
-    network = Network(read_nodes(model))
-    first = network.kernels[0]
-    return network, first, first.array.astype(float)
+@pytest.mark.parametrize("name", ["log_prod_of_fro", "log_sum_of_spec", "log_prod_of_spec_op"])
+def test_normalization_of_logarithms(name):
+    data = dataset([[1.0, 1.0]] * 5, [0] * 5)
+    assert value(name, t1(), data, normalization="dziugaite") == pytest.approx((VALUES[plain(name)] - math.log(5)) / 2)
 
 
-def test_norms_of_a_kernel_of_ones():
-    network, kernel, array = convolution(np.ones((3, 3, 1, 1)), 8)
-    assert np.linalg.norm(kernel.matrix, 2) == pytest.approx(3)
-    assert periodic_norm(network, kernel, array) == pytest.approx(9)
-    assert operator_norm(network, kernel, array) == pytest.approx((1 + 2 * math.cos(math.pi / 9)) ** 2, rel=1e-3)
+def test_a_wrong_parameter_is_refused():
+    with pytest.raises(TypeError, match="fft_size"):
+        value("log_prod_of_spec", t1(), fft_size="layer")
+    with pytest.raises(ValueError, match="fft_size: expected layer or dataset, found image"):
+        value("log_prod_of_spec_fft", t1(), fft_size="image")
 
 
-def periodic_matrix(array, side, stride):
-    """The matrix of a strided convolution with periodic borders, column by column."""
-    columns = []
-    for unit in np.eye(side * side * array.shape[2]):
-        image = unit.reshape(side, side, -1)
-        out = np.zeros((side, side, array.shape[3]))
-        for i, j in np.ndindex(array.shape[:2]):
-            out += np.roll(image, (-i, -j), axis=(0, 1)) @ array[i, j]
-        columns.append(out[::stride, ::stride].ravel())
-    return np.array(columns).T
-
-
-@pytest.mark.parametrize(("side", "stride"), [(6, 1), (5, 1), (6, 2), (6, 3)])
-def test_periodic_norm_against_the_explicit_matrix(side, stride):
-    array = np.random.default_rng(side).normal(size=(3, 3, 2, 3))
-    network, kernel, _ = convolution(array, side, strides=stride)
-    expected = np.linalg.norm(periodic_matrix(array, side, stride), 2)
-    assert periodic_norm(network, kernel, array) == pytest.approx(expected, rel=1e-5)
-
-
-@pytest.mark.parametrize(("strides", "padding"), [(1, "same"), (1, "valid"), (2, "same")])
-def test_operator_norm_against_the_explicit_matrix(strides, padding):
-    array = np.random.default_rng(0).normal(size=(3, 3, 2, 3))
-    network, kernel, _ = convolution(array, 6, strides=strides, padding=padding)
-    units = np.eye(6 * 6 * 2, dtype=np.float32).reshape(-1, 6, 6, 2)
-    matrix = network.outputs(units, [kernel.node])[0].reshape(len(units), -1)
-    assert operator_norm(network, kernel, array) == pytest.approx(np.linalg.norm(matrix, 2), rel=1e-2)
-
-
-def test_all_norms_of_a_one_by_one_convolution_agree():
-    array = np.random.default_rng(0).normal(size=(1, 1, 4, 3))
-    network, kernel, _ = convolution(array, 5)
-    expected = np.linalg.norm(kernel.matrix, 2)
-    assert periodic_norm(network, kernel, array) == pytest.approx(expected, rel=1e-5)
-    assert operator_norm(network, kernel, array) == pytest.approx(expected, rel=1e-3)
-
-
-def test_a_layer_whose_operator_is_not_known_is_named():
-    model = tf.keras.Sequential([
-        tf.keras.Input((6, 6, 2)), layers.SeparableConv2D(3, 3, name="twofold"), layers.Flatten(), layers.Dense(2)
-    ])  # fmt: skip
-    with pytest.raises(baselines.MeasureUnavailable, match="layer twofold"):
-        baselines.load("log_prod_of_spec_op")(model, None)
+def test_distance_from_init_counts_every_array():
+    model = tf.keras.Sequential([tf.keras.Input((3,)), layers.Dense(4), layers.BatchNormalization(), layers.Dense(2)])
+    model = with_random_weights(model)
+    pairs = zip(model.get_weights(), model.initial_weights, strict=True)
+    expected = sum(((final - initial) ** 2).sum(dtype=np.float64) for final, initial in pairs)
+    assert value("distance_from_init", model) == pytest.approx(expected, rel=1e-6)

@@ -34,10 +34,10 @@ def test_records_are_let_go_of_when_they_are_shown(
 
     (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
     setup = Setup(Settings(Limits()), Lanes(1, 1, 1, ()))
-    monkeypatch.setattr("harness.execution.run.execute", execute)
-    monkeypatch.setattr("harness.cli.setup.prepare", lambda options, hidden: setup)
-    monkeypatch.setattr("harness.task.layout.find_tasks", lambda root, names: [])
-    monkeypatch.setattr("harness.task.task.read_tasks", lambda files: [make_task(50)])
+    monkeypatch.setattr("harness.cli.calls.execute", execute)
+    monkeypatch.setattr("harness.cli.calls.prepare", lambda options, hidden: setup)
+    monkeypatch.setattr("harness.cli.calls.find_tasks", lambda root, names: [])
+    monkeypatch.setattr("harness.cli.calls.read_tasks", lambda files: [make_task(50)])
     ended = pgdl("run", "mine.py")
     assert (ended.code, ended.err) == (0, "")
     assert "50 of 50" in ended.out

@@ -1,0 +1,158 @@
+"""`pgdl compare`: measures of the library on every model of every task, beside each other."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli import options
+from harness.errors import UserError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from harness.board.comparison import MeasureRow
+    from harness.submission import Submission
+    from harness.task.reference import Reference
+    from harness.task.task import Task
+
+#: Stands for every measure of the library.
+ALL = "all"
+
+SUFFIXES = (".csv", ".tex", ".parquet", ".png", ".svg")
+
+
+@click.command("compare")
+@click.option(
+    "--measures", multiple=True, default=[ALL], show_default=True, metavar="NAME[,NAME...]",
+    help="Which measures: names, families, or all; may be repeated. A name may have parameters, as in "
+    "vc_dim:image_side=28. pgdl measures lists them.",
+)  # fmt: skip
+@options.tasks
+@options.task
+@options.results
+@options.output
+@options.execution
+@options.force
+def command(
+    measures: tuple[str, ...],
+    tasks_dir: Path,
+    task_names: tuple[str, ...],
+    results: str,
+    output: Path | None,
+    force: bool,
+    **execution: Any,
+) -> int:
+    """Run measures of the library on every model of every task, and print their scores beside each other.
+
+    Calls are made and recorded as by pgdl run; the same command again makes only those that are missing. With
+    --output the table is also written to PATH.csv, PATH.tex (LaTeX, booktabs) and PATH.parquet (a row per measure
+    and task), and plotted to PATH.png and PATH.svg. Exit code 1 if a call failed.
+
+    Example: pgdl compare --measures norm,margin,vc_dim:image_side=8 --output tables/norms
+    """
+    from harness.board.comparison import compare
+    from harness.cli.calls import prepare_run, record_calls
+    from harness.cli.setup import UNSAFE
+    from harness.cli.tables import wide_console
+    from harness.records import Records
+
+    console = wide_console()
+    chosen = choose(measures)
+    families = {submission.name: family for submission, family in chosen}
+    if output is not None:
+        _require_directory(output)
+    run = prepare_run([submission for submission, _ in chosen], tasks_dir, task_names, execution)
+    references = _require_references(run.tasks, tasks_dir)
+    with Records(results) as records:
+        plan, _ = record_calls(run, records, console, force=force)
+        rows = compare(records.newest({call.key for call in plan.calls}), references, families, run.withheld)
+    _print_rows(rows, list(references), console)
+    if not run.setup.settings.sandboxed:
+        console.print(UNSAFE, style="bold red", markup=False)
+    console.print(f"Records: {records.name}", markup=False)
+    if output is not None:
+        _write(rows, list(references), output)
+    return 1 if any(row.failures for row in rows) else 0
+
+
+def choose(texts: Iterable[str]) -> "list[tuple[Submission, str]]":
+    """Return the measures that the option --measures names, each once, with their families; raises `UserError`."""
+    import baselines
+    from harness.submission import find_baseline
+    from harness.task.files import did_you_mean
+
+    families = {measure.family for measure in baselines.MEASURES.values()}
+    chosen = {}
+    for text in texts:
+        for part in _parts(text):
+            names = [name for name, one in baselines.MEASURES.items() if part in (ALL, one.family)] or [part]
+            for name in names:
+                submission = find_baseline(name)
+                if submission is None:
+                    hint = did_you_mean(name, [*baselines.MEASURES, *families, ALL]) or "pgdl measures lists them"
+                    raise UserError(f"--measures: no measure or family {name!r}", remedy=hint)
+                chosen[name] = submission, baselines.MEASURES[name.partition(":")[0]].family
+    return list(chosen.values())
+
+
+def _parts(text: str) -> list[str]:
+    """Split at commas, but for those between the parameters of one measure."""
+    return [part.strip() for part in re.split(r",(?![^:=,]*=)", text)]
+
+
+def _require_directory(output: Path) -> None:
+    """Make the directory of the files now: a run that takes hours must not end for the lack of one."""
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot be created: {error.strerror}", file=output.parent) from error
+
+
+def _require_references(tasks: "Sequence[Task]", tasks_dir: Path) -> "dict[str, Reference]":
+    """Return the reference data of all tasks; raises `UserError` where a score cannot be computed of any values."""
+    from harness.board.references import undefined_scores
+    from scoring import TaskCalls, score_submission
+
+    missing = [task.name for task in tasks if task.reference is None]
+    if missing:
+        remedy = "name the tasks that have some by --task"
+        raise UserError(f"no reference data of {', '.join(missing)}", file=tasks_dir, remedy=remedy)
+    found = {task.name: task.reference for task in tasks if task.reference is not None}
+    with undefined_scores(tasks_dir):
+        score_submission({name: TaskCalls(known.grid, known.gaps, known.gaps) for name, known in found.items()})
+    return found
+
+
+def _print_rows(rows: "Sequence[MeasureRow]", tasks: Sequence[str], console: "Console") -> None:
+    from rich.table import Table
+
+    from harness.board.comparison_formats import cells, headings, notes
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in headings(tasks):
+        left = heading in ("measure", "family", "failed")
+        table.add_column(heading, justify="left" if left else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*cells(row), style=None if row.complete else "dim")
+    console.print(table)
+    console.print()
+    for note in notes(rows):
+        console.print(note, style="dim", markup=False, highlight=False)
+
+
+def _write(rows: "Sequence[MeasureRow]", tasks: Sequence[str], output: Path) -> None:
+    from harness.board.comparison_formats import to_csv, to_latex, write_parquet
+    from harness.board.comparison_plot import write_plot
+
+    csv, tex, parquet, *plots = (output.with_name(output.name + suffix) for suffix in SUFFIXES)
+    try:
+        csv.write_text(to_csv(rows, tasks))
+        tex.write_text(to_latex(rows, tasks))
+        write_parquet(rows, parquet)
+        write_plot(rows, plots)
+    except OSError as error:
+        raise UserError(f"cannot be written: {error.strerror}", file=error.filename or output) from error
+    click.echo(f"Written: {', '.join(map(str, (csv, tex, parquet, *plots)))}", err=True)

@@ -1,0 +1,226 @@
+"""Changes of images as in data augmentation, and the penalty for what they do to a network's answers."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from scipy.ndimage import sobel
+from scipy.special import softmax
+from small_networks import dataset, dense, layers
+
+import baselines
+from baselines import MeasureUnavailable
+from baselines.augmentation_robustness import PENALTIES, changed, draw_rectangles, erase, saturate
+from baselines.subject import Subject
+
+augmentation_robustness_penalty = baselines.load("augmentation_robustness_penalty")
+SHAPES = [(8, 8, 1), (32, 32, 3), (9, 14, 4), (12, 7, 3), (2, 2, 1)]
+FLIPPED, SATURATED, CROPPED, EDGES, BRIGHTER, BOTH, ERASED = range(7)
+
+
+def images(n, *shape, seed=0):
+    return np.random.default_rng(seed).random((n, *shape), np.float32)
+
+
+def conv(shape, classes=3, seed=0, end=()):
+    """A network with random weights."""
+    model = tf.keras.Sequential(
+        [tf.keras.Input(shape), layers.Conv2D(4, 2), layers.ReLU(), layers.Flatten(), layers.Dense(classes), *end]
+    )
+    draw = np.random.default_rng(seed)
+    model.set_weights([draw.normal(size=w.shape) for w in model.get_weights()])
+    return model
+
+
+def linear(kernel, bias=None):
+    """A network of images whose logits are linear in them."""
+    kernel = np.asarray(kernel, np.float32)
+    model = tf.keras.Sequential([tf.keras.Input(kernel.shape[:3]), layers.Flatten(), layers.Dense(kernel.shape[3])])
+    bias = np.zeros(kernel.shape[3]) if bias is None else bias
+    model.set_weights([kernel.reshape(-1, kernel.shape[3]), bias])
+    return model
+
+
+def changes(batch, seed=0):
+    """The seven changes, with the saturations and rectangles that the measure draws."""
+    draw = np.random.default_rng(seed).spawn(1)[0]
+    saturations = draw.uniform(0.6, 1.6, (2, len(batch))).astype(np.float32)
+    rectangles = draw_rectangles(len(batch), *batch.shape[1:3], draw)
+    return [new.numpy() for new in changed(tf.constant(batch), saturations, rectangles)], saturations, rectangles
+
+
+# The changes
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_changes_of_images(shape):
+    batch = images(6, *shape)
+    found, saturations, rectangles = changes(batch)
+    assert len(found) == len(PENALTIES)
+    assert all(new.shape == batch.shape for new in found)
+    assert np.array_equal(found[FLIPPED], batch[:, :, ::-1])
+    assert found[BRIGHTER] == pytest.approx(batch + 0.5)
+    for channel in range(shape[-1]):
+        edges = np.stack([sobel(image[..., channel], axis=1, mode="mirror") for image in batch]) / 4 + 0.5
+        assert found[EDGES][..., channel] == pytest.approx(edges, abs=1e-5)
+    assert found[SATURATED] == pytest.approx(np.asarray(saturate(batch, saturations[0])))
+    assert found[BOTH] == pytest.approx(np.asarray(saturate(batch[:, :, ::-1], saturations[1])))
+    for old, new, (top, left, bottom, right) in zip(batch, found[ERASED], rectangles, strict=True):
+        expected = old.copy()
+        expected[top:bottom, left:right] = 0
+        assert np.array_equal(new, expected)
+
+
+@pytest.mark.parametrize("shape", [(10, 5, 5, 3), (10, 6, 4, 4), (10, 3, 3, 1)])
+def test_saturation_is_that_of_tensorflow(shape):
+    batch = images(*shape)
+    batch[0], batch[1, 0, 0] = 0, 0.5  # black and grey
+    factors = np.linspace(0, 4, 10, dtype=np.float32)
+    expected = batch.copy()
+    for i in range(10 if shape[-1] >= 3 else 0):
+        expected[i, ..., :3] = tf.image.adjust_saturation(batch[i, ..., :3], factors[i]).numpy()
+    assert saturate(tf.constant(batch), factors).numpy() == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_centre_of_a_large_image_is_enlarged_and_a_small_image_has_no_margin():
+    ramp = np.tile(np.arange(32, dtype=np.float32)[None, :, None, None] / 31, (1, 1, 32, 1))
+    new = changes(ramp)[0][CROPPED]
+    assert (new.min(), new.max()) == (pytest.approx(1 / 31), pytest.approx(30 / 31))
+    assert np.all(np.diff(new[0, 1:-1, 5, 0]) > 0)
+    small = images(3, 8, 8, 1)
+    assert changes(small)[0][CROPPED] == pytest.approx(small)
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 99))
+@settings(max_examples=40, deadline=None)
+def test_rectangles(height, width, seed):
+    top, left, bottom, right = draw_rectangles(300, height, width, np.random.default_rng(seed)).T
+    area = height * width
+    low, high = np.round(np.sqrt([0.02 * area * 0.3, 0.4 * area / 0.3]))
+    for start, end, side in ((top, bottom, height), (left, right, width)):
+        size = end - start
+        assert np.all((start >= 0) & (end <= side) & (size < side))
+        assert size.min() >= min(low, side - 1)
+        assert size.max() < max(min(high, side), 1)
+
+
+def test_rectangles_are_uniform():
+    rectangles = draw_rectangles(40_000, 8, 8, np.random.default_rng(0))
+    sizes = rectangles[:, 2:] - rectangles[:, :2]
+    assert np.bincount(sizes.ravel()) / 80_000 == pytest.approx([0, *[1 / 7] * 7], abs=0.01)
+    tops = rectangles[sizes[:, 0] == 4, 0]
+    assert np.bincount(tops) / len(tops) == pytest.approx([1 / 4] * 4, abs=0.02)
+
+
+def test_an_empty_rectangle_erases_nothing():
+    batch = images(2, 4, 4, 1)
+    assert np.array_equal(erase(tf.constant(batch), tf.constant([[1, 1, 1, 3], [2, 0, 2, 0]])).numpy(), batch)
+
+
+# The measure
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_penalty_one_image_after_the_other(shape):
+    batch, model = images(40, *shape), conv(shape)
+    data = dataset(batch, np.zeros(40))
+    sample = Subject(model, data).sample(30, 4)
+    found, *_ = changes(sample.inputs, seed=4)
+    before = softmax(model(sample.inputs).numpy(), axis=1)
+    total = 0.0
+    for penalty, new in zip((6, 1, 2, 3, 1, 12, 2), found, strict=True):
+        after = softmax(model(new).numpy(), axis=1)
+        for p, q in zip(before, after, strict=True):
+            total += abs(p.max() - q.max()) if p.argmax() == q.argmax() else penalty
+    assert augmentation_robustness_penalty(model, data, n_samples=30, seed=4) == pytest.approx(total / 30, abs=1e-4)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_network_with_one_answer_has_no_penalty(shape):
+    constant = linear(np.zeros((*shape, 3)), np.array([0.0, 2.0, 1.0]))
+    assert augmentation_robustness_penalty(constant, dataset(images(20, *shape), np.zeros(20))) == 0
+
+
+def test_a_saturated_network_with_one_answer_has_no_penalty():
+    model = linear(np.zeros((8, 8, 1, 2)), np.array([1e30, -1e30]))
+    assert augmentation_robustness_penalty(model, dataset(images(20, 8, 8, 1), np.zeros(20))) == 0
+
+
+def test_a_change_of_the_answer_to_the_flipped_image_costs_18():
+    """Left against right: of white on the left and grey on the right only the flip changes the answer."""
+    kernel = np.zeros((8, 8, 1, 2))
+    kernel[:, :4, :, 0] = kernel[:, 4:, :, 1] = 1e-3  # confidences hardly differ from 1/2
+    image = np.full((1, 8, 8, 1), 0.1, np.float32)
+    image[:, :, :4] = 1
+    found = augmentation_robustness_penalty(linear(kernel), dataset(image, [0]))
+    expected = 18
+    new, *_ = changes(image, 0)
+    for penalty, one in zip((3, 2), (new[EDGES], new[ERASED]), strict=True):
+        expected += penalty * (one[:, :, :4].sum() < one[:, :, 4:].sum())
+    assert found == pytest.approx(expected, abs=0.1)
+
+
+def test_all_changes_together_cost_27():
+    """A network that tells the image itself from all others."""
+    image = np.zeros((1, 20, 20, 3), np.float32)
+    image[:, :7] = [0.5, 0.2, 0.1]
+    image[:, :, :3] = [0.1, 0.4, 0.8]
+    model = tf.keras.Sequential(
+        [tf.keras.Input((20, 20, 3)), layers.Flatten(), layers.Dense(2 * image.size, "relu"), layers.Dense(2)]
+    )
+    one, distance = np.eye(image.size), np.ones(2 * image.size)  # sum of |x - image|
+    kernels = np.concatenate([one, -one], axis=1), np.stack([0 * distance, distance], axis=1)
+    biases = np.concatenate([-image.ravel(), image.ravel()]), np.array([0.01, 0])
+    model.set_weights([kernels[0], biases[0], kernels[1], biases[1]])
+    assert augmentation_robustness_penalty(model, dataset(image, [0])) == 27
+
+
+def test_labels_do_not_matter_and_neither_does_a_softmax_at_the_end():
+    batch = images(30, 8, 8, 3)
+    expected = augmentation_robustness_penalty(conv((8, 8, 3)), dataset(batch, np.zeros(30)))
+    assert augmentation_robustness_penalty(conv((8, 8, 3)), dataset(batch, np.ones(30))) == expected
+    ending = conv((8, 8, 3), end=[layers.Softmax()])
+    assert augmentation_robustness_penalty(ending, dataset(batch, np.zeros(30))) == expected
+    assert 0 < expected < 27
+
+
+def test_batches_do_not_matter():
+    data, model = dataset(images(30, 8, 8, 3), np.zeros(30)), conv((8, 8, 3))
+    expected = augmentation_robustness_penalty(model, data)
+    for size in (1024, 24, 1):
+        with baselines.sharing():
+            baselines.subject.subject_of(model, data).network.__dict__["batch_size"] = size
+            assert augmentation_robustness_penalty(model, data) == pytest.approx(expected, rel=1e-5)
+
+
+def test_seed_draws_saturations_and_rectangles():
+    data, model = dataset(images(30, 8, 8, 3), np.zeros(30)), conv((8, 8, 3))
+    found = [augmentation_robustness_penalty(model, data, seed=seed) for seed in (0, 0, 1)]
+    assert found[0] == found[1] != found[2]
+
+
+def test_order_and_scale_of_units_do_not_matter():
+    data, model = dataset(images(30, 8, 8, 3), np.zeros(30)), conv((8, 8, 3))
+    expected = augmentation_robustness_penalty(model, data)
+    kernel, bias, last, shift = model.get_weights()
+    order = np.array([2, 0, 3, 1])
+    rows = last.reshape(49, 4, 3)
+    for weights in (
+        [4 * kernel, 4 * bias, last / 4, shift],
+        [kernel[..., order], bias[order], rows[:, order].reshape(-1, 3), shift],
+    ):
+        model.set_weights(weights)
+        assert augmentation_robustness_penalty(model, data) == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(8, 8, 2), (8, 8, 5), (1, 8, 3), (8, 8)])
+def test_other_inputs_are_refused(shape):
+    model = tf.keras.Sequential([tf.keras.Input(shape), layers.Flatten(), layers.Dense(2)])
+    with pytest.raises(MeasureUnavailable, match="needs images"):
+        augmentation_robustness_penalty(model, dataset(images(4, *shape), np.zeros(4)))
+
+
+def test_vectors_are_refused():
+    with pytest.raises(MeasureUnavailable, match=r"needs images .*, which inputs of shape \(2,\) are not"):
+        augmentation_robustness_penalty(dense(np.eye(2)), dataset(np.ones((3, 2)), [0, 1, 0]))

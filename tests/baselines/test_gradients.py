@@ -1,0 +1,158 @@
+"""Gradients of single examples against one backward pass per example, closed forms on T1, and identities."""
+
+import math
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import T1_DATA, T1_KERNELS, dataset, dense, layers, t1
+
+import baselines
+from baselines.gradient import weight_gradients
+from baselines.subject import Subject
+
+VALUES = {
+    "fisher_trace": 5.641700,
+    "gradient_norm": 5.641700,  # of one example
+    "gradient_noise_final": 0,
+    "fisher_rao_norm": 0.537883,
+    "input_jacobian_norm": math.sqrt(61),
+    "log_jacobian_norm_normalized": math.log(2) / 2,
+    "log_fisher_trace": math.log(5.641700),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_of_t1(name):
+    assert baselines.load(name)(t1(), dataset(*T1_DATA)) == pytest.approx(VALUES[name], rel=1e-5, abs=1e-5)
+
+
+def convolutional(*middle, shape=(8, 8, 2)):
+    tf.keras.utils.set_random_seed(1)
+    return tf.keras.Sequential([tf.keras.Input(shape), *middle, layers.Flatten(), layers.Dense(3)])
+
+
+NETWORKS = {
+    "wide positions": lambda: convolutional(layers.Conv2D(3, 3, padding="same", activation="relu")),
+    "few positions": lambda: convolutional(layers.Conv2D(16, 3, 3, "same"), layers.Conv2D(8, 2)),
+    "dilated": lambda: convolutional(layers.Conv2D(3, 3, dilation_rate=2, use_bias=False)),
+    "depthwise": lambda: convolutional(layers.DepthwiseConv2D(3, depth_multiplier=2), layers.ReLU()),
+    "batch norm": lambda: convolutional(layers.Conv2D(3, 3), layers.BatchNormalization(), layers.ReLU()),
+    "separable": lambda: convolutional(layers.SeparableConv2D(4, 3, 2, padding="same", depth_multiplier=2)),
+    "volume": lambda: convolutional(layers.Conv3D(3, 2, 2, activation="relu"), shape=(4, 4, 4, 2)),
+    "causal": lambda: convolutional(layers.Conv1D(4, 3, padding="causal", dilation_rate=2), shape=(12, 2)),
+    "sequence": lambda: convolutional(layers.Conv1D(4, 3, 2), layers.Dense(5, "relu"), shape=(12, 2)),
+}
+
+
+def examples(shape, number=20):
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(number, *shape)), rng.integers(0, 3, number)
+
+
+@pytest.mark.parametrize("make", NETWORKS.values(), ids=NETWORKS)
+def test_against_one_backward_pass_for_each_example(make):
+    model = make()
+    subject = Subject(model, dataset(*examples(model.input_shape[1:])))
+    squares, products, mean_square = weight_gradients(subject, 20, 0)
+    network, sample = subject.folded, subject.sample(20)
+    gradients = []
+    for image, label in zip(sample.inputs, sample.labels, strict=True):
+        with tf.GradientTape() as tape:
+            tape.watch(network.variables)
+            loss = tf.nn.sparse_softmax_cross_entropy_with_logits([label], network.logits(image[None]))
+        gradients.append(np.concatenate([g.numpy().ravel() for g in tape.gradient(loss, network.variables)]))
+    weights = np.concatenate([variable.numpy().ravel() for variable in network.variables])
+    assert squares == pytest.approx(np.square(gradients).sum(axis=1), rel=1e-3)
+    assert products == pytest.approx(gradients @ weights, rel=1e-3, abs=1e-4)
+    assert mean_square == pytest.approx(np.square(np.mean(gradients, axis=0)).sum(), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("layer", "reason"),
+    [
+        (lambda: layers.Conv2DTranspose(2, 3, name="odd"), "Conv2DTranspose"),
+        (lambda: layers.Conv2D(2, 3, groups=2, name="odd"), "2 groups"),
+    ],
+)
+def test_a_layer_that_cannot_be_taken_apart_is_named(layer, reason):
+    with pytest.raises(baselines.MeasureUnavailable, match=f"{reason} of layer odd"):
+        baselines.load("fisher_trace")(convolutional(layer()), dataset(*examples((8, 8, 2))))
+
+
+@pytest.mark.parametrize("logit", [1.0, 10.0, 30.0])
+def test_gradients_are_exact_where_the_loss_is_tiny(logit):
+    model = dense([[logit, 0.0]])
+    wrong = 1 / (1 + math.exp(logit))  # probability of the wrong class
+    for name, expected in (("log_fisher_trace", 2 * wrong**2), ("log_input_gradient_norm", logit * wrong)):
+        value = baselines.load(name)(model, dataset([[1.0]], [0]))
+        assert value == pytest.approx(math.log(expected + 1e-30), rel=1e-5)
+
+
+def test_fisher_trace_is_gradient_norm_and_noise():
+    model = convolutional(layers.Conv2D(3, 3))
+    data = dataset(*examples((8, 8, 2)))
+    trace, norm, noise = (
+        baselines.load(name)(model, data) for name in ("fisher_trace", "gradient_norm", "gradient_noise_final")
+    )
+    assert trace == pytest.approx(norm + noise, rel=1e-5)
+    assert trace >= norm > 0
+
+
+def test_fisher_rao_norm_of_a_homogeneous_network():
+    rng = np.random.default_rng(0)
+    model = dense(*(rng.normal(size=shape) for shape in ((3, 5), (5, 4), (4, 3))))
+    images, labels = examples((3,))
+    answers = model(np.float32(images)).numpy()
+    surplus = tf.nn.softmax(answers).numpy() - np.eye(3)[labels]
+    expected = 3 * math.sqrt(np.mean((surplus * answers).sum(axis=1) ** 2))
+    assert baselines.load("fisher_rao_norm")(model, dataset(images, labels)) == pytest.approx(expected, rel=1e-4)
+
+
+def scaled(*factors):
+    return dense(*(factor * kernel for factor, kernel in zip(factors, T1_KERNELS, strict=True)))
+
+
+@pytest.mark.parametrize("name", ["fisher_rao_norm", "input_gradient_norm", "input_jacobian_norm"])
+def test_what_moving_scale_between_layers_leaves(name):
+    measure = baselines.load(name)
+    assert measure(scaled(5, 0.2), dataset(*T1_DATA)) == pytest.approx(measure(t1(), dataset(*T1_DATA)), rel=1e-4)
+
+
+def test_what_it_changes():
+    measure = baselines.load("fisher_trace")
+    assert measure(scaled(5, 0.2), dataset(*T1_DATA)) != pytest.approx(measure(t1(), dataset(*T1_DATA)), rel=0.01)
+
+
+def test_the_jacobian_grows_with_the_logits_and_its_relative_form_does_not():
+    for name, factor in (("input_jacobian_norm", 3), ("log_jacobian_norm_normalized", 1)):
+        measure = baselines.load(name)
+        expected = factor * measure(t1(), dataset(*T1_DATA))
+        assert measure(scaled(1, 3), dataset(*T1_DATA)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_labels_of_the_model_are_other_labels():
+    model = dense(np.zeros((2, 3)))
+    data = dataset(np.ones((400, 2)), np.zeros(400))
+    measure = baselines.load("fisher_trace")
+    # with p uniform |p - e_y|^2 = 2/3 whatever the label, and the gradient is (p - e_y) x'
+    assert measure(model, data, label="model") == pytest.approx(2 / 3 * 2)
+    assert baselines.load("gradient_norm")(model, data) == pytest.approx(2 / 3 * 2)
+    with pytest.raises(ValueError, match="label: expected true or model"):
+        measure(model, data, label="other")
+
+
+def test_output_change_of_a_linear_network():
+    rng = np.random.default_rng(0)
+    kernel = rng.normal(size=(6, 3))
+    images = rng.normal(size=(4000, 6))
+    model = dense(kernel)
+    expected = (0.01 * images.std()) ** 2 * np.sum(kernel**2) / np.mean(np.sum((images @ kernel) ** 2, axis=1))
+    value = baselines.load("sensitivity_output_change")(model, dataset(images, np.zeros(4000)))
+    assert value == pytest.approx(expected, rel=0.05)
+
+
+@pytest.mark.parametrize("name", [n for n, m in baselines.MEASURES.items() if m.family == "gradient"])
+def test_dead_and_saturated_networks_give_finite_values(name):
+    for model in (dense(np.zeros((2, 3)), np.zeros((3, 2))), scaled(1e3, 1e3)):
+        assert math.isfinite(baselines.load(name)(model, dataset(*T1_DATA)))

@@ -1,0 +1,120 @@
+"""Distances from the decision boundary, in the input and in hidden layers."""
+
+import math
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import T1_DATA, dataset, dense, layers, t1
+
+import baselines
+from baselines.layer_margin import chosen_positions, distances, hidden_positions, signature
+from baselines.network import INPUT
+from baselines.subject import Subject
+from baselines.winner_margin import augmented
+
+NAMES = [name for name in baselines.MEASURES if name.startswith("layer_margin")]
+
+
+def test_distances_of_t1():
+    subject = Subject(t1(), dataset(*T1_DATA))
+    hidden = hidden_positions(subject.network)
+    assert len(hidden) == 1
+    found, _ = distances(subject, (INPUT, *hidden), 10, 0)
+    assert found[:, 0] == pytest.approx([1 / math.sqrt(61), 1 / math.sqrt(29)], rel=1e-5)
+
+
+def test_the_distance_in_a_linear_network_is_that_from_the_hyperplane():
+    rng = np.random.default_rng(0)
+    kernel, images = rng.normal(size=(4, 2)), rng.normal(size=(30, 4))
+    normal = kernel[:, 0] - kernel[:, 1]
+    expected = images @ normal / np.linalg.norm(normal)
+    subject = Subject(dense(kernel), dataset(images, np.zeros(30)))
+    found, variations = distances(subject, (INPUT,), 30, 0)
+    assert np.sort(found[0]) == pytest.approx(np.sort(expected), rel=1e-4)
+    assert variations[0] == pytest.approx(images.var(axis=0).sum(), rel=1e-4)
+
+
+def network(scale_in=1.0, scale_out=1.0):
+    rng = np.random.default_rng(1)
+    kernels = [rng.normal(size=shape) for shape in ((4, 8), (8, 8), (8, 8), (8, 8), (8, 3))]
+    kernels[0] *= scale_in
+    kernels[-1] *= scale_out
+    return dense(*kernels)
+
+
+def data(model, scale=1.0):
+    """Examples with the labels that the model gives them."""
+    images = np.random.default_rng(2).normal(size=(50, 4)).astype(np.float32)
+    return dataset(scale * images, model(scale * images).numpy().argmax(axis=1))
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n != "layer_margin_winner"])
+def test_what_scaling_inputs_or_logits_leaves(name):
+    measure = baselines.load(name)
+    expected = measure(network(), data(network()))
+    assert measure(network(scale_out=7), data(network())) == pytest.approx(expected, rel=1e-4)
+    assert measure(network(scale_in=1 / 5), data(network(), scale=5)) == pytest.approx(expected, rel=1e-4)
+
+
+def test_three_hidden_layers_at_even_distances():
+    subject = Subject(network(), data(network()))
+    hidden = hidden_positions(subject.network)
+    assert len(hidden) == 4
+    assert chosen_positions(subject.network) == (INPUT, hidden[0], hidden[2], hidden[3])
+
+
+def test_a_hidden_layer_ends_behind_its_normalization_and_activation():
+    model = tf.keras.Sequential([
+        tf.keras.Input((8, 8, 3)), layers.Conv2D(4, 3), layers.BatchNormalization(), layers.ReLU(),
+        layers.MaxPooling2D(), layers.Conv2D(4, 3, activation="relu"), layers.Flatten(), layers.Dense(3),
+    ])  # fmt: skip
+    network = Subject(model, None).network
+    assert [network.nodes[place].kind for place in hidden_positions(network)] == ["ReLU", "Activation"]
+
+
+def test_signature_has_fences_within_the_values():
+    assert signature(np.array([0.0, 1, 2, 3, 4])) == pytest.approx([0, 1, 2, 3, 4])
+    assert signature(np.array([0.0, 1, 2, 3, 100])) == pytest.approx([0, 1, 2, 3, 6])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_correct_examples_or_gradients(name):
+    wrong = dataset([[1.0, 1.0]] * 4, [1] * 4)
+    dead = dense(np.zeros((2, 3)), np.zeros((3, 2)))
+    for model, examples in ((t1(), wrong), (dead, dataset(*T1_DATA))):
+        if name == "layer_margin_winner":
+            with pytest.raises(baselines.MeasureUnavailable, match="needs images"):
+                baselines.load(name)(model, examples)
+            assert math.isfinite(baselines.load(name)(model, examples, data="mixup"))
+        else:
+            with pytest.raises(baselines.MeasureUnavailable, match="classified correctly and have a gradient"):
+                baselines.load(name)(model, examples)
+
+
+def images(channels, number=60):
+    return np.random.default_rng(0).random((number, 8, 8, channels), np.float32)
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_augmentation_keeps_shapes_and_a_fourth_channel(channels):
+    before = images(channels)
+    after = augmented(before, 0)
+    assert after.shape == before.shape
+    assert not np.allclose(after, before)
+    assert np.array_equal(after, augmented(before, 0))
+    assert not np.array_equal(after, augmented(before, 1))
+
+
+def test_a_clearer_network_has_larger_margins():
+    tf.keras.utils.set_random_seed(0)
+    model = tf.keras.Sequential([
+        tf.keras.Input((8, 8, 3)), layers.Conv2D(4, 3, activation="relu"), layers.Flatten(), layers.Dense(3)
+    ])  # fmt: skip
+    inputs = images(3)
+    answers = model(inputs).numpy()
+    measure = baselines.load("layer_margin_winner")
+    right, wrong = (measure(model, dataset(inputs, labels)) for labels in (answers.argmax(1), answers.argmin(1)))
+    assert right < 0 < wrong
+    with pytest.raises(ValueError, match="data: expected augmented or mixup"):
+        measure(model, dataset(inputs, answers.argmax(1)), data="plain")

@@ -1,0 +1,161 @@
+"""The output margin, norms over it, and confidence."""
+
+import math
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import T1_DATA, T1_KERNELS, dataset, dense, layers, t1
+
+import baselines
+
+T1 = dataset(*T1_DATA)
+VALUES = {
+    "inverse_margin": 1,
+    "neg_output_margin": -1,
+    "normalized_margin": -1 / 15,
+    "log_prod_of_spec_over_margin": math.log(225),
+    "log_prod_of_fro_over_margin": math.log(290),
+    "log_sum_of_spec_over_margin": math.log(30),
+    "log_sum_of_fro_over_margin": math.log(34.0587727),
+    "log_spec_init_main": math.log(253),
+    "log_spec_orig_main": math.log(511),
+    "path_norm_over_margin": 61,
+    "cross_entropy": 0.313262,
+    "neg_entropy": -0.582203,
+}
+VARIANTS = [name for name in VALUES if "spec" in name] + ["normalized_margin"]
+ALL = [*VALUES, *(name + suffix for name in VARIANTS for suffix in ("_fft", "_op"))]
+BOUNDS = [f"log_spec_{kind}{suffix}" for kind in ("init", "orig") for suffix in ("", "_fft", "_op")]
+
+#: Section 12 of the catalogue: what Huang, Yu and Zhang 2025 take from Dziugaite et al. 2020.
+COMPARED = [
+    "num_params", "inverse_margin", "log_spec_init_main", "log_spec_orig_main", "log_prod_of_spec_over_margin",
+    "log_prod_of_spec", "fro_over_spec", "log_sum_of_spec_over_margin", "log_sum_of_spec",
+    "log_prod_of_fro_over_margin", "log_prod_of_fro", "log_sum_of_fro_over_margin", "log_sum_of_fro", "fro_dist",
+    "dist_spec_init", "param_norm", "path_norm_over_margin", "path_norm", "pacbayes_init", "pacbayes_orig",
+    "pacbayes_flatness", "pacbayes_mag_init", "pacbayes_mag_orig", "pacbayes_mag_flatness", "l2_norm", "l2_dist",
+]  # fmt: skip
+
+
+def value(name, model, data=T1, **parameters):
+    return baselines.load(name)(model, data, **parameters)
+
+
+def plain(name):
+    return name.removesuffix("_fft").removesuffix("_op")
+
+
+def scaled(first, second):
+    """T1 with its layers multiplied by numbers."""
+    model = dense(first * T1_KERNELS[0], second * T1_KERNELS[1])
+    model.initial_weights = [np.eye(2), np.eye(2)]
+    return model
+
+
+def with_margins(margins):
+    """A network of two classes and its training set, on which it has these margins."""
+    return dense([[1.0, 0.0]]), dataset(np.reshape(margins, (-1, 1)), [0] * len(margins))
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_the_measures_that_studies_compare_are_there(name):
+    assert name in baselines.MEASURES
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_t1(name):
+    assert value(name, t1()) == pytest.approx(VALUES[plain(name)], rel=2e-6)
+
+
+@pytest.mark.parametrize(("name", "ratios"), [("log_spec_init", 4 / 9 + 17 / 25), ("log_spec_orig", 10 / 9 + 29 / 25)])
+def test_spectral_bound_of_t1(name, ratios):
+    constant = 84 * math.sqrt(2) * 2 * math.sqrt(2) + math.sqrt(math.log(4 * 2))
+    expected = math.log(225 * ratios * constant**2 + math.log(1 / 0.05))
+    assert [value(name + suffix, t1(), delta=0.05) for suffix in ("", "_fft", "_op")] == pytest.approx([expected] * 3)
+
+
+@pytest.mark.parametrize(("number", "rank"), [(1, 1), (9, 1), (10, 1), (19, 1), (20, 2), (30, 3)])
+def test_the_margin_is_the_smallest_but_a_tenth(number, rank):
+    margins = np.random.default_rng(0).permutation(number) + 1.0
+    assert value("neg_output_margin", *with_margins(margins)) == -rank
+    assert value("inverse_margin", *with_margins(margins)) == pytest.approx(1 / rank**2)
+
+
+def test_a_percentile_between_two_margins():
+    margins = np.arange(1.0, 12.5)
+    found = value("neg_output_margin", *with_margins(margins), percentile_method="linear")
+    assert found == pytest.approx(-np.percentile(margins, 10))
+    with pytest.raises(ValueError, match="percentile_method: expected kth or linear, found nearest"):
+        value("neg_output_margin", *with_margins(margins), percentile_method="nearest")
+
+
+def test_misclassified_examples():
+    model, data = with_margins([-2.0, 5.0])
+    assert value("neg_output_margin", model, data) == 2
+    assert value("normalized_margin", model, data) == 2
+    assert value("inverse_margin", model, data) == pytest.approx(1e12)
+    assert value("inverse_margin", model, data, margin_floor=0.1) == pytest.approx(100)
+    assert value("inverse_margin", model, data, parity_abs=True) == pytest.approx(1 / 4)
+
+
+@pytest.mark.parametrize("name", [*ALL, *BOUNDS])
+def test_moving_scale_between_layers(name):
+    is_invariant = "init" not in name  # what was added to the weights does not scale with them
+    assert (value(name, scaled(7, 1 / 7)) == pytest.approx(value(name, t1()), rel=1e-4)) == is_invariant
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_scale_of_the_logits(name):
+    scale_free = ["log_spec_orig_main", "normalized_margin"]
+    is_invariant = plain(name) in scale_free or name.removesuffix("_fft").removesuffix("_op").endswith("_over_margin")
+    assert (value(name, scaled(1, 7)) == pytest.approx(value(name, t1()), rel=1e-5)) == is_invariant
+
+
+@pytest.mark.parametrize("name", [*ALL, *BOUNDS])
+@pytest.mark.parametrize("model", ["dead", "saturated", "wrong"])
+def test_hopeless_networks_have_finite_values(name, model):
+    network = {
+        "dead": lambda: dense(np.zeros((2, 2)), np.zeros((2, 2))),
+        "saturated": lambda: dense(1e8 * np.eye(2), np.array([[1e8, 0], [1e8, 0]])),
+        "wrong": lambda: dense(np.eye(2), np.array([[0, 1.0], [0, 1.0]])),
+    }[model]()
+    network.initial_weights = network.get_weights()
+    assert math.isfinite(value(name, network))
+
+
+@pytest.mark.parametrize("name", [name for name in [*ALL, *BOUNDS] if "init" in name])
+def test_the_initial_weights_may_be_missing(name):
+    model = t1()
+    model.initial_weights = None
+    with pytest.raises(baselines.MeasureUnavailable, match="needs the initial weights"):
+        value(name, model)
+
+
+def test_normalization():
+    data = dataset([[1.0, 1.0]] * 5, [0] * 5)
+    assert value("inverse_margin", t1(), data, normalization="dziugaite") == pytest.approx(math.sqrt(1 / 5))
+    found = value("log_prod_of_spec_over_margin_fft", t1(), data, normalization="dziugaite")
+    assert found == pytest.approx((math.log(225) - math.log(5)) / 2)
+
+
+def test_a_final_softmax_is_not_looked_at():
+    model = tf.keras.Sequential([tf.keras.Input((2,)), *t1().layers, layers.Softmax()])
+    assert value("neg_output_margin", model) == pytest.approx(-1)
+    assert value("path_norm_over_margin", model) == pytest.approx(61)
+
+
+def test_uniform_and_certain_answers():
+    uniform, certain = dense(np.zeros((2, 5))), dense([[1e4, 0.0], [0.0, 0.0]])
+    assert value("neg_entropy", uniform) == pytest.approx(-math.log(5))
+    assert value("cross_entropy", uniform) == pytest.approx(math.log(5))
+    assert value("neg_entropy", certain) == 0
+    assert value("cross_entropy", certain) == 0
+
+
+def test_a_subsample_is_drawn_by_seed():
+    model, data = with_margins(np.random.default_rng(0).normal(size=200))
+    for name in ("neg_output_margin", "cross_entropy", "neg_entropy"):
+        found = [value(name, model, data, n_samples=50, seed=seed) for seed in (0, 0, 1)]
+        assert found[0] == found[1] != found[2]
+        assert value(name, model, data) == pytest.approx(value(name, model, data, n_samples=200, seed=1))

@@ -1,0 +1,112 @@
+"""Run by test_measures.py in a process with TensorFlow: seconds of measures, and of the passes that they need.
+
+A measure is called on one subject with two seeds: the first call builds and traces, the second is timed. So what is
+compared is the work on the examples, not the second or so that a network takes to be taken apart and compiled once.
+"""
+
+import json
+import sys
+import time
+
+import numpy as np
+import tensorflow as tf
+
+import baselines
+from baselines.subject import subject_of
+
+layers = tf.keras.layers
+SAMPLES = 2048
+
+#: Measure -> how many of its floor. Seeds do not change weights, so spectra are timed on their first call.
+FORWARD = {
+    "inverse_margin:n_samples=2048": 1, "neg_entropy:n_samples=2048": 1, "gi_intra_l0:n_alphas=5": 5,
+    "gi_inter_l0:n_alphas=5": 5, "gi_rotation:n_alphas=5": 5, "gi_color_jitter:n_alphas=5": 5,
+}  # fmt: skip
+GRADIENT = {"fisher_trace": 1, "input_gradient_norm": 1, "sam_sharpness": 2}
+SPECTRAL = ("log_prod_of_spec", "log_prod_of_spec_fft")
+
+
+def vgg(norm):
+    model = tf.keras.Sequential([tf.keras.Input((32, 32, 3))])
+    for width in (16, 32, 64):
+        for _ in range(2):
+            model.add(layers.Conv2D(width, 3, padding="same"))
+            if norm:
+                model.add(layers.BatchNormalization())
+            model.add(layers.ReLU())
+        model.add(layers.MaxPooling2D())
+    model.add(layers.Flatten())
+    model.add(layers.Dense(10))
+    return model
+
+
+def seconds(function, repeats=2):
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)  # the least disturbed
+
+
+def timed(specification, model, data):
+    """Seconds of a call whose work has not been done, but whose functions are compiled."""
+    measure = baselines.load(specification)
+    measure(model, data, seed=1000)
+    seeds = iter(range(1001, 1100))
+    return seconds(lambda: measure(model, data, seed=next(seeds)))
+
+
+def bare_gradient(network, sample):
+    @tf.function(reduce_retracing=True)
+    def gradient(images, labels):
+        with tf.GradientTape() as tape:
+            tape.watch(network.variables)
+            loss = tf.reduce_sum(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, network.logits(images)))
+        return tape.gradient(loss, network.variables)
+
+    size = network.batch_size
+
+    def run():
+        for i in range(0, len(sample), size):
+            [array.numpy() for array in gradient(sample.inputs[i : i + size], sample.labels[i : i + size])]
+
+    run()
+    return seconds(run)
+
+
+def bare_svd(subject, variant):
+    if variant == "matrix":
+        return seconds(lambda: [np.linalg.svd(kernel.matrix, compute_uv=False) for kernel in subject.folded.kernels])
+    network = subject.folded
+    spectra = [
+        np.fft.fft2(kernel.array, s=network.shape(network.nodes[kernel.node].sources[0])[:2], axes=(0, 1))
+        if kernel.array.ndim == 4
+        else kernel.matrix
+        for kernel in network.kernels
+    ]
+    return seconds(lambda: [np.linalg.svd(spectrum, compute_uv=False) for spectrum in spectra], repeats=1)
+
+
+def report(norm):
+    rng = np.random.default_rng(0)
+    images = rng.random((SAMPLES + 500, 32, 32, 3), np.float32)
+    data = tf.data.Dataset.from_tensor_slices((images, rng.integers(0, 10, len(images)).astype(np.int32)))
+    model, found = vgg(norm), {}
+    with baselines.sharing():
+        subject = subject_of(model, data)
+        sample = subject.sample(SAMPLES)
+        subject.network.outputs(sample.inputs)
+        forward = seconds(lambda: subject.network.outputs(sample.inputs))
+        found |= {name: (timed(name, model, data), number * forward) for name, number in FORWARD.items()}
+        gradient = bare_gradient(subject.folded, sample)
+        found |= {name: (timed(name, model, data), number * gradient) for name, number in GRADIENT.items()}
+        for name, variant in zip(SPECTRAL, ("matrix", "fft"), strict=True):
+            floor = bare_svd(subject, variant)
+            found[name] = (seconds(lambda name=name: baselines.load(name)(model, data), repeats=1), floor)
+    return found
+
+
+print(
+    json.dumps({kind: report(norm) for kind, norm in (("VGG-like", False), ("with batch norm", True))}), file=sys.stdout
+)

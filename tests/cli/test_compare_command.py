@@ -1,0 +1,134 @@
+"""`pgdl compare`: measures on every model of every task, beside each other."""
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyarrow import parquet
+
+import baselines
+from harness.cli.compare import choose
+from harness.errors import UserError
+from harness.records import Records
+from harness.sandbox.probe import sandbox_problem
+from tests.throwaway import make_task
+
+Pgdl = Callable[..., Any]
+
+MEASURES = "num_params,distance_from_init,vc_dim:image_side=8"
+SUFFIXES = ("csv", "parquet", "png", "svg", "tex")
+
+
+@pytest.fixture
+def competition(folder: Path) -> Path:
+    """A task, and another one whose models lack their initial weights."""
+    make_task(folder / "task_data", layout="full")
+    make_task(folder / "task_data", name="uninitialised", layout="full", initial_weights=False, seed=1)
+    return folder / "task_data"
+
+
+@pytest.fixture
+def sandbox() -> None:
+    problem = sandbox_problem()
+    if problem is not None:
+        pytest.skip(f"no sandbox here: {problem}")
+
+
+@pytest.mark.usefixtures("competition", "sandbox")
+def test_a_table_over_tasks_is_printed_and_written(pgdl: Pgdl, folder: Path) -> None:
+    ended = pgdl("compare", "--measures", MEASURES, "--output", "deep/norms")
+    assert ended.code == 1  # some calls failed
+    lines = [line.split() for line in ended.out.splitlines()]
+    heading = lines.index(
+        ["rank", "measure", "family", "score", "tiny", "uninitialised", "Kendall", "s/model", "failed"]
+    )
+    found = {line[1]: line for line in lines[heading + 1 : heading + 4]}
+    assert set(found) == set(_names())
+    assert lines[heading + 3][1] == "distance_from_init"  # a score on each task goes before
+    assert found["distance_from_init"][5] == "failed"
+    assert found["distance_from_init"][-2:] == ["8", "EXCEPTION"]
+    assert "distance_from_init: uninitialised: 8 EXCEPTION: MeasureUnavailable: needs the initial weights" in ended.out
+    assert ended.err.startswith("Written: deep/norms.csv, ")
+    assert {file.name for file in (folder / "deep").iterdir()} == {f"norms.{suffix}" for suffix in SUFFIXES}
+    written = {row["measure"]: row for row in csv.DictReader((folder / "deep" / "norms.csv").read_text().splitlines())}
+    assert written["num_params"]["family"] == "size"
+    assert parquet.read_table(folder / "deep" / "norms.parquet").num_rows == 6
+    _compare_with_run_and_score(pgdl, written)
+
+
+def _names() -> list[str]:
+    return ["num_params", "distance_from_init", "vc_dim:image_side=8"]
+
+
+def _compare_with_run_and_score(pgdl: Pgdl, written: dict[str, dict[str, str]]) -> None:
+    """The records are those of `pgdl run`, which finds nothing left to do, and so are the scores."""
+    ended = pgdl("run", *_names())
+    assert ended.out.startswith("48 of 48 calls are recorded already")
+    again = pgdl("compare", "--measures", MEASURES)
+    assert again.out.startswith("48 of 48 calls are recorded already")
+    with Records("results.db") as records:
+        rows = list(records.newest())
+    assert (len(rows), {row.submission for row in rows}) == (48, set(_names()))
+    assert "failed" in pgdl("score", "distance_from_init").out
+    score = pgdl("score", "num_params", "--format", "json").out
+    assert f'"official": {float(written["num_params"]["score:tiny"]) / 100!r}'[:20] in score
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_a_hidden_task_is_rounded_and_tells_no_reason(pgdl: Pgdl, folder: Path) -> None:
+    make_task(folder / "task_data", hidden=True, initial_weights=False)
+    ended = pgdl("compare", "--measures", "distance_from_init")
+    assert ended.code == 1
+    assert "MeasureUnavailable" not in ended.out
+    assert "distance_from_init: tiny: no score, the reason is withheld" in ended.out
+
+
+@pytest.mark.usefixtures("competition")
+def test_what_is_chosen() -> None:
+    assert [submission.name for submission, _ in choose(["all"])] == list(baselines.MEASURES)
+    size = [name for name, measure in baselines.MEASURES.items() if measure.family == "size"]
+    assert [submission.name for submission, _ in choose(["size"])] == size
+    chosen = choose(["inverse_margin:n_samples=9,seed=1, size", "vc_dim,random"])
+    names = [submission.name for submission, _ in chosen]
+    assert names == ["inverse_margin:n_samples=9,seed=1", *size, "random"]  # each once
+    assert [family for _, family in chosen] == ["margin", *["size"] * len(size), "control"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sise", "--measures: no measure or family 'sise'; did you mean 'size'?"),
+        ("num_parms", "--measures: no measure or family 'num_parms'; did you mean 'num_params'?"),
+        ("", "--measures: no measure or family ''; pgdl measures lists them"),
+        ("vc_dim:image_sid=3", "did you mean 'image_side'?"),
+    ],
+)
+def test_what_is_no_measure_is_one_line(text: str, message: str, pgdl: Pgdl) -> None:
+    with pytest.raises(UserError):
+        choose([text])
+    ended = pgdl("compare", "--measures", text)
+    assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
+    assert message in ended.err
+
+
+def test_a_file_of_that_name_is_no_measure(folder: Path) -> None:
+    (folder / "num_params").mkdir()
+    ((submission, _),) = choose(["num_params"])
+    assert submission.is_baseline
+
+
+def test_nothing_is_run_that_cannot_be_scored(pgdl: Pgdl, folder: Path) -> None:
+    make_task(folder / "task_data", reference=False)
+    ended = pgdl("compare", "--measures", "num_params", "--unsafe-no-sandbox")
+    assert (ended.code, ended.out) == (2, "")
+    assert "no reference data of tiny" in ended.err
+    assert not (folder / "results.db").exists()
+
+
+def test_nothing_is_run_whose_files_cannot_be_written(pgdl: Pgdl, folder: Path, competition: Path) -> None:
+    (folder / "file").touch()
+    ended = pgdl("compare", "--measures", "num_params", "--output", "file/norms")
+    assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
+    assert not (folder / "results.db").exists()

@@ -1,0 +1,109 @@
+"""`pgdl measures`: what the library holds, at once and without TensorFlow."""
+
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import baselines
+from tests.cli.test_command_line import ROOT, imported_by
+
+Pgdl = Callable[..., Any]
+
+
+def test_the_list_has_a_line_per_measure_below_its_family(pgdl: Pgdl) -> None:
+    ended = pgdl("measures")
+    assert (ended.code, ended.err) == (0, "")
+    family, found = "", {}
+    for line in ended.out.splitlines():
+        if line.startswith(" "):
+            found[line.split()[0]] = (family, line)
+        elif line:
+            family = line
+    assert list(found) == [m.name for name in families() for m in baselines.MEASURES.values() if m.family == name]
+    for name, measure in baselines.MEASURES.items():
+        family, line = found[name]
+        assert family == measure.family
+        assert all(part in line for part in (measure.meaning, measure.cost, *measure.needs, measure.source))
+
+
+def families() -> list[str]:
+    return list(dict.fromkeys(measure.family for measure in baselines.MEASURES.values()))
+
+
+def test_one_family(pgdl: Pgdl) -> None:
+    lines = pgdl("measures", "--family", "size").out.splitlines()
+    assert lines[0] == "size"
+    expected = [name for name, measure in baselines.MEASURES.items() if measure.family == "size"]
+    assert [line.split()[0] for line in lines[1:]] == expected
+
+
+def test_a_narrow_terminal_shortens_all_but_the_names(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    lines = pgdl("measures").out.splitlines()
+    assert max(map(len, lines)) <= 120  # COLUMNS
+    assert {line.split()[0] for line in lines if line.startswith(" ")} == set(baselines.MEASURES)
+    assert any("…" in line for line in lines)
+
+
+def test_json_has_everything(pgdl: Pgdl) -> None:
+    found = {one["name"]: one for one in json.loads(pgdl("measures", "--format", "json").out)}
+    assert list(found) == list(baselines.MEASURES)
+    size = json.loads(pgdl("measures", "--format", "json", "--family", "size").out)
+    assert size == [one for one in found.values() if one["family"] == "size"]
+    one = json.loads(pgdl("measures", "vc_dim", "--format", "json").out)
+    assert one == found["vc_dim"]
+    assert one.keys() == {
+        "name", "family", "meaning", "formula", "parameters", "needs", "cost", "source", "explanation",
+    }  # fmt: skip
+    assert one["parameters"]["image_side"] == 32
+    assert (one["needs"], found["distance_from_init"]["needs"]) == ([], ["initial weights"])
+
+
+def test_one_measure_is_explained(pgdl: Pgdl) -> None:
+    out = pgdl("measures", "vc_dim").out
+    measure = baselines.MEASURES["vc_dim"]
+    lines = out.splitlines()
+    assert lines[0] == f"vc_dim: {measure.meaning}"
+    facts = dict(line.split(maxsplit=1) for line in lines[2:8])
+    assert facts == {
+        "family": "size",
+        "formula": measure.formula,
+        "parameters": ", ".join(f"{name}={default}" for name, default in measure.parameters.items()),
+        "needs": "none",
+        "cost": "none",
+        "source": measure.source,
+    }
+    assert "height and width of the images in pixels" in out
+
+
+@pytest.mark.parametrize("name", baselines.MEASURES)
+def test_every_measure_is_explained(name: str, pgdl: Pgdl) -> None:
+    ended = pgdl("measures", name)
+    assert (ended.code, ended.err) == (0, "")
+    assert len(ended.out.splitlines()) >= 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["vc_dimm"], "vc_dimm: no such measure; did you mean 'vc_dim'?"),
+        (["qqqqqqq"], "qqqqqqq: no such measure; pgdl measures lists them"),
+        (["--family", "nrom"], "nrom: no such family; did you mean 'norm'?"),
+        (["--family", "qqqqqqq"], f"qqqqqqq: no such family; there are {', '.join(families())}"),
+    ],
+)
+def test_an_unknown_name_is_one_line(arguments: list[str], message: str, pgdl: Pgdl) -> None:
+    assert pgdl("measures", *arguments) == (2, "", f"pgdl: {message}\n")
+
+
+def test_it_is_instant_and_imports_no_tensorflow() -> None:
+    assert imported_by("measures") & {"tensorflow", "keras", "tf_keras", "sklearn", "rich", "sqlalchemy"} == set()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "harness.cli", "measures"], capture_output=True, check=True, cwd=ROOT)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime - before.ru_utime < 0.5  # processor time: other work on the machine must not matter

@@ -1,0 +1,63 @@
+"""A baseline may be handed in with parameters: `name:parameter=value,...`."""
+
+from pathlib import Path
+
+import pytest
+from submission_files import MEASURE, write_folder
+
+import baselines
+from harness.errors import UserError
+from harness.submission import find_baseline, find_submission, find_submissions
+
+SPECIFICATION = "inverse_margin:n_samples=500,seed=3"
+KNOWN = ", ".join(baselines.MEASURES["inverse_margin"].parameters)
+
+
+def test_the_specification_is_the_name_and_what_is_loaded() -> None:
+    submission = find_submission(SPECIFICATION)
+    assert (submission.name, submission.metadata.name, submission.is_baseline) == (SPECIFICATION, SPECIFICATION, True)
+    assert submission.problem is None
+    assert submission.metadata.description == baselines.MEASURES["inverse_margin"].meaning
+    assert f"load({SPECIFICATION!r})" in submission.files["complexity.py"].decode()
+
+
+def test_other_parameters_make_another_submission() -> None:
+    specifications = ("inverse_margin", "inverse_margin:seed=1", "inverse_margin:seed=2")
+    found = find_submissions(specifications)
+    assert [submission.name for submission in found] == list(specifications)
+    assert len({submission.digest for submission in found}) == len(found)
+    assert find_submission(specifications[1]).digest == found[1].digest
+
+
+@pytest.mark.parametrize(
+    ("specification", "message"),
+    [
+        ("inverse_magin:seed=3", "no such file, directory, zip or baseline; did you mean 'inverse_margin'?"),
+        ("inverse_margin:n_sample=3", f"n_sample: expected one of {KNOWN}; did you mean 'n_samples'?"),
+        ("inverse_margin:seed=1,zzz=3", f"zzz: expected one of {KNOWN}"),
+        ("inverse_margin:seed=1.5", "seed: expected int, found 1.5"),
+        ("inverse_margin:seed=", "seed: expected a value such as 0, found ''"),
+        ("inverse_margin:seed", "seed: expected a value such as 0, found ''"),
+        ("random:seed=1", "seed: expected one of no parameters"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(specification: str, message: str) -> None:
+    with pytest.raises(UserError) as error:
+        find_submission(specification)
+    assert str(error.value) == f"{specification}: {message}"
+
+
+@pytest.mark.parametrize("text", ["[red]", "a\nb", "kth" * 30, "a|b"])
+def test_text_that_cannot_be_in_a_name_is_refused(text: str) -> None:
+    with pytest.raises(UserError, match="cannot be a name: expected at most 80 letters"):
+        find_submission(f"neg_output_margin:percentile_method={text}")
+
+
+def test_a_path_that_exists_goes_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_folder(tmp_path / SPECIFICATION, {"complexity.py": MEASURE})
+    monkeypatch.chdir(tmp_path)
+    assert not find_submission(SPECIFICATION).is_baseline
+    baseline = find_baseline(SPECIFICATION)
+    assert baseline is not None
+    assert baseline.is_baseline
+    assert find_baseline("nothing:seed=1") is None
