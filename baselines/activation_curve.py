@@ -7,7 +7,6 @@ pre-activations over the layer's depth.
 from typing import Any
 
 import numpy as np
-from scipy.special import entr
 
 from baselines.lazy import tf
 from baselines.measure import MeasureUnavailable
@@ -47,7 +46,8 @@ def _chunk_entropies(pixels: Array, n_bins: int, low: float, scale: float) -> Ar
     bins = np.clip((pixels - low) * scale, 0, n_bins - 1).astype(np.int64)
     bins += np.arange(len(pixels))[:, None] * n_bins
     counts = np.bincount(bins.reshape(-1), minlength=len(pixels) * n_bins).reshape(len(pixels), n_bins)
-    found: Array = entr(counts / pixels.shape[1]).sum(axis=1)
+    shares = counts / pixels.shape[1]
+    found: Array = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1)
     return found
 
 
@@ -98,7 +98,7 @@ def augmented(images: Array, rng: np.random.Generator) -> Array:
 
     What is shifted in is the mirror image of what is there. Inputs of other shapes get the noise alone.
     """
-    noise: Array = rng.standard_normal(images.shape, np.float32)
+    noise = np.asarray(rng.standard_normal(images.shape, dtype=np.float32))
     noise *= NOISE * np.ptp(images)
     if images.ndim == 4:
         number, height, width, _ = images.shape

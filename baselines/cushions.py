@@ -30,8 +30,8 @@ _ACTIVATIONS = {"Activation", "ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "T
 class Norms:
     """Norms (n, d) for each example and layer; `logits` (n, 1)."""
 
-    taken_in: Array  #: of what the layer takes in
-    without_bias: Array  #: of its pre-activation without the bias
+    without_bias: Array  #: of the layer's pre-activation, its bias left out
+    taken_in: Array  #: of what it takes in
     pre_activations: Array
     activations: Array  #: behind the activation; for a layer that has none, those of its pre-activations
     logits: Array
@@ -50,15 +50,14 @@ def norms(subject: Subject, n_samples: int, seed: int) -> Norms:
 
 def _norms(network: Network, images: Any) -> list[Any]:
     places = network.weight_nodes
-    wanted = [[network.nodes[place].sources[0] for place in places], places, [_activation(network, p) for p in places]]
-    positions = sorted({INPUT, network.output}.union(*wanted))
+    taken_in = [network.nodes[place].sources[0] for place in places]
+    activations = [_activation(network, place) for place in places]
+    positions = sorted({*taken_in, *places, *activations, network.output})
     found = dict(zip(positions, network.run({INPUT: images}, positions), strict=True))
-    taken_in, values, activations = ([found[position] for position in some] for some in wanted)
-    kept = [value - _bias(network, place) for value, place in zip(values, places, strict=True)]
-    return [
-        tf.stack([_norm(value) for value in some], axis=1)
-        for some in (taken_in, kept, values, activations, [found[network.output]])
-    ]
+    lengths = {position: _norm(value) for position, value in found.items()}
+    kept = [_norm(found[place] - _bias(network, place)) for place in places]
+    wanted = [[lengths[p] for p in some] for some in (taken_in, places, activations, [network.output])]
+    return [tf.stack(some, axis=1) for some in (kept, *wanted)]
 
 
 def _activation(network: Network, place: int) -> int:
@@ -165,42 +164,49 @@ def _behind(network: Network, place: int) -> set[int]:
 def _carried(network: Network, images: Any) -> tuple[Any, Any]:
     """|J_ij x^i| (n, d, d) and |x^i| (n, d).
 
-    Every example is there d times. Of its i-th copy the derivative is taken along the scale of x^i: one pass gives all.
+    All i are followed at once: at layer i a copy of the examples joins whose x^i is scaled by 1 + s. Its derivative
+    with respect to s is x^i there, and J_ij x^i behind.
     """
-    places = network.weight_nodes
-    number, copies = tf.shape(images)[0], len(places)
-    direction = tf.tile(tf.eye(copies), [number, 1])
-    scales = tf.zeros_like(direction)
-    values = {INPUT: tf.repeat(images, copies, axis=0)}
-    with tf.autodiff.ForwardAccumulator(scales, direction) as accumulator:
+    places, number = network.weight_nodes, tf.shape(images)[0]
+    scale, values, carried, lengths = tf.constant(0.0), {INPUT: images}, [], []
+    with tf.autodiff.ForwardAccumulator(scale, tf.constant(1.0)) as accumulator:
         for i, place in enumerate(places):
-            value = network.run(values, [place])[0]
-            values[place] = value * (1 + tf.reshape(scales[:, i], [-1] + [1] * (len(value.shape) - 1)))
-    carried = [accumulator.jvp(values[place], tf.UnconnectedGradients.ZERO) for place in places]
-    lengths = tf.stack([_norm(values[place][::copies]) for place in places], axis=1)
-    return tf.reshape(tf.stack([_norm(value) for value in carried], axis=1), [-1, copies, copies]), lengths
+            values[place] = network.run(values, [place])[0]
+            moved = accumulator.jvp(values[place], tf.UnconnectedGradients.ZERO)[number:]
+            carried.append(_by_layer(moved, i, [0, len(places) - i]))
+            lengths.append(_norm(values[place][:number]))
+            joining = {p: value[:number] * (1 + scale) if p == place else value[:number] for p, value in values.items()}
+            values = {p: tf.concat([value, joining[p]], axis=0) for p, value in values.items()}
+    return tf.transpose(tf.stack(carried), [2, 1, 0]), tf.stack(lengths, axis=1)
 
 
 def _probed(network: Network, images: Any, seeds: Any) -> Any:
-    """|J_ij^T v|^2 (n, d, d) for a random v; the j-th copy of an example has it in layer j alone."""
-    places = network.weight_nodes
-    number, copies = tf.shape(images)[0], len(places)
-    repeated = tf.repeat(images, copies, axis=0)
+    """|J_ij^T v|^2 (n, d, d) for a random v.
+
+    All j are followed at once: there is a copy of the examples for each, which ends at layer j.
+    """
+    places, number = network.weight_nodes, tf.shape(images)[0]
+    values = {INPUT: tf.tile(images, [len(places)] + [1] * (len(images.shape) - 1))}
+    found, ends = [], []
     with tf.GradientTape() as tape:
-        tape.watch(repeated)
-        values = network.run({INPUT: repeated}, places)
-    is_own = tf.tile(tf.eye(copies), [number, 1])
-    probes = [
-        _signs(tf.shape(value), seeds) * tf.reshape(is_own[:, j], [-1] + [1] * (len(value.shape) - 1))
-        for j, value in enumerate(values)
-    ]
-    slopes = tape.gradient(values, values, probes, tf.UnconnectedGradients.ZERO)
-    squares = tf.stack([tf.square(_norm(slope)) for slope in slopes], axis=1)
-    return tf.transpose(tf.reshape(squares, [-1, copies, copies]), [0, 2, 1])
+        tape.watch(values)
+        for place in places:
+            values[place] = network.run(values, [place])[0]
+            found.append(values[place])
+            ends.append(values[place][:number])
+            values = {p: value[number:] for p, value in values.items()}
+    slopes = tape.gradient(ends, found, [_signs(end, seeds) for end in ends], tf.UnconnectedGradients.ZERO)
+    lengths = [_by_layer(slope, len(places) - i, [i, 0]) for i, slope in enumerate(slopes)]
+    return tf.transpose(tf.square(tf.stack(lengths)), [2, 0, 1])
 
 
-def _signs(shape: Any, seeds: Any) -> Any:
-    return tf.where(tf.random.stateless_uniform(shape, seeds) < 0.5, -1.0, 1.0)
+def _by_layer(values: Any, count: int, others: list[int]) -> Any:
+    """Norms (d, n) of `count` copies of n examples that lie behind each other; zeros for other layers."""
+    return tf.pad(tf.reshape(_norm(values), [count, -1]) if count else NOTHING, [others, [0, 0]])
+
+
+def _signs(values: Any, seeds: Any) -> Any:
+    return tf.where(tf.random.stateless_uniform(tf.shape(values), seeds) < 0.5, -1.0, 1.0)
 
 
 def _ratios(numerators: Array, denominators: Array) -> Array:

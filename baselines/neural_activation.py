@@ -5,12 +5,11 @@ pre-activations over the layer's depth; see activation_curve.py.
 """
 
 import numpy as np
-from scipy.special import softmax
 
 from baselines.activation_area import area_between
 from baselines.activation_curve import activity, augmented, correlation, input_entropies, slopes
 from baselines.measure import Need, measure
-from baselines.outputs import margins
+from baselines.outputs import log_probabilities, margins
 from baselines.sample import Array, Sample
 from baselines.subject import Subject, shared
 
@@ -191,7 +190,7 @@ def _margin(subject: Subject, statistic: str, space: str, n_samples: int, seed: 
     if space not in ("probabilities", "logits"):
         raise ValueError(f"space: expected probabilities or logits, found {space}")
     answers = logits.astype(np.float64)
-    found = margins(softmax(answers, axis=1) if space == "probabilities" else answers, sample.labels)
+    found = margins(np.exp(log_probabilities(answers)) if space == "probabilities" else answers, sample.labels)
     tenth = max(len(found) // 10, 1)
     if statistic == "max":
         return float(found[:tenth].max())  # examples are in random order
