@@ -148,7 +148,7 @@ def _least(network: Network, ratios: Array, robust: bool) -> Array:
     for i, place in enumerate(places):
         reached = [j for j, other in enumerate(places) if other in _behind(network, place)]
         names = [f"{network.nodes[place].name} to {network.nodes[places[j]].name}" for j in reached]
-        cushions[i] = min(cushions[i], *_smallest(ratios[:, i, reached], names, robust), 1.0)
+        cushions[i] = min([cushions[i], *_smallest(ratios[:, i, reached], names, robust)])
     return np.array(cushions)
 
 
@@ -173,7 +173,7 @@ def _carried(network: Network, images: Any) -> tuple[Any, Any]:
         for i, place in enumerate(places):
             values[place] = network.run(values, [place])[0]
             moved = accumulator.jvp(values[place], tf.UnconnectedGradients.ZERO)[number:]
-            carried.append(_by_layer(moved, i, [0, len(places) - i]))
+            carried.append(_by_layer(moved, [i, number], [0, len(places) - i]))
             lengths.append(_norm(values[place][:number]))
             joining = {p: value[:number] * (1 + scale) if p == place else value[:number] for p, value in values.items()}
             values = {p: tf.concat([value, joining[p]], axis=0) for p, value in values.items()}
@@ -189,20 +189,20 @@ def _probed(network: Network, images: Any, seeds: Any) -> Any:
     values = {INPUT: tf.tile(images, [len(places)] + [1] * (len(images.shape) - 1))}
     found, ends = [], []
     with tf.GradientTape() as tape:
-        tape.watch(values)
+        tape.watch(values[INPUT])
         for place in places:
-            values[place] = network.run(values, [place])[0]
-            found.append(values[place])
-            ends.append(values[place][:number])
-            values = {p: value[number:] for p, value in values.items()}
+            found.append(network.run(values, [place])[0])
+            end, left = tf.split(found[-1], [number, -1])
+            ends.append(end)
+            values = {p: value[number:] for p, value in values.items()} | {place: left}
     slopes = tape.gradient(ends, found, [_signs(end, seeds) for end in ends], tf.UnconnectedGradients.ZERO)
-    lengths = [_by_layer(slope, len(places) - i, [i, 0]) for i, slope in enumerate(slopes)]
+    lengths = [_by_layer(slope, [len(places) - i, number], [i, 0]) for i, slope in enumerate(slopes)]
     return tf.transpose(tf.square(tf.stack(lengths)), [2, 0, 1])
 
 
-def _by_layer(values: Any, count: int, others: list[int]) -> Any:
-    """Norms (d, n) of `count` copies of n examples that lie behind each other; zeros for other layers."""
-    return tf.pad(tf.reshape(_norm(values), [count, -1]) if count else NOTHING, [others, [0, 0]])
+def _by_layer(values: Any, shape: list[Any], others: list[int]) -> Any:
+    """Norms (d, n) of copies of n examples that lie behind each other; zeros where layers have no copy."""
+    return tf.pad(tf.reshape(_norm(values), shape), [others, [0, 0]])
 
 
 def _signs(values: Any, seeds: Any) -> Any:

@@ -49,12 +49,8 @@ def weight_gradients(subject: Subject, n_samples: int, seed: int, label: str = "
     size = max(network.batch_size // SHARE, 8)
     parts = [run(sample.inputs[i : i + size], labels[i : i + size]) for i in range(0, len(sample), size)]
     squares, products = (np.concatenate([part[k].numpy() for part in parts]).astype(np.float64) for k in (0, 1))
-    sums = [
-        np.sum([array.numpy() for array in arrays], axis=0, dtype=np.float64)
-        for arrays in zip(*(p[2] for p in parts), strict=True)
-    ]
-    mean_square = sum(float(np.square(array / len(sample)).sum()) for array in sums)
-    return squares, products, mean_square
+    mean = np.sum([part[2].numpy() for part in parts], axis=0, dtype=np.float64) / len(sample)
+    return squares, products, float(np.square(mean).sum())
 
 
 def _drawn(subject: Subject, n_samples: int, seed: int, label: str) -> Array:

@@ -83,7 +83,7 @@ def _contraction(subject: Subject, n_samples: int, seed: int, *, robust: bool) -
     meaning="generalization bound by compression: cushions of layers and between them, over the margin",
     formula="ln(c^2 d^2 max_x |f(x)|^2 sum_i 1 / (mu_i^2 mu_i->^2)) - 2 ln gamma",
     source=_PAPER + ", theorem 4.1, without its constants",
-    cost="2 F, and d (2 F + 4 (F + B)) for 256 examples",
+    cost="2 F, and d / 2 (6 F + 4 B) for 256 examples",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def arora_compression_bound(
@@ -164,11 +164,11 @@ def _register_noise(layer: int) -> None:
         formula="mean over x and eta ~ N(0, tau^2) of |f(x + eta |x|) - f(x)|^2 / (tau^2 |f(x)|^2)"
         + (f", x for x^{layer}" if layer else ""),
         source=_PAPER + ", definition 3",
-        cost="5 F",
+        cost="3 F",
         needs={Need.DATA},
     )
     def noise_sensitivity(
-        subject: Subject, *, tau: float = 0.1, n_draws: int = 4, n_samples: int = 2048, seed: int = 0
+        subject: Subject, *, tau: float = 0.1, n_draws: int = 2, n_samples: int = 2048, seed: int = 0
     ) -> float:
         """Squared change of the logits by noise, relative to both their norms. Range: [0, inf).
 

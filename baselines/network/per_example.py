@@ -7,6 +7,7 @@ gradient with respect to the kernel.
 
 import itertools
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from baselines.lazy import tf
@@ -25,39 +26,64 @@ def cross_entropies(logits: Any, labels: Any) -> Any:
     return tf.nn.softplus(tf.reduce_logsumexp(tf.where(is_true, logits.dtype.min, logits), axis=1) - true)
 
 
-def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, list[Any]]:
-    """Return, of the cross-entropy, |g_i|^2 (n,), <w, g_i> (n,) and the sum over examples of g_i, array by array.
+def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, Any]:
+    """Return, of the cross-entropy, |g_i|^2 (n,), <w, g_i> (n,) and the sum of g_i over examples (weights,).
 
-    Weights w are the kernels and biases of all weight layers; use it inside `Network.compiled`.
+    Weights w are the kernels and biases of all weight layers; the sum's entries are in an order of their own.
+    Use it inside `Network.compiled`.
 
     Raises:
         MeasureUnavailable: a layer is of a kind whose gradients it cannot take apart.
     """
     places = network.weight_nodes
-    variables = network.variables
     with tf.GradientTape() as tape:
-        tape.watch([inputs, *variables])
+        tape.watch(inputs)
         sources = [network.nodes[place].sources[0] for place in places]
         *found, logits = network.run({INPUT: inputs}, [*sources, *places, network.output])
         loss = tf.reduce_sum(cross_entropies(logits, labels))
     taken, outputs = found[: len(places)], found[len(places) :]
-    slopes, total = tape.gradient(loss, (outputs, variables))
-    squares, products = [], []
+    slopes = tape.gradient(loss, outputs)
+    parts: list[Part] = []
+    products = []
     for place, entering, leaving, slope in zip(places, taken, outputs, slopes, strict=True):
         node, weights = network.nodes[place], network.layer(place).weights
-        of_kernels = _of_kernels(node, weights, entering, slope)
-        # A layer is linear in its weights, W dL/dW + b dL/db = z dL/dz; and in each of several kernels.
+        parts += _parts(node, weights, entering, slope)
+        # A layer is linear in its weights, W dL/dW + b dL/db = z dL/dz; and in each of two kernels.
         products.append(_sum(slope * leaving))
-        if len(of_kernels) > 1:
-            products.append((len(of_kernels) - 1) * _sum(slope * (leaving - _bias(node, weights))))
-        squares += of_kernels
-        if node.config["use_bias"]:
-            squares.append(_sum(tf.square(tf.reduce_sum(_flat(slope), axis=1))))
-    return tf.add_n(squares), tf.add_n(products), total
+        if node.kind == "SeparableConv2D":
+            products.append(_sum(slope * (leaving - weights[2] if node.config["use_bias"] else leaving)))
+    squares, totals = zip(*parts, strict=True)
+    return tf.add_n(squares), tf.add_n(products), tf.concat([tf.reshape(total, [-1]) for total in totals], axis=0)
 
 
-def _bias(node: Node, weights: Any) -> Any:
-    return weights[-1] if node.config["use_bias"] else 0.0
+#: Squared norms (n,), and the sum over examples, of a part of the gradients: that of some weights of a layer.
+Part = tuple[Any, Any]
+
+
+def _parts(node: Node, weights: Any, entering: Any, slope: Any) -> Iterator[Part]:
+    """Take the gradients with respect to a layer's weights apart, given what enters and the slope of what leaves."""
+    if node.config["use_bias"]:
+        yield _part(tf.reduce_sum(_flat(slope), axis=1))
+    if node.kind == "Dense":
+        yield _outer(entering, slope)
+    elif node.kind in ("Conv1D", "Conv2D", "Conv3D") and node.config["groups"] == 1:
+        yield from (_outer(window, slope) for window in _windows(node, entering, slope))
+    elif node.kind == "DepthwiseConv2D":
+        yield from _depthwise(node, entering, slope)
+    elif node.kind == "SeparableConv2D":
+        depthwise, pointwise = (tf.convert_to_tensor(array) for array in weights[:2])
+        (height, width), rates = node.config["strides"], node.config["dilation_rate"]
+        padding = node.config["padding"].upper()
+        middle = tf.nn.depthwise_conv2d(entering, depthwise, (1, height, width, 1), padding, dilations=rates)
+        yield from _depthwise(node, entering, tf.tensordot(slope, pointwise[0, 0], axes=([3], [1])))
+        yield _outer(middle, slope)
+    else:
+        what = f"grouped {node.kind}" if node.config.get("groups", 1) > 1 else node.kind
+        raise MeasureUnavailable(f"needs gradients of single examples, which layer {node.name} ({what}) does not give")
+
+
+def _part(gradients: Any) -> Part:
+    return _sum(tf.square(gradients)), tf.reduce_sum(gradients, axis=0)
 
 
 def _sum(values: Any) -> Any:
@@ -65,57 +91,32 @@ def _sum(values: Any) -> Any:
     return tf.reduce_sum(tf.reshape(values, (tf.shape(values)[0], -1)), axis=1)
 
 
-def _of_kernels(node: Node, weights: Any, entering: Any, slope: Any) -> list[Any]:
-    """Squared norms of each example's gradient with respect to a layer's kernels, each (n,)."""
-    if node.kind == "DepthwiseConv2D":
-        return [_depthwise(node, entering, slope)]
-    if node.kind == "SeparableConv2D":
-        depthwise, pointwise = (tf.convert_to_tensor(array) for array in weights[:2])
-        (height, width), rates = node.config["strides"], node.config["dilation_rate"]
-        padding = node.config["padding"].upper()
-        middle = tf.nn.depthwise_conv2d(entering, depthwise, (1, height, width, 1), padding, dilations=rates)
-        back = tf.tensordot(slope, pointwise[0, 0], axes=([3], [1]))
-        return [_depthwise(node, entering, back), _dense(_flat(middle), _flat(slope))]
-    if node.kind == "Dense":
-        return [_dense(_flat(entering), _flat(slope))]
-    if node.kind not in ("Conv1D", "Conv2D", "Conv3D"):
-        raise _unknown(node, node.kind)
-    if node.config["groups"] != 1:
-        raise _unknown(node, f"{node.config['groups']} groups")
-    return [_dense(_flat(tf.concat(_windows(node, entering, slope), axis=-1)), _flat(slope))]
-
-
-def _unknown(node: Node, what: str) -> MeasureUnavailable:
-    return MeasureUnavailable(
-        f"needs gradients of single examples, which are not known for {what} of layer {node.name}"
-    )
-
-
 def _flat(values: Any) -> Any:
     """(n, ..., channels) -> (n, positions, channels)."""
     return tf.reshape(values, (-1, math.prod(values.shape[1:-1]), values.shape[-1]))
 
 
-def _dense(entering: Any, slopes: Any) -> Any:
-    """Squared norm of sum_p entering_p slopes_p' for each example (n,), by whichever way needs fewer products."""
-    positions, size, outputs = entering.shape[1], entering.shape[2], slopes.shape[2]
-    if positions * (size + outputs) < size * outputs:
-        return _sum(tf.matmul(entering, entering, transpose_b=True) * tf.matmul(slopes, slopes, transpose_b=True))
-    return _sum(tf.square(tf.matmul(slopes, entering, transpose_a=True)))
+def _outer(entering: Any, slope: Any) -> Part:
+    """The part sum_p slope_p entering_p', over positions p; by whichever way needs fewer products."""
+    entering, slope = _flat(entering), _flat(slope)
+    positions, inputs, outputs = entering.shape[1], entering.shape[2], slope.shape[2]
+    if positions * (inputs + outputs) >= inputs * outputs:
+        return _part(tf.matmul(slope, entering, transpose_a=True))
+    alike = tf.matmul(entering, entering, transpose_b=True) * tf.matmul(slope, slope, transpose_b=True)
+    return _sum(alike), tf.tensordot(slope, entering, axes=([0, 1], [0, 1]))
 
 
-def _depthwise(node: Node, entering: Any, slope: Any) -> Any:
-    slopes = tf.reshape(
-        _flat(slope), (-1, math.prod(slope.shape[1:-1]), entering.shape[-1], slope.shape[-1] // entering.shape[-1])
-    )
-    windows = tf.stack([_flat(window) for window in _windows(node, entering, slope)], axis=2)
-    return _sum(tf.square(tf.einsum("npkc,npcm->nkcm", windows, slopes)))
+def _depthwise(node: Node, entering: Any, slope: Any) -> Iterator[Part]:
+    channels = entering.shape[-1]
+    slopes = tf.reshape(slope, (-1, math.prod(slope.shape[1:-1]), channels, slope.shape[-1] // channels))
+    for window in _windows(node, entering, slope):
+        yield _part(tf.einsum("npc,npcm->ncm", _flat(window), slopes))
 
 
 def _windows(node: Node, entering: Any, slope: Any) -> list[Any]:
-    """What each entry of the kernel's window is multiplied with at each position, (n, ..., channels) each.
+    """What each entry of the kernel's window is multiplied with at each position: tensors (n, ..., channels).
 
-    Slices of the padded input: `tf.image.extract_patches` is several times slower.
+    They are slices of the padded input; `tf.image.extract_patches` is several times slower.
     """
     sizes, strides, rates = (node.config[name] for name in ("kernel_size", "strides", "dilation_rate"))
     axes = list(zip(entering.shape[1:-1], slope.shape[1:-1], sizes, strides, rates, strict=True))

@@ -1,0 +1,191 @@
+"""How many weights can be pruned, and to how many bits they can be rounded."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis.extra.numpy import arrays
+from small_networks import dataset, dense, layers
+
+import baselines
+from baselines.compression import rounded
+from baselines.subject import Subject
+
+NAMES = ("pruning_tolerance", "quantization_bits")
+pruning_tolerance, quantization_bits = map(baselines.load, NAMES)
+
+STEP = 1 / 4096  #: what bisection leaves open
+
+
+def kernels(seed=1, widths=(6, 12, 9, 3)):
+    draw = np.random.default_rng(seed)
+    return [draw.normal(size=shape) for shape in zip(widths, widths[1:], strict=False)]
+
+
+def data(*kernels, n=300):
+    """Examples with the labels that a network gives them."""
+    inputs = np.random.default_rng(0).normal(size=(n, 6)).astype(np.float32)
+    return dataset(inputs, dense(*kernels)(inputs).numpy().argmax(axis=1))
+
+
+# Pruning
+
+
+@pytest.mark.parametrize(
+    ("kernel", "label", "expected"),
+    [
+        ([[1.0, 2, 3, 4]], 3, 1),  # all but the last; without it all logits are 0, and the first wins
+        ([[1.0, 2, 4, 3]], 2, 1),
+        ([[3.0, 2, 4, -5]], 2, 0.75),  # -5 is never in the way, 4 is the third to go
+        ([[1.0, -2, -3, -4]], 0, 1),  # the first wins ties
+    ],
+)
+def test_pruning_in_closed_form(kernel, label, expected):
+    found = -pruning_tolerance(dense(kernel), dataset([[1.0]], [label]))
+    assert found == (1 if label == 0 else pytest.approx(expected, abs=STEP))
+
+
+def test_pruning_goes_by_rank_not_by_size():
+    same = [pruning_tolerance(dense(np.sign(k) * np.abs(k) ** power for k in []) if False else dense(*[
+        np.sign(k) * np.abs(k) for k in kernels()
+    ]), data(*kernels())) for power in (1,)]  # fmt: skip
+    assert -1 < same[0] < 0
+
+
+def test_pruning_by_layer_does_not_see_their_scale_but_all_together_does():
+    first, *rest, last = kernels()
+    given = data(*kernels())
+    moved = dense(first * 10, *rest, last / 10)
+    assert pruning_tolerance(moved, given) == pruning_tolerance(dense(*kernels()), given)
+    whole = pruning_tolerance(dense(*kernels()), given, per_layer=False)
+    assert whole != pruning_tolerance(dense(*kernels()), given)
+    assert pruning_tolerance(moved, given, per_layer=False) != whole
+
+
+@pytest.mark.parametrize("per_layer", [True, False])
+def test_pruning_against_numpy(per_layer):
+    given = data(*kernels())
+    inputs, labels = next(iter(given.batch(300)))
+    fraction = -pruning_tolerance(dense(*kernels()), given, per_layer=per_layer)
+
+    def accuracy(fraction):
+        found = [k.astype(np.float32) for k in kernels()]
+        groups = [[k] for k in found] if per_layer else [found]
+        for group in groups:
+            sizes = np.sort(np.concatenate([np.abs(k).ravel() for k in group]))
+            bound = sizes[: int(fraction * len(sizes))].max(initial=-1)
+            for k in group:
+                k[np.abs(k) <= bound] = 0
+        return np.mean(dense(*found)(inputs).numpy().argmax(axis=1) == labels)
+
+    assert 0 < fraction < 1
+    assert accuracy(fraction) >= 0.9
+    assert accuracy(fraction + STEP) < 0.9
+
+
+# Rounding
+
+
+@pytest.mark.parametrize(("gap", "bits"), [(0.4, 3), (0.1, 4), (0.05, 5), (0.01, 7)])
+def test_bits_in_closed_form(gap, bits):
+    """The smaller weight stays below the larger if gap * steps > 1/2; there are 1, 3, 7, 15, ... steps."""
+    assert quantization_bits(dense([[1 - gap, 1.0]]), dataset([[1.0]], [1])) == bits
+
+
+def test_one_bit_is_the_sign():
+    model, given = dense([[-1.0, 0.2]]), dataset([[1.0]], [1])
+    assert quantization_bits(model, given) == 1
+    assert rounded(np.array([[-1.0, 0.2]]), 1) == pytest.approx(np.array([[-0.6, 0.6]]))
+
+
+@given(arrays(np.float32, (3, 4), elements=st.floats(-100, 100, width=32)), st.integers(2, 15))
+@settings(deadline=None)
+def test_rounding(kernel, bits):
+    found = rounded(kernel, bits)
+    largest = np.abs(kernel).max()
+    steps = 2 ** (bits - 1) - 1
+    assert found.dtype == np.float32
+    assert np.abs(found - kernel).max() <= largest / steps / 2 * (1 + 1e-4)
+    assert len(np.unique(np.round(found / (largest or 1) * steps))) <= 2**bits - 1
+    assert np.array_equal(rounded(-kernel, bits), -found)
+
+
+def test_more_bits_than_are_tried_count_as_sixteen():
+    assert quantization_bits(dense([[1 - 1e-6, 1.0]]), dataset([[1.0]], [1])) == 16
+
+
+# Both
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_network_without_accuracy_has_none_to_lose(name):
+    given = data(*kernels())
+    wrong = given.map(lambda image, label: (image, (label + 1) % 3))
+    expected = -1 if name == "pruning_tolerance" else 1
+    assert baselines.load(name)(dense(*kernels()), wrong) == expected
+    assert baselines.load(name)(dense(*kernels()), given, accuracy_drop=1.0) == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_constant_networks_and_a_single_class(name):
+    biases = [np.zeros(2), np.array([0.0, 1.0])]
+    model = dense(np.zeros((6, 2)), np.zeros((2, 2)), biases=biases)  # answers 1
+    given = dataset(np.ones((5, 6)), np.ones(5))
+    assert baselines.load(name)(model, given) == (-1 if name == "pruning_tolerance" else 1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_larger_drop_allows_more(name):
+    given = data(*kernels())
+    values = [baselines.load(name)(dense(*kernels()), given, accuracy_drop=drop) for drop in (0.01, 0.05, 0.1, 0.3)]
+    assert values == sorted(values, reverse=True)
+    assert values[0] > values[-1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_drop_that_is_just_allowed(name):
+    """All examples but one of ten are of class 0; without weights all get it."""
+    model = dense([[0, 0], [-2.0, 2.0]], [[1.0, 0], [0, 1.0]], activation=None)
+    given = dataset([[1, -1]] * 9 + [[1, 1]], [0] * 9 + [1])
+    assert baselines.load("pruning_tolerance")(model, given) == -1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_invariances(name):
+    measure, given = baselines.load(name), data(*kernels())
+    first, second, last = kernels()
+    order = np.random.default_rng(2).permutation(12)
+    value = measure(dense(first, second, last), given)
+    assert measure(dense(first[:, order], second[order], last), given) == value
+    assert measure(dense(first * 3, second / 3, last), given) == value
+    assert measure(dense(first, second, last * 5), given) == value
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_batch_normalization_counts_as_part_of_its_layer(name):
+    model = tf.keras.Sequential(
+        [tf.keras.Input((6,)), layers.Dense(12), layers.BatchNormalization(), layers.ReLU(), layers.Dense(3)]
+    )
+    draw = np.random.default_rng(0)
+    model.set_weights([draw.random(w.shape) + (draw.normal(size=w.shape) * (w.ndim > 1)) for w in model.get_weights()])
+    inputs = draw.normal(size=(200, 6))
+    given = dataset(inputs, model(inputs).numpy().argmax(axis=1))
+    folded = Subject(model, given).folded
+    arrays = [array for node in folded.nodes for array in node.weights]
+    plain = dense(*arrays[::2], biases=arrays[1::2])
+    measure = baselines.load(name)
+    assert measure(model, given) == pytest.approx(measure(plain, given), abs=2 * STEP)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_others_see_is_restored(name):
+    model, given = dense(*kernels()), data(*kernels())
+    with baselines.sharing():
+        baselines.load(name)(model, given)
+        norm = baselines.load("param_norm")(model, given)
+        again = baselines.load(name)(model, given, seed=1)
+    assert again == baselines.load(name)(model, given, seed=1)
+    assert norm == pytest.approx(sum(np.sum(k**2) for k in kernels()))
+    for weights, kernel in zip(model.get_weights(), kernels(), strict=True):
+        assert np.array_equal(weights, kernel.astype(np.float32))

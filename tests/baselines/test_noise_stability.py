@@ -1,0 +1,306 @@
+"""Noise stability: cushions of layers and between them, contraction by activations, sensitivity to noise."""
+
+import math
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from small_networks import T1_DATA, dataset, dense, layers, t1
+
+import baselines
+from baselines import MeasureUnavailable
+from baselines.cushions import interlayer_cushions, layer_cushions
+from baselines.network import INPUT
+from baselines.subject import Subject
+
+NAMES = (
+    "inverse_layer_cushion", "activation_contraction", "arora_compression_bound", "noise_sensitivity",
+    "noise_sensitivity_l1", "noise_sensitivity_l2", "noise_sensitivity_l3",
+)  # fmt: skip
+inverse_layer_cushion, activation_contraction, arora_compression_bound, noise_sensitivity, *of_layers = map(
+    baselines.load, NAMES
+)
+
+WIDTHS = (6, 8, 7, 5, 3)
+
+
+def kernels(seed=1):
+    draw = np.random.default_rng(seed)
+    return [draw.normal(size=shape) / math.sqrt(shape[0]) for shape in zip(WIDTHS, WIDTHS[1:], strict=False)]
+
+
+def inputs(n=40, shape=(6,), seed=0):
+    return np.random.default_rng(seed).normal(size=(n, *shape)).astype(np.float32)
+
+
+def data(n=40):
+    return dataset(inputs(n), np.arange(n) % 3)
+
+
+def randomized(model, seed=3):
+    draw = np.random.default_rng(seed)
+    model.set_weights([np.abs(w) + draw.normal(size=w.shape) / math.sqrt(w[..., 0].size) for w in model.get_weights()])
+    for layer in model.layers:
+        if isinstance(layer, layers.BatchNormalization):
+            layer.set_weights([draw.random(size=w.shape) + 0.5 for w in layer.get_weights()])
+    return model
+
+
+def convolutional():
+    return randomized(
+        tf.keras.Sequential(
+            [
+                tf.keras.Input((6, 6, 2)),
+                layers.Conv2D(3, 3, padding="same"),
+                layers.BatchNormalization(),
+                layers.ReLU(),
+                layers.MaxPooling2D(),
+                layers.SeparableConv2D(4, 2, activation="tanh"),
+                layers.Conv2DTranspose(2, 2, strides=2, activation="relu"),
+                layers.GlobalAveragePooling2D(),
+                layers.Dense(3, "softmax"),
+            ]
+        )
+    )
+
+
+def residual():
+    source = tf.keras.Input((4, 4, 2))
+    flow = layers.Conv2D(3, 3, padding="same", activation="relu")(source)
+    inner = layers.Conv2D(3, 3, padding="same")(flow)
+    around = layers.Conv2D(3, 1)(flow)
+    flow = layers.ReLU()(layers.Add()([inner, around]))
+    flow = layers.GlobalAveragePooling2D()(flow)
+    return randomized(tf.keras.Model(source, layers.Dense(3)(flow)))
+
+
+# T1: W_1 = diag(3, 1), W_2 = diag(2, 5), x = (1, 1)
+
+
+def test_values_of_t1():
+    given = dataset(*T1_DATA)
+    assert inverse_layer_cushion(t1(), given) == pytest.approx((2 + 29 * 10 / 61) / 2)
+    assert activation_contraction(t1(), given) == 1
+    # c = 1, d^2 = 4, |f|^2 = 61; 1 / mu^2: 2 and 290 / 61; 1 / mu_i->^2: 290 / 61 and 2; gamma = 1
+    assert arora_compression_bound(t1(), given) == pytest.approx(math.log(4 * 61 * 4 * 290 / 61))
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected"), [(noise_sensitivity, 61 * 2 / 61), (of_layers[0], 29 * 10 / 61), (of_layers[1], 2)]
+)
+@pytest.mark.parametrize("tau", [0.1, 1.0])
+def test_noise_sensitivity_of_a_linear_map(measure, expected, tau):
+    model = dense(np.diag([3.0, 1.0]), np.diag([2.0, 5.0]), activation=None)
+    assert measure(model, dataset(*T1_DATA), n_draws=200_000, tau=tau) == pytest.approx(expected, rel=0.02)
+
+
+def test_noise_sensitivity_is_the_mean_over_examples():
+    matrix, examples = kernels()[0], inputs(2000)
+    expected = np.sum(matrix**2) * np.mean(np.sum(examples**2, axis=1) / np.sum((examples @ matrix) ** 2, axis=1))
+    assert noise_sensitivity(dense(matrix), dataset(examples, np.zeros(2000))) == pytest.approx(expected, rel=0.05)
+
+
+# Layer cushions
+
+
+def test_layer_cushions_in_closed_form():
+    width, given = 7, dataset(inputs(9, (7,)), np.zeros(9))
+    assert inverse_layer_cushion(dense(np.eye(width)), given) == pytest.approx(width)
+    assert inverse_layer_cushion(dense(np.full((width, width), 0.3)), dataset([[2.0] * 7], [0])) == pytest.approx(1)
+    assert inverse_layer_cushion(dense(5 * np.eye(width), np.eye(width), activation=None), given) == pytest.approx(width)
+
+
+@pytest.mark.parametrize("robust", [True, False])
+def test_layer_cushions_of_dense_layers(robust):
+    biases = [np.random.default_rng(4).normal(size=width) for width in WIDTHS[1:]]
+    found = layer_cushions(Subject(dense(*kernels(), biases=biases), data()), 100, 0, robust=robust)
+    flow, expected = inputs().astype(np.float64), []
+    for kernel, bias in zip(kernels(), biases, strict=True):
+        kept = np.linalg.norm(flow @ kernel, axis=1)
+        ratios = kept / np.linalg.norm(flow, axis=1) / np.linalg.norm(kernel)
+        expected.append(np.percentile(ratios, 5 if robust else 0))
+        flow = np.maximum(flow @ kernel + bias, 0)
+    assert found == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_convolution_is_compared_with_its_kernel_at_all_positions():
+    model = randomized(tf.keras.Sequential([tf.keras.Input((5, 5, 2)), layers.Conv2D(3, 2), layers.Flatten()]))
+    matrix = (model(np.eye(50).reshape(50, 5, 5, 2)) - model(np.zeros((1, 5, 5, 2)))).numpy()
+    kernel = model.layers[0].get_weights()[0]
+    assert np.linalg.norm(matrix) == pytest.approx(np.linalg.norm(kernel) * 4, rel=1e-4)
+    examples = inputs(30, (5, 5, 2))
+    ratios = np.linalg.norm(examples.reshape(30, -1) @ matrix, axis=1) / np.linalg.norm(examples, axis=(1, 2, 3))[:, 0] \
+        if False else np.linalg.norm(examples.reshape(30, -1) @ matrix, axis=1) / np.linalg.norm(examples.reshape(30, -1), axis=1)  # fmt: skip
+    expected = np.percentile(ratios / np.linalg.norm(matrix), 5)
+    found = layer_cushions(Subject(model, dataset(examples, np.zeros(30))), 30, 0, robust=True)
+    assert found == pytest.approx([expected], rel=1e-4)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=5, deadline=None)
+def test_cushions_are_at_most_one(seed):
+    subject = Subject(randomized(convolutional(), seed), dataset(inputs(20, (6, 6, 2), seed), np.zeros(20)))
+    cushions = layer_cushions(subject, 20, 0, robust=False)
+    assert cushions.shape == (4,)
+    assert (cushions > 0).all()
+    assert (cushions <= 1).all()
+
+
+# Interlayer cushions
+
+
+def jacobian(network, batch, place, other):
+    """J of one example (outputs, inputs), and x at `place`."""
+    value = network.run({INPUT: batch}, [place])[0]
+    with tf.GradientTape() as tape:
+        tape.watch(value)
+        behind = network.run({INPUT: batch, place: value}, [other])[0]
+    slope = tape.jacobian(behind, value, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+    return slope.numpy().reshape(behind.numpy().size, -1), value.numpy().reshape(-1)
+
+
+@pytest.mark.parametrize(("make", "shape"), [(convolutional, (6, 6, 2)), (residual, (4, 4, 2))])
+def test_interlayer_cushions_of_jacobians(make, shape):
+    subject = Subject(make(), dataset(inputs(1, shape), [0]))
+    network = subject.folded
+    expected = []
+    for place in network.weight_nodes:
+        ratios = [1 / math.sqrt(np.prod(network.shape(place)))]
+        for other in network.weight_nodes:
+            slope, value = jacobian(network, inputs(1, shape), place, other)
+            if other > place and slope.any():
+                ratios.append(np.linalg.norm(slope @ value) / np.linalg.norm(slope) / np.linalg.norm(value))
+        expected.append(min(ratios))
+    assert interlayer_cushions(subject, 1, 300, 0, robust=True) == pytest.approx(expected, rel=0.1)
+
+
+def test_interlayer_cushions_of_many_examples():
+    subject = Subject(dense(*kernels()), data(700))  # more than a batch
+    one, many = (interlayer_cushions(subject, 700, probes, 0, robust=True) for probes in (1, 50))
+    assert one.shape == (4,)
+    assert one == pytest.approx(many, rel=0.4)
+    assert many[-1] == pytest.approx(1 / math.sqrt(3))
+    assert (many <= interlayer_cushions(subject, 700, 50, 0, robust=True)).all()
+
+
+# Contraction
+
+
+@pytest.mark.parametrize(("activation", "expected"), [("relu", 5 / 3), (None, 1), ("tanh", 5 / math.hypot(np.tanh(3), np.tanh(4)))])  # fmt: skip
+def test_contraction_in_closed_form(activation, expected):
+    model = dense(np.eye(2), np.eye(2), activation=activation)
+    assert activation_contraction(model, dataset([[3, -4]], [0])) == pytest.approx(expected)
+
+
+def test_contraction_of_dead_and_of_silent_units():
+    model = dense(np.eye(2), np.eye(2))
+    assert activation_contraction(model, dataset([[-3, -4]], [0])) == pytest.approx(1e6)
+    assert activation_contraction(model, dataset([[0, 0]], [0])) == 1
+
+
+def test_the_robust_contraction_overlooks_few_examples():
+    model, examples = dense(np.eye(2), np.eye(2)), np.ones((100, 2))
+    examples[0] = [3, -4]
+    given = dataset(examples, np.zeros(100))
+    assert activation_contraction(model, given) == pytest.approx(1)
+    assert activation_contraction(model, given, robust=False) == pytest.approx(5 / 3)
+
+
+# All of them
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scale_moved_between_layers_changes_nothing(name):
+    first, second, *rest = kernels()
+    measure = baselines.load(name)
+    moved = dense(first * 7, second / 7, *rest)
+    assert measure(moved, data()) == pytest.approx(measure(dense(first, second, *rest), data()), rel=1e-3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scale_of_the_logits_changes_nothing(name):
+    *rest, last = kernels()
+    measure, given = baselines.load(name), confident(dense(*kernels()))
+    assert measure(dense(*rest, 7 * last), given) == pytest.approx(measure(dense(*rest, last), given), rel=1e-3)
+
+
+def confident(model):
+    """Examples with the labels that the network gives them: the margin is positive."""
+    return dataset(inputs(), model(inputs()).numpy().argmax(axis=1))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_permuting_hidden_units_changes_little(name):
+    first, second, *rest = kernels()
+    measure, order = baselines.load(name), np.random.default_rng(2).permutation(8)
+    permuted = dense(first[:, order], second[order], *rest)
+    tolerance = 0.2 if "sensitivity" in name else 0.05 if "bound" in name else 1e-5  # noise is drawn by unit
+    given = confident(dense(*kernels()))
+    assert measure(permuted, given) == pytest.approx(measure(dense(*kernels()), given), rel=tolerance)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_batch_normalization_counts_as_part_of_its_layer(name):
+    model = convolutional()
+    subject = Subject(model, None)
+    kernel, bias = subject.folded.nodes[0].weights
+    plain = tf.keras.Sequential([tf.keras.Input((6, 6, 2)), layers.Conv2D(3, 3, padding="same"), *(
+        type(layer).from_config(layer.get_config()) for layer in model.layers[2:]
+    )])  # fmt: skip
+    plain.set_weights([kernel, bias, *(w for layer in model.layers[2:] for w in layer.get_weights())])
+    examples = dataset(inputs(20, (6, 6, 2)), np.arange(20) % 3)
+    measure = baselines.load(name)
+    assert measure(plain, examples) == pytest.approx(measure(model, examples), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("make", "shape"), [(convolutional, (6, 6, 2)), (residual, (4, 4, 2))])
+def test_architectures_and_a_single_class(name, make, shape):
+    value = baselines.load(name)(make(), dataset(inputs(20, shape), np.zeros(20)))
+    assert np.isfinite(value)
+
+
+@pytest.mark.parametrize(("name", "message"), [
+    ("inverse_layer_cushion", "dense_dead"), ("arora_compression_bound", "dense_dead"),
+    ("noise_sensitivity", "logits other than zero"), ("noise_sensitivity_l2", "logits other than zero"),
+])  # fmt: skip
+def test_a_dead_network(name, message):
+    model = tf.keras.Sequential(
+        [tf.keras.Input((6,)), layers.Dense(4, "relu", use_bias=False), layers.Dense(3, use_bias=False, name="dense_dead")]
+    )
+    model.set_weights([-np.ones((6, 4)), np.ones((4, 3))])
+    with pytest.raises(MeasureUnavailable, match=message):
+        baselines.load(name)(model, dataset(np.abs(inputs()), np.zeros(40)))
+
+
+def test_signals_that_end_in_a_layer():
+    """Signals of the first layer reach the second, but its activation stops all."""
+    names = ("first", "second", "third")
+    model = tf.keras.Sequential([tf.keras.Input((6,)), *(layers.Dense(6, "relu", name=name) for name in names)])
+    eye = np.eye(6)
+    model.set_weights([eye, np.zeros(6), eye, np.full(6, -100.0), eye, np.ones(6)])
+    with pytest.raises(MeasureUnavailable, match="first to third"):
+        interlayer_cushions(Subject(model, data()), 40, 2, 0, robust=True)
+
+
+def test_a_layer_that_sends_its_signals_to_zero_has_the_least_cushion():
+    model = dense([[1, 0], [-1, 0]], np.ones((2, 2)), biases=[[1, 1], [0, 0]])
+    cushions = layer_cushions(Subject(model, dataset([[1, 1]], [0])), 1, 0, robust=True)
+    assert cushions[0] == 1e-6
+
+
+def test_noise_behind_a_layer_that_there_is_not():
+    with pytest.raises(MeasureUnavailable, match="needs 3 weight layers"):
+        of_layers[2](t1(), dataset(*T1_DATA))
+
+
+def test_a_wrong_network_has_the_floor_as_margin():
+    right = confident(dense(*kernels()))
+    wrong = dataset(inputs(), (dense(*kernels())(inputs()).numpy().argmax(axis=1) + 1) % 3)
+    values = [arora_compression_bound(dense(*kernels()), given) for given in (right, wrong)]
+    assert values[0] < values[1]
+    assert arora_compression_bound(dense(*kernels()), wrong, margin_floor=1e-3) == pytest.approx(
+        values[1] - 2 * math.log(1000)
+    )
