@@ -8,9 +8,10 @@ from pathlib import Path
 import baselines
 
 HERE = Path(__file__).parent
-FAMILIES = [file for file in HERE.glob("test_*.py") if file.name not in ("test_every_measure.py", Path(__file__).name)]
+GENERAL = ("test_every_measure.py", Path(__file__).name)
+FAMILIES = [file for file in HERE.glob("test_*.py") if file.name not in GENERAL]
 
-#: Spectral norms of convolutions are tested themselves (test_spectral_norms.py); what is made of them, in its plain form.
+#: Spectral norms of convolutions are tested in test_spectral_norms.py; what is made of them, in its plain form.
 VARIANTS = re.compile(r"_(fft|op)$")
 
 

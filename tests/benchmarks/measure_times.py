@@ -4,6 +4,7 @@ A measure is called on one subject with two seeds: the first call builds and tra
 compared is the work on the examples, not the second or so that a network takes to be taken apart and compiled once.
 """
 
+import itertools
 import json
 import sys
 import time
@@ -16,6 +17,9 @@ from baselines.subject import subject_of
 
 layers = tf.keras.layers
 SAMPLES = 2048
+
+#: A new one for every call: with one that was there before, the work would be shared.
+SEEDS = itertools.count(1000)
 
 #: Measure -> how many of its floor. Seeds do not change weights, so spectra are timed on their first call.
 FORWARD = {
@@ -52,9 +56,8 @@ def seconds(function, repeats=2):
 def timed(specification, model, data):
     """Seconds of a call whose work has not been done, but whose functions are compiled."""
     measure = baselines.load(specification)
-    measure(model, data, seed=1000)
-    seeds = iter(range(1001, 1100))
-    return seconds(lambda: measure(model, data, seed=next(seeds)))
+    measure(model, data, seed=next(SEEDS))
+    return seconds(lambda: measure(model, data, seed=next(SEEDS)))
 
 
 def bare_gradient(network, sample):
