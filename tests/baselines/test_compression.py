@@ -1,5 +1,7 @@
 """How many weights can be pruned, and to how many bits they can be rounded."""
 
+import itertools
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ STEP = 1 / 4096  #: what bisection leaves open
 
 def kernels(seed=1, widths=(6, 12, 9, 3)):
     draw = np.random.default_rng(seed)
-    return [draw.normal(size=shape) for shape in zip(widths, widths[1:], strict=False)]
+    return [draw.normal(size=shape) for shape in itertools.pairwise(widths)]
 
 
 def data(*kernels, n=300):
@@ -44,13 +46,6 @@ def data(*kernels, n=300):
 def test_pruning_in_closed_form(kernel, label, expected):
     found = -pruning_tolerance(dense(kernel), dataset([[1.0]], [label]))
     assert found == (1 if label == 0 else pytest.approx(expected, abs=STEP))
-
-
-def test_pruning_goes_by_rank_not_by_size():
-    same = [pruning_tolerance(dense(np.sign(k) * np.abs(k) ** power for k in []) if False else dense(*[
-        np.sign(k) * np.abs(k) for k in kernels()
-    ]), data(*kernels())) for power in (1,)]  # fmt: skip
-    assert -1 < same[0] < 0
 
 
 def test_pruning_by_layer_does_not_see_their_scale_but_all_together_does():
@@ -143,12 +138,11 @@ def test_a_larger_drop_allows_more(name):
     assert values[0] > values[-1]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_drop_that_is_just_allowed(name):
+def test_a_drop_that_is_just_allowed():
     """All examples but one of ten are of class 0; without weights all get it."""
-    model = dense([[0, 0], [-2.0, 2.0]], [[1.0, 0], [0, 1.0]], activation=None)
     given = dataset([[1, -1]] * 9 + [[1, 1]], [0] * 9 + [1])
-    assert baselines.load("pruning_tolerance")(model, given) == -1
+    assert pruning_tolerance(dense([[0, 0], [-2, 2]]), given) == -1
+    assert pruning_tolerance(dense([[0, 0], [-2, 2]]), given, accuracy_drop=0.09) > -1
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,5 +1,6 @@
 """Cognitive neural activation: entropy of inputs, slope of activity over depth, and the measures made of them."""
 
+import itertools
 import math
 
 import hypothesis.strategies as st
@@ -32,7 +33,7 @@ def images(n=60, shape=(12,), seed=0):
 
 def kernels(seed=1, widths=WIDTHS):
     draw = np.random.default_rng(seed)
-    return [draw.normal(size=shape) / math.sqrt(shape[0]) for shape in zip(widths, widths[1:], strict=False)]
+    return [draw.normal(size=shape) / math.sqrt(shape[0]) for shape in itertools.pairwise(widths)]
 
 
 def labels(n=60):
@@ -231,7 +232,7 @@ def test_images(name):
     assert np.isfinite(baselines.load(name)(convolutional(), given))
     softmax_apart = convolutional(fused=False)
     before = softmax_apart(images(2, (6, 6, 2))).numpy()
-    assert -1 <= baselines.load(name)(softmax_apart, given, include_output_layer=True)
+    assert np.isfinite(baselines.load(name)(softmax_apart, given, include_output_layer=True))
     assert np.array_equal(softmax_apart(images(2, (6, 6, 2))).numpy(), before)
 
 
