@@ -21,7 +21,7 @@ demo: setup sandbox ## Set everything up, run some baselines on the shipped task
 	$(BIN)/pgdl run $(BASELINES) --tasks task_data --results $(DEMO)/results.db $$unsafe
 	$(BIN)/pgdl board --tasks task_data --results $(DEMO)/results.db --output $(DEMO)/leaderboard
 
-demo-full: setup sandbox ## Compare all measures of the library on the shipped tasks (half an hour)
+demo-full: setup sandbox ## Compare all measures of the library on the shipped tasks (a quarter of an hour)
 	@mkdir -p $(DEMO)
 	unsafe=$$(.ci/sandbox-option $(BIN)/python) && \
 	$(BIN)/pgdl compare --measures all --tasks task_data --results $(DEMO)/results.db --output $(DEMO)/comparison $$unsafe
@@ -44,7 +44,7 @@ bench: setup sandbox ## Run the benchmarks
 redteam: setup sandbox ## Run every attack on the sandbox, started both ways
 	PGDL_REDTEAM=full $(BIN)/python -m pytest tests/redteam -rxX
 
-soak: setup sandbox ## Run 2,000 calls, a third of them attacks, and kill a run 50 times (half an hour)
+soak: setup sandbox ## Run 2,000 calls, a third of them attacks, and kill a run 50 times (a quarter of an hour)
 	$(BIN)/python -m pytest tests/soak -o addopts= -v
 
 setup: $(STAMP) ## Make .venv at the versions of constraints.txt, unless it is up to date
