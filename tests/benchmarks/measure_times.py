@@ -32,7 +32,7 @@ SPECTRAL = ("log_prod_of_spec", "log_prod_of_spec_fft")
 
 def vgg(norm):
     model = tf.keras.Sequential([tf.keras.Input((32, 32, 3))])
-    for width in (16, 32, 64):
+    for width in (32, 64, 128):
         for _ in range(2):
             model.add(layers.Conv2D(width, 3, padding="same"))
             if norm:
