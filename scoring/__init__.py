@@ -8,7 +8,7 @@ from scoring.combination import pca_gi_mixup
 from scoring.errors import GridError, ScoreUndefined
 from scoring.grid import Grid
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
-from scoring.official import MINIMUM_HYPERPARAMETERS, OfficialScore, official_score
+from scoring.official import MINIMUM_HYPERPARAMETERS, OfficialScore, official_score, require_official
 from scoring.oracle import noisy_oracle
 from scoring.printed import PrintedScore, Ties, printed_score
 from scoring.ranking import Entry, Ranked, rank
@@ -40,6 +40,7 @@ __all__ = [
     "pca_gi_mixup",
     "printed_score",
     "rank",
+    "require_official",
     "score_submission",
     "score_task",
 ]

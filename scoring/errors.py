@@ -2,7 +2,7 @@
 
 
 class GridError(ValueError):
-    """The models do not form a full grid of hyperparameters with exactly one model per cell."""
+    """The models do not form a grid of hyperparameters with at most one model per cell."""
 
 
 class ScoreUndefined(ValueError):

@@ -14,7 +14,9 @@ from scoring.values import Value, normalise
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """A task's hyperparameters: one model in every cell. A grid that exists is complete.
+    """A task's hyperparameters: at most one model in every cell.
+
+    Scores that compare groups of models cell by cell need a complete grid, which has one in each.
 
     Attributes:
         models: model ids, in the order of every array that is passed along with this grid.
@@ -23,7 +25,7 @@ class Grid:
         codes: position of each model's value in `values`, integers of shape (n_models, n_names).
 
     Raises:
-        GridError: a cell holds two models or none; the message names it.
+        GridError: a cell holds two models; the message names it.
     """
 
     models: tuple[str, ...]
@@ -32,7 +34,7 @@ class Grid:
     codes: NDArray[np.intp]
 
     def __post_init__(self) -> None:
-        _require_one_model_per_cell(self)
+        _require_distinct_cells(self)
         self.codes.setflags(write=False)
 
     @classmethod
@@ -51,7 +53,7 @@ class Grid:
 
         Raises:
             GridError: there is no model or no hyperparameter; a possible value is listed twice; a model has
-                other hyperparameters or a value that is not possible; a cell holds two models or none.
+                other hyperparameters or a value that is not possible; a cell holds two models.
         """
         if not possible_values or not current_values:
             found = f"found {len(current_values)} models and {len(possible_values)} hyperparameters"
@@ -71,8 +73,36 @@ class Grid:
         """Names of the hyperparameters that have more than one possible value."""
         return tuple(name for name in self.names if len(self.values[name]) > 1)
 
+    @property
+    def n_cells(self) -> int:
+        """Number of combinations of possible values."""
+        return math.prod(self.sizes)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every cell holds a model."""
+        return len(self.models) == self.n_cells
+
+    def empty_cell(self) -> str:
+        """Describe the first cell without a model, and count them; empty text for a complete grid."""
+        if self.is_complete:
+            return ""
+        # The grid may be astronomically large: look no further than the first empty cell.
+        filled = set(map(tuple, self.codes.tolist()))
+        candidates = islice(product(*map(range, self.sizes)), len(filled) + 1)
+        empty = next(cell for cell in candidates if cell not in filled)
+        return f"no model in cell {_cell(self, empty)} ({self.n_cells} cells, {len(self.models)} models)"
+
+    def group_numbers(self, by: Sequence[str]) -> NDArray[np.intp]:
+        """Number the groups of models that share the values of the hyperparameters `by`, shape (n_models,)."""
+        columns = [self.names.index(name) for name in by]
+        if not columns:
+            return np.zeros(len(self.models), np.intp)
+        _, numbers = np.unique(self.codes[:, columns], axis=0, return_inverse=True)
+        return numbers.ravel()
+
     def groups(self, per_model: ArrayLike, by: Sequence[str]) -> NDArray[np.float64]:
-        """Group one number per model by the values of the hyperparameters `by`.
+        """Group one number per model of a complete grid by the values of the hyperparameters `by`.
 
         Returns:
             Array of shape (n_groups, n_members): a row holds the models that share the values of `by`; rows
@@ -117,19 +147,12 @@ def _position(name: str, current: Value, possible: tuple[Value, ...]) -> int:
     return possible.index(value)
 
 
-def _require_one_model_per_cell(grid: Grid) -> None:
+def _require_distinct_cells(grid: Grid) -> None:
     owner: dict[tuple[int, ...], str] = {}
     for model, row in zip(grid.models, grid.codes.tolist(), strict=True):
         if (other := owner.get(tuple(row))) is not None:
             raise GridError(f"cell {_cell(grid, row)}: expected one model, found {other!r} and {model!r}")
         owner[tuple(row)] = model
-    n_cells = math.prod(grid.sizes)
-    if len(owner) < n_cells:
-        # The grid may be astronomically large: look no further than the first empty cell.
-        candidates = islice(product(*map(range, grid.sizes)), len(owner) + 1)
-        empty = next(cell for cell in candidates if cell not in owner)
-        counts = f"{n_cells} cells, {len(owner)} models"
-        raise GridError(f"cell {_cell(grid, empty)}: expected one model, found none ({counts})")
 
 
 def _cell(grid: Grid, codes: Sequence[int]) -> str:

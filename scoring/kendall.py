@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
@@ -16,7 +16,7 @@ class GranulatedKendall:
 
     Attributes:
         score: mean of `psi`, from -1 to 1.
-        psi: mean correlation when only this hyperparameter changes; hyperparameters with one value have none.
+        psi: mean correlation when only this hyperparameter changes; one that nowhere changes alone has none.
     """
 
     score: float
@@ -39,15 +39,15 @@ def kendall_tau(measure: ArrayLike, gap: ArrayLike) -> float:
     measure, gap = as_vectors(measure, gap)
     if measure.size < 2:
         raise ScoreUndefined(f"Kendall's tau: expected at least 2 models, found {measure.size}")
-    return _mean_tau(measure[None], gap[None])
+    return float(_taus(pair_signs(measure) * pair_signs(gap), np.zeros(measure.size, np.intp))[0])
 
 
 def granulated_kendall(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> GranulatedKendall:
     """Kendall's tau within groups that differ in one hyperparameter, averaged (PGDL paper, eq. 5 to 8).
 
-    For each hyperparameter, models are grouped by all the others; psi is the mean tau over the groups and
-    the score is the mean psi over the hyperparameters that have more than one value. Over tasks, too, take
-    the mean: eq. 8 prints a sum where the text says average.
+    For each hyperparameter, models are grouped by all the others; psi is the mean tau over the groups of two
+    or more and the score is the mean psi over the hyperparameters that have such a group. The grid may have
+    empty cells. Over tasks, too, take the mean: eq. 8 prints a sum where the text says average.
 
     Args:
         measure: value of the complexity measure for each model, shape (n_models,), finite.
@@ -55,21 +55,26 @@ def granulated_kendall(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> Granul
         grid: the task's hyperparameters, models in the same order.
 
     Raises:
-        ScoreUndefined: no hyperparameter varies.
+        ScoreUndefined: no two models differ in one hyperparameter only.
         ValueError: wrong lengths or numbers that are not finite.
     """
     measure, gap = as_vectors_of(len(grid.models), measure, gap)
-    if not grid.varying:
-        raise ScoreUndefined("granulated Kendall: expected at least 1 hyperparameter that varies, found none")
+    agreement = pair_signs(measure) * pair_signs(gap)
     psi = {}
     for varied in grid.varying:
-        others = [name for name in grid.names if name != varied]
-        psi[varied] = _mean_tau(grid.groups(measure, by=others), grid.groups(gap, by=others))
+        taus = _taus(agreement, grid.group_numbers([name for name in grid.names if name != varied]))
+        if taus.size:
+            psi[varied] = float(taus.mean())
+    if not psi:
+        raise ScoreUndefined("granulated Kendall: expected models that differ in one hyperparameter only, found none")
     return GranulatedKendall(float(np.mean(list(psi.values()))), psi)
 
 
-def _mean_tau(measure: Vector, gap: Vector) -> float:
-    """Mean tau of the rows, shape (n_groups, n_members)."""
-    n_groups, n_members = measure.shape
-    agreement = np.sum(pair_signs(measure) * pair_signs(gap), dtype=np.int64)
-    return float(agreement / (n_groups * n_members * (n_members - 1)))
+def _taus(agreement: NDArray[np.int8], group: NDArray[np.intp]) -> Vector:
+    """Tau of every group of at least two models; `group` numbers the group of each model, from 0."""
+    within = np.where(group[:, None] == group, agreement, 0).sum(axis=1)
+    sizes = np.bincount(group)
+    totals = np.bincount(group, weights=within)
+    several = sizes > 1
+    taus: Vector = totals[several] / (sizes * (sizes - 1))[several]
+    return taus

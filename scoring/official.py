@@ -48,20 +48,27 @@ def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialSc
         grid: the task's hyperparameters, models in the same order.
 
     Raises:
-        ScoreUndefined: fewer than three hyperparameters vary: conditioning on two then leaves one pair of
-            models per cell, and the scoring program returns 0 whatever the measure.
+        ScoreUndefined: a cell of the grid is empty; or fewer than three hyperparameters vary: conditioning on
+            two then leaves one pair of models per cell, and the scoring program returns 0 whatever the measure.
         ValueError: wrong lengths or numbers that are not finite.
 
     Source: scoring program of the NeurIPS 2020 competition "Predicting Generalization in Deep Learning".
     """
     measure, gap = as_vectors_of(len(grid.models), measure, gap)
+    require_official(grid)
+    pairs = {pair: _conditioned_on(pair, measure, gap, grid) for pair in combinations(grid.names, 2)}
+    return OfficialScore(min(pairs.values()), pairs)
+
+
+def require_official(grid: Grid) -> None:
+    """Raise `ScoreUndefined` for a grid on which the official score means nothing, whatever the measure."""
     if len(grid.varying) < MINIMUM_HYPERPARAMETERS:
         found = ", ".join(grid.varying) or "none"
         raise ScoreUndefined(
             f"official score: expected at least {MINIMUM_HYPERPARAMETERS} hyperparameters that vary, found {found}"
         )
-    pairs = {pair: _conditioned_on(pair, measure, gap, grid) for pair in combinations(grid.names, 2)}
-    return OfficialScore(min(pairs.values()), pairs)
+    if not grid.is_complete:
+        raise ScoreUndefined(f"official score: expected one model in every cell, found {grid.empty_cell()}")
 
 
 def _conditioned_on(pair: tuple[str, str], measure: Vector, gap: Vector, grid: Grid) -> float:

@@ -53,7 +53,7 @@ def printed_score(
         ties: `"drop"` pairs with equal gaps or values, or count them as `"minus"` like the scoring program.
 
     Raises:
-        ScoreUndefined: there is only one model.
+        ScoreUndefined: there is only one model, or a cell of the grid is empty.
         ValueError: wrong lengths, numbers that are not finite, or a negative `max_conditioned`.
 
     Source: Jiang et al., "NeurIPS 2020 Competition: Predicting Generalization in Deep Learning", 2020.
@@ -63,6 +63,8 @@ def printed_score(
         raise ValueError(f"max_conditioned: expected 0 or more, found {max_conditioned}")
     if len(grid.models) < 2:
         raise ScoreUndefined("printed score: expected at least 2 models, found 1")
+    if not grid.is_complete:
+        raise ScoreUndefined(f"printed score: expected one model in every cell, found {grid.empty_cell()}")
     subsets = {
         names: _conditioned_on(names, measure, gap, grid, ties)
         for size in range(min(max_conditioned, len(grid.names)) + 1)

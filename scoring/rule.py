@@ -52,7 +52,7 @@ class SubmissionScore:
     """The result of a submission under `RULE`.
 
     Attributes:
-        score: final score, 0 to 100; None if no task has a score.
+        score: final score, 0 to 100; None if no task has an official score.
         tasks: task -> its scores, or the reason why it has none; in alphabetical order.
         complete: whether there are tasks and every one of them has a score.
         exceeded: whether a call was over its time budget.
@@ -71,9 +71,10 @@ def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
     tasks are skipped, and the final score is 0. A value that is not finite counts as a failed call. The
     competition's program prints -0.999999 for a task without a score; here it has the reason in words.
 
+    A task on whose grid the official score is not defined has none for anybody, and does not count in the mean.
+
     Raises:
         ValueError: a value or gap belongs to no model of the grid, a gap is missing or not finite.
-        ScoreUndefined: fewer than three hyperparameters of a task vary, so no submission could score on it.
     """
     results: dict[str, TaskScore | str] = {}
     exceeded_in: str | None = None
@@ -81,14 +82,15 @@ def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
         _require_models(task, calls)
         if exceeded_in is None and any(isinstance(v, Failure) and v.exceeded for v in calls.values.values()):
             exceeded_in = task
-        results[task] = _score(task, calls) if exceeded_in is None else _skipped(task, exceeded_in, calls)
-    official = [result.official for result in results.values() if isinstance(result, TaskScore)]
+        results[task] = _score(calls) if exceeded_in is None else _skipped(task, exceeded_in, calls)
+    scored = [result for result in results.values() if isinstance(result, TaskScore)]
+    official = [result.official for result in scored if result.official is not None]
     score = 0.0 if exceeded_in is not None else 100 * float(np.mean(official)) if official else None
-    complete = bool(results) and len(official) == len(results)
+    complete = bool(results) and len(scored) == len(results)
     return SubmissionScore(score, results, complete, exceeded_in is not None)
 
 
-def _score(task: str, calls: TaskCalls) -> TaskScore | str:
+def _score(calls: TaskCalls) -> TaskScore | str:
     """The task's score, or the reason why it has none."""
     measure: list[float] = []
     failed: dict[str, str] = {}
@@ -105,7 +107,7 @@ def _score(task: str, calls: TaskCalls) -> TaskScore | str:
     try:
         return score_task(measure, [calls.gap[model] for model in calls.grid.models], calls.grid)
     except ScoreUndefined as undefined:
-        raise ScoreUndefined(f"task {task!r}: {undefined}") from None
+        return str(undefined)
 
 
 def _skipped(task: str, exceeded_in: str, calls: TaskCalls) -> str:

@@ -1,21 +1,29 @@
 """All scores of one submission on one task."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from numpy.typing import ArrayLike
 
+from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
 from scoring.kendall import granulated_kendall, kendall_tau
 from scoring.official import official_score
 from scoring.printed import printed_score
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class TaskScore:
     """How well a measure predicts the gap on one task; each score is followed by the parts it is made of.
 
+    A score that is not defined on the task's grid is None, and its parts are empty.
+
     Attributes:
         n_models: number of models in the task.
+        undefined: why there is no official score, the same for every measure; empty if there is one.
         official: conditional mutual information as the competition's program computes it, 0 to 1.
         official_pairs: its value given each pair of hyperparameters; `official` is the minimum.
         printed: conditional mutual information as the competition's paper prints it, 0 to 1.
@@ -26,12 +34,13 @@ class TaskScore:
     """
 
     n_models: int
-    official: float
+    undefined: str
+    official: float | None
     official_pairs: dict[tuple[str, str], float]
-    printed: float
+    printed: float | None
     printed_subsets: dict[tuple[str, ...], float]
     kendall: float
-    granulated_kendall: float
+    granulated_kendall: float | None
     granulated_psi: dict[str, float]
 
 
@@ -44,19 +53,30 @@ def score_task(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> TaskScore:
         grid: the task's hyperparameters, models in the same order.
 
     Raises:
-        ScoreUndefined: fewer than three hyperparameters vary.
+        ScoreUndefined: fewer than two models.
         ValueError: wrong lengths or numbers that are not finite.
     """
-    official = official_score(measure, gap, grid)
-    printed = printed_score(measure, gap, grid)
-    granulated = granulated_kendall(measure, gap, grid)
+    undefined, official = _unless_undefined(official_score, measure, gap, grid)
+    _, printed = _unless_undefined(printed_score, measure, gap, grid)
+    _, granulated = _unless_undefined(granulated_kendall, measure, gap, grid)
     return TaskScore(
         n_models=len(grid.models),
-        official=official.score,
-        official_pairs=official.pairs,
-        printed=printed.score,
-        printed_subsets=printed.subsets,
+        undefined=undefined,
+        official=official.score if official else None,
+        official_pairs=official.pairs if official else {},
+        printed=printed.score if printed else None,
+        printed_subsets=printed.subsets if printed else {},
         kendall=kendall_tau(measure, gap),
-        granulated_kendall=granulated.score,
-        granulated_psi=granulated.psi,
+        granulated_kendall=granulated.score if granulated else None,
+        granulated_psi=granulated.psi if granulated else {},
     )
+
+
+def _unless_undefined(
+    score: Callable[[ArrayLike, ArrayLike, Grid], T], measure: ArrayLike, gap: ArrayLike, grid: Grid
+) -> tuple[str, T | None]:
+    """Return a score, or why the grid allows none."""
+    try:
+        return "", score(measure, gap, grid)
+    except ScoreUndefined as error:
+        return str(error), None

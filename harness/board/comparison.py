@@ -4,15 +4,12 @@ import statistics
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 from harness.board.collect import Call, Calls, collect, value_of
 from harness.board.rounding import rounded
 from harness.task.reference import Reference
 from scoring import Entry, Failure, SubmissionScore, TaskScore, rank, score_submission
-
-if TYPE_CHECKING:
-    from harness.records import Evaluation
 
 #: The outcome of a call that was never made.
 MISSING = "missing"
@@ -37,7 +34,7 @@ class MeasureRow:
     rank: int | None  #: None: not sandboxed
     measure: str  #: as it was asked for, parameters included
     family: str
-    score: float | None  #: 100 times the mean official score of the tasks that have one
+    score: float | None  #: 100 times the mean official score of the tasks that have one; None if none has
     complete: bool  #: whether every task has a score
     sandboxed: bool
     seconds_per_model: float | None  #: median wall time of a call over all tasks that are not withheld
@@ -70,7 +67,7 @@ class MeasureRow:
 
 
 def compare(
-    evaluations: "Iterable[Evaluation]",
+    evaluations: Iterable[Any],
     references: Mapping[str, Reference],
     families: Mapping[str, str],
     withheld: Collection[str] = (),
@@ -82,15 +79,12 @@ def compare(
     have one on each; one without any score below these.
 
     Args:
-        evaluations: records, oldest first; which of them count is decided as for the leaderboard.
+        evaluations: the records of the calls that were asked for, oldest first.
         references: task -> reference data.
         families: measure, as it was asked for -> its family. Records of other submissions do not matter.
         withheld: tasks whose scores are rounded, and of which times and reasons are not shown.
-
-    Raises:
-        ScoreUndefined: fewer than three hyperparameters of a task vary.
     """
-    collected = {calls.submission: calls for calls in collect(evaluations, references)}
+    collected = {calls.submission: calls for calls in collect(evaluations, references).shown}
     rows = {}
     for measure, family in families.items():
         calls = collected.get(measure, Calls(measure, True, {}))
@@ -106,9 +100,10 @@ def counted(failures: Counter[str]) -> str:
 
 def _row(calls: Calls, family: str, references: Mapping[str, Reference], withheld: Collection[str]) -> MeasureRow:
     results = {task: score_submission({task: calls.on(task, known)}).tasks[task] for task, known in references.items()}
-    official = [score.official for score in results.values() if isinstance(score, TaskScore)]
+    scored = [score for score in results.values() if isinstance(score, TaskScore)]
+    official = [score.official for score in scored if score.official is not None]
     mean = 100 * statistics.fmean(official) if official else None
-    result = rounded(SubmissionScore(mean, results, len(official) == len(results), exceeded=False), withheld)
+    result = rounded(SubmissionScore(mean, results, len(scored) == len(results), exceeded=False), withheld)
     made = {task: [call for (of, _), call in calls.rows.items() if of == task] for task in references}
     return MeasureRow(
         rank=None,

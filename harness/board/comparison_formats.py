@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.board.comparison import MeasureRow, OnTask, counted
+from harness.board.formats import official, percent
 from harness.board.rounding import DECIMALS, rounding_note
 
 NOTES = (
@@ -54,9 +55,7 @@ def notes(rows: Sequence[MeasureRow]) -> list[str]:
 
 
 def _official(task: OnTask) -> str:
-    if task.score is None:
-        return "failed"
-    return f"{100 * task.score.official:.{DECIMALS if task.withheld else 2}f}"
+    return official("" if task.score is None else task.score, DECIMALS if task.withheld else 2)
 
 
 def to_csv(rows: Sequence[MeasureRow], tasks: Sequence[str]) -> str:
@@ -68,11 +67,11 @@ def to_csv(rows: Sequence[MeasureRow], tasks: Sequence[str]) -> str:
     writer.writerow(["rank", "measure", "family", "score", *scores, *figures])
     for row in rows:
         found = [row.tasks[task].score for task in tasks]
-        official = [None if score is None else 100 * score.official for score in found]
+        scores_found = [None if score is None else percent(score.official) for score in found]
         kendall = [None if score is None else score.kendall for score in found]
         failed = [row.n_models, row.failures.total(), counted(row.failures), row.reason]
         first = [row.rank, row.measure, row.family, row.score]
-        writer.writerow([*first, *official, row.kendall, *kendall, row.seconds_per_model, *failed])
+        writer.writerow([*first, *scores_found, row.kendall, *kendall, row.seconds_per_model, *failed])
     return out.getvalue()
 
 
@@ -135,8 +134,8 @@ def _record(row: MeasureRow, name: str, task: OnTask) -> dict[str, Any]:
         "measure": row.measure,
         "family": row.family,
         "task": name,
-        "score": None if score is None else 100 * score.official,
-        "printed": None if score is None else 100 * score.printed,
+        "score": None if score is None else percent(score.official),
+        "printed": None if score is None else percent(score.printed),
         "kendall": None if score is None else score.kendall,
         "granulated_kendall": None if score is None else score.granulated_kendall,
         "seconds_per_model": task.seconds_per_model,

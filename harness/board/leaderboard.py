@@ -1,17 +1,19 @@
-"""The leaderboard as data: one row per submission, in the order that `scoring.rank` gives."""
+"""The leaderboard as data: rows in the order that `scoring.rank` gives, and remarks beside them."""
 
 import statistics
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from harness.board.collect import Calls
+from harness.board import remarks
+from harness.board.collect import Calls, Collected
 from harness.board.rounding import rounded
+from harness.configuration import Configuration
 from harness.sandbox.outcome import Outcome
+from harness.submission.name import ORACLE
 from harness.task.reference import Reference
-from scoring import Entry, SubmissionScore, TaskCalls, noisy_oracle, rank, score_submission
+from scoring import Entry, SubmissionScore, TaskCalls, TaskScore, noisy_oracle, rank, score_submission
 
-#: Name of the row that is computed from the gaps themselves: about the best that any measure can do.
-ORACLE = "noisy_oracle"
 ORACLE_NOISE = 0.02
 
 
@@ -27,7 +29,21 @@ class Row:
     calls_expected: int
     seconds_per_model: float | None  #: median wall time of a call on a task that is not withheld
     sandboxed: bool
+    version: str = ""  #: SHA-256 of the submission's files; empty for the oracle
+    asked_at: datetime | None = None  #: when this version was last asked for
+    configuration: Configuration | None = None  #: how its calls were made; None for the oracle
+    settings: str = ""  #: how that differs from the board's other rows
+    stale: int = 0  #: records that do not count, because they are of other models or data
     rounded: tuple[str, ...] = ()  #: the tasks that are withheld: their scores, and `score`, are rounded
+
+
+@dataclass(frozen=True)
+class Board:
+    """Rows, best first; the names of the tasks; and what a reader must know, a line each."""
+
+    rows: Sequence[Row]
+    tasks: Sequence[str]
+    remarks: Sequence[str] = ()
 
 
 def score_calls(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:
@@ -36,19 +52,39 @@ def score_calls(calls: Calls, references: Mapping[str, Reference]) -> Submission
 
 
 def build_board(
-    collected: Sequence[Calls], references: Mapping[str, Reference], withheld: Collection[str] = ()
-) -> list[Row]:
-    """Return the board's rows, best first; the noisy oracle is among them.
+    collected: Collected,
+    references: Mapping[str, Reference],
+    withheld: Collection[str] = (),
+    task_notes: Sequence[str] = (),
+    command: Callable[[Sequence[Calls]], str] = lambda _: "pgdl run",
+) -> Board:
+    """Return the board; the noisy oracle is among its rows.
 
-    The scores of the tasks `withheld` are rounded, and the order is that of the rounded scores.
+    The scores of the tasks `withheld` are rounded, and the order is that of the rounded scores. `task_notes` are passed
+    on; `command` renders what makes some calls again.
     """
     expected = sum(len(reference.models) for reference in references.values())
-    exact = [*(_row(calls, references, expected, withheld) for calls in collected), _oracle(references, expected)]
+    settings = remarks.settings_labels(collected.shown)
+    exact = [
+        *(
+            replace(_row(calls, references, expected, withheld), settings=label)
+            for calls, label in zip(collected.shown, settings, strict=True)
+        ),
+        _oracle(references, expected),
+    ]
     names = tuple(sorted(set(withheld) & set(references)))
     rows = [replace(row, result=rounded(row.result, withheld), rounded=names) for row in exact]
-    entries = [Entry(row.submission, row.result.score, row.result.complete, row.sandboxed) for row in rows]
-    of = {id(entry): row for entry, row in zip(entries, rows, strict=True)}  # a submission may be called as the oracle
-    return [replace(of[id(ranked.entry)], rank=ranked.rank) for ranked in rank(entries)]
+    entries = [_entry(row) for row in rows]
+    of = {id(entry): row for entry, row in zip(entries, rows, strict=True)}  # rows of one submission are called alike
+    ranked = [replace(of[id(place.entry)], rank=place.rank) for place in rank(entries)]
+    return Board(ranked, list(references), [*task_notes, *remarks.of_records(collected, references, command)])
+
+
+def _entry(row: Row) -> Entry:
+    """Without an official score on any task there is nothing to rank by."""
+    scores = [task for task in row.result.tasks.values() if isinstance(task, TaskScore)]
+    undefined = bool(scores) and all(task.official is None for task in scores)
+    return Entry(row.submission, row.result.score, row.result.complete, row.sandboxed and not undefined)
 
 
 def _row(calls: Calls, references: Mapping[str, Reference], expected: int, withheld: Collection[str]) -> Row:
@@ -62,6 +98,10 @@ def _row(calls: Calls, references: Mapping[str, Reference], expected: int, withh
         calls_expected=expected,
         seconds_per_model=statistics.median(seconds) if seconds else None,
         sandboxed=calls.sandboxed,
+        version=calls.version,
+        asked_at=calls.asked_at,
+        configuration=calls.configuration,
+        stale=len(calls.stale),
     )
 
 

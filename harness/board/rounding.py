@@ -25,7 +25,8 @@ def rounded(result: SubmissionScore, withheld: Collection[str]) -> SubmissionSco
     if not set(withheld) & set(result.tasks):
         return result
     tasks = {name: _rounded_task(task) if name in withheld else task for name, task in result.tasks.items()}
-    official = [task.official for task in tasks.values() if isinstance(task, TaskScore)]
+    scored = [task.official for task in tasks.values() if isinstance(task, TaskScore)]
+    official = [score for score in scored if score is not None]
     score = result.score
     if score is not None and not result.exceeded:
         score = round(100 * sum(official) / len(official), DECIMALS)
@@ -37,18 +38,22 @@ def _rounded_task(task: TaskScore | str) -> TaskScore | str:
         return FAILED
     return replace(
         task,
-        official=_round(task.official),
+        official=_round_if_any(task.official),
         official_pairs={},
-        printed=_round(task.printed),
+        printed=_round_if_any(task.printed),
         printed_subsets={},
         kendall=_round(task.kendall),
-        granulated_kendall=_round(task.granulated_kendall),
+        granulated_kendall=_round_if_any(task.granulated_kendall),
         granulated_psi={},
     )
 
 
 def _round(number: float) -> float:
     return round(number, _DECIMALS_OF_1) + 0.0  # never -0.0, which would tell the sign of what is not shown
+
+
+def _round_if_any(number: float | None) -> float | None:
+    return None if number is None else _round(number)
 
 
 def rounding_note(tasks: Collection[str]) -> str:

@@ -15,35 +15,46 @@ FILES = ("leaderboard.md", "leaderboard.csv", "leaderboard.json")
 @options.task
 @options.results
 @options.withhold
+@options.everything
 @click.option(
     "--format", "form", type=click.Choice(["table", "markdown", "csv", "json"]), default="table", show_default=True,
     help="What to print.",
 )  # fmt: skip
 @options.output
 def command(
-    tasks_dir: Path, task_names: tuple[str, ...], results: str, withhold: str, form: str, output: Path | None
+    tasks_dir: Path,
+    task_names: tuple[str, ...],
+    results: str,
+    withhold: str,
+    everything: bool,
+    form: str,
+    output: Path | None,
 ) -> None:
-    """Print the leaderboard of all recorded submissions, and write it to leaderboard.md, .csv and .json.
+    """Print the leaderboard of all recorded submissions; with --output write it to leaderboard.md, .csv and .json too.
 
-    Needs the reference data of the tasks. The rule that makes the score is printed with it. Scores on hidden
-    tasks are rounded, and rank as they are printed.
+    Needs the reference data of the tasks. A record counts only for the very models and data that the tasks hold now.
+    Of a submission's versions the one is shown that was last asked for; a row's calls share one seed and the same
+    limits. The rule that makes the score is printed with it. Scores on hidden tasks are rounded, and rank as they are
+    printed.
     """
-    from harness.board.collect import collect
     from harness.board.formats import to_csv, to_json, to_markdown
     from harness.board.leaderboard import build_board
-    from harness.board.references import read_references, undefined_scores, withheld_tasks
+    from harness.cli.boards import collect_records, read_competition, run_command
     from harness.cli.tables import print_board
     from harness.execution.withhold import Withhold
     from harness.records import Records
 
-    references = read_references(tasks_dir, task_names)
-    withheld = withheld_tasks(tasks_dir, task_names, Withhold(withhold))
-    with Records(results, must_exist=True) as records, undefined_scores(tasks_dir):
-        rows = build_board(collect(records.newest(), references), references, withheld)
-    tasks = list(references)
-    texts = {"markdown": to_markdown(rows, tasks), "csv": to_csv(rows, tasks), "json": to_json(rows)}
+    competition = read_competition(tasks_dir, task_names)
+    with Records(results, must_exist=True) as records:
+        collected = collect_records(records, competition, everything=everything)
+    withheld = competition.withheld(Withhold(withhold))
+    board = build_board(
+        collected, competition.references, withheld, competition.notes(of_records=True),
+        lambda calls: run_command(calls, tasks_dir, results),
+    )  # fmt: skip
+    texts = {"markdown": to_markdown(board), "csv": to_csv(board), "json": to_json(board)}
     if form == "table":
-        print_board(rows, tasks)
+        print_board(board)
     else:
         click.echo(texts[form], nl=False)
     if output is not None:

@@ -7,13 +7,14 @@ from typing import Any
 
 from rich.console import Console
 
-from harness.cli.setup import Setup, prepare, warn
+from harness.cli.setup import Setup, note, prepare, warn
 from harness.cli.summary import Tally
 from harness.execution.progress import RunProgress
-from harness.execution.run import Plan, execute, make_plan
+from harness.execution.run import Plan, execute, make_plan, requests_of
 from harness.records import Records
 from harness.submission import Submission
 from harness.task.layout import find_tasks, hidden_names
+from harness.task.notes import notes_of
 from harness.task.task import Task, read_tasks
 
 
@@ -37,23 +38,33 @@ def prepare_run(
     """Read the tasks, and settle by the options of `options.execution` how calls are run; raises `UserError`."""
     files = find_tasks(tasks_dir, task_names)
     setup = prepare(execution, hidden_names(files))
-    return Run(submissions, read_tasks(files), setup)
+    tasks = read_tasks(files)
+    note_tasks(tasks)
+    return Run(submissions, tasks, setup)
+
+
+def note_tasks(tasks: Sequence[Task]) -> None:
+    """Say before anything runs what must be known of the tasks, for instance that nothing on them can be ranked."""
+    for task in tasks:
+        for line in notes_of(task):
+            note(f"{task.name}: {line}")
 
 
 def record_calls(run: Run, records: Records, console: Console, *, force: bool) -> tuple[Plan, Tally]:
     """Make the calls that are not recorded yet, and show how far they are; returns all calls, and their count."""
     settings, lanes = run.setup.settings, run.setup.lanes
     plan = make_plan(run.submissions, run.tasks, settings, records, force=force)
+    records.ask(requests_of(plan.calls))
     if plan.recorded:
         console.print(f"{len(plan.recorded)} of {len(plan.calls)} calls are recorded already in {records.name}")
     tally = Tally()
     for row in plan.recorded:
-        tally.add(row.planned.submission.name, row.planned.task.name, row.outcome, row.call_wall_s)
+        tally.add(row)
     try:
         with RunProgress(plan.missing, console, run.withheld) as progress:
-            for call, evaluation in execute(plan, settings, lanes, records, warn):
-                tally.add(call.submission.name, call.task.name, evaluation.outcome, evaluation.call_wall_s)
-                progress.seen(call, evaluation)
+            for row in execute(plan, settings, lanes, records, warn):
+                tally.add(row)
+                progress.seen(row)
     except KeyboardInterrupt:
         console.print(f"{tally.total} of {len(plan.calls)} calls are recorded; the same command continues.")
         raise

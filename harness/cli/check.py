@@ -35,6 +35,7 @@ def command(submission: str, tasks_dir: Path, task_names: tuple[str, ...], model
     """
     from rich.console import Console
 
+    from harness.cli.calls import note_tasks
     from harness.cli.setup import prepare, warn
     from harness.execution.check import forecast, try_submission
     from harness.submission import find_submission
@@ -46,6 +47,7 @@ def command(submission: str, tasks_dir: Path, task_names: tuple[str, ...], model
     files = find_tasks(tasks_dir, task_names)
     setup = prepare(execution, hidden_names(files))
     tasks = read_tasks(files)
+    note_tasks(tasks)
     withheld = [task.name for task in tasks if setup.settings.withhold.covers(task.hidden)]
     with console.status("calling the measure"):
         trial = try_submission(found, tasks, setup.settings, setup.lanes, models, warn)

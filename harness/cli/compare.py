@@ -68,7 +68,7 @@ def command(
     references = _require_references(run.tasks, tasks_dir)
     with Records(results) as records:
         plan, _ = record_calls(run, records, console, force=force)
-        rows = compare(records.newest({call.key for call in plan.calls}), references, families, run.withheld)
+        rows = compare(records.newest([call.key for call in plan.calls]), references, families, run.withheld)
     _print_rows(rows, list(references), console)
     if not run.setup.settings.sandboxed:
         console.print(UNSAFE, style="bold red", markup=False)
@@ -112,18 +112,12 @@ def _require_directory(output: Path) -> None:
 
 
 def _require_references(tasks: "Sequence[Task]", tasks_dir: Path) -> "dict[str, Reference]":
-    """Return the reference data of all tasks; raises `UserError` where a score cannot be computed of any values."""
-    from harness.board.references import undefined_scores
-    from scoring import TaskCalls, score_submission
-
+    """Return the reference data of all tasks; raises `UserError` where there is none."""
     missing = [task.name for task in tasks if task.reference is None]
     if missing:
         remedy = "name the tasks that have some by --task"
         raise UserError(f"no reference data of {', '.join(missing)}", file=tasks_dir, remedy=remedy)
-    found = {task.name: task.reference for task in tasks if task.reference is not None}
-    with undefined_scores(tasks_dir):
-        score_submission({name: TaskCalls(known.grid, known.gaps, known.gaps) for name, known in found.items()})
-    return found
+    return {task.name: task.reference for task in tasks if task.reference is not None}
 
 
 def _print_rows(rows: "Sequence[MeasureRow]", tasks: Sequence[str], console: "Console") -> None:

@@ -90,7 +90,13 @@ keras = _option(
     type=click.Choice(["2", "3"]),
     help="Which Keras `tf.keras` means. Default: what the submission asks for, else 3.",
 )
-seed = _option("--seed", type=int, default=0, show_default=True, help="Seed of the run; every call derives its own.")
+seed = _option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=0,
+    show_default=True,
+    help="Seed of the run; every call derives its own.",
+)
 sandbox = _option(
     "--sandbox", "sandbox_mode", type=click.Choice(["auto", "fast", "fresh", "landlock", "docker"]), default="auto",
     show_default=True,
@@ -114,6 +120,14 @@ withhold = _option(
 unsafe = _option(
     "--unsafe-no-sandbox", is_flag=True,
     help="Run without any isolation. For your own code only: such results are marked and never ranked.",
+)  # fmt: skip
+everything = click.option(
+    "--all", "everything", is_flag=True, help="Show all versions and settings of a submission, a row each."
+)
+names = click.option(
+    "--as", "names", multiple=True, metavar="NAME",
+    help="What to call a SUBMISSION, whatever its metadata says; once for each, in their order. A name that is known "
+    "makes it a new version of that submission.",
 )  # fmt: skip
 force = click.option("--force", is_flag=True, help="Make calls again that are recorded already.")
 output = click.option(

@@ -13,6 +13,7 @@ from harness.cli import options
 @options.tasks
 @options.task
 @options.results
+@options.names
 @options.execution
 @options.force
 def command(
@@ -20,6 +21,7 @@ def command(
     tasks_dir: Path,
     task_names: tuple[str, ...],
     results: str,
+    names: tuple[str, ...],
     force: bool,
     **execution: Any,
 ) -> int:
@@ -27,19 +29,23 @@ def command(
 
     A SUBMISSION is a .py file, a directory or a zip with complexity.py, or the name of a baseline, which may
     have parameters, as in vc_dim:image_side=28. Every call is recorded as it ends; the same command again makes
-    only the calls that are missing.
+    only the calls that are missing. Two of these at once share the work.
 
     Example: pgdl run my_measure.py distance_from_init --tasks task_data
     """
     from harness.cli.calls import prepare_run, record_calls
+    from harness.cli.names import settle_names
+    from harness.cli.setup import note
     from harness.cli.summary import print_summary
     from harness.cli.tables import wide_console
     from harness.records import Records
     from harness.submission import find_submissions
 
     console = wide_console()
-    run = prepare_run(find_submissions(submissions), tasks_dir, task_names, execution)
+    run = prepare_run(find_submissions(submissions, names, note), tasks_dir, task_names, execution)
     with Records(results) as records:
+        for line in settle_names(run.submissions, records, given=bool(names)):
+            note(line)
         _, tally = record_calls(run, records, console, force=force)
     sandboxed = run.setup.settings.sandboxed
     code = print_summary(tally, records.name, console, sandboxed=sandboxed, withheld=run.withheld)

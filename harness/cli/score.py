@@ -1,7 +1,8 @@
 """`pgdl score`: scores of recorded runs, or of the competition's own `.predict` files."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from harness.cli import options
 from harness.errors import UserError
 
 if TYPE_CHECKING:
+    from harness.cli.boards import Competition
     from harness.task.reference import Reference
     from scoring import SubmissionScore
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 @options.task
 @options.results
 @options.withhold
+@options.everything
 @click.option(
     "--reference", type=click.Path(path_type=Path), metavar="DIR",
     help="Reference data: DIR/TASK/model_configs.json. Default: that of --tasks.",
@@ -43,36 +46,39 @@ def command(
     task_names: tuple[str, ...],
     results: str,
     withhold: str,
+    everything: bool,
     reference: Path | None,
     predictions: Path | None,
     form: str,
 ) -> int:
     """Score recorded submissions (all, or those named), or a directory of `.predict` files.
 
-    The score is the competition's own number; the printed form of its paper, Kendall's rank correlation
-    and the granulated Kendall coefficient stand beside it. Those of hidden tasks are rounded. Exit code 1 if a
-    task has no score.
+    SUBMISSION is whatever pgdl run takes, and means the files as they are now; or the name of a recorded submission,
+    and means the version that was last asked for. The score is the competition's own number; the printed form of its
+    paper, Kendall's rank correlation and the granulated Kendall coefficient stand beside it. Those of hidden tasks are
+    rounded. Exit code 1 if a task has no score.
 
     Example: pgdl score --reference reference_data --predictions my_predictions
     """
-    from harness.board.references import read_references, undefined_scores, withheld_tasks
     from harness.board.rounding import rounded
+    from harness.cli.boards import read_competition
     from harness.execution.withhold import Withhold
 
     if predictions is not None and submissions:
         raise UserError("--predictions scores files: name no SUBMISSION with it")
-    references = read_references(reference or tasks_dir, task_names)
-    withheld = withheld_tasks(reference or tasks_dir, task_names, Withhold(withhold)) & references.keys()
-    with undefined_scores(reference or tasks_dir):
-        if predictions is not None:
-            scores = {predictions.resolve().name: _score_predictions(predictions, references)}
-        else:
-            scores = _score_records(submissions, results, references)
-    _show({name: rounded(score, withheld) for name, score in scores.items()}, withheld, form)
-    return 0 if all(score.complete for score in scores.values()) else 1
+    competition = read_competition(tasks_dir, task_names, reference)
+    withheld = competition.withheld(Withhold(withhold))
+    remarks = competition.notes(of_records=predictions is None)
+    if predictions is not None:
+        scores = [(predictions.resolve().name, _score_predictions(predictions, competition.references))]
+    else:
+        scores, more = _score_records(submissions, tasks_dir, results, competition, everything=everything)
+        remarks = [*remarks, *more]
+    _show([(name, rounded(score, withheld)) for name, score in scores], remarks, withheld, form)
+    return 0 if all(score.complete for _, score in scores) else 1
 
 
-def _score_predictions(directory: Path, references: "dict[str, Reference]") -> "SubmissionScore":
+def _score_predictions(directory: Path, references: "Mapping[str, Reference]") -> "SubmissionScore":
     from harness.board.predictions import read_predictions
     from scoring import TaskCalls, score_submission
 
@@ -82,33 +88,43 @@ def _score_predictions(directory: Path, references: "dict[str, Reference]") -> "
 
 
 def _score_records(
-    names: tuple[str, ...], results: str, references: "dict[str, Reference]"
-) -> "dict[str, SubmissionScore]":
-    from harness.board.collect import collect
+    arguments: Sequence[str], tasks_dir: Path, results: str, competition: "Competition", *, everything: bool
+) -> "tuple[list[tuple[str, SubmissionScore]], list[str]]":
+    """Return the scores of what the arguments mean, or of everything, and what must be said beside them."""
+    from harness.board import remarks
     from harness.board.leaderboard import score_calls
+    from harness.cli.boards import choose, collect_records, run_command
     from harness.records import Records
 
     with Records(results, must_exist=True) as records:
-        collected = {calls.submission: calls for calls in collect(records.newest(), references)}
-        for name in names:
-            if name not in collected:
-                known = ", ".join(collected) or "none"
-                raise UserError(f"no records of {name!r}", file=records.name, remedy=f"recorded here: {known}")
-        if not collected:
+        collected = collect_records(records, competition, everything=everything)
+        if arguments:
+            collected = choose(collected, arguments, records.name)
+        if not collected.shown:
             raise UserError("no records of these tasks", file=records.name, remedy="run `pgdl run SUBMISSION` first")
-    return {name: score_calls(collected[name], references) for name in names or collected}
+    labels = remarks.settings_labels(collected.shown)
+    scores = [
+        (f"{calls.submission} ({label})" if label else calls.submission, score_calls(calls, competition.references))
+        for calls, label in zip(collected.shown, labels, strict=True)
+    ]
+    command = partial(run_command, tasks=tasks_dir, results=results)
+    return scores, remarks.of_records(collected, competition.references, command)
 
 
-def _show(scores: "dict[str, SubmissionScore]", withheld: Collection[str], form: str) -> None:
+def _show(
+    scores: "Sequence[tuple[str, SubmissionScore]]", remarks: Sequence[str], withheld: Collection[str], form: str
+) -> None:
     if form == "table":
         from harness.cli.tables import print_score
 
-        for name, score in scores.items():
+        for name, score in scores:
             print_score(name, score, withheld)
+        for line in remarks:
+            click.secho(line, dim=True)
         return
     from harness.board.formats import score_object
 
     rounded = {"rounded": sorted(withheld)} if withheld else {}
-    objects = [{"submission": name} | rounded | score_object(score) for name, score in scores.items()]
+    objects = [{"submission": name} | rounded | score_object(score) for name, score in scores]
     content = objects[0] if len(objects) == 1 else {"submissions": objects}
-    click.echo(json.dumps(content, indent=1, allow_nan=False))
+    click.echo(json.dumps(content | {"remarks": list(remarks)}, indent=1, allow_nan=False))

@@ -77,3 +77,8 @@ def _isolation(options: dict[str, Any], hidden: Collection[str]) -> Isolation:
 def warn(message: str) -> None:
     """Say what does not work here, in one line on standard error."""
     click.secho(f"pgdl: {message}", err=True, fg="yellow")
+
+
+def note(message: str) -> None:
+    """Say what is worth knowing, in one line on standard error."""
+    click.echo(f"pgdl: {message}", err=True)

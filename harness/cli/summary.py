@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from harness.cli.setup import UNSAFE
+from harness.execution.run import Recorded
 from harness.sandbox.outcome import Outcome
 
 #: What is said wherever something is not shown.
@@ -22,10 +23,11 @@ class Tally:
         self.outcomes: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)  #: by submission and task
         self.seconds: defaultdict[tuple[str, str], array[float]] = defaultdict(lambda: array("d"))
 
-    def add(self, submission: str, task: str, outcome: str, seconds: float) -> None:
+    def add(self, row: Recorded) -> None:
         """Take note of a call that is over and recorded."""
-        self.outcomes[submission, task][outcome] += 1
-        self.seconds[submission, task].append(seconds)
+        submission, task = row.planned.submission.name, row.planned.task.name
+        self.outcomes[submission, task][row.outcome] += 1
+        self.seconds[submission, task].append(row.call_wall_s)
 
     @property
     def total(self) -> int:

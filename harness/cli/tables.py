@@ -1,12 +1,13 @@
 """Tables on the terminal."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
+from rich.text import Text
 
-from harness.board.formats import cells, headings, notes
-from harness.board.leaderboard import Row
+from harness.board.formats import cells, headings, notes, official
+from harness.board.leaderboard import Board
 from harness.board.rounding import DECIMALS, rounding_note
 from scoring import RULE, SubmissionScore, TaskScore
 
@@ -19,19 +20,19 @@ def wide_console() -> Console:
     return console
 
 
-def print_board(rows: Sequence[Row], tasks: Sequence[str]) -> None:
-    """Print the leaderboard and the rule that makes it."""
+def print_board(board: Board) -> None:
+    """Print the leaderboard and the rule that makes it; names are never cut."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    left = (1, 2)
-    for position, heading in enumerate(headings(tasks)):
-        table.add_column(heading, justify="left" if position in left else "right", no_wrap=position != 1)
-    for row in rows:
+    for heading in headings(board):
+        justify: JustifyMethod = "left" if heading in ("submission", "", "settings") else "right"
+        table.add_column(Text(heading), justify=justify, no_wrap=True)
+    for row in board.rows:
         style = None if row.kind == "submission" and row.sandboxed else "dim"
-        table.add_row(*cells(row, tasks), style=style)
+        table.add_row(*map(Text, cells(row, board)), style=style)
     console = wide_console()
     console.print(table)
     console.print()
-    for note in notes(rows):
+    for note in notes(board):
         console.print(note, style="dim", markup=False, highlight=False)
 
 
@@ -43,9 +44,9 @@ def print_score(name: str, result: SubmissionScore, withheld: Collection[str]) -
         table.add_column(heading, justify="left" if heading in ("task", "limiting pair") else "right")
     for task, score in result.tasks.items():
         if isinstance(score, TaskScore):
-            table.add_row(task, *_figures(score, DECIMALS if task in withheld else 4))
+            table.add_row(*map(Text, [task, *_figures(score, DECIMALS if task in withheld else 4)]))
         else:
-            table.add_row(task, "-", "-", "-", "-", "", f"failed: {score}")
+            table.add_row(*map(Text, [task, "-", "-", "-", "-", "", f"failed: {score}"]))
     decimals = DECIMALS if withheld else 4
     total = "none" if result.score is None else f"{result.score:.{decimals}f}"
     console.print(f"{name}: score {total}", style="bold", markup=False, highlight=False)
@@ -57,7 +58,11 @@ def print_score(name: str, result: SubmissionScore, withheld: Collection[str]) -
 
 def _figures(score: TaskScore, decimals: int) -> list[str]:
     """The cells of one task; correlations have as many digits as scores, or what is left of them by rounding."""
-    scores = [f"{100 * score.official:.{decimals}f}", f"{100 * score.printed:.{decimals}f}"]
-    correlations = [f"{number:.{min(decimals + 2, 4)}f}" for number in (score.kendall, score.granulated_kendall)]
+    printed = "-" if score.printed is None else f"{100 * score.printed:.{decimals}f}"
+    correlations = [_correlation(number, decimals) for number in (score.kendall, score.granulated_kendall)]
     pair = min(score.official_pairs, key=lambda pair: score.official_pairs[pair], default=("-",))
-    return [*scores, *correlations, str(score.n_models), " x ".join(pair)]
+    return [official(score, decimals), printed, *correlations, str(score.n_models), score.undefined or " x ".join(pair)]
+
+
+def _correlation(number: float | None, decimals: int) -> str:
+    return "-" if number is None else f"{number:.{min(decimals + 2, 4)}f}"

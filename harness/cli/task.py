@@ -107,6 +107,8 @@ def validate(ctx: click.Context, directory: Path | None, tasks_dir: Path, task_n
         if isinstance(outcome, InvalidTaskError):
             click.echo("\n".join(outcome.problems))
         click.echo(f"{files.name}: {_verdict(outcome, files)}")
+        for line in _notes(outcome):
+            click.echo(f"{files.name}: note: {line}")
     ctx.exit(2 if any(isinstance(outcome, InvalidTaskError) for outcome in outcomes.values()) else 0)
 
 
@@ -120,6 +122,17 @@ def _check_reference(files: "TaskFiles") -> "Reference | InvalidTaskError":
     reference = problems.attempt(read_reference, files.reference)
     problems.attempt(lambda: files.hidden)
     return InvalidTaskError(problems.lines) if problems.lines or reference is None else reference
+
+
+def _notes(outcome: "Task | Reference | InvalidTaskError") -> list[str]:
+    """What to know of a valid task."""
+    from harness.task.notes import notes_of, notes_of_reference
+    from harness.task.problems import InvalidTaskError
+    from harness.task.task import Task
+
+    if isinstance(outcome, InvalidTaskError):
+        return []
+    return notes_of(outcome) if isinstance(outcome, Task) else notes_of_reference(outcome)
 
 
 def _verdict(outcome: "Task | Reference | InvalidTaskError", files: "TaskFiles") -> str:

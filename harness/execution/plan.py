@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import harness
+from harness.configuration import Configuration
 from harness.execution.settings import Settings
 from harness.submission import Submission
 from harness.task.model import Model
@@ -20,9 +20,14 @@ class PlannedCall:
     submission: Submission
     task: Task
     model: Model
-    keras: int
+    configuration: Configuration
     seed: int
     key: str
+
+    @property
+    def keras(self) -> int:
+        """Which Keras `tf.keras` means."""
+        return self.configuration.keras
 
 
 def plan_calls(submissions: Sequence[Submission], tasks: Sequence[Task], settings: Settings) -> list[PlannedCall]:
@@ -33,7 +38,7 @@ def plan_calls(submissions: Sequence[Submission], tasks: Sequence[Task], setting
     """
     calls = []
     for submission in submissions:
-        keras = settings.keras or submission.metadata.keras or 3
+        configuration = settings.configuration(settings.keras or submission.metadata.keras or 3)
         digest = submission.digest
         for task in tasks:
             models = list(task.models)
@@ -42,9 +47,8 @@ def plan_calls(submissions: Sequence[Submission], tasks: Sequence[Task], setting
                 # The seed depends on what the call is about, never on its place in a run.
                 seed = int(_digest(settings.seed, digest, task.name, model.digest)[:8], 16)
                 about = (submission.name, digest, task.name, model.id, model.digest, task.data.digest)
-                limits = (settings.time_limit_s, settings.time_budget, settings.limits.memory_bytes)
-                key = _digest(harness.__version__, *about, *limits, seed, keras, settings.sandboxed)
-                calls.append(PlannedCall(submission, task, model, keras, seed, key))
+                key = _digest(*about, seed, configuration.id)
+                calls.append(PlannedCall(submission, task, model, configuration, seed, key))
     return calls
 
 

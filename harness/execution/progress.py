@@ -17,7 +17,7 @@ from rich.progress import (
 )
 
 from harness.execution.plan import PlannedCall
-from harness.records import Evaluation
+from harness.execution.run import Recorded
 from harness.sandbox.outcome import Outcome
 
 #: Submissions that have a line each on a terminal; of more only the sum is shown.
@@ -64,14 +64,14 @@ class RunProgress:
     ) -> None:
         self._bars.stop()
 
-    def seen(self, call: PlannedCall, evaluation: Evaluation) -> None:
+    def seen(self, row: Recorded) -> None:
         """Take note of a call that is over."""
-        name = call.submission.name
+        name = row.planned.submission.name
         self._left[name] -= 1
-        if evaluation.outcome != Outcome.OK:
+        if row.outcome != Outcome.OK:
             self._failed[name] += 1
-            if evaluation.task not in self._withheld:
-                self._show(name, evaluation)
+            if row.planned.task.name not in self._withheld:
+                self._show(name, row)
         failed = f"{self._failed[name]} failed" if self._failed[name] else ""
         self._bars.start_task(self._lines[name])
         self._bars.update(self._lines[name], advance=1, failed=failed)
@@ -81,10 +81,10 @@ class RunProgress:
                 f"{name}: {self._total[name]} calls done {failed}".rstrip(), markup=False, soft_wrap=True
             )
 
-    def _show(self, name: str, evaluation: Evaluation) -> None:
+    def _show(self, name: str, row: Recorded) -> None:
         self._shown[name] += 1
         if self._shown[name] <= SHOWN_FAILURES:
-            where = f"{name} on {evaluation.task}/{evaluation.model}"
-            self._console.print(f"{where}: {evaluation.outcome}: {evaluation.message}", markup=False, soft_wrap=True)
+            where = f"{name} on {row.planned.task.name}/{row.planned.model.id}"
+            self._console.print(f"{where}: {row.outcome}: {row.message}", markup=False, soft_wrap=True)
         elif self._shown[name] == SHOWN_FAILURES + 1:
             self._console.print(f"{name}: further failures are counted below", markup=False)

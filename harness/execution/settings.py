@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+import harness
+from harness.configuration import Configuration
 from harness.execution.budget import TimeBudget
+from harness.execution.versions import library_versions
 from harness.execution.withhold import Withhold
 from harness.sandbox.docker import Docker
 from harness.sandbox.isolation import Isolation
@@ -25,7 +28,7 @@ class Settings:
     limits: Limits
     time_limit_s: float = 300.0
     time_budget: TimeBudget = TimeBudget.EACH
-    seed: int = 0
+    seed: int = 0  #: of the run; every call derives its own
     keras: int | None = None  #: overrides what submissions ask for
     isolation: Isolation = Isolation.BUBBLEWRAP
     docker: Docker | None = None  #: how containers are made, if that is the isolation
@@ -36,3 +39,16 @@ class Settings:
     def sandboxed(self) -> bool:
         """Whether submissions are kept from this machine at all."""
         return self.isolation is not Isolation.NONE
+
+    def configuration(self, keras: int) -> Configuration:
+        """What a record keeps of these settings, for calls with that version of Keras."""
+        return Configuration(
+            run_seed=self.seed,
+            keras=keras,
+            time_limit_s=self.time_limit_s,
+            time_budget=str(self.time_budget),
+            memory_limit_bytes=self.limits.memory_bytes,
+            isolation=str(self.isolation) if self.docker is None else self.docker.isolation,
+            versions=library_versions(keras) if self.docker is None else self.docker.image_id,
+            harness_version=harness.__version__,
+        )

@@ -29,6 +29,7 @@ class Starters:
 
     def __init__(self, settings: Settings, warn: Callable[[str], None]) -> None:
         self._settings, self._warn = settings, warn
+        self._prepared: set[int] = set()
         self._zygotes: dict[int, Zygote] = {}
         self._keeper: Keeper | None = None
         self._groups: RunGroup | None = None
@@ -44,24 +45,24 @@ class Starters:
             self._groups.close()
 
     def prepare(self, versions: Iterable[int], staging: Staging, threads: int, gpu: Gpu | None) -> None:
-        """Start what the versions of Keras need, and try it with a call whose value is known.
+        """Start what the versions of Keras need, if it is not there yet, and try it with a call whose value is known.
 
         Where fast starts do not work, `auto` warns and goes on with fresh ones; `fast` raises `UserError`.
         """
-        if self._settings.docker is not None:
+        new = set(versions) - self._prepared
+        self._prepared |= new
+        if self._settings.docker is not None and self._keeper is None:
             self._keeper = Keeper()
-        if self._settings.isolation is Isolation.BUBBLEWRAP:
+        if self._settings.isolation is Isolation.BUBBLEWRAP and self._groups is None:
             with suppress(NoCgroupError):  # then the memory watch keeps the limit alone, as `pgdl doctor` says
                 self._groups = RunGroup()
         if not self._forks:
             return
-        jobs = {
-            keras: trial_job(staging, CONTROL, keras=keras, threads=threads, gpu=gpu) for keras in sorted(set(versions))
-        }
+        jobs = {keras: trial_job(staging, CONTROL, keras=keras, threads=threads, gpu=gpu) for keras in sorted(new)}
         try:
-            self._zygotes = {keras: Zygote(job) for keras, job in jobs.items()}
-            for keras, zygote in self._zygotes.items():
-                zygote.wait_until_ready()
+            self._zygotes |= {keras: Zygote(job) for keras, job in jobs.items()}
+            for keras in jobs:
+                self._zygotes[keras].wait_until_ready()
                 result = run_trial(self.starter(keras), jobs[keras], 0, CONTROL.time_limit_s)
                 if not CONTROL.caught(result):
                     raise StartError(f"{result.outcome} {result.message or result.value}")
@@ -107,6 +108,6 @@ class Starters:
         isolation = self._settings.isolation
         if isolation is Isolation.BUBBLEWRAP:
             return f"{isolation}/{Starts.FAST if self._zygotes else Starts.FRESH}"
-        if self._settings.docker is not None and self._settings.docker.runtime is not None:
-            return f"{isolation}/{self._settings.docker.runtime}"
+        if self._settings.docker is not None:
+            return self._settings.docker.isolation
         return str(isolation)

@@ -1,6 +1,7 @@
-"""Records: one row per call, written as soon as it is known."""
+"""Records: one row per call, written as soon as it is known; and what was asked for."""
 
 from harness.records.evaluation import Evaluation
+from harness.records.request import Request
 from harness.records.store import Records
 
-__all__ = ["Evaluation", "Records"]
+__all__ = ["Evaluation", "Records", "Request"]

@@ -1,31 +1,12 @@
 """The record of one call: a row of the table `evaluations`, every column explained where it stands."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Float, String, Text, TypeDecorator
-from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column
+from sqlalchemy import JSON, BigInteger, Float, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
 
-
-class UtcDateTime(TypeDecorator[datetime]):
-    """A time in UTC that comes back aware from every database; SQLite would forget the zone."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Store in UTC."""
-        return value.astimezone(UTC) if value is not None else None
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Return in UTC."""
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-class Base(MappedAsDataclass, DeclarativeBase):
-    """Tables of the results database."""
+from harness.records.tables import Base, UtcDateTime
 
 
 class Evaluation(Base, kw_only=True):
@@ -39,11 +20,11 @@ class Evaluation(Base, kw_only=True):
     id: Mapped[int] = mapped_column(primary_key=True, init=False, comment="Counts the rows of this table.")
     key: Mapped[str] = mapped_column(
         String(64), index=True,
-        comment="What makes a call the same call: SHA-256 of names and digests of submission, model and data, "
-        "harness version, limits, seed, Keras version and whether a sandbox was used.",
+        comment="What makes a call the same call: SHA-256 of names and digests of submission, model and data, seed "
+        "and configuration.",
     )  # fmt: skip
     submission: Mapped[str] = mapped_column(String(80), index=True, comment="Name of the submission.")
-    submission_digest: Mapped[str] = mapped_column(String(64), comment="SHA-256 of its files.")
+    submission_digest: Mapped[str] = mapped_column(String(64), comment="SHA-256 of its files: which version it is.")
     is_baseline: Mapped[bool] = mapped_column(comment="Whether it is one of the harness' own baselines.")
     task: Mapped[str] = mapped_column(String(200), index=True, comment="Name of the task.")
     model: Mapped[str] = mapped_column(String(200), comment="Name of the model's directory, e.g. model_12.")
@@ -77,9 +58,16 @@ class Evaluation(Base, kw_only=True):
         comment="`each`: the limit binds every call; `average`: its sum over a task's models binds the task.",
     )
     memory_limit_bytes: Mapped[int] = mapped_column(BigInteger, comment="The memory limit in force.")
-    seed: Mapped[int] = mapped_column(BigInteger, comment="Seed of Python, NumPy and TensorFlow before the call.")
+    configuration: Mapped[str] = mapped_column(
+        String(12), comment="Tells apart how calls were made: run seed, Keras, limits, kind of sandbox, versions."
+    )
+    run_seed: Mapped[int] = mapped_column(BigInteger, comment="Seed of the run (`--seed`).")
+    seed: Mapped[int] = mapped_column(
+        BigInteger, comment="Seed of Python, NumPy and TensorFlow before the call, derived from the run's."
+    )
     keras: Mapped[int] = mapped_column(comment="Which Keras `tf.keras` meant: 2 or 3.")
     sandbox: Mapped[str] = mapped_column(String(32), comment="How the call was isolated; `none` never ranks.")
+    versions: Mapped[str] = mapped_column(Text, comment="Versions of the libraries that values depend on.")
     harness_version: Mapped[str] = mapped_column(String(32), comment="Version of pgdl-harness.")
     environment: Mapped[dict[str, Any]] = mapped_column(
         JSON, comment="Versions of Python, TensorFlow, Keras, NumPy, the kernel; processor, threads and GPU."

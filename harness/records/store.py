@@ -1,20 +1,24 @@
 """The results database: SQLite by default, any SQLAlchemy URL (PostgreSQL) where there is one."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, NamedTuple, Self
 
 import sqlalchemy
-from sqlalchemy import URL, func, select
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy import URL, ColumnElement, Row, func, select
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from harness.errors import UserError
+from harness.records.claims import Claims, chunks
 from harness.records.evaluation import Evaluation
+from harness.records.request import Request
+from harness.records.tables import Base
 
 #: Seconds that a writer waits for another harness that is writing to the same file.
 BUSY_S = 60
@@ -22,11 +26,20 @@ BUSY_S = 60
 #: Rows that are in memory at once while all are read; each holds up to 16 KB of output.
 ROWS_AT_ONCE = 500
 
-TABLE = Evaluation.metadata.tables[Evaluation.__tablename__]
+#: Columns that may be long; everything that only counts or scores leaves them out.
+LONG = ("environment", "output_tail")
+
+
+class Ended(NamedTuple):
+    """What a run must know of a call that is recorded."""
+
+    key: str
+    outcome: str
+    call_wall_s: float
 
 
 class Records:
-    """The table `evaluations` of one database; every row is on disk when `add` returns.
+    """The tables of one database; every row is on disk when the method that adds it returns.
 
     Raises `UserError` where the database cannot be opened, read or written; what was written stays.
     """
@@ -68,28 +81,68 @@ class Records:
             session.add(evaluation)
             session.commit()
 
-    def newest(self, keys: Collection[str] | None = None) -> Iterator[Evaluation]:
-        """Yield the newest row of each key, oldest first, a few at a time; `keys` limits them."""
-        wanted = set(keys) if keys is not None else None
-        newest = select(func.max(Evaluation.id)).group_by(Evaluation.key)
-        rows = select(Evaluation).where(Evaluation.id.in_(newest)).order_by(Evaluation.id)
+    def ask(self, requests: Iterable[Request]) -> None:
+        """Write down what a run was asked for."""
         with self._session() as session:
-            for row in session.scalars(rows, execution_options={"yield_per": ROWS_AT_ONCE}):
-                if wanted is None or row.key in wanted:
-                    yield row
+            session.add_all(requests)
+            session.commit()
+
+    def requests(self) -> list[Request]:
+        """Return the last request of every version, task and configuration, oldest first."""
+        same = (Request.submission, Request.submission_digest, Request.task, Request.configuration, Request.source)
+        newest = select(func.max(Request.id)).group_by(*same)
+        with self._session() as session:
+            return list(session.scalars(select(Request).where(Request.id.in_(newest)).order_by(Request.id)))
+
+    def claims(self) -> Claims:
+        """Return a context in which this run claims calls."""
+        return Claims(self._begin)
+
+    def ended(self, keys: Collection[str]) -> list[Ended]:
+        """Return outcome and time of the newest record of each key that has one."""
+        table = Evaluation.__table__.columns
+        rows = self._with_keys([table.key, table.outcome, table.call_wall_s], keys)
+        return [Ended(row.key, row.outcome, row.call_wall_s) for row in rows]
+
+    def newest(self, keys: Collection[str]) -> Iterator[Row[Any]]:
+        """Yield the newest record of each of the keys, without the columns of `LONG`."""
+        yield from self._with_keys(short_columns(), keys)
+
+    def newest_of(self, *conditions: ColumnElement[bool], long: bool = False) -> Iterator[Row[Any]]:
+        """Yield the newest record of each key among those that meet the conditions, oldest first.
+
+        `long` adds the columns of `LONG`.
+        """
+        columns = list(Evaluation.__table__.columns) if long else short_columns()
+        newest = select(func.max(Evaluation.id)).where(*conditions).group_by(Evaluation.key)
+        with self._begin() as connection:
+            rows = select(*columns).where(Evaluation.id.in_(newest)).order_by(Evaluation.id)
+            yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(rows)
+
+    def _with_keys(self, columns: Sequence[ColumnElement[Any]], keys: Collection[str]) -> Iterator[Row[Any]]:
+        """Ask by the index, a few hundred keys at a time: the table may be thousands of times as long."""
+        with self._begin() as connection:
+            for part in chunks(list(keys)):
+                newest = select(func.max(Evaluation.id)).where(Evaluation.key.in_(part)).group_by(Evaluation.key)
+                yield from connection.execute(select(*columns).where(Evaluation.id.in_(newest)).order_by(Evaluation.id))
 
     def _create(self) -> None:
+        for table in Base.metadata.sorted_tables:
+            with self._begin() as connection:
+                connection.execute(CreateTable(table, if_not_exists=True))
+                found = {column["name"] for column in sqlalchemy.inspect(connection).get_columns(table.name)}
+            missing = sorted(set(table.columns.keys()) - found)
+            if missing:
+                remedy = "it was written by another version: name another one with --results"
+                raise UserError(f"table {table.name} lacks columns {', '.join(missing)}", file=self.name, remedy=remedy)
+            with self._begin() as connection:
+                for index in table.indexes:
+                    connection.execute(CreateIndex(index, if_not_exists=True))
+
+    @contextmanager
+    def _begin(self) -> Iterator[Connection]:
         with self._guard(), self._engine.begin() as connection:
-            connection.execute(CreateTable(TABLE, if_not_exists=True))
-        with self._guard():
-            found = {column["name"] for column in sqlalchemy.inspect(self._engine).get_columns(TABLE.name)}
-        missing = sorted(set(TABLE.columns.keys()) - found)
-        if missing:
-            remedy = "it was written by another version: name another one with --results"
-            raise UserError(f"table {TABLE.name} lacks columns {', '.join(missing)}", file=self.name, remedy=remedy)
-        with self._guard(), self._engine.begin() as connection:
-            for index in TABLE.indexes:
-                connection.execute(CreateIndex(index, if_not_exists=True))
+            yield connection
 
     @contextmanager
     def _session(self) -> Iterator[Session]:
@@ -101,7 +154,14 @@ class Records:
         """Turn what a user can mend (full disk, wrong file, server away) into one line."""
         try:
             yield
+        except IntegrityError:
+            raise  # no fault of the database: `Claims` tries again
         except DBAPIError as error:
             reason = " ".join(str(error.orig).split())
             remedy = "what was finished before is kept; mend this and run the same command again"
             raise UserError(f"the results database failed: {reason}", file=self.name, remedy=remedy) from error
+
+
+def short_columns() -> Sequence[ColumnElement[Any]]:
+    """Return the columns of a record but those of `LONG`."""
+    return [column for column in Evaluation.__table__.columns if column.name not in LONG]

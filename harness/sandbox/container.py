@@ -1,13 +1,12 @@
 """A worker in a container: started, found, watched and removed through the client of a container engine."""
 
-import hashlib
-import os
 import secrets
 import signal
 import subprocess
 import time
 from pathlib import Path
 
+from harness.place import own, place, started
 from harness.sandbox.body import StartError, shell_status
 from harness.sandbox.storage import Storage
 
@@ -110,7 +109,7 @@ def ask(*arguments: str) -> str:
 
 def new_name() -> str:
     """A name that no container has; it says which harness made it."""
-    return f"{_prefix(_place(), os.getpid(), _started(os.getpid()))}{secrets.token_hex(6)}"
+    return f"{_prefix(*own())}{secrets.token_hex(6)}"
 
 
 class Keeper:
@@ -121,13 +120,11 @@ class Keeper:
 
     def __init__(self) -> None:
         """Remove what harnesses left that were killed together with their keepers, and start keeping."""
-        place = _place()
-        for name in ask("ps", "--all", "--filter", f"name=pgdl-{place}-", "--format", "{{.Names}}").split():
-            pid, started = name.split("-")[2:4]
-            if _started(int(pid)) != started:
+        for name in ask("ps", "--all", "--filter", f"name=pgdl-{place()}-", "--format", "{{.Names}}").split():
+            pid, since = name.split("-")[2:4]
+            if started(int(pid)) != since:
                 ask("rm", "--force", "--volumes", name)
-        own = _prefix(place, os.getpid(), _started(os.getpid()))
-        remove = f"{CLIENT} ps --all --quiet --filter name={own} | xargs -r {CLIENT} rm --force --volumes"
+        remove = f"{CLIENT} ps --all --quiet --filter name={_prefix(*own())} | xargs -r {CLIENT} rm --force --volumes"
         script = f"cat; for attempt in 1 2 3 4 5; do {remove} && break; sleep 2; done"
         self._process = subprocess.Popen(
             ["/bin/sh", "-c", script], start_new_session=True,
@@ -139,19 +136,5 @@ class Keeper:
         self._process.communicate()
 
 
-def _prefix(place: str, pid: int, started: str) -> str:
-    return f"pgdl-{place}-{pid}-{started}-"
-
-
-def _place() -> str:
-    """Where process ids mean the same: this machine since it was started, and this process namespace."""
-    boot = Path("/proc/sys/kernel/random/boot_id").read_text()
-    return hashlib.sha256(f"{boot}{Path('/proc/self/ns/pid').readlink()}".encode()).hexdigest()[:12]
-
-
-def _started(pid: int) -> str:
-    """When a process started, in clock ticks; nothing if there is none."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except OSError:
-        return ""
+def _prefix(where: str, pid: int, since: str) -> str:
+    return f"pgdl-{where}-{pid}-{since}-"

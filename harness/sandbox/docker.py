@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from base64 import b64encode
 from dataclasses import dataclass
+from functools import cached_property
 
 from harness.errors import UserError
 from harness.sandbox.bubblewrap import FIRST_UID_OF_FEW, HOME, JOB_DIRECTORIES, SCRATCH
@@ -70,6 +71,22 @@ class Docker:
             "-i", *(f"{variable}={value}" for variable, value in environment.items()),  # of `env`: this and no more
             "python", "-I", "-B", "-u", "-c", BOOTSTRAP, program, *JOB_DIRECTORIES,
         ]  # fmt: skip
+
+    @property
+    def isolation(self) -> str:
+        """How a record names this kind of sandbox."""
+        return f"docker/{self.runtime}" if self.runtime else "docker"
+
+    @cached_property
+    def image_id(self) -> str:
+        """Return what tells the image from every other, which fixes the versions of all libraries in it.
+
+        Raises `UserError` where the engine does not answer.
+        """
+        try:
+            return f"image {_ask('image', 'inspect', '--format', '{{.Id}}', self.image)}"
+        except _RefusedError as error:
+            raise UserError(f"the engine does not know the image: {error}", remedy=self._remedy(str(error))) from error
 
     def require(self) -> None:
         """Raise `UserError` with the reason and what mends it, unless a container can be made."""

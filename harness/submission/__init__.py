@@ -1,5 +1,5 @@
 """Submissions: what participants hand in."""
 
-from harness.submission.submission import Submission, find_baseline, find_submission, find_submissions
+from harness.submission.submission import LIBRARY, Submission, find_baseline, find_submission, find_submissions
 
-__all__ = ["Submission", "find_baseline", "find_submission", "find_submissions"]
+__all__ = ["LIBRARY", "Submission", "find_baseline", "find_submission", "find_submissions"]

@@ -2,18 +2,22 @@
 
 import functools
 import hashlib
-import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import baselines
 from harness.errors import UserError
 from harness.submission.metadata import Metadata, read_metadata
-from harness.submission.sources import SubmissionError, read_directory, read_file, read_zip
+from harness.submission.name import ALLOWED, MAX_NAME, clean, is_name, is_specification, taken
+from harness.submission.sources import IGNORED, SubmissionError, read_directory, read_file, read_zip
 from harness.task.files import did_you_mean
 
-#: Characters of a name, and of what a baseline is called with its parameters.
-MAX_NAME = 80
+#: The source of the library's measures.
+LIBRARY = "library"
+
+#: Endings of files that are submissions.
+SUFFIXES = (".py", ".zip")
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,7 @@ class Submission:
     files: dict[str, bytes] = field(repr=False)  #: relative path -> content
     metadata: Metadata = field(default_factory=Metadata)
     is_baseline: bool = False
+    source: str = LIBRARY  #: absolute path of what was handed in
     problem: str | None = None  #: why it cannot be run at all; its calls are then INVALID_SUBMISSION
 
     @functools.cached_property
@@ -42,21 +47,34 @@ class Submission:
             target.write_bytes(content)
 
 
-def find_submission(argument: str) -> Submission:
+class NotASubmissionError(UserError):
+    """A file that nobody meant to hand in, such as a README beside submissions."""
+
+
+def find_submission(argument: str, name: str | None = None) -> Submission:
     """Return the submission that a command-line argument names; raises `UserError` if it names nothing.
 
-    A baseline may have parameters, `name:parameter=value,...`; then all of this is the submission's name. A path
-    that exists goes before a baseline of the same name. What is there but cannot be run (no complexity.py, links,
-    too large) is a submission with a `problem`.
+    A baseline may have parameters, `name:parameter=value,...`; then all of this is the submission's name. The name of a
+    measure means the measure, also where a path of that name exists: `./name` means the path. What is there but
+    cannot be run (no complexity.py, links, too large) is a submission with a `problem`.
+    `name` is what a path's submission is to be called, whatever its metadata and its path say.
     """
-    path = Path(argument)
-    if path.exists():
-        return _from_path(path)
     baseline = find_baseline(argument)
     if baseline is not None:
         return baseline
-    hint = did_you_mean(argument.partition(":")[0], baselines.MEASURES) or "pgdl measures lists the baselines"
-    raise UserError("no such file, directory, zip or baseline", file=argument, remedy=hint)
+    path = Path(argument)
+    if path.name in IGNORED or (path.is_file() and path.suffix not in SUFFIXES):
+        expected = "a .py file, a directory or a .zip"
+        raise NotASubmissionError("not a submission", file=path, expected=expected, found=path.suffix or "no suffix")
+    if path.exists():
+        return _from_path(path, name)
+    if not path.parent.is_dir():
+        raise UserError("no such directory", file=path.parent)
+    beside = [entry.name for entry in path.parent.iterdir() if not entry.name.startswith(".")]
+    remedy = did_you_mean(path.name.partition(":")[0], [*baselines.MEASURES, *beside])
+    raise UserError(
+        "no such file, directory, zip or baseline", file=argument, remedy=remedy or "pgdl measures lists the baselines"
+    )
 
 
 def find_baseline(specification: str) -> Submission | None:
@@ -74,8 +92,8 @@ def find_baseline(specification: str) -> Submission | None:
         given = (part.partition("=")[0] for part in parameters.split(","))
         unknown = next((one for one in given if one not in measure.parameters), "")
         raise UserError(str(error), file=specification, remedy=did_you_mean(unknown, measure.parameters)) from error
-    if _label(specification, allowed=":=,") != specification:
-        expected = f"at most {MAX_NAME} letters, digits and . + - _ : = ,"
+    if not is_specification(specification):
+        expected = f"at most {MAX_NAME} ASCII letters, digits and . + - _ : = ,"
         raise UserError("cannot be a name", file=specification, expected=expected)
     code = f"from baselines import load, share\n\nshare()\ncomplexity = load({specification!r})\n"
     files = _package() | {"complexity.py": code.encode()}
@@ -83,22 +101,63 @@ def find_baseline(specification: str) -> Submission | None:
     return Submission(specification, files, metadata, is_baseline=True)
 
 
-def find_submissions(arguments: tuple[str, ...]) -> list[Submission]:
-    """Return the submissions that the arguments name; two of one name would share a row of the board."""
+def find_submissions(
+    arguments: Sequence[str], names: Sequence[str] = (), note: Callable[[str], None] = lambda _: None
+) -> list[Submission]:
+    """Return the submissions that the arguments name; two of one name would share a row of the board.
+
+    `names` are what the paths among the arguments are to be called: one for each of them, or none at all. Among
+    several arguments files that are no submissions are left out; `note` is told of them.
+    """
+    is_path = [find_baseline(argument) is None for argument in arguments]
+    if names and len(names) != sum(is_path):
+        expected = f"once for each SUBMISSION that is no measure of the library ({sum(is_path)} times)"
+        raise UserError("--as", expected=expected, found=len(names))
+    given = iter(names)
     found: dict[str, Submission] = {}
-    for argument in arguments:
-        submission = find_submission(argument)
+    left_out: list[UserError] = []
+    for argument, one_path in zip(arguments, is_path, strict=True):
+        try:
+            submission = find_submission(argument, next(given, None) if one_path else None)
+        except NotASubmissionError as reason:
+            left_out.append(reason)
+            continue
+        if submission.is_baseline and Path(argument).exists():
+            note(f"{argument} means the library's measure; what lies here is ./{argument}")
         if submission.name in found:
-            remedy = "rename one of them (or give it a `name` in its metadata)"
+            remedy = "give each a name of its own: --as NAME, once for each SUBMISSION and in their order"
             raise UserError(f"a second submission named {submission.name!r}", file=argument, remedy=remedy)
         found[submission.name] = submission
+    if not found:
+        raise left_out[0]
+    for error in left_out:
+        note(f"left out: {error}")
     return list(found.values())
 
 
-def _from_path(path: Path) -> Submission:
+def _from_path(path: Path, given: str | None) -> Submission:
+    files, metadata, problem = _inspect(path)
+    name = given or clean(metadata.name or _own_name(path))
+    if given is None and metadata.name and (whose := taken(name)):
+        problem = problem or f"metadata: name: expected a name of your own, found {metadata.name!r}: {whose}"
+        name = clean(_own_name(path))
+    if not is_name(name):
+        raise UserError("cannot be a name", file=name, expected=ALLOWED)
+    if whose := taken(name):
+        raise UserError(f"cannot be called {name!r}: {whose}", file=path, remedy="name it by --as NAME")
+    return Submission(name, files, metadata, source=str(path.resolve()), problem=problem)
+
+
+def _own_name(path: Path) -> str:
+    """What the file or directory is called; `complexity.py` is called as its directory."""
     resolved = path.resolve()
-    is_generic = resolved.name == "complexity.py"
-    name = resolved.parent.name if is_generic else resolved.stem if resolved.is_file() else resolved.name
+    if resolved.name == "complexity.py":
+        return resolved.parent.name
+    return resolved.stem if resolved.is_file() else resolved.name
+
+
+def _inspect(path: Path) -> tuple[dict[str, bytes], Metadata, str | None]:
+    """Read what lies at a path: its files, what they say of themselves, and why they cannot be run."""
     problem = None
     files: dict[str, bytes] = {}
     metadata = Metadata()
@@ -110,7 +169,7 @@ def _from_path(path: Path) -> Submission:
             problem = f"expected a file complexity.py at the top, found {_listing(files)}"
     except SubmissionError as error:
         problem = "".join(character if character.isprintable() else "?" for character in str(error))
-    return Submission(_label(metadata.name or name), files, metadata, problem=problem)
+    return files, metadata, problem
 
 
 @functools.cache
@@ -119,11 +178,6 @@ def _package() -> dict[str, bytes]:
     package = Path(baselines.__file__).parent
     sources = sorted(package.rglob("*.py"))
     return {f"baselines/{file.relative_to(package).as_posix()}": file.read_bytes() for file in sources}
-
-
-def _label(name: str, allowed: str = "") -> str:
-    """A name that is safe to print and to put into a table."""
-    return re.sub(rf"[^\w.+ {allowed}-]", "_", name).strip()[:MAX_NAME] or "unnamed"
 
 
 def _listing(files: dict[str, bytes]) -> str:

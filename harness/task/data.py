@@ -1,7 +1,6 @@
 """A task's training data: decoded once, kept in the cache as two arrays, memory-mapped when read."""
 
 import fcntl
-import hashlib
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from harness.cache import cache_directory
 from harness.errors import UserError
+from harness.task.digests import Digests
 from harness.task.problems import Problems
 from harness.task.shards import count_samples, find_shards, read_samples
 
@@ -82,7 +82,8 @@ def read_training_data(source: Path) -> TrainingData:
         UserError: a shard is damaged or holds something else than samples of one shape.
     """
     shards = find_shards(source)
-    digest = _digest(shards)
+    with Digests(source) as digests:
+        digest = digests.of_data(shards)
     entry = cache_directory("training_data") / digest
     with _locked(entry.with_suffix(".lock")):
         if not _is_whole(entry):
@@ -102,14 +103,6 @@ def check_test_data(source: Path, input_shape: tuple[int, ...], n_outputs: int) 
     labels = [problems.attempt(_copy, shard, input_shape, None) for shard in shards]
     problems.raise_if_any()
     _check_labels(shards, np.concatenate([part for part in labels if part is not None]), n_outputs)
-
-
-def _digest(shards: Sequence[Path]) -> str:
-    total = hashlib.sha256()
-    for shard in shards:
-        with shard.open("rb") as stream:
-            total.update(hashlib.file_digest(stream, "sha256").digest())
-    return total.hexdigest()
 
 
 def _is_whole(entry: Path) -> bool:

@@ -17,6 +17,9 @@ from harness.task.weights import Array, arrange, read_weights
 WEIGHTS = "weights.hdf5"
 INITIAL_WEIGHTS = "weights_init.hdf5"
 
+#: The files of a model's directory, in the order in which they are digested.
+FILES = (CONFIG, WEIGHTS, INITIAL_WEIGHTS)
+
 
 @dataclass(frozen=True)
 class Model:
@@ -95,7 +98,7 @@ def _load(path: Path, architecture: Architecture, shapes: ModelShapes) -> list[A
 def _digest(directory: Path) -> str:
     """SHA-256 over the names and contents of the files that are there."""
     total = hashlib.sha256()
-    for name in (CONFIG, WEIGHTS, INITIAL_WEIGHTS):
+    for name in FILES:
         if (directory / name).exists():
             with (directory / name).open("rb") as stream:
                 total.update(f"{name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())

@@ -6,10 +6,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from harness.board.references import read_references
 from harness.records import Evaluation
 from harness.sandbox.outcome import Outcome
-from harness.task.reference import Reference
+from harness.task.layout import find_references
+from harness.task.reference import Reference, read_reference
 from tests.records.evaluation_rows import evaluation
 
 #: A grid of 2 x 2 x 2 models for which the competition's own scoring program was run.
@@ -44,7 +44,7 @@ def references(directory: Path, *tasks: str) -> dict[str, Reference]:
     """Reference data of tasks that are all alike."""
     for task in tasks or ("toy",):
         write_reference(directory, task)
-    return read_references(directory)
+    return {name: read_reference(path) for name, path in sorted(find_references(directory).items())}
 
 
 def rows(

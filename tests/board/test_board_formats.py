@@ -3,15 +3,16 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from board_examples import GAPS, MEASURE, OFFICIAL, failed, references, rows
+from board_examples import GAPS, MEASURE, OFFICIAL, failed, references, rows, write_reference
 
-from harness.board.collect import collect
+from harness.board.collect import Collected, collect
 from harness.board.formats import cells, headings, notes, to_csv, to_json, to_markdown
-from harness.board.leaderboard import Row, build_board
+from harness.board.leaderboard import Board, build_board
 from harness.sandbox.outcome import Outcome
 from scoring import RULE
 
@@ -19,7 +20,7 @@ TASKS = ["second", "toy"]
 
 
 @pytest.fixture(scope="module")
-def board(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
     """A winner, a baseline, one with a failed task, one without a value, one outside the sandbox, the oracle."""
     known = references(tmp_path_factory.mktemp("reference"), *TASKS)
     evaluations = [
@@ -32,9 +33,9 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     return build_board(collect(evaluations, known), known)
 
 
-def test_cells_are_what_a_reader_sees(board: list[Row]) -> None:
-    assert headings(TASKS) == ["rank", "submission", "", "score", "second", "toy", "s/model", "calls"]
-    shown = {row.submission: cells(row, TASKS) for row in board}
+def test_cells_are_what_a_reader_sees(board: Board) -> None:
+    assert headings(board) == ["rank", "submission", "", "score", "second", "toy", "s/model", "calls"]
+    shown = {row.submission: cells(row, board) for row in board.rows}
     assert shown["winner"] == ["1", "winner", "", "100.00", "100.00", "100.00", "1.50", "16/16"]
     assert shown["path_norm"] == ["3", "path_norm", "baseline", "29.54", "29.54", "29.54", "1.50", "16/16"]
     assert shown["half"] == ["4", "half", "", "29.54", "failed", "29.54", "1.50", "8/16"]
@@ -47,49 +48,52 @@ def test_cells_are_what_a_reader_sees(board: list[Row]) -> None:
 def test_a_baseline_outside_the_sandbox_is_marked_as_both(tmp_path: Path) -> None:
     known = references(tmp_path)
     found = build_board(collect(rows("path_norm", is_baseline=True, sandbox="none"), known), known)
-    assert cells(found[-1], ["toy"])[:3] == ["-", "path_norm", "baseline not sandboxed"]
+    assert cells(found.rows[-1], found)[:3] == ["-", "path_norm", "baseline not sandboxed"]
 
 
-def test_what_a_reader_must_know_stands_below(board: list[Row]) -> None:
+def test_what_a_reader_must_know_stands_below(board: Board) -> None:
     assert notes(board)[0] == RULE
     assert any("no submission" in note for note in notes(board))
     assert any("--unsafe-no-sandbox" in note for note in notes(board))
-    assert not any("--unsafe-no-sandbox" in note for note in notes([row for row in board if row.sandboxed]))
+    assert not any(
+        "--unsafe-no-sandbox" in note
+        for note in notes(replace(board, rows=[row for row in board.rows if row.sandboxed]))
+    )
 
 
-def test_markdown(board: list[Row]) -> None:
-    lines = to_markdown(board, TASKS).splitlines()
+def test_markdown(board: Board) -> None:
+    lines = to_markdown(board).splitlines()
     assert lines[0] == "# Leaderboard"
     table = [line for line in lines if line.startswith("|")]
     assert table[0] == "| rank | submission |  | score | second | toy | s/model | calls |"
     assert set(table[1]) == {"|", " ", "-"}
-    assert table[3] == "| 1 | winner |  | 100.00 | 100.00 | 100.00 | 1.50 | 16/16 |"
-    assert len(table) == 2 + len(board)
-    assert RULE in to_markdown(board, TASKS)
+    assert table[3] == "| 1 | `winner` |  | 100.00 | 100.00 | 100.00 | 1.50 | 16/16 |"
+    assert len(table) == 2 + len(board.rows)
+    assert RULE in to_markdown(board)
 
 
 def test_a_bar_in_the_name_of_a_task_does_not_break_the_markdown(tmp_path: Path) -> None:
     known = references(tmp_path, "a|b")
-    text = to_markdown(build_board([], known), ["a|b"])
+    text = to_markdown(build_board(Collected([]), known))
     assert "| a\\|b |" in text
 
 
-def test_csv_has_all_digits(board: list[Row]) -> None:
-    found = {row["submission"]: row for row in csv.DictReader(io.StringIO(to_csv(board, TASKS)))}
-    assert list(found) == [row.submission for row in board]
-    assert float(found["path_norm"]["toy"]) == pytest.approx(OFFICIAL, rel=0, abs=1e-12)
-    assert found["path_norm"]["toy"] == repr(board[2].result.tasks["toy"].official)  # type: ignore[union-attr]
+def test_csv_has_all_digits(board: Board) -> None:
+    found = {row["submission"]: row for row in csv.DictReader(io.StringIO(to_csv(board)))}
+    assert list(found) == [row.submission for row in board.rows]
+    assert float(found["path_norm"]["toy"]) == pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
+    assert found["path_norm"]["toy"] == repr(round(100 * board.rows[2].result.tasks["toy"].official, 12))  # type: ignore[union-attr]
     assert (found["half"]["second"], found["broken"]["score"], found["bold"]["rank"]) == ("", "", "")
     assert (found["bold"]["sandboxed"], found["winner"]["sandboxed"]) == ("False", "True")
     assert [row["kind"] for row in found.values()].count("baseline") == 1
 
 
-def test_json_has_everything(board: list[Row]) -> None:
+def test_json_has_everything(board: Board) -> None:
     content = json.loads(to_json(board), parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
     assert content["rule"] == RULE
     found: dict[str, Any] = {row["submission"]: row for row in content["rows"]}
-    assert list(found) == [row.submission for row in board]
-    assert found["path_norm"]["score"] == board[2].result.score
+    assert list(found) == [row.submission for row in board.rows]
+    assert found["path_norm"]["score"] == board.rows[2].result.score
     assert found["half"]["tasks"]["second"] == {
         "failed": "8 of 8 calls gave no value (model_0: missing, model_1: missing, model_2: missing, ...)"
     }
@@ -107,3 +111,46 @@ def test_a_measure_that_is_always_the_same_has_numbers_all_the_same(tmp_path: Pa
     found = json.loads(to_json(build_board(collect(rows("constant", [1.0] * 8), known), known)))
     (constant,) = (row for row in found["rows"] if row["submission"] == "constant")
     assert (constant["score"], constant["tasks"]["toy"]["kendall"]) == (0.0, 0.0)
+
+
+def test_scores_have_one_scale_in_every_format(board: Board) -> None:
+    toy = json.loads(to_json(board))["rows"][2]["tasks"]["toy"]
+    assert toy["official"] == pytest.approx(100 * OFFICIAL)
+    assert all(0 <= value <= 100.1 for value in [*toy["official_pairs"].values(), *toy["printed_subsets"].values()])
+    assert max(toy["printed_subsets"].values()) > 1
+    assert abs(toy["kendall"]) <= 1
+
+
+@pytest.mark.parametrize("name", ["__bold__", "www.evil.example", "a+b", "1e5"])
+def test_names_are_text_and_nothing_else(name: str, tmp_path: Path) -> None:
+    known = references(tmp_path)
+    found = build_board(collect(rows(name), known), known)
+    assert f"| `{name}` |" in to_markdown(found)
+    assert name in {row["submission"] for row in csv.DictReader(io.StringIO(to_csv(found)))}
+
+
+def test_remarks_cannot_be_markup(board: Board) -> None:
+    text = to_markdown(replace(board, remarks=["__x__ digits_vgg https://evil.example www.evil.example <b> a|b `c`"]))
+    assert r"\_\_x\_\_ digits_vgg https\://evil.example www\.evil.example \<b\> a\|b \`c\`" in text
+
+
+def test_rows_of_several_settings_say_how_they_differ(tmp_path: Path) -> None:
+    known = references(tmp_path)
+    usual = [*rows("a", GAPS), *rows("b", GAPS)]
+    other = rows("b", MEASURE, run_seed=1, time_limit_s=60.0)
+    found = build_board(collect([*usual, *other], known), known)
+    place = headings(found).index("settings")
+    shown = [(row.submission, cells(row, found)[place]) for row in found.rows if row.kind != "oracle"]
+    assert shown == [("a", ""), ("b", ""), ("b", "seed 1, limit 60 s")]
+    assert "settings" not in headings(build_board(collect(usual, known), known))
+
+
+def test_a_task_without_an_official_score_has_a_dash_and_ranks_nobody(tmp_path: Path) -> None:
+    write_reference(tmp_path, "flat", sizes=(4, 2))
+    known = references(tmp_path, "toy")
+    found = build_board(collect([*rows("a", GAPS), *rows("a", GAPS, "flat")], known), known)
+    (shown,) = [cells(row, found) for row in found.rows if row.submission == "a"]
+    assert shown == ["1", "a", "", "100.00", "-", "100.00", "1.50", "16/16"]
+    flat = build_board(collect(rows("a", GAPS, "flat"), {"flat": known["flat"]}), {"flat": known["flat"]})
+    assert [row.rank for row in flat.rows] == [None, None]
+    assert json.loads(to_json(flat))["rows"][0]["tasks"]["flat"]["official"] is None

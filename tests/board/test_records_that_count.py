@@ -1,14 +1,18 @@
-"""Of all records, which count for a submission's score."""
+"""Which records count for a score: those of one version, in one configuration, on the models that are there now."""
 
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from board_examples import MEASURE, MODELS, OFFICIAL, failed, references, rows
 
-from harness.board.collect import Calls, collect
+from harness.board import remarks
+from harness.board.collect import Calls, Collected, collect
 from harness.board.leaderboard import score_calls
-from harness.records import Evaluation
+from harness.records import Evaluation, Request
 from harness.sandbox.outcome import Outcome
+from harness.task.contents import Contents
 from harness.task.reference import Reference
 from scoring import TaskScore
 
@@ -23,7 +27,7 @@ def values(calls: Calls, task: str = "toy") -> dict[str, float | None]:
 
 
 def only(evaluations: list[Evaluation], known: dict[str, Reference]) -> Calls:
-    (calls,) = collect(evaluations, known)
+    (calls,) = collect(evaluations, known).shown
     return calls
 
 
@@ -35,7 +39,7 @@ def test_the_score_is_the_competitions(tmp_path: Path) -> None:
 
 
 def test_the_newest_record_of_a_model_counts(known: dict[str, Reference]) -> None:
-    again = rows("margin", {"model_3": 33.0}, seed=1)
+    again = rows("margin", {"model_3": 33.0})
     assert values(only([*rows("margin"), *again], known)) == dict(zip(MODELS, MEASURE, strict=True)) | {"model_3": 33.0}
 
 
@@ -45,32 +49,154 @@ def test_a_newer_failure_counts_as_well(known: dict[str, Reference]) -> None:
     assert score.tasks["toy"] == "1 of 8 calls gave no value (model_3: CRASH)"
 
 
-def test_the_newest_version_of_a_submission_counts(known: dict[str, Reference]) -> None:
-    """Even where the older one has records on more models."""
+def request(row: Evaluation, source: str = "/home/a/margin") -> Request:
+    """What a run that made this record was asked for."""
+    return Request(
+        submission=row.submission, submission_digest=row.submission_digest, source=source, task=row.task,
+        configuration=row.configuration, requested_at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC),
+    )  # fmt: skip
+
+
+def shown(collected: Collected) -> list[tuple[str, str]]:
+    return [(calls.submission, calls.version) for calls in collected.shown]
+
+
+def said(collected: Collected, known: Mapping[str, Reference]) -> list[str]:
+    return remarks.of_records(collected, known, lambda calls: f"RENEW {[one.submission for one in calls]}")
+
+
+def test_the_version_that_was_asked_for_last_counts_whatever_ran_last(known: dict[str, Reference]) -> None:
+    """Going back to an earlier version, all of whose calls are recorded, makes no new record."""
+    first, second = rows("margin", submission_digest="v1"), rows("margin", [0.0] * 8, submission_digest="v2")
+    asked = [request(first[0]), request(second[0]), request(first[0])]
+    collected = collect([*first, *second], known, asked)
+    assert shown(collected) == [("margin", "v1")]
+    assert values(collected.shown[0]) == dict(zip(MODELS, MEASURE, strict=True))
+    (line,) = said(collected, known)
+    assert line == "margin: version v1, last asked for 2026-01-02 03:04 UTC; not shown: v2"
+
+
+def test_a_version_that_ran_elsewhere_only_does_not_take_the_row(known: dict[str, Reference]) -> None:
+    first = rows("margin", submission_digest="v1")
+    second = rows("margin", submission_digest="v2", task="second")
+    asked = [request(first[0]), request(second[0])]
+    toy = {"toy": known["toy"]}
+    assert shown(collect([*first, *second], toy, asked)) == [("margin", "v1")]
+    both = collect([*first, *second], known, asked)
+    assert shown(both) == [("margin", "v2")]
+    assert said(both, known)[0].endswith("not shown: v1, which ran on toy where this one did not")
+
+
+def test_without_requests_the_version_counts_that_ran_last(known: dict[str, Reference]) -> None:
     first, second = rows("margin", submission_digest="v1"), rows("margin", {"model_0": 9.0}, submission_digest="v2")
     assert values(only([*first, *second], known)) == {"model_0": 9.0}
 
 
+def test_all_versions_are_shown_if_asked_for(known: dict[str, Reference]) -> None:
+    first, second = rows("margin", submission_digest="v1"), rows("margin", submission_digest="v2")
+    assert shown(collect([*first, *second], known, everything=True)) == [("margin", "v1"), ("margin", "v2")]
+
+
+def test_two_seeds_are_two_rows_and_never_one(known: dict[str, Reference]) -> None:
+    """Seed 0 on all models, then seed 1 on half of them."""
+    collected = collect([*rows("margin"), *rows("margin", dict.fromkeys(MODELS[:4], 0.0), run_seed=1)], known)
+    assert sorted(len(calls.rows) for calls in collected.shown) == [4, 8]
+    assert sorted(remarks.settings_labels(collected.shown)) == ["", "seed 1"]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"run_seed": 1}, {"keras": 2}, {"time_limit_s": 60.0}, {"time_budget": "average"},
+        {"memory_limit_bytes": 1 << 30}, {"sandbox": "landlock"}, {"sandbox": "none"},
+    ],
+)  # fmt: skip
+def test_calls_of_different_settings_are_never_mixed(columns: dict[str, object], known: dict[str, Reference]) -> None:
+    collected = collect([*rows("margin"), *rows("margin", {"model_3": 33.0}, **columns)], known)
+    assert [len(calls.rows) for calls in collected.shown] in ([8, 1], [1, 8])
+
+
+def test_how_a_sandbox_was_started_makes_no_difference(known: dict[str, Reference]) -> None:
+    mixed = [
+        *rows("margin", dict(zip(MODELS[:4], MEASURE[:4], strict=True)), sandbox="bubblewrap/fast"),
+        *rows("margin", dict(zip(MODELS[4:], MEASURE[4:], strict=True)), sandbox="bubblewrap/fresh"),
+    ]
+    assert list(values(only(mixed, known)).values()) == MEASURE
+
+
+@pytest.mark.parametrize("columns", [{"harness_version": "0.0.9"}, {"versions": "keras 2.0"}])
+def test_of_other_versions_of_libraries_those_asked_for_last_count(
+    columns: dict[str, object], known: dict[str, Reference]
+) -> None:
+    old, new = rows("margin", **columns), rows("margin", {"model_0": 5.0})
+    assert values(only([*old, *new], known)) == {"model_0": 5.0}
+    back = collect([*old, *new], known, [request(new[0]), request(old[0])])
+    assert len(back.shown[0].rows) == 8
+    other = [*old, *rows("usual"), *rows("another")]
+    assert [line.partition(" (")[0] for line in said(collect(other, known), known)] == [
+        "made with other versions than the rest"
+    ]
+
+
+def of_contents(evaluations: Sequence[Evaluation]) -> dict[str, Contents]:
+    """Contents of tasks on which these records were made."""
+    return {
+        task: Contents(
+            {row.model: row.model_digest for row in evaluations if row.task == task},
+            next(row.data_digest for row in evaluations if row.task == task),
+        )
+        for task in {row.task for row in evaluations}
+    }
+
+
+def test_records_of_models_that_were_changed_since_do_not_count(known: dict[str, Reference]) -> None:
+    """Half of the weights were overwritten: the old score, 8 of 8, would be wrong in silence."""
+    made = rows("margin")
+    now = of_contents(made)["toy"]
+    changed = {model: "other" if model in MODELS[:4] else digest for model, digest in now.models.items()}
+    collected = collect(made, {"toy": known["toy"]}, contents={"toy": Contents(changed, now.data)})
+    (calls,) = collected.shown
+    assert set(values(calls)) == set(MODELS[4:])
+    assert calls.stale == {("toy", model) for model in MODELS[:4]}
+    assert score_calls(calls, {"toy": known["toy"]}).tasks["toy"].startswith("4 of 8 calls gave no value")  # type: ignore[union-attr]
+    assert said(collected, known) == [
+        "stale: records of margin (4 on toy) are of other models or data than are there now and do not count; "
+        "to renew them: RENEW ['margin']"
+    ]
+    renewed = rows("margin", dict.fromkeys(MODELS[:4], 1.0), model_digest="other")
+    (calls,) = collect([*made, *renewed], known, contents={"toy": Contents(changed, now.data)}).shown
+    assert (len(calls.rows), calls.stale) == (8, frozenset())
+
+
+def test_records_of_other_data_or_of_another_task_of_the_same_name_do_not_count(known: dict[str, Reference]) -> None:
+    made = rows("margin")
+    now = of_contents(made)["toy"]
+    (calls,) = collect(made, known, contents={"toy": Contents(now.models, "other data")}).shown
+    assert (len(calls.rows), len(calls.stale)) == (0, 8)
+
+
+def test_submissions_that_lost_the_same_records_share_a_line(known: dict[str, Reference]) -> None:
+    made = [row for name in "abcde" for row in rows(name)]
+    collected = collect(made, known, contents={"toy": Contents({}, None)})
+    assert said(collected, known) == [
+        "stale: records of a, b, c and 2 more (8 on toy) are of other models or data than are there now and do not "
+        "count; to renew them: RENEW ['a', 'b', 'c', 'd', 'e']"
+    ]
+
+
 def test_versions_of_two_submissions_have_nothing_to_do_with_each_other(known: dict[str, Reference]) -> None:
     one, two = rows("one", submission_digest="v1"), rows("two", submission_digest="v2")
-    assert [(calls.submission, len(calls.rows)) for calls in collect([*two, *one], known)] == [("one", 8), ("two", 8)]
+    assert [(calls.submission, len(calls.rows)) for calls in collect([*two, *one], known).shown] == [
+        ("one", 8),
+        ("two", 8),
+    ]
 
 
-@pytest.mark.parametrize("sandboxed_first", [True, False])
-def test_a_sandboxed_record_goes_before_one_that_is_not(sandboxed_first: bool, known: dict[str, Reference]) -> None:
-    inside, outside = rows("margin"), rows("margin", [0.0] * 8, sandbox="none")
-    calls = only([*inside, *outside] if sandboxed_first else [*outside, *inside], known)
-    assert (list(values(calls).values()), calls.sandboxed) == (MEASURE, True)
-
-
-def test_one_call_without_a_sandbox_is_enough_not_to_rank(known: dict[str, Reference]) -> None:
-    calls = only([*rows("margin"), *rows("margin", {"model_0": 1.0}, task="second", sandbox="none")], known)
-    assert not calls.sandboxed
-
-
-def test_of_records_without_a_sandbox_the_newest_counts(known: dict[str, Reference]) -> None:
-    outside = [*rows("margin", sandbox="none"), *rows("margin", [0.0] * 8, sandbox="none", seed=1)]
-    assert set(values(only(outside, known)).values()) == {0.0}
+def test_a_run_without_a_sandbox_is_a_row_of_its_own_that_does_not_rank(known: dict[str, Reference]) -> None:
+    collected = collect([*rows("margin"), *rows("margin", [0.0] * 8, sandbox="none")], known)
+    assert {calls.sandboxed: list(values(calls).values()) for calls in collected.shown} == {
+        True: MEASURE, False: [0.0] * 8,
+    }  # fmt: skip
 
 
 def test_other_tasks_and_other_models_do_not_count(known: dict[str, Reference]) -> None:
@@ -78,7 +204,7 @@ def test_other_tasks_and_other_models_do_not_count(known: dict[str, Reference]) 
     others = [*rows("margin", {"model_0": 1.0}, task="unknown"), *rows("margin", {"model_99": 1.0})]
     calls = only([*rows("margin"), *others], known)
     assert set(calls.rows) == {("toy", model) for model in MODELS}
-    assert collect(rows("elsewhere", task="unknown"), known) == []
+    assert collect(rows("elsewhere", task="unknown"), known).shown == []
 
 
 def test_a_model_without_a_record_is_missing(known: dict[str, Reference]) -> None:
@@ -104,4 +230,4 @@ def test_a_call_over_its_time_makes_the_whole_score_0(known: dict[str, Reference
 
 def test_whether_it_is_a_baseline_is_in_its_records(known: dict[str, Reference]) -> None:
     found = collect([*rows("mine"), *rows("path_norm", is_baseline=True)], known)
-    assert {calls.submission: calls.is_baseline for calls in found} == {"mine": False, "path_norm": True}
+    assert {calls.submission: calls.is_baseline for calls in found.shown} == {"mine": False, "path_norm": True}

@@ -11,10 +11,11 @@ from board_examples import GAPS, MEASURE, failed, references, rows
 
 from harness.board.collect import collect
 from harness.board.formats import cells, notes, to_csv, to_json, to_markdown
-from harness.board.leaderboard import ORACLE, Row, build_board, score_calls
+from harness.board.leaderboard import Board, Row, build_board, score_calls
 from harness.board.rounding import FAILED, rounded
 from harness.records import Evaluation
 from harness.sandbox.outcome import Outcome
+from harness.submission.name import ORACLE
 from harness.task.reference import Reference
 from scoring import SubmissionScore, TaskScore
 
@@ -30,10 +31,16 @@ def both(submission: str, values: list[float]) -> list[Evaluation]:
     return [row for task in TASKS for row in rows(submission, values, task)]
 
 
+def whole_board(
+    known: dict[str, Reference], evaluations: list[Evaluation], withheld: Collection[str] = ("secret",)
+) -> Board:
+    return build_board(collect(evaluations, known), known, withheld)
+
+
 def board(
     known: dict[str, Reference], evaluations: list[Evaluation], withheld: Collection[str] = ("secret",)
 ) -> dict[str, Row]:
-    return {row.submission: row for row in build_board(collect(evaluations, known), known, withheld)}
+    return {row.submission: row for row in whole_board(known, evaluations, withheld).rows}
 
 
 def test_every_number_is_rounded_and_its_parts_are_left_out(known: dict[str, Reference]) -> None:
@@ -59,7 +66,7 @@ def test_open_tasks_keep_their_digits(known: dict[str, Reference]) -> None:
 
 def test_the_final_score_is_computed_from_rounded_scores_only(known: dict[str, Reference]) -> None:
     """It would be a second look at the same number otherwise."""
-    score = score_calls(collect(both("mine", MEASURE), known)[0], known)
+    score = score_calls(collect(both("mine", MEASURE), known).shown[0], known)
     tasks = {name: _with_official(task, official) for (name, task), official in zip(
         score.tasks.items(), (0.0, 0.29951), strict=True)}  # fmt: skip
     found = rounded(SubmissionScore(14.9755, tasks, True, False), ["open", "secret"])
@@ -72,7 +79,7 @@ def _with_official(task: TaskScore | str, official: float) -> TaskScore:
 
 
 def test_not_even_the_sign_of_what_is_rounded_away_is_told(known: dict[str, Reference]) -> None:
-    score = score_calls(collect(both("mine", MEASURE), known)[0], known)
+    score = score_calls(collect(both("mine", MEASURE), known).shown[0], known)
     tasks = {name: _with_official(task, 0.1) for name, task in score.tasks.items()}
     found = rounded(SubmissionScore(10.0, dict(tasks), True, False), TASKS).tasks["secret"]
     assert isinstance(found, TaskScore)
@@ -89,7 +96,7 @@ def test_equal_rounded_scores_share_a_rank_and_stand_by_name(
         task = _with_official(exact.tasks["secret"], 0.29501 + next(numbers) * 1e-4)
         return SubmissionScore(100 * task.official, {"secret": task}, True, False)
 
-    exact = score_calls(collect(everybody, known)[0], known)
+    exact = score_calls(collect(everybody, known).shown[0], known)
     monkeypatch.setattr("harness.board.leaderboard.score_calls", nearly)
     alone = {"secret": known["secret"]}
     assert [(row.rank, name) for name, row in board(alone, everybody).items()] == [
@@ -104,7 +111,7 @@ def test_reasons_say_neither_which_model_failed_nor_how(known: dict[str, Referen
     found = board(known, [*broken, *late])
     assert [found[name].result.tasks["secret"] for name in ("mine", "late")] == [FAILED, FAILED]
     assert found["late"].result.score == 0.0
-    assert "model_4" not in to_json(list(found.values()))
+    assert "model_4" not in to_json(whole_board(known, [*broken, *late]))
 
 
 def test_times_on_hidden_tasks_do_not_count(known: dict[str, Reference]) -> None:
@@ -114,22 +121,22 @@ def test_times_on_hidden_tasks_do_not_count(known: dict[str, Reference]) -> None
 
 
 def test_all_formats_show_the_rounded_numbers_and_say_so(known: dict[str, Reference]) -> None:
-    found = list(board(known, both("mine", MEASURE)).values())
-    (mine,) = (row for row in found if row.submission == "mine")
-    assert cells(mine, TASKS)[3:6] == ["29.5", "29.54", "29.5"]
+    found = whole_board(known, both("mine", MEASURE))
+    (mine,) = (row for row in found.rows if row.submission == "mine")
+    assert cells(mine, found)[3:6] == ["29.5", "29.54", "29.5"]
     assert notes(found)[-1].endswith("because every digit tells of hidden models: secret.")
-    assert notes(found)[-1] in to_markdown(found, TASKS)
-    lines = {row["submission"]: row for row in csv.DictReader(io.StringIO(to_csv(found, TASKS)))}
-    assert (lines["mine"]["score"], lines["mine"]["secret"]) == ("29.5", "0.295")
+    assert notes(found)[-1] in to_markdown(found)
+    lines = {row["submission"]: row for row in csv.DictReader(io.StringIO(to_csv(found)))}
+    assert (lines["mine"]["score"], lines["mine"]["secret"]) == ("29.5", "29.5")
     content = {row["submission"]: row for row in json.loads(to_json(found))["rows"]}
-    assert (content["mine"]["rounded"], content["mine"]["tasks"]["secret"]["official"]) == (["secret"], 0.295)
+    assert (content["mine"]["rounded"], content["mine"]["tasks"]["secret"]["official"]) == (["secret"], 29.5)
 
 
 def test_without_hidden_tasks_nothing_is_said(known: dict[str, Reference]) -> None:
-    found = list(board(known, both("mine", MEASURE), ()).values())
+    found = whole_board(known, both("mine", MEASURE), ())
     assert not any("rounded" in note for note in notes(found))
 
 
 def test_a_submission_that_is_called_as_the_oracle_and_equals_it_keeps_its_row(known: dict[str, Reference]) -> None:
     found = build_board(collect(both(ORACLE, GAPS), known), known, TASKS)
-    assert sorted((row.kind, row.rank) for row in found) == [("oracle", 1), ("submission", 1)]
+    assert sorted((row.kind, row.rank) for row in found.rows) == [("oracle", 1), ("submission", 1)]

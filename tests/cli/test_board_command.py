@@ -56,7 +56,7 @@ def test_the_files(pgdl: Pgdl, folder: Path) -> None:
     assert [row["submission"] for row in csv.DictReader(files["leaderboard.csv"].splitlines())] == NAMES
     board = json.loads(files["leaderboard.json"])
     assert [row["submission"] for row in board["rows"]] == NAMES
-    assert board["rows"][2]["tasks"]["toy"]["official"] == pytest.approx(OFFICIAL, rel=0, abs=1e-12)
+    assert board["rows"][2]["tasks"]["toy"]["official"] == pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
 
 
 @pytest.mark.usefixtures("results")
@@ -100,12 +100,16 @@ def test_without_results_or_reference_data(pgdl: Pgdl, folder: Path) -> None:
     assert not (folder / "results.db").exists()
 
 
-def test_two_hyperparameters_are_too_few(pgdl: Pgdl, folder: Path, record: Callable[..., Path]) -> None:
+def test_two_hyperparameters_are_enough_for_a_board_without_ranks(
+    pgdl: Pgdl, folder: Path, record: Callable[..., Path]
+) -> None:
     write_reference(folder / "task_data", sizes=(2, 4))
     record(rows("mine"))
     ended = pgdl("board")
-    assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
-    assert "expected at least 3 hyperparameters" in ended.err
+    assert (ended.code, ended.err) == (0, "")
+    assert "toy: no official score: expected at least 3 hyperparameters that vary, found axis_a, axis_b" in ended.out
+    (mine,) = (line.split() for line in ended.out.splitlines() if " mine " in line)
+    assert mine == ["-", "mine", "-", "-", "1.50", "8/8"]
 
 
 @pytest.mark.usefixtures("results")

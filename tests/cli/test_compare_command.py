@@ -69,7 +69,7 @@ def _compare_with_run_and_score(pgdl: Pgdl, written: dict[str, dict[str, str]]) 
     again = pgdl("compare", "--measures", MEASURES)
     assert again.out.startswith("48 of 48 calls are recorded already")
     with Records("results.db") as records:
-        rows = list(records.newest())
+        rows = list(records.newest_of())
     assert (len(rows), {row.submission for row in rows}) == (48, set(_names()))
     assert "failed" in pgdl("score", "distance_from_init").out
     score = pgdl("score", "num_params", "--format", "json").out

@@ -9,8 +9,7 @@ import pytest
 
 from harness.cli.setup import Setup
 from harness.execution.machine import Lanes
-from harness.execution.plan import PlannedCall
-from harness.execution.run import Plan
+from harness.execution.run import Plan, Recorded
 from harness.execution.settings import Settings
 from harness.records import Evaluation
 from harness.sandbox.limits import Limits
@@ -24,13 +23,13 @@ def test_records_are_let_go_of_when_they_are_shown(
     made: list[weakref.ref[Evaluation]] = []
     most = 0
 
-    def execute(plan: Plan, *_: object) -> Iterator[tuple[PlannedCall, Evaluation]]:
+    def execute(plan: Plan, *_: object) -> Iterator[Recorded]:
         nonlocal most
         for call in plan.missing:
             row = evaluation(key=call.key, submission="mine", model=call.model.id, output_tail="x" * 16_000)
             made.append(weakref.ref(row))
             most = max(most, sum(one() is not None for one in made))
-            yield call, row
+            yield Recorded(call, row.outcome, row.call_wall_s, row.message)
 
     (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
     setup = Setup(Settings(Limits()), Lanes(1, 1, 1, ()))

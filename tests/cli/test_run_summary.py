@@ -7,9 +7,18 @@ import pytest
 from rich.console import Console
 
 from harness.cli.summary import Tally, print_summary
+from harness.execution.plan import plan_calls
+from harness.execution.run import Recorded
 from harness.records import Evaluation
 from harness.sandbox.outcome import Outcome
 from tests.board.board_examples import failed, rows
+from tests.execution.planned_things import SETTINGS, make_submission, make_task
+
+
+def recorded(row: Evaluation) -> Recorded:
+    """What a run knows of a call with this record."""
+    (planned,) = plan_calls([make_submission(row.submission)], [make_task(1, row.task)], SETTINGS)
+    return Recorded(planned, row.outcome, row.call_wall_s)
 
 
 def summary(evaluations: list[Evaluation], *, sandboxed: bool = True, withheld: Sequence[str] = ()) -> tuple[int, str]:
@@ -17,7 +26,7 @@ def summary(evaluations: list[Evaluation], *, sandboxed: bool = True, withheld: 
     console = Console(file=io.StringIO(), width=120)
     tally = Tally()
     for row in evaluations:
-        tally.add(row.submission, row.task, row.outcome, row.call_wall_s)
+        tally.add(recorded(row))
     assert tally.total == len(evaluations)
     code = print_summary(tally, "results.db", console, sandboxed=sandboxed, withheld=withheld)
     return code, console.file.getvalue()  # type: ignore[attr-defined]

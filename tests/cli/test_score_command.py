@@ -17,6 +17,8 @@ Record = Callable[..., Path]
 DATA = Path(os.environ.get("PGDL_CONFORMANCE_DATA", Path(__file__).parents[2] / "../shared/data/pgdl")).absolute()
 SCORES = DATA / "official_scores.json"
 
+MODELS_ARE_AWAY = "toy: its models are not here, so whether records are of these models cannot be told"
+
 
 @pytest.fixture
 def reference(folder: Path) -> Path:
@@ -42,10 +44,10 @@ def test_predictions_are_scored_with_all_digits(pgdl: Pgdl, reference: Path, fol
     assert found["submission"] == "mine"
     assert found["score"] == pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
     assert (found["complete"], found["exceeded"]) == (True, False)
-    assert found["tasks"]["toy"]["official"] == pytest.approx(OFFICIAL, rel=0, abs=1e-12)
+    assert found["tasks"]["toy"]["official"] == pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
     assert found["tasks"]["toy"].keys() == {
         "official", "official_pairs", "printed", "printed_subsets", "kendall", "granulated_kendall",
-        "granulated_psi", "n_models",
+        "granulated_psi", "n_models", "undefined",
     }  # fmt: skip
 
 
@@ -53,7 +55,9 @@ def test_records_and_predictions_of_the_same_values_have_the_same_score(
     pgdl: Pgdl, reference: Path, record: Record, folder: Path
 ) -> None:
     record(rows("mine"))
-    assert printed(pgdl) == printed(pgdl, "--predictions", write_predictions(folder / "mine"))
+    of_predictions = printed(pgdl, "--predictions", write_predictions(folder / "mine"))
+    assert printed(pgdl) == of_predictions | {"remarks": [MODELS_ARE_AWAY]}
+    assert of_predictions["remarks"] == []
 
 
 def test_the_table_says_by_which_rule(pgdl: Pgdl, reference: Path, record: Record) -> None:
@@ -72,7 +76,7 @@ def test_several_submissions_or_one_by_name(pgdl: Pgdl, reference: Path, record:
     record([*rows("one"), *rows("two", GAPS)])
     everybody = printed(pgdl)["submissions"]
     assert [row["submission"] for row in everybody] == ["one", "two"]
-    assert printed(pgdl, "two") == everybody[1]
+    assert printed(pgdl, "two") == everybody[1] | {"remarks": [MODELS_ARE_AWAY]}
 
 
 def test_only_the_tasks_that_are_asked_for(pgdl: Pgdl, reference: Path, record: Record) -> None:
@@ -168,14 +172,23 @@ def test_records_of_other_tasks_only(pgdl: Pgdl, reference: Path, record: Record
 
 
 @pytest.mark.parametrize("source", ["records", "predictions"])
-def test_two_hyperparameters_are_too_few(source: str, pgdl: Pgdl, folder: Path, record: Record) -> None:
+def test_two_hyperparameters_are_enough_for_kendall(source: str, pgdl: Pgdl, folder: Path, record: Record) -> None:
     write_reference(folder / "task_data", sizes=(2, 4))
     record(rows("mine"))
     arguments = [] if source == "records" else ["--predictions", write_predictions(folder / "mine")]
-    ended = pgdl("score", *arguments)
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith("pgdl: task_data: task 'toy': official score: expected at least 3 hyperparameters")
-    assert len(ended.err.splitlines()) == 1
+    found = printed(pgdl, *arguments)
+    toy, why = (
+        found["tasks"]["toy"],
+        "official score: expected at least 3 hyperparameters that vary, found axis_a, axis_b",
+    )
+    assert (found["score"], toy["official"], toy["undefined"]) == (None, None, why)
+    assert -1 <= toy["kendall"] <= 1
+    assert (
+        found["remarks"][0] == f"toy: no {why}; only what needs no full grid can be computed (Kendall's coefficients)"
+    )
+    text = pgdl("score", *arguments).out
+    assert text.startswith("mine: score none")
+    assert why in text
 
 
 @pytest.mark.skipif(not SCORES.is_file(), reason=f"no competition data: {SCORES} does not exist")
@@ -183,7 +196,7 @@ def test_two_hyperparameters_are_too_few(source: str, pgdl: Pgdl, folder: Path, 
 def test_real_submissions_have_the_scores_that_the_competition_gave_them(submission: str, pgdl: Pgdl) -> None:
     found = printed(pgdl, "--reference", DATA / "reference_data", "--predictions", DATA / "predictions" / submission)
     official = json.loads(SCORES.read_text())[submission]
-    assert {task: score["official"] for task, score in found["tasks"].items()} == pytest.approx(
+    assert {task: score["official"] / 100 for task, score in found["tasks"].items()} == pytest.approx(
         official, rel=0, abs=1e-12
     )
     assert found["score"] == pytest.approx(100 * sum(official.values()) / len(official), rel=0, abs=1e-10)

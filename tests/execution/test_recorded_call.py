@@ -10,6 +10,7 @@ from harness.execution.budget import TimeBudget
 from harness.execution.plan import plan_calls
 from harness.execution.pool import Done
 from harness.execution.run import to_evaluation
+from harness.execution.versions import library_versions
 from harness.sandbox.isolation import Isolation
 from harness.sandbox.limits import GIB
 from harness.sandbox.outcome import Outcome
@@ -17,7 +18,7 @@ from harness.sandbox.result import CallResult
 
 
 def test_every_column_has_its_own_source() -> None:
-    settings = replace(SETTINGS, time_limit_s=7.0, time_budget=TimeBudget.AVERAGE, isolation=Isolation.NONE)
+    settings = replace(SETTINGS, seed=5, time_limit_s=7.0, time_budget=TimeBudget.AVERAGE, isolation=Isolation.NONE)
     (planned,) = plan_calls([make_submission(keras=2)], [make_task(1)], settings)
     result = CallResult(
         Outcome.MEMORY, None, "out of memory", 1.0, 2.0, 3.0, 4.0, 5.0, 6, "the tail", {"keras": "2.19.0"}
@@ -49,9 +50,12 @@ def test_every_column_has_its_own_source() -> None:
         "time_limit_s": 7.0,
         "time_budget": "average",
         "memory_limit_bytes": 4 * GIB,
+        "configuration": planned.configuration.id,
+        "run_seed": 5,
         "seed": planned.seed,
         "keras": 2,
         "sandbox": "bubblewrap/fast",
+        "versions": library_versions(2),
         "harness_version": harness.__version__,
         "environment": {"kernel": "6.18", "keras": "2.19.0"},
         "output_tail": "the tail",

@@ -97,7 +97,7 @@ def test_two_models_with_the_same_files_have_a_record_each(records: Records) -> 
     record(records, first)
     assert plan(records, make_submission(), twins).missing == [second]
     record(records, second)
-    assert len(list(records.newest())) == 2
+    assert len(list(records.newest_of())) == 2
 
 
 def test_two_submissions_with_the_same_files_have_records_each(records: Records) -> None:
@@ -108,7 +108,7 @@ def test_two_submissions_with_the_same_files_have_records_each(records: Records)
     assert len(theirs.missing) == 2
     for call in theirs.missing:
         record(records, call)
-    assert sorted(row.submission for row in records.newest()) == ["mine", "mine", "theirs", "theirs"]
+    assert sorted(row.submission for row in records.newest_of()) == ["mine", "mine", "theirs", "theirs"]
 
 
 def test_a_plan_keeps_none_of_the_records_in_memory(records: Records) -> None:

@@ -11,7 +11,7 @@ from rich.console import Console
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.pool import Done
 from harness.execution.progress import RunProgress
-from harness.execution.run import to_evaluation
+from harness.execution.run import Recorded, to_evaluation
 from harness.execution.withhold import Withhold
 from harness.records import Evaluation
 from harness.sandbox.outcome import Outcome
@@ -67,7 +67,7 @@ def shown(withheld: list[str]) -> str:
     call, row = record(Outcome.EXCEPTION, hidden=False)
     console = Console(file=io.StringIO(), width=200)
     with RunProgress([call], console, withheld) as progress:
-        progress.seen(call, row)
+        progress.seen(Recorded(call, row.outcome, row.call_wall_s, row.message))
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 

@@ -2,8 +2,10 @@
 
 import hashlib
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
+from harness.configuration import configuration_of
 from harness.records import Evaluation
 from harness.sandbox.outcome import Outcome
 
@@ -30,9 +32,11 @@ def evaluation(**columns: Any) -> Evaluation:
         "time_limit_s": 300.0,
         "time_budget": "each",
         "memory_limit_bytes": 4 * 1024**3,
+        "run_seed": 0,
         "seed": 0,
         "keras": 3,
         "sandbox": "bubblewrap",
+        "versions": "keras 3.12.0, numpy 2.3.5",
         "harness_version": "0.1.0",
         "environment": {},
         "output_tail": "",
@@ -41,6 +45,7 @@ def evaluation(**columns: Any) -> Evaluation:
     } | columns
     if row["outcome"] != Outcome.OK:
         row["value"] = columns.get("value")
-    call = [row[name] for name in ("submission", "submission_digest", "task", "model", "sandbox")]
-    key = hashlib.sha256(repr(call).encode()).hexdigest()
-    return Evaluation(**{"key": key} | row)
+    configuration = configuration_of(SimpleNamespace(**row)).id
+    call = [row[name] for name in ("submission", "submission_digest", "task", "model", "model_digest", "data_digest")]
+    key = hashlib.sha256(repr([*call, configuration]).encode()).hexdigest()
+    return Evaluation(**{"key": key, "configuration": configuration} | row)

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from harness.records import Records
-from harness.records.store import TABLE
+from harness.records import Evaluation, Records
 from harness.sandbox.outcome import Outcome
 from tests.records.evaluation_rows import evaluation
 
 ROOT = Path(__file__).parents[2]
+TABLE = Evaluation.metadata.tables["evaluations"]
 
 UNUSUAL: dict[str, Any] = {
     "key": "k" * 64,
@@ -37,9 +37,12 @@ UNUSUAL: dict[str, Any] = {
     "time_limit_s": 0.1,
     "time_budget": "average",
     "memory_limit_bytes": 2**42 + 1,
+    "configuration": "0123456789ab",
+    "run_seed": 2**63 - 1,
     "seed": 2**32 - 1,
     "keras": 2,
     "sandbox": "none",
+    "versions": "keras 3.12.0, numpy 2.3.5",
     "harness_version": "1.0.0rc1",
     "environment": {"tensorflow": "2.21.0", "gpu": None, "nested": {"threads": [1, 2.5, "drei"]}},
     "output_tail": "first\nsecond\té\n",
@@ -53,7 +56,7 @@ def location(tmp_path: Path) -> str:
 
 def stored(location: str) -> list[Any]:
     with Records(location, must_exist=True) as records:
-        return list(records.newest())
+        return list(records.newest_of(long=True))
 
 
 def test_every_column_comes_back(location: str) -> None:
@@ -111,8 +114,13 @@ def test_only_the_keys_that_are_asked_for(location: str) -> None:
     with Records(location) as records:
         for key in "abc":
             records.add(evaluation(key=key))
-        assert [row.key for row in records.newest(["c", "a", "unknown"])] == ["a", "c"]
-        assert list(records.newest([])) == []
+        records.add(evaluation(key="a", outcome=Outcome.CRASH))
+        assert [(row.key, row.outcome) for row in records.newest(["c", "a", "unknown"])] == [
+            ("c", "OK"),
+            ("a", "CRASH"),
+        ]
+        assert [(row.key, row.outcome) for row in records.ended(["c", "a", "unknown"])] == [("c", "OK"), ("a", "CRASH")]
+        assert (list(records.newest([])), records.ended([])) == ([], [])
 
 
 def test_a_second_run_goes_on_with_the_same_file(location: str) -> None:
@@ -124,7 +132,7 @@ def test_a_second_run_goes_on_with_the_same_file(location: str) -> None:
 
 WRITER = """
 import sys
-from harness.records import Records
+from harness.records import Evaluation, Records
 from tests.records.evaluation_rows import evaluation
 
 with Records(sys.argv[1]) as records:

@@ -61,10 +61,6 @@ def test_values_that_only_look_alike_stay_apart() -> None:
     assert grid.values["h"] == tuple(listed)
 
 
-def without(model: str) -> Damage:
-    return lambda models: models.pop(model)
-
-
 def with_value(model: str, **values: Any) -> Damage:
     return lambda models: models[model].update(values)
 
@@ -84,7 +80,6 @@ def with_model(model: str, **values: Any) -> Damage:
             with_value("model_1", depth=[4]),
             "model 'model_1': hyperparameter 'depth': expected a finite number, text or null, found [4]",
         ),
-        (without("model_2"), "cell (depth=2, width=128): expected one model, found none (4 cells, 3 models)"),
         (
             with_model("copy", depth=4, width=64),
             "cell (depth=4, width=64): expected one model, found 'model_1' and 'copy'",
@@ -101,7 +96,7 @@ def with_model(model: str, **values: Any) -> Damage:
         ),
     ],
 )
-def test_models_that_do_not_fill_the_grid_are_refused(damage: Damage, message: str) -> None:
+def test_models_that_form_no_grid_are_refused(damage: Damage, message: str) -> None:
     models = current()
     damage(models)
     with pytest.raises(GridError, match=f"^{re.escape(message)}$"):
@@ -121,12 +116,29 @@ def test_possible_values_that_make_no_axis_are_refused(possible: list[Any], mess
         Grid.from_hyperparameters({"depth": possible}, {"m": {"depth": 2}})
 
 
-def test_a_hole_in_an_astronomically_large_grid_is_found_at_once() -> None:
+def test_a_grid_may_have_empty_cells_and_names_the_first() -> None:
+    models = current()
+    del models["model_2"]
+    grid = Grid.from_hyperparameters(POSSIBLE, models)
+    assert (grid.is_complete, grid.n_cells) == (False, 4)
+    assert grid.empty_cell() == "no model in cell (depth=2, width=128) (4 cells, 3 models)"
+    whole = Grid.from_hyperparameters(POSSIBLE, current())
+    assert (whole.is_complete, whole.empty_cell()) == (True, "")
+
+
+def test_models_of_one_group_share_a_number() -> None:
+    grid = Grid.from_hyperparameters(POSSIBLE, current())
+    assert grid.group_numbers(["width"]).tolist() == [0, 0, 1, 1]
+    assert grid.group_numbers(["depth"]).tolist() == [0, 1, 0, 1]
+    assert grid.group_numbers([]).tolist() == [0, 0, 0, 0]
+
+
+def test_an_empty_cell_of_an_astronomically_large_grid_is_found_at_once() -> None:
     names = [f"h{i:02}" for i in range(60)]
-    with pytest.raises(GridError, match=r"h59=1\): expected one model, found none \(1152921504606846976 cells"):
-        Grid.from_hyperparameters({name: [0, 1] for name in names}, {"only": dict.fromkeys(names, 0)})
+    grid = Grid.from_hyperparameters({name: [0, 1] for name in names}, {"only": dict.fromkeys(names, 0)})
+    assert "h59=1) (1152921504606846976 cells, 1 models)" in grid.empty_cell()
 
 
 def test_no_other_way_round_the_check() -> None:
-    with pytest.raises(GridError, match="found none"):
-        Grid(("a",), ("depth",), {"depth": (2, 4)}, np.array([[0]]))
+    with pytest.raises(GridError, match="found 'a' and 'b'"):
+        Grid(("a", "b"), ("depth",), {"depth": (2, 4)}, np.array([[0], [0]]))

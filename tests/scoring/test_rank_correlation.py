@@ -54,5 +54,27 @@ def test_huge_numbers_do_not_overflow() -> None:
 def test_too_few_models() -> None:
     with pytest.raises(ScoreUndefined, match="expected at least 2 models, found 1"):
         kendall_tau([1.0], [1.0])
-    with pytest.raises(ScoreUndefined, match="expected at least 1 hyperparameter that varies, found none"):
+    with pytest.raises(ScoreUndefined, match="expected models that differ in one hyperparameter only, found none"):
         granulated_kendall(*task([1.0], [1.0], a=1).arrays)
+
+
+def test_groups_of_a_grid_with_empty_cells() -> None:
+    """Without (1, 2): along a, groups {0, 3} and {1, 4}, both concordant; along b, {0, 1, 2} and {3, 4}."""
+    whole = task([0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 2.0, 1.0, 3.0, 4.0, 5.0], a=2, b=3)
+    rest = whole.with_models_in_order([f"model_{number}" for number in range(5)])
+    assert not rest.grid.is_complete
+    result = granulated_kendall(*rest.arrays)
+    assert result.psi == pytest.approx({"a": 1.0, "b": (1 / 3 + 1) / 2})
+    assert result.score == pytest.approx((1 + 2 / 3) / 2)
+
+
+@given(tasks())
+def test_the_mean_over_groups_of_equal_size_is_the_mean_over_pairs(t: Task) -> None:
+    """As the vectorised definition has it for complete grids."""
+    measure, gap, grid = t.arrays
+    for name, psi in granulated_kendall(measure, gap, grid).psi.items():
+        others = [other for other in grid.names if other != name]
+        rows = zip(grid.groups(measure, by=others), grid.groups(gap, by=others), strict=True)
+        assert psi == pytest.approx(
+            sum(kendall_tau(*row) for row in rows) / (len(grid.models) / len(grid.values[name]))
+        )

@@ -41,9 +41,19 @@ def test_a_task_score_holds_every_score_and_its_parts() -> None:
     assert result.granulated_psi == granulated_kendall(measure, gap, grid).psi
 
 
-def test_a_task_score_needs_three_hyperparameters() -> None:
-    with pytest.raises(ScoreUndefined):
-        score_task(*task(TOY_GAP, TOY_MEASURE, a=4, b=2).arrays)
+def test_what_is_not_defined_on_a_grid_is_none_and_says_why() -> None:
+    flat = score_task(*task(TOY_GAP, TOY_MEASURE, a=4, b=2).arrays)
+    assert flat.undefined == "official score: expected at least 3 hyperparameters that vary, found a, b"
+    assert (flat.official, flat.official_pairs) == (None, {})
+    assert flat.printed is not None
+    holed = toy().with_models_in_order([f"model_{number}" for number in range(7)])
+    score = score_task(*holed.arrays)
+    assert "found no model in cell (a=1, b=1, c=1) (8 cells, 7 models)" in score.undefined
+    assert (score.official, score.printed, score.printed_subsets) == (None, None, {})
+    assert score.kendall == kendall_tau(*holed.arrays[:2])
+    assert score.granulated_kendall == granulated_kendall(*holed.arrays).score
+    with pytest.raises(ScoreUndefined, match="at least 2 models"):
+        score_task(*task([1.0], [1.0], a=1).arrays)
 
 
 def test_noisy_oracle() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from scoring_examples import TOY_GAP, TOY_MEASURE, task, toy
 
-from scoring import RULE, Failure, ScoreUndefined, TaskCalls, TaskScore, score_submission, score_task
+from scoring import RULE, Failure, TaskCalls, TaskScore, score_submission, score_task
 
 CRASH = Failure("crashed")
 LATE = Failure("time_exceeded", exceeded=True)
@@ -94,10 +94,18 @@ def test_numbers_of_unknown_models_and_missing_gaps_are_refused() -> None:
         score_submission({"toy": replace(good, gap={**good.gap, "model_1": float("nan")})})
 
 
-def test_a_task_on_which_no_submission_could_score_is_refused() -> None:
-    t = task(TOY_GAP, TOY_MEASURE, a=4, b=2)
-    with pytest.raises(ScoreUndefined, match="task 'flat': official score: expected at least 3 hyperparameters"):
-        score_submission({"flat": TaskCalls(t.grid, t.gap, t.measure)})
+def test_a_task_without_an_official_score_does_not_count_for_anybody() -> None:
+    t = task(TOY_GAP, TOY_GAP, a=4, b=2)
+    flat = TaskCalls(t.grid, t.gap, t.measure)
+    result = score_submission({"flat": flat, "task1": calls()})
+    assert result.score == pytest.approx(100 * TOY_SCORE)
+    assert result.complete
+    on_flat = result.tasks["flat"]
+    assert isinstance(on_flat, TaskScore)
+    assert on_flat.undefined == "official score: expected at least 3 hyperparameters that vary, found a, b"
+    assert (on_flat.official, on_flat.kendall, on_flat.granulated_kendall) == (None, 1, 1)
+    alone = score_submission({"flat": flat})
+    assert (alone.score, alone.complete) == (None, True)
 
 
 def test_the_rule_fits_on_a_board() -> None:

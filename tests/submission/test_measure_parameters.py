@@ -49,14 +49,15 @@ def test_what_is_wrong_is_said_in_one_line(specification: str, message: str) -> 
 
 @pytest.mark.parametrize("text", ["[red]", "a\nb", "kth" * 30, "a|b"])
 def test_text_that_cannot_be_in_a_name_is_refused(text: str) -> None:
-    with pytest.raises(UserError, match="cannot be a name: expected at most 80 letters"):
+    with pytest.raises(UserError, match="cannot be a name: expected at most 80 ASCII letters"):
         find_submission(f"neg_output_margin:percentile_method={text}")
 
 
-def test_a_path_that_exists_goes_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_goes_before_a_path_that_is_called_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_folder(tmp_path / SPECIFICATION, {"complexity.py": MEASURE})
     monkeypatch.chdir(tmp_path)
-    assert not find_submission(SPECIFICATION).is_baseline
+    assert find_submission(SPECIFICATION).is_baseline
+    assert not find_submission(f"./{SPECIFICATION}").is_baseline
     baseline = find_baseline(SPECIFICATION)
     assert baseline is not None
     assert baseline.is_baseline

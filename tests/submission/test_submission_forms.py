@@ -98,11 +98,36 @@ def test_a_baseline_is_a_submission_that_carries_the_package(tmp_path: Path) -> 
 
 
 @needs_a_baseline
-def test_a_path_that_exists_goes_before_a_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_baseline_goes_before_a_path_and_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = next(iter(baselines.MEASURES))
     write_folder(tmp_path / name, {"complexity.py": MEASURE})
     monkeypatch.chdir(tmp_path)
-    assert not find_submission(name).is_baseline
+    notes: list[str] = []
+    (found,) = find_submissions([name], note=notes.append)
+    assert found.is_baseline
+    assert notes == [f"{name} means the library's measure; what lies here is ./{name}"]
+    assert find_submission(f"./{name}", "mine").source == str(tmp_path / name)
+
+
+def test_among_several_files_those_that_are_no_submissions_are_left_out(tmp_path: Path) -> None:
+    write_folder(tmp_path, {"b.py": MEASURE, "README.md": b"# Read me", "__pycache__/b.pyc": b""})
+    notes: list[str] = []
+    arguments = [str(tmp_path / name) for name in ("README.md", "__pycache__", "b.py")]
+    assert [submission.name for submission in find_submissions(arguments, note=notes.append)] == ["b"]
+    assert [note.split(": ")[:2] for note in notes] == [["left out", arguments[0]], ["left out", arguments[1]]]
+    with pytest.raises(UserError, match=r"README.md: not a submission: expected a .py file, a directory or a .zip"):
+        find_submissions(arguments[:1])
+
+
+def test_what_is_misspelt_gets_a_suggestion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_folder(tmp_path / "my_measure", {"complexity.py": MEASURE})
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match="did you mean 'my_measure'"):
+        find_submission("my_mesure")
+    with pytest.raises(UserError, match="did you mean 'jacobian_norm'"):
+        find_submission("jacobian_nrom")
+    with pytest.raises(UserError, match="no such directory"):
+        find_submission("no/such/place/my_measure")
 
 
 def test_several_submissions_keep_their_order(tmp_path: Path) -> None:
@@ -115,6 +140,6 @@ def test_two_submissions_of_one_name_are_refused(tmp_path: Path) -> None:
     first, second = tmp_path / "one" / "margin.py", tmp_path / "two" / "margin.py"
     for file in (first, second):
         write_folder(file.parent, {file.name: MEASURE})
-    with pytest.raises(UserError, match="a second submission named 'margin'; rename one") as error:
+    with pytest.raises(UserError, match="a second submission named 'margin'; give each") as error:
         find_submissions((str(first), str(second)))
     assert str(error.value).startswith(f"{second}: ")

@@ -9,7 +9,8 @@ import yaml
 from hypothesis import given, settings
 from submission_files import MEASURE, write_folder, write_zip
 
-from harness.submission import find_submission
+from harness.errors import UserError
+from harness.submission import find_submission, find_submissions
 
 
 def name_of(path: Path) -> str:
@@ -49,9 +50,14 @@ def test_the_name_in_the_metadata_wins(tmp_path: Path) -> None:
         ("[red]x", "_red_x"),
         ("one\ntwo\tthree", "one_two_three"),
         ("\x1b[31mred", "__31mred"),
-        ("../../etc", ".._.._etc"),
+        ("../../etc", "_._.._etc"),
         ("  spaces  ", "spaces"),
-        ("größe π", "größe π"),
+        ("größe π", "gr__e _"),
+        ("m\u0430rgin", "m_rgin"),  # a Cyrillic a
+        ("-1+100", "_1+100"),
+        ("=cmd()", "_cmd__"),
+        ("__bold__", "__bold__"),
+        ("www.evil.example", "www.evil.example"),
         ("x" * 100, "x" * 80),
     ],
 )
@@ -66,4 +72,50 @@ def test_every_name_is_one_printable_cell_of_a_table(written: str) -> None:
         name = name_of(with_metadata(Path(directory), written))
     assert 1 <= len(name) <= 80
     assert name.isprintable()
+    assert name.isascii()
     assert not set(name) & set("|<>[]/\\`\"'&;$")
+    assert name[0] not in "-+=@. "
+
+
+RESERVED = ["vc_dim", "VC-dim", "noisy_oracle", "Noisy Oracle"]
+
+
+@pytest.mark.parametrize("name", RESERVED)
+def test_a_name_of_the_harness_own_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / f"{name}.py").write_bytes(MEASURE)
+    with pytest.raises(UserError, match=f"cannot be called '{name}': .*; name it by --as NAME"):
+        find_submission(str(tmp_path / f"{name}.py"))
+    with pytest.raises(UserError, match="cannot be called"):
+        find_submission(str(with_metadata(tmp_path, "mine")), name)
+
+
+@pytest.mark.parametrize("name", RESERVED)
+def test_metadata_that_claim_such_a_name_make_the_submission_invalid(name: str, tmp_path: Path) -> None:
+    found = find_submission(str(with_metadata(tmp_path, name)))
+    assert found.name == "folder"
+    assert found.problem is not None
+    assert "expected a name of your own" in found.problem
+
+
+def test_a_given_name_goes_before_all_others(tmp_path: Path) -> None:
+    folder = with_metadata(tmp_path, "Margin of team 7")
+    assert find_submission(str(folder), "anna").name == "anna"
+    with pytest.raises(UserError, match="cannot be a name: expected at most 80 ASCII letters"):
+        find_submission(str(folder), "größe")
+
+
+def test_names_are_given_to_paths_in_their_order(tmp_path: Path) -> None:
+    files = [str(tmp_path / student / "margin.py") for student in ("anna", "bert")]
+    for file in files:
+        write_folder(Path(file).parent, {"margin.py": MEASURE})
+    found = find_submissions([files[0], "random", files[1]], ["anna", "bert"])
+    assert [submission.name for submission in found] == ["anna", "random", "bert"]
+    with pytest.raises(UserError, match=r"--as: expected once for each SUBMISSION .* \(2 times\), found 1"):
+        find_submissions([*files, "random"], ["anna"])
+
+
+def test_the_source_is_the_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "margin.py").write_bytes(MEASURE)
+    monkeypatch.chdir(tmp_path)
+    assert find_submission("margin.py").source == str(tmp_path / "margin.py")
+    assert find_submission("random").source == "library"

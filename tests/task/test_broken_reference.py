@@ -45,7 +45,6 @@ CASES = [
     ("key twice", text('{"0": {}, "0": {}}'), "expected distinct keys, found '0' twice"),
     ("id twice", put("model_0", value={}), "expected one entry for model_0, found 'model_0' and another"),
     ("no models", text("{}"), "expected at least one model and one hyperparameter, found 0 models"),
-    ("empty cell", drop("7"), "(activation='tanh', depth=2, width=6): expected one model, found none"),
     ("full cell", current("1", 4), "width=4): expected one model, found 'model_0' and 'model_1'"),
     ("impossible value", current("1", 5), "hyperparameter 'width': expected one of 4, 6, found 5"),
     (

@@ -1,0 +1,104 @@
+"""What must be said beside a board's rows: which records do not count, which versions and settings are shown."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+
+from harness.board.collect import Calls, Collected
+from harness.configuration import Configuration
+from harness.sandbox.limits import GIB
+from harness.task.notes import named
+from harness.task.reference import Reference
+
+
+def of_records(
+    collected: Collected, references: Mapping[str, Reference], command: Callable[[Sequence[Calls]], str]
+) -> list[str]:
+    """Return the lines; `command` renders what makes some calls again."""
+    return [*_stale(collected.shown, command), *_left_out(collected, references), *_versions(collected.shown)]
+
+
+def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) -> list[str]:
+    """One line for all submissions that lost the same records, as all do when a task is built anew."""
+    lost: dict[tuple[tuple[str, int], ...], list[Calls]] = {}
+    for calls in shown:
+        if calls.stale:
+            lost.setdefault(tuple(sorted(Counter(task for task, _ in calls.stale).items())), []).append(calls)
+    lines = []
+    for per_task, all_calls in lost.items():
+        counts = ", ".join(f"{number} on {task}" for task, number in per_task)
+        names = named(sorted({calls.submission for calls in all_calls}))
+        lines.append(
+            f"stale: records of {names} ({counts}) are of other models or data than are there now and do not count; "
+            f"to renew them: {command(all_calls)}"
+        )
+    return lines
+
+
+def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list[str]:
+    """Which version is shown of a submission that has several, and what another one has that it lacks."""
+    lines = []
+    for calls in collected.shown:
+        others = [other for other in collected.left_out if other.submission == calls.submission]
+        versions = {other.version for other in others} - {calls.version}
+        if not versions or calls.is_baseline:
+            continue
+        line = f"{calls.submission}: version {calls.version[:8]}, last asked for{_when(calls)}; not shown: "
+        line += named(sorted(version[:8] for version in versions))
+        here = {task for task, _ in calls.rows}
+        missing = [task for task in references if task not in here and any(task in _tasks(other) for other in others)]
+        lines.append(f"{line}, which ran on {', '.join(missing)} where this one did not" if missing else line)
+    return list(dict.fromkeys(lines))
+
+
+def _tasks(calls: Calls) -> set[str]:
+    return {task for task, _ in calls.rows}
+
+
+def _when(calls: Calls) -> str:
+    return f" {calls.asked_at:%Y-%m-%d %H:%M} UTC" if calls.asked_at else ""
+
+
+def _versions(shown: Sequence[Calls]) -> list[str]:
+    """Which rows were made with other versions of the harness or its libraries than most."""
+    by_keras: dict[int, Counter[str]] = {}
+    for calls in shown:
+        if calls.configuration is not None:
+            by_keras.setdefault(calls.configuration.keras, Counter())[_of_software(calls.configuration)] += 1
+    odd: dict[str, list[str]] = {}
+    for calls in shown:
+        if calls.configuration is not None:
+            software = _of_software(calls.configuration)
+            if software != by_keras[calls.configuration.keras].most_common(1)[0][0]:
+                odd.setdefault(software, []).append(calls.submission)
+    return [f"made with other versions than the rest ({software}): {named(names)}" for software, names in odd.items()]
+
+
+def _of_software(configuration: Configuration) -> str:
+    return f"pgdl-harness {configuration.harness_version}, {configuration.versions}"
+
+
+def settings_labels(shown: Sequence[Calls]) -> list[str]:
+    """Say of each row how its settings differ from those of most rows; empty where they do not."""
+    found = [calls.configuration.settings for calls in shown if calls.configuration is not None]
+    if not found:
+        return [""] * len(shown)
+    counted = Counter(found)
+    usual = min(counted, key=lambda settings: (-counted[settings], settings.run_seed, -settings.keras))
+    return [_difference(calls.configuration, usual) if calls.configuration else "" for calls in shown]
+
+
+def _difference(settings: Configuration, usual: Configuration) -> str:
+    said = {
+        "run_seed": f"seed {settings.run_seed}",
+        "keras": f"keras {settings.keras}",
+        "time_limit_s": f"limit {settings.time_limit_s:g} s",
+        "time_budget": f"budget {settings.time_budget}",
+        "memory_limit_bytes": f"memory {settings.memory_limit_bytes / GIB:.3g} GiB",
+        "isolation": f"sandbox {settings.isolation}",
+    }
+    names = [field.name for field in fields(Configuration) if field.name in said]
+    differing = [name for name in names if getattr(settings, name) != getattr(usual, name)]
+    if settings.isolation == "none":  # the row is marked so already
+        differing = [name for name in differing if name != "isolation"]
+    return ", ".join(said[name] for name in differing)

@@ -1,0 +1,132 @@
+"""What a board is made from, for the commands that score recorded calls."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.board.collect import Calls, Collected, collect
+from harness.configuration import Configuration
+from harness.errors import UserError
+from harness.execution.settings import Settings
+from harness.execution.withhold import Withhold
+from harness.records import Evaluation, Records
+from harness.sandbox.devices import find_gpus
+from harness.sandbox.limits import Limits, default_memory_bytes
+from harness.submission import Submission, find_baseline, find_submission
+from harness.task.contents import Contents, read_contents
+from harness.task.files import did_you_mean
+from harness.task.layout import find_all, find_references, hidden_names
+from harness.task.notes import named, notes_of_contents, notes_of_reference
+from harness.task.reference import Reference, read_reference
+
+
+@dataclass(frozen=True)
+class Competition:
+    """The tasks of a board: reference data, and what lies beside it."""
+
+    references: Mapping[str, Reference]
+    contents: Mapping[str, Contents]  #: of the tasks whose models are there
+    hidden: frozenset[str]
+
+    def withheld(self, withhold: Withhold) -> frozenset[str]:
+        """Names of the tasks whose scores are published rounded."""
+        return frozenset(name for name in self.references if withhold.covers(name in self.hidden))
+
+    def notes(self, *, of_records: bool) -> list[str]:
+        """What a reader of scores must know of the tasks, a line each; scores of records depend on the models, too."""
+        lines = []
+        for name, reference in self.references.items():
+            beside = notes_of_contents(reference, self.contents.get(name)) if of_records else []
+            lines += [f"{name}: {line}" for line in (*notes_of_reference(reference), *beside)]
+        return lines
+
+
+def read_competition(root: Path, names: Sequence[str] = (), reference: Path | None = None) -> Competition:
+    """Read the reference data of all tasks under `root`, or of `names`, and digest their models; raises `UserError`.
+
+    `reference` is where the reference data lies if not under `root`; marks of hidden tasks count in both places.
+    """
+    references = {
+        name: read_reference(path) for name, path in sorted(find_references(reference or root, names).items())
+    }
+    places = [root] if reference is None else [reference, *([root] if root.is_dir() else [])]
+    files = [task for place in places for task in find_all(place) if task.name in references]
+    contents = {task.name: read_contents(task) for task in files if not task.reference_only}
+    return Competition(references, contents, hidden_names(files))
+
+
+def collect_records(records: Records, competition: Competition, *, everything: bool = False) -> Collected:
+    """Return the calls that count on the competition's tasks."""
+    rows = records.newest_of(Evaluation.task.in_(list(competition.references)))
+    references, contents = competition.references, competition.contents
+    return collect(rows, references, records.requests(), contents, everything=everything)
+
+
+def choose(collected: Collected, arguments: Sequence[str], where: str) -> Collected:
+    """Return the calls of what the arguments mean: files as they are now, or a recorded name.
+
+    Raises `UserError` for files that have not run as they are, and for an unknown name.
+    """
+    known = sorted({calls.submission for calls in collected.shown})
+    shown: list[Calls] = []
+    for argument in arguments:
+        if argument in known and not Path(argument).exists() and find_baseline(argument) is None:
+            shown += [calls for calls in collected.shown if calls.submission == argument]
+            continue
+        try:
+            submission = find_submission(argument)
+        except UserError as error:
+            hint = did_you_mean(argument, known) or f"recorded here: {', '.join(known) or 'nothing'}"
+            raise UserError(f"no records of {argument!r}", file=where, remedy=hint) from error
+        everyone = [*collected.shown, *collected.left_out]
+        found = [calls for calls in everyone if calls.version == submission.digest]
+        if not found:
+            raise _has_not_run(submission, everyone, where)
+        named_so = [calls for calls in found if calls.submission == submission.name]
+        shown += [calls for calls in named_so or found if calls in collected.shown] or found[:1]
+    return Collected(shown, [calls for calls in collected.left_out if calls not in shown])
+
+
+def _has_not_run(submission: Submission, everyone: Sequence[Calls], where: str) -> UserError:
+    """The error for a submission whose files, as they are, have no record on these tasks."""
+    argument = submission.name if submission.is_baseline else submission.source
+    versions = dict.fromkeys(calls.version[:8] for calls in everyone if calls.submission == submission.name)
+    found = f"records of version {named(list(versions))}" if versions else "no record of it"
+    expected = f"records of what lies there now (version {submission.digest[:8]})"
+    remedy = f"run `pgdl run {shlex.quote(argument)}` first"
+    return UserError(
+        f"{submission.name!r} has not run as it is", file=where, expected=expected, found=found, remedy=remedy
+    )
+
+
+def run_command(calls: Sequence[Calls], tasks: Path, results: str) -> str:
+    """Return the command line that makes these calls again, as far as they are missing."""
+    words = ["pgdl", "run", *dict.fromkeys(_argument(one) for one in calls)]
+    if str(tasks) != "task_data":
+        words += ["--tasks", str(tasks)]
+    if results != "results.db":
+        words += ["--results", results]
+    configuration = calls[0].configuration
+    return shlex.join([*words, *(_options(configuration) if configuration else ())])
+
+
+def _argument(calls: Calls) -> str:
+    return calls.submission if calls.is_baseline else calls.source
+
+
+def _options(configuration: Configuration) -> list[str]:
+    """The options that differ from their defaults."""
+    usual = Settings(Limits(default_memory_bytes(len(find_gpus())))).configuration(configuration.keras)
+    options = {
+        "--seed": (configuration.run_seed, usual.run_seed),
+        "--time-limit": (f"{configuration.time_limit_s:g}", f"{usual.time_limit_s:g}"),
+        "--time-budget": (configuration.time_budget, usual.time_budget),
+        "--memory": (f"{configuration.memory_limit_bytes // 1024**2}M", f"{usual.memory_limit_bytes // 1024**2}M"),
+    }
+    words = [word for option, (value, default) in options.items() if value != default for word in (option, str(value))]
+    if configuration.isolation == "none":
+        words.append("--unsafe-no-sandbox")
+    elif configuration.isolation != "bubblewrap":
+        words += ["--sandbox", configuration.isolation.partition("/")[0]]
+    return words

@@ -1,0 +1,38 @@
+"""What a task holds now, by digests: a record counts only for the very models and data that it was made on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from harness.errors import UserError
+from harness.task.digests import Digests
+from harness.task.layout import TaskFiles
+from harness.task.model import FILES, INITIAL_WEIGHTS
+from harness.task.shards import find_shards
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Digests of the files of a task, none of which is read further than that.
+
+    Attributes:
+        models: model id -> digest, as records have it.
+        data: digest of the training shards; None where there are none.
+        without_initial_weights: ids of the models whose weights before training are not known.
+    """
+
+    models: Mapping[str, str]
+    data: str | None
+    without_initial_weights: tuple[str, ...] = ()
+
+
+def read_contents(task: TaskFiles) -> Contents:
+    """Return what a task holds; raises `UserError` for a file that cannot be read."""
+    try:
+        with Digests(task.directory) as digests:
+            models = {path.name: digests.of_model([path / name for name in FILES]) for path in task.models}
+        with Digests(task.train) as digests:
+            data = digests.of_data(find_shards(task.train)) if any(task.train.glob("shard_*.tfrecord")) else None
+    except OSError as error:
+        raise UserError("cannot be read", file=error.filename, found=error.strerror) from error
+    lacking = tuple(path.name for path in task.models if not (path / INITIAL_WEIGHTS).exists())
+    return Contents(models, data, lacking)

@@ -1,0 +1,97 @@
+"""Whose a name is, when another submission comes under it."""
+
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from harness.cli.names import settle_names
+from harness.errors import UserError
+from harness.records import Records, Request
+from harness.submission import find_submission
+
+NOW = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+
+
+@pytest.fixture
+def records(folder: Path) -> Records:
+    return Records(str(folder / "results.db"))
+
+
+def submission(path: Path, content: str = "1.0") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"def complexity(model, dataset):\n    return {content}\n")
+    return path
+
+
+def run(path: Path, records: Records, name: str | None = None) -> Sequence[str]:
+    """Settle the name of what lies at a path, as `pgdl run` does, and write down that it was asked for."""
+    found = find_submission(str(path), name)
+    notes = settle_names([found], records, given=name is not None)
+    row = Request(
+        submission=found.name, submission_digest=found.digest, source=found.source, task="toy", configuration="c",
+        requested_at=NOW,
+    )  # fmt: skip
+    records.ask([row])
+    return notes
+
+
+def test_a_changed_file_is_a_new_version_of_itself(folder: Path, records: Records) -> None:
+    path = submission(folder / "a" / "margin.py")
+    assert run(path, records) == []
+    assert run(path, records) == []
+    submission(path, "2.0")
+    (note,) = run(path, records)
+    assert note.startswith("margin: version ")
+    assert note.endswith(" is new; the board shows it from now on")
+
+
+def test_another_file_of_the_same_name_is_refused(folder: Path, records: Records) -> None:
+    mine, theirs = submission(folder / "a" / "margin.py"), submission(folder / "b" / "margin.py", "2.0")
+    run(mine, records)
+    with pytest.raises(UserError) as error:
+        run(theirs, records)
+    assert str(error.value) == (
+        f"{theirs}: another submission is called 'margin': {mine}; "
+        "give it a name by --as NAME (--as 'margin' makes it a new version of that one)"
+    )
+    assert run(theirs, records, "other") == []
+    assert len(run(theirs, records, "margin")) == 1, "who runs it has said so"
+
+
+def test_a_name_in_the_metadata_is_a_claim_like_any_other(folder: Path, records: Records) -> None:
+    run(submission(folder / "s1.py"), records)
+    submission(folder / "thief" / "complexity.py", "2.0")
+    (folder / "thief" / "metadata").write_text("name: s1\n")
+    with pytest.raises(UserError, match="another submission is called 's1'"):
+        run(folder / "thief", records)
+
+
+def test_the_very_same_files_are_the_same_submission_wherever_they_lie(folder: Path, records: Records) -> None:
+    run(submission(folder / "a" / "margin.py"), records)
+    assert run(submission(folder / "copy" / "margin.py"), records) == []
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_who_sits_at_a_terminal_is_asked(
+    answer: bool, folder: Path, records: Records, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, theirs = submission(folder / "a" / "margin.py"), submission(folder / "b" / "margin.py", "2.0")
+    run(mine, records)
+    questions: list[str] = []
+
+    def confirm(question: str, err: bool) -> bool:
+        questions.append(question)
+        return answer
+
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr("harness.cli.names.click.confirm", confirm)
+    if answer:
+        assert len(run(theirs, records)) == 1
+    else:
+        with pytest.raises(UserError):
+            run(theirs, records)
+    assert questions == [f"'margin' was last run from {mine}. Is {theirs} a new version of it?"]

@@ -1,0 +1,84 @@
+"""Which of two runs at once makes a call."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from harness import place
+from harness.records import Records
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def location(tmp_path: Path) -> str:
+    return str(tmp_path / "results.db")
+
+
+def test_a_call_is_one_runs_alone_until_it_ends(location: str) -> None:
+    with Records(location) as mine, Records(location) as theirs, mine.claims() as ours:
+        assert ours.take(["a", "b"]) == {"a", "b"}
+        with theirs.claims() as others:
+            assert others.take(["b", "c"]) == {"c"}
+            assert ours.take(["a", "b", "c"]) == {"a", "b"}
+        assert ours.take(["c"]) == {"c"}
+
+
+def test_many_calls_are_claimed_at_once(location: str) -> None:
+    keys = [f"{number:064}" for number in range(2_000)]
+    with Records(location) as records, records.claims() as one, records.claims() as other:
+        assert one.take(keys[:1_500]) == set(keys[:1_500])
+        assert other.take(keys) == set(keys[1_500:])
+
+
+DIES = """
+import os, sys
+from harness.records import Records
+
+claims = Records(sys.argv[1]).claims()
+claims.__enter__()
+print(len(claims.take(["a", "b"])))
+sys.stdout.flush()
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_what_a_killed_run_had_claimed_is_free_at_once(location: str) -> None:
+    died = subprocess.run([sys.executable, "-c", DIES, location], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert (died.returncode, died.stdout) == (-9, "2\n")
+    with Records(location) as records, records.claims() as claims:
+        assert claims.take(["a", "b"]) == {"a", "b"}
+
+
+def add_remote_run(location: str, beats: int) -> None:
+    """A run of another machine that has claimed `a`."""
+    engine = create_engine(f"sqlite:///{location}")
+    with engine.begin() as connection:
+        connection.execute(text("delete from runs"))
+        connection.execute(text("insert into runs values ('far', 'elsewhere', 1, '5', :beats)"), {"beats": beats})
+        connection.execute(text("insert or ignore into claims values ('a', 'far')"))
+
+
+def test_a_run_on_another_machine_lives_as_long_as_it_says_so(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("harness.records.claims.time.monotonic", lambda: now[0])
+    with Records(location) as records, records.claims() as claims:
+        add_remote_run(location, 1)
+        assert claims.take(["a"]) == set()
+        now[0] += 59
+        assert claims.take(["a"]) == set()
+        add_remote_run(location, 2)
+        now[0] += 59
+        assert claims.take(["a"]) == set()
+        now[0] += 61
+        assert claims.take(["a"]) == {"a"}
+
+
+def test_a_process_is_told_from_a_later_one_with_its_number() -> None:
+    assert place.own() == (place.place(), os.getpid(), place.started(os.getpid()))
+    assert place.started(os.getpid()) != place.started(os.getppid())
+    assert place.started(2**22 + 1) == ""
