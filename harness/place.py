@@ -16,11 +16,12 @@ def place() -> str:
 
 
 def started(pid: int) -> str:
-    """Return when a process of this place started, in clock ticks; empty text if there is none."""
+    """Return when a process of this place started, in clock ticks; empty text if there is none, or it has ended."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return ""
+    return "" if state in "ZX" else fields[18]
 
 
 def own() -> tuple[str, int, str]:

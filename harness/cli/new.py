@@ -1,6 +1,5 @@
 """`pgdl new`: a commented template that passes `pgdl check`."""
 
-import re
 from pathlib import Path
 
 import click
@@ -15,12 +14,13 @@ def command(name: Path) -> None:
 
     Example: pgdl new my_measure
     """
+    from harness.submission.name import ALLOWED, is_name, taken
     from harness.submission.template import FILES
 
-    if re.fullmatch(r"\w[\w.+ -]{0,79}", name.name) is None:
-        raise UserError(
-            "not a name", file=name, expected="letters, digits and . + - _, at most 80", remedy="choose another"
-        )
+    if not is_name(name.name):
+        raise UserError("not a name", file=name, expected=ALLOWED, remedy="choose another")
+    if whose := taken(name.name):
+        raise UserError(f"cannot be called {name.name!r}: {whose}", remedy="choose another name")
     try:
         name.mkdir(parents=True)
     except FileExistsError as error:

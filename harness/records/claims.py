@@ -93,7 +93,8 @@ class Claims:
 
     def _take(self, keys: list[str]) -> set[str]:
         with self._begin() as connection:
-            owners = dict(connection.execute(select(Claim.key, Claim.run).where(Claim.key.in_(keys))).tuples().all())
+            rows = connection.execute(select(Claim.key, Claim.run).where(Claim.key.in_(keys)))
+            owners = {row.key: row.run for row in rows}
             free = [key for key in keys if key not in owners]
             if free:
                 connection.execute(insert(Claim), [{"key": key, "run": self._id} for key in free])

@@ -1,0 +1,164 @@
+"""A board is never wrong in silence: what happens to models, versions and settings after a run, as a user meets it."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from real_runs import records, wait_for, write_submission
+from throwaway import dense_layers, dense_weights, make_task, write_weights
+
+pytestmark = pytest.mark.usefixtures("sandbox")
+
+WEIGHTS = "return sum(float((w ** 2).sum()) for w in model.get_weights())"
+OTHER = "return float(model.count_params())"
+
+
+class Place:
+    """A competition of eight models, and commands on it."""
+
+    def __init__(self, directory, pgdl):
+        self.directory, self._pgdl = directory, pgdl
+        self.task = make_task(directory / "tasks")
+
+    def __call__(self, command, *arguments, code=0):
+        shared = ["--tasks", self.directory / "tasks"]
+        if command in ("run", "board", "score"):
+            shared += ["--results", self.directory / "r.db"]
+        done = self._pgdl(command, *arguments, *shared, cwd=self.directory)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done
+
+    def board(self, *arguments):
+        content = json.loads(self("board", "--format", "json", *arguments).stdout)
+        return [row for row in content["rows"] if row["kind"] != "oracle"], content["remarks"]
+
+
+@pytest.fixture
+def place(tmp_path, pgdl):
+    return Place(tmp_path, pgdl)
+
+
+def test_weights_that_were_overwritten_since(place):
+    mine = write_submission(place.directory, "mine", WEIGHTS)
+    place("run", mine)
+    ((before,), _) = place.board()
+    for number, cell in enumerate([("relu", 1, 4), ("relu", 1, 6)]):
+        random = np.random.default_rng(99 + number)
+        write_weights(place.task / f"model_{number}" / "weights.hdf5", dense_weights(dense_layers(*cell), random))
+    ((row,), remarks) = place.board()
+    assert (before["calls_ok"], row["calls_ok"], row["stale"]) == (8, 6, 2)
+    assert (row["score"], row["complete"]) == (None, False)
+    renew = f"pgdl run {mine} --tasks {place.directory / 'tasks'} --results {place.directory / 'r.db'}"
+    assert any(line.startswith("stale: records of mine (2 on tiny)") and line.endswith(renew) for line in remarks)
+    done = place("run", mine)
+    assert "6 of 8 calls are recorded already" in done.stdout
+    ((after,), remarks) = place.board()
+    assert (after["calls_ok"], after["stale"], remarks) == (8, 0, [])
+
+
+def test_going_back_to_an_earlier_version(place):
+    mine = write_submission(place.directory, "mine", WEIGHTS)
+    place("run", mine)
+    ((first,), _) = place.board()
+    write_submission(place.directory, "mine", OTHER)
+    refused = place("score", mine, code=2)
+    assert "'mine' has not run as it is" in refused.stderr
+    assert f"found records of version {first['version'][:8]}; run `pgdl run {mine}` first" in refused.stderr
+    assert place.board()[0][0]["version"] == first["version"]
+    assert "is new; the board shows it from now on" in place("run", mine).stderr
+    ((second,), remarks) = place.board()
+    assert second["version"] != first["version"]
+    assert [f"not shown: {first['version'][:8]}" in line for line in remarks] == [True]
+    write_submission(place.directory, "mine", WEIGHTS)
+    assert "8 of 8 calls are recorded already" in place("run", mine).stdout
+    ((back,), _) = place.board()
+    assert (back["version"], back["tasks"]) == (first["version"], first["tasks"])
+    scored = json.loads(place("score", mine, "--format", "json").stdout)
+    assert scored["tasks"] == first["tasks"]
+    everything, _ = place.board("--all")
+    assert {row["version"] for row in everything} == {first["version"], second["version"]}
+
+
+def test_two_seeds_are_two_rows(place):
+    mine = write_submission(place.directory, "mine", "import numpy as np\nreturn float(np.random.random())")
+    place("run", mine)
+    ((alone,), _) = place.board()
+    place("run", mine, "--seed", "1")
+    rows, _ = place.board()
+    assert {row["settings"]: row["configuration"]["run_seed"] for row in rows} == {"": 0, "seed 1": 1}
+    assert [row["tasks"] for row in rows if row["settings"] == ""] == [alone["tasks"]]
+
+
+def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
+    mine = write_submission(place.directory, "mine", WEIGHTS)
+    place("run", mine)
+    shutil.rmtree(place.task / "model_3")
+    configs = json.loads((place.task / "model_configs.json").read_text())
+    for entry in configs.values():
+        entry["metrics"]["test_acc"] = 0.5
+    (place.task / "model_configs.json").write_text(json.dumps(configs))
+    ((row,), remarks) = place.board()
+    assert row["calls_ok"] == 7
+    assert "tiny: 1 of 8 models are no longer there (model_3)" in remarks
+    assert "tiny: all 8 generalization gaps are 0.5: there is nothing to predict" in remarks
+    del configs["3"]
+    (place.task / "model_configs.json").write_text(json.dumps(configs))
+    (place.task / "model_1" / "weights_init.hdf5").unlink()
+    hole = "tiny: no official score: expected one model in every cell, found no model in cell"
+    lacking = "tiny: 1 of 7 models lack weights_init.hdf5 (model_1)"
+    for command in ("check", "run"):
+        said = place(command, mine).stderr
+        assert hole in said
+        assert lacking in said
+    validated = place("task", "validate", code=0).stdout
+    assert "tiny: note: no official score" in validated
+    assert "tiny: note: all 7 generalization gaps are 0.5" in validated
+    assert "tiny: 7 models, 3 hyperparameters, 24 training samples: valid" in validated
+    scored = place("score", mine).stdout
+    assert "official score: expected one model in every cell" in scored
+
+
+def test_two_runs_at_once_share_the_work(place, start, tmp_path):
+    """The second makes none of the first one's calls, and ends with all of them."""
+    mine = write_submission(place.directory, "mine", "import time\ntime.sleep(0.5)\n" + WEIGHTS)
+    shared = ("--tasks", tmp_path / "tasks", "--results", tmp_path / "r.db", "--workers", "1")
+    first = start("run", mine, *shared)
+    wait_for(lambda: len(records(tmp_path / "r.db")) >= 1, "the first record")
+    second = start("run", mine, *shared)
+    output, _ = second.communicate(timeout=120)
+    assert second.returncode == 0, output
+    assert "another run is making" in output
+    assert "8 of 8" in output
+    assert first.wait(timeout=120) == 0
+    rows = records(tmp_path / "r.db")
+    assert len(rows) == len({row["key"] for row in rows}) == 8
+
+
+def test_what_a_killed_run_had_begun_is_taken_over_by_one_that_waits(place, start, tmp_path):
+    mine = write_submission(place.directory, "mine", "import time\ntime.sleep(0.5)\n" + WEIGHTS)
+    shared = ("--tasks", tmp_path / "tasks", "--results", tmp_path / "r.db", "--workers", "1")
+    first = start("run", mine, *shared)
+    wait_for(lambda: len(records(tmp_path / "r.db")) >= 1, "the first record")
+    second = start("run", mine, *shared)
+    wait_for(lambda: len(records(tmp_path / "r.db")) >= 2, "the second record")
+    first.kill()
+    output, _ = second.communicate(timeout=120)
+    assert second.returncode == 0, output
+    rows = records(tmp_path / "r.db")
+    assert len(rows) == len({row["key"] for row in rows}) == 8
+
+
+def test_another_submission_does_not_take_a_name(place, pgdl):
+    place("run", write_submission(place.directory, "s1", WEIGHTS))
+    thief = place.directory / "thief"
+    thief.mkdir()
+    shutil.copy(write_submission(place.directory, "x", OTHER), thief / "complexity.py")
+    (thief / "metadata").write_text("name: s1\n")
+    assert "another submission is called 's1'" in place("run", thief, code=2).stderr
+    place("run", thief, "--as", "s2")
+    rows, _ = place.board()
+    assert [row["submission"] for row in rows] == ["s1", "s2"]
+    for name in ("vc_dim", "noisy_oracle"):
+        refused = pgdl("new", place.directory / name)
+        assert (refused.returncode, "cannot be called" in refused.stderr) == (2, True)
