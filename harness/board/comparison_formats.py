@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -73,6 +74,25 @@ def to_csv(rows: Sequence[MeasureRow], tasks: Sequence[str]) -> str:
         first = [row.rank, row.measure, row.family, row.score]
         writer.writerow([*first, *scores_found, row.kendall, *kendall, row.seconds_per_model, *failed])
     return out.getvalue()
+
+
+def to_json(rows: Sequence[MeasureRow]) -> str:
+    """Return a list of measures, each with its tasks; scores are 0 to 100, correlations -1 to 1."""
+    measures = [
+        {
+            "rank": row.rank,
+            "measure": row.measure,
+            "family": row.family,
+            "score": row.score,
+            "kendall": row.kendall,
+            "seconds_per_model": row.seconds_per_model,
+            "complete": row.complete,
+            "sandboxed": row.sandboxed,
+            "tasks": [_record(row, name, task) for name, task in row.tasks.items()],
+        }
+        for row in rows
+    ]
+    return json.dumps(measures, indent=1, allow_nan=False)
 
 
 def to_latex(rows: Sequence[MeasureRow], tasks: Sequence[str]) -> str:

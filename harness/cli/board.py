@@ -40,7 +40,7 @@ def command(
     from harness.board.formats import to_csv, to_json, to_markdown
     from harness.board.leaderboard import build_board
     from harness.cli.boards import collect_records, read_competition, run_command
-    from harness.cli.tables import print_board
+    from harness.cli.scores import print_board
     from harness.execution.withhold import Withhold
     from harness.records import Records
 

@@ -36,6 +36,8 @@ SUFFIXES = (".csv", ".tex", ".parquet", ".png", ".svg")
 @options.output
 @options.execution
 @options.force
+@options.table_or_json
+@options.quiet
 def command(
     measures: tuple[str, ...],
     tasks_dir: Path,
@@ -43,6 +45,8 @@ def command(
     results: str,
     output: Path | None,
     force: bool,
+    form: str,
+    quiet: bool,
     **execution: Any,
 ) -> int:
     """Run measures of the library on every model of every task, and print their scores beside each other.
@@ -54,12 +58,13 @@ def command(
     Example: pgdl compare --measures norm,margin,vc_dim:image_side=8 --output tables/norms
     """
     from harness.board.comparison import compare
+    from harness.board.comparison_formats import to_json
     from harness.cli.calls import prepare_run, record_calls
     from harness.cli.setup import UNSAFE
     from harness.cli.tables import wide_console
     from harness.records import Records
 
-    console = wide_console()
+    console = wide_console(quiet=quiet or form == "json")
     chosen = choose(measures)
     families = {submission.name: family for submission, family in chosen}
     if output is not None:
@@ -71,8 +76,10 @@ def command(
         rows = compare(records.newest([call.key for call in plan.calls]), references, families, run.withheld)
     _print_rows(rows, list(references), console)
     if not run.setup.settings.sandboxed:
-        console.print(UNSAFE, style="bold red", markup=False)
-    console.print(f"Records: {records.name}", markup=False)
+        console.print(UNSAFE, style="bold red")
+    console.print(f"Records: {records.name}")
+    if form == "json" and not quiet:
+        click.echo(to_json(rows))
     if output is not None:
         _write(rows, list(references), output)
     return 1 if any(row.failures for row in rows) else 0
@@ -121,20 +128,13 @@ def _require_references(tasks: "Sequence[Task]", tasks_dir: Path) -> "dict[str, 
 
 
 def _print_rows(rows: "Sequence[MeasureRow]", tasks: Sequence[str], console: "Console") -> None:
-    from rich.table import Table
-
     from harness.board.comparison_formats import cells, headings, notes
+    from harness.cli.tables import print_lines, print_table
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in headings(tasks):
-        left = heading in ("measure", "family", "failed")
-        table.add_column(heading, justify="left" if left else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*cells(row), style=None if row.complete else "dim")
-    console.print(table)
+    styles = [None if row.complete else "dim" for row in rows]
+    print_table(console, headings(tasks), map(cells, rows), left=("measure", "family"), wrap=("failed",), styles=styles)
     console.print()
-    for note in notes(rows):
-        console.print(note, style="dim", markup=False, highlight=False)
+    print_lines(console, notes(rows))
 
 
 def _write(rows: "Sequence[MeasureRow]", tasks: Sequence[str], output: Path) -> None:

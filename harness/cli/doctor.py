@@ -1,5 +1,6 @@
 """`pgdl doctor`: what this machine can do, what follows from it, and the command that mends the rest."""
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -8,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from harness.cli import options
 
 if TYPE_CHECKING:
     from harness.sandbox.isolation import Isolation
@@ -19,23 +22,30 @@ Finding = tuple[str, str, str, str]
 
 
 @click.command("doctor")
-def command() -> int:
+@options.table_or_json
+def command(form: str) -> int:
     """Look at this machine and try its sandbox with small submissions that must fail.
 
     Exit code 1 if something that `pgdl run` needs is missing.
     """
-    from rich.console import Console
+    from harness.cli.tables import wide_console
 
-    console = Console(soft_wrap=True)
+    console = wide_console(quiet=form == "json")
     styles = {GOOD: "green", WARNING: "yellow", BAD: "bold red"}
-    worst = 0
-    for state, item, found, consequence in _findings():
+    findings = []
+    for finding in _findings():
+        state, item, found, consequence = finding
         console.print(f"{state:8}", style=styles[state], end="")
-        console.print(f"{item:26} {found}", markup=False, highlight=False)
+        console.print(f"{item:26} {found}")
         if consequence:
-            console.print(f"{'':8}{'':26} {consequence}", style="dim", markup=False, highlight=False)
-        worst = max(worst, int(state == BAD))
-    return worst
+            console.print(f"{'':8}{'':26} {consequence}", style="dim")
+        findings.append(finding)
+    if form == "json":
+        names = ("state", "item", "found", "consequence")
+        click.echo(
+            json.dumps([dict(zip(names, map(str.strip, finding), strict=True)) for finding in findings], indent=1)
+        )
+    return int(any(state == BAD for state, *_ in findings))
 
 
 def _findings() -> Iterator[Finding]:

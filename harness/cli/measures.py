@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.cli import options
 from harness.errors import UserError
 
 if TYPE_CHECKING:
@@ -22,14 +23,7 @@ SHARES = (0.45, 0.2, 0.15, 0.2)
 @click.command("measures")
 @click.argument("name", required=False)
 @click.option("--family", metavar="NAME", help="Only the measures of this family.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="What to print.",
-)
+@options.table_or_json
 def command(name: str | None, family: str | None, form: str) -> None:
     """List the measures of the library by family, or explain the one called NAME.
 

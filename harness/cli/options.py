@@ -129,6 +129,12 @@ names = click.option(
     help="What to call a SUBMISSION, whatever its metadata says; once for each, in their order. A name that is known "
     "makes it a new version of that submission.",
 )  # fmt: skip
+table_or_json = click.option(
+    "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="What to print."
+)
+#: Overrides --tasks, so that one can say `pgdl task validate DIR`.
+directory = click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
+quiet = click.option("--quiet", "-q", is_flag=True, help="Print nothing but warnings and errors; the exit code tells.")
 force = click.option("--force", is_flag=True, help="Make calls again that are recorded already.")
 output = click.option(
     "--output", type=click.Path(path_type=Path), metavar="PATH",

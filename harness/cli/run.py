@@ -16,6 +16,7 @@ from harness.cli import options
 @options.names
 @options.execution
 @options.force
+@options.quiet
 def command(
     submissions: tuple[str, ...],
     tasks_dir: Path,
@@ -23,6 +24,7 @@ def command(
     results: str,
     names: tuple[str, ...],
     force: bool,
+    quiet: bool,
     **execution: Any,
 ) -> int:
     """Call each SUBMISSION, sandboxed and time-limited, on every model of every task.
@@ -41,7 +43,7 @@ def command(
     from harness.records import Records
     from harness.submission import find_submissions
 
-    console = wide_console()
+    console = wide_console(quiet=quiet)
     run = prepare_run(find_submissions(submissions, names, note), tasks_dir, task_names, execution)
     with Records(results) as records:
         for line in settle_names(run.submissions, records, given=bool(names)):
@@ -49,5 +51,5 @@ def command(
         _, tally = record_calls(run, records, console, force=force)
     sandboxed = run.setup.settings.sandboxed
     code = print_summary(tally, records.name, console, sandboxed=sandboxed, withheld=run.withheld)
-    console.print(f"Next: pgdl board --tasks {tasks_dir} --results {records.name}", markup=False)
+    console.print(f"Next: pgdl board --tasks {tasks_dir} --results {records.name}")
     return code

@@ -32,14 +32,7 @@ if TYPE_CHECKING:
     "--predictions", type=click.Path(path_type=Path), metavar="DIR",
     help="Score the files DIR/TASK.predict instead of recorded runs.",
 )  # fmt: skip
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="What to print.",
-)
+@options.table_or_json
 def command(
     submissions: tuple[str, ...],
     tasks_dir: Path,
@@ -115,7 +108,7 @@ def _show(
     scores: "Sequence[tuple[str, SubmissionScore]]", remarks: Sequence[str], withheld: Collection[str], form: str
 ) -> None:
     if form == "table":
-        from harness.cli.tables import print_score
+        from harness.cli.scores import print_score
 
         for name, score in scores:
             print_score(name, score, withheld)

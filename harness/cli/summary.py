@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection
 
 from rich.console import Console
-from rich.table import Table
 
 from harness.cli.setup import UNSAFE
+from harness.cli.tables import print_lines, print_table
 from harness.execution.run import Recorded
 from harness.sandbox.outcome import Outcome
 
@@ -42,24 +42,17 @@ def print_summary(
 
     Of the tasks `withheld` only outcomes are counted: a time is a number that a submission chooses.
     """
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading, justify in (
-        ("submission", "left"),
-        ("task", "left"),
-        ("ok", "right"),
-        ("s per call", "right"),
-    ):
-        table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    table.add_column("failed")
+    rows = []
     for (submission, task), outcomes in sorted(tally.outcomes.items()):
         seconds = "-" if task in withheld else f"{statistics.median(tally.seconds[submission, task]):.2f}"
         failures = [f"{number} {outcome}" for outcome, number in outcomes.most_common() if outcome != Outcome.OK]
         good = f"{outcomes[Outcome.OK]} of {outcomes.total()}"
-        table.add_row(submission, task, good, seconds, ", ".join(failures))
-    console.print(table)
+        rows.append([submission, task, good, seconds, ", ".join(failures)])
+    titles = ("submission", "task", "ok", "s per call", "failed")
+    print_table(console, titles, rows, left=("submission", "task"), wrap=("failed",))
     if withheld:
-        console.print(WITHHELD_NOTE.format(", ".join(sorted(withheld))), style="dim", markup=False, highlight=False)
+        print_lines(console, [WITHHELD_NOTE.format(", ".join(sorted(withheld)))])
     if not sandboxed:
-        console.print(UNSAFE, style="bold red", markup=False)
-    console.print(f"Records: {where}", markup=False)
+        console.print(UNSAFE, style="bold red")
+    console.print(f"Records: {where}")
     return 1 if any(outcomes.total() > outcomes[Outcome.OK] for outcomes in tally.outcomes.values()) else 0

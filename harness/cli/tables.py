@@ -1,68 +1,68 @@
-"""Tables on the terminal."""
+"""Tables on the terminal and in pipes: names and numbers are never cut."""
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable, Sequence
 
-from rich.console import Console, JustifyMethod
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.board.formats import cells, headings, notes, official
-from harness.board.leaderboard import Board
-from harness.board.rounding import DECIMALS, rounding_note
-from scoring import RULE, SubmissionScore, TaskScore
+#: Width of what is not a terminal, where lines stay whole.
+ENDLESS = 10_000
 
 
-def wide_console() -> Console:
-    """A console that never cuts or wraps what goes into a file or a pipe."""
-    console = Console(soft_wrap=True)
+def wide_console(*, quiet: bool = False) -> Console:
+    """A console that cuts nothing, breaks no line unasked and takes nothing for markup; a quiet one prints nothing."""
+    console = Console(quiet=quiet, highlight=False, markup=False, soft_wrap=True)
     if not console.is_terminal:
-        console.width = 10_000
+        console.width = ENDLESS
     return console
 
 
-def print_board(board: Board) -> None:
-    """Print the leaderboard and the rule that makes it; names are never cut."""
+def print_lines(console: Console, lines: Iterable[str], style: str = "dim") -> None:
+    """Print lines of text; on a terminal they are broken between words, unless they hold a command to be copied."""
+    for line in lines:
+        console.print(line, style=style, soft_wrap="pgdl " in line)
+
+
+def print_table(
+    console: Console,
+    headings: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    left: Collection[str] = (),
+    wrap: Collection[str] = (),
+    styles: Sequence[str | None] = (),
+) -> None:
+    """Print rows of cells under their headings.
+
+    Columns are numbers, aligned to the right, but for those `left`, which are text, and those `wrap`, which are text
+    of several words. Where the terminal is too narrow, headings are broken at `_` and cells of `wrap` at spaces; if
+    that is not enough, lines are longer than the terminal is wide. `styles` are those of the rows.
+    """
+    cells = [[str(cell) for cell in row] for row in rows]
+    shown = list(headings)
+    widths = _widths(shown, cells, wrap)
+    if sum(widths) > console.width:
+        shown = [heading if heading in wrap else re.sub(r"_(?=.)", "_\n", heading) for heading in headings]
+        widths = _widths(shown, cells, wrap)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in headings(board):
-        justify: JustifyMethod = "left" if heading in ("submission", "", "settings") else "right"
-        table.add_column(Text(heading), justify=justify, no_wrap=True)
-    for row in board.rows:
-        style = None if row.kind == "submission" and row.sandboxed else "dim"
-        table.add_row(*map(Text, cells(row, board)), style=style)
-    console = wide_console()
-    console.print(table)
-    console.print()
-    for note in notes(board):
-        console.print(note, style="dim", markup=False, highlight=False)
+    for heading, text in zip(headings, shown, strict=True):
+        justify = "left" if heading in left or heading in wrap else "right"
+        table.add_column(Text(text), justify=justify, no_wrap=heading not in wrap, overflow="fold")  # type: ignore[arg-type]
+    for number, row in enumerate(cells):
+        table.add_row(*map(Text, row), style=styles[number] if styles else None)
+    terminal, console.width = console.width, max(console.width, sum(widths))
+    console.print(table, soft_wrap=False)
+    console.width = terminal
 
 
-def print_score(name: str, result: SubmissionScore, withheld: Collection[str]) -> None:
-    """Print one submission's scores, one row per task; those of the tasks `withheld` are rounded already."""
-    console = wide_console()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("task", "official", "printed", "Kendall", "granulated", "models", "limiting pair"):
-        table.add_column(heading, justify="left" if heading in ("task", "limiting pair") else "right")
-    for task, score in result.tasks.items():
-        if isinstance(score, TaskScore):
-            table.add_row(*map(Text, [task, *_figures(score, DECIMALS if task in withheld else 4)]))
-        else:
-            table.add_row(*map(Text, [task, "-", "-", "-", "-", "", f"failed: {score}"]))
-    decimals = DECIMALS if withheld else 4
-    total = "none" if result.score is None else f"{result.score:.{decimals}f}"
-    console.print(f"{name}: score {total}", style="bold", markup=False, highlight=False)
-    console.print(table)
-    console.print(RULE, style="dim", markup=False)
-    if withheld:
-        console.print(rounding_note(withheld), style="dim", markup=False, highlight=False)
-
-
-def _figures(score: TaskScore, decimals: int) -> list[str]:
-    """The cells of one task; correlations have as many digits as scores, or what is left of them by rounding."""
-    printed = "-" if score.printed is None else f"{100 * score.printed:.{decimals}f}"
-    correlations = [_correlation(number, decimals) for number in (score.kendall, score.granulated_kendall)]
-    pair = min(score.official_pairs, key=lambda pair: score.official_pairs[pair], default=("-",))
-    return [official(score, decimals), printed, *correlations, str(score.n_models), score.undefined or " x ".join(pair)]
-
-
-def _correlation(number: float | None, decimals: int) -> str:
-    return "-" if number is None else f"{number:.{min(decimals + 2, 4)}f}"
+def _widths(headings: Sequence[str], cells: Sequence[Sequence[str]], wrap: Collection[str]) -> list[int]:
+    """The least width of each column, with the two spaces behind it."""
+    widths = []
+    for position, heading in enumerate(headings):
+        parts = [*heading.splitlines(), *(row[position] for row in cells)]
+        if heading in wrap:
+            parts = [word for part in parts for word in part.split()]
+        widths.append(2 + max(map(len, parts), default=0))
+    return widths

@@ -1,5 +1,6 @@
 """A trial of one submission: a few calls under the real limits, and what they say about the whole run."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -22,11 +23,21 @@ CAUTION = 0.8
 
 @dataclass(frozen=True)
 class Trial:
-    """What the trial calls gave; `again` is the first of them made a second time."""
+    """What the trial calls gave.
 
-    calls: tuple[PlannedCall, ...]  #: of the whole run
+    Attributes:
+        calls: of the whole run.
+        done: the trial's calls, task by task from the smallest to the largest model.
+        again: the first of them made a second time.
+        start_s: seconds until the first sandbox could be made.
+        calls_s: seconds from then to the end of the last call.
+    """
+
+    calls: tuple[PlannedCall, ...]
     done: tuple[Done, ...]
     again: Done
+    start_s: float
+    calls_s: float
 
     @property
     def passed(self) -> bool:
@@ -36,36 +47,56 @@ class Trial:
     @property
     def repeatable(self) -> bool:
         """Whether the same call gave the same value twice."""
-        return self.done[0].result.value == self.again.result.value
+        first = next(done for done in self.done if done.planned is self.again.planned)
+        return first.result.value == self.again.result.value
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who is told what goes on: warnings, what is waited for, and every call that is over."""
+
+    warn: Callable[[str], None]
+    say: Callable[[str], None]
+    seen: Callable[[Done], None]
 
 
 def try_submission(
-    submission: Submission,
-    tasks: Sequence[Task],
-    settings: Settings,
-    lanes: Lanes,
-    models: int,
-    warn: Callable[[str], None],
+    submission: Submission, tasks: Sequence[Task], settings: Settings, lanes: Lanes, models: int, watch: Watch
 ) -> Trial:
-    """Call `submission` on `models` models of each task, from the smallest to the largest."""
+    """Call `submission` on `models` models of each task, evenly from the smallest to the largest; smallest first."""
     calls = plan_calls([submission], tasks, settings)
     chosen = [call for task in tasks for call in _spread([c for c in calls if c.task is task], models)]
+    in_order = sorted(chosen, key=_size_of)
+    begun = time.monotonic()
+    watch.say("starting the sandbox, where TensorFlow is imported once")
     with (
         Staging() as staging,
-        Starters(settings, warn) as starters,
+        Starters(settings, watch.warn) as starters,
         Pool(lanes, settings.limits, staging, starters, Clocks(calls, (), settings).clock) as pool,
     ):
-        finished = list(pool.run([chosen[0], *chosen]))
-    ordered = {call.key: [done for done in finished if done.planned is call] for call in chosen}
-    first = ordered[chosen[0].key]
-    return Trial(tuple(calls), (first[0], *(ordered[call.key][0] for call in chosen[1:])), first[1])
+        pool.prepare(in_order)
+        ready = time.monotonic()
+        watch.say(f"calling {submission.name} on {len(chosen)} models, the smallest first")
+        finished: dict[str, list[Done]] = {}
+        for done in pool.run([in_order[0], *in_order]):
+            earlier = finished.setdefault(done.planned.key, [])
+            earlier.append(done)
+            if len(earlier) == 1:
+                watch.seen(done)
+    first, again = finished[in_order[0].key]
+    ordered = tuple(first if call is in_order[0] else finished[call.key][0] for call in chosen)
+    return Trial(tuple(calls), ordered, again, ready - begun, time.monotonic() - ready)
 
 
 def _spread(calls: Sequence[PlannedCall], number: int) -> list[PlannedCall]:
     """Pick calls evenly from the smallest to the largest model."""
-    ordered = sorted(calls, key=lambda call: (call.model.n_parameters, call.model.id))
+    ordered = sorted(calls, key=_size_of)
     positions = np.linspace(0, len(ordered) - 1, min(number, len(ordered))).round().astype(int)
     return [ordered[position] for position in positions]
+
+
+def _size_of(call: PlannedCall) -> tuple[int, str]:
+    return call.model.n_parameters, call.model.id
 
 
 @dataclass(frozen=True)
@@ -78,16 +109,20 @@ class Forecast:
 
 
 def forecast(trial: Trial, settings: Settings, lanes: Lanes) -> Forecast:
-    """Interpolate the trial's times over the models' numbers of parameters, task by task."""
+    """Interpolate the calls' times over the models' numbers of parameters, task by task.
+
+    All else that a call costs is taken from what the trial took altogether, other work of the machine included.
+    """
     seconds: list[float] = []
     for task in {call.task.name: call.task for call in trial.calls}.values():
-        seen = sorted((done for done in trial.done if done.planned.task is task), key=_size)
-        sizes, times = [_size(done) for done in seen], [done.result.call_wall_s for done in seen]
+        seen = sorted(
+            (done for done in trial.done if done.planned.task is task), key=lambda done: _size_of(done.planned)
+        )
+        sizes, times = [_size_of(done.planned)[0] for done in seen], [done.result.call_wall_s for done in seen]
         seconds += np.interp([model.n_parameters for model in task.models], sizes, times).tolist()
-    overhead = np.mean([done.result.startup_wall_s + done.result.load_wall_s for done in trial.done])
-    total = (sum(seconds) + float(overhead) * len(seconds)) / lanes.workers
+    made = [*trial.done, trial.again]
+    side_by_side = min(lanes.workers, len(made))
+    called_s = sum(done.result.call_wall_s for done in made) / side_by_side
+    overhead_s = max(trial.calls_s - called_s, 0.0) / len(made)
+    total = trial.start_s + sum(seconds) / lanes.workers + overhead_s * len(seconds)
     return Forecast(len(seconds), total, sum(time > CAUTION * settings.time_limit_s for time in seconds))
-
-
-def _size(done: Done) -> int:
-    return done.planned.model.n_parameters

@@ -80,13 +80,17 @@ class Pool:
         for thread in self._threads:
             thread.join()
 
-    def run(self, calls: Sequence[PlannedCall]) -> Iterator[Done]:
-        """Yield every call as it ends, in whatever order that is."""
-        self._batches.extend(make_batches(calls))
+    def prepare(self, calls: Sequence[PlannedCall]) -> None:
+        """Get ready to make calls: import what they need, and try the sandbox; raises `UserError`."""
         gpu = self._lanes.gpus[0] if self._lanes.gpus else None
         if calls:
             versions = {call.keras for call in calls}
             self._starters.prepare(versions, self._staging, self._lanes.threads, gpu)
+
+    def run(self, calls: Sequence[PlannedCall]) -> Iterator[Done]:
+        """Yield every call as it ends, in whatever order that is."""
+        self._batches.extend(make_batches(calls))
+        self.prepare(calls)
         self._threads = [
             threading.Thread(target=self._work, args=(slot,), name=f"sandbox-{slot}")
             for slot in range(min(self._lanes.sandboxes, len(self._batches)))

@@ -77,14 +77,12 @@ class RunProgress:
         self._bars.update(self._lines[name], advance=1, failed=failed)
         self._bars.update(self._all, advance=1)
         if not self._left[name] and not self._console.is_terminal:
-            self._console.print(
-                f"{name}: {self._total[name]} calls done {failed}".rstrip(), markup=False, soft_wrap=True
-            )
+            self._console.print(f"{name}: {self._total[name]} calls done {failed}".rstrip())
 
     def _show(self, name: str, row: Recorded) -> None:
         self._shown[name] += 1
         if self._shown[name] <= SHOWN_FAILURES:
             where = f"{name} on {row.planned.task.name}/{row.planned.model.id}"
-            self._console.print(f"{where}: {row.outcome}: {row.message}", markup=False, soft_wrap=True)
+            self._console.print(f"{where}: {row.outcome}: {row.message}")
         elif self._shown[name] == SHOWN_FAILURES + 1:
-            self._console.print(f"{name}: further failures are counted below", markup=False)
+            self._console.print(f"{name}: further failures are counted below")

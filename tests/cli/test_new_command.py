@@ -44,7 +44,7 @@ def test_folders_on_the_way_are_made(pgdl: Pgdl, folder: Path) -> None:
 def test_names_that_would_break_the_template_are_refused(name: str, pgdl: Pgdl, folder: Path) -> None:
     ended = pgdl("new", name)
     assert (ended.code, len(ended.err.splitlines())) == (2, 1)
-    assert "expected letters, digits" in ended.err
+    assert "expected at most 80 ASCII letters, digits" in ended.err
     assert list(folder.iterdir()) == []
 
 

@@ -40,7 +40,7 @@ def test_every_command_says_so(tmp_path, pgdl):
     make_task(tmp_path, hidden=True)
     validated = pgdl("task", "validate", tmp_path).lines
     assert validated == ["tiny: 8 models, 3 hyperparameters, 24 training samples, hidden: valid"]
-    assert pgdl("task", "list", tmp_path).lines[1].split()[:3] == ["tiny", "flat", "yes"]
+    assert pgdl("task", "list", tmp_path).lines[1].split()[:2] == ["tiny", "yes"]
     assert pgdl("task", "show", tmp_path).out.startswith("tiny (flat, hidden, ")
 
 

@@ -1,0 +1,156 @@
+"""What `pgdl check` has found out, as data, JSON, JUnit's XML and annotations of GitHub Actions."""
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from harness.execution.check import Forecast, Trial
+from harness.execution.pool import Done
+from harness.sandbox.outcome import Outcome
+from harness.submission import Submission
+
+#: A line of the submission in a traceback.
+FRAME = re.compile(r'File "/job/submission/(?P<file>[^"]+)", line (?P<line>\d+)')
+
+
+@dataclass(frozen=True)
+class Report:
+    """A verdict and what it rests on; `trial` is None where nothing had to be called."""
+
+    submission: Submission
+    trial: Trial | None = None
+    forecast: Forecast | None = None
+    withheld: Collection[str] = ()  #: tasks of which nothing but outcomes is told
+
+    @property
+    def passed(self) -> bool:
+        """Whether every call returned a finite number."""
+        return self.trial is not None and self.trial.passed
+
+    @property
+    def shown(self) -> list[Done]:
+        """The calls that may be shown."""
+        done = self.trial.done if self.trial else ()
+        return [one for one in done if one.planned.task.name not in self.withheld]
+
+    @property
+    def counts(self) -> dict[str, Counter[str]]:
+        """How many calls on each withheld task had which outcome."""
+        done = (*self.trial.done, self.trial.again) if self.trial else ()
+        return {
+            task: Counter(str(one.result.outcome) for one in done if one.planned.task.name == task)
+            for task in self.withheld
+        }
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is doubtful about a submission that passes; nothing where a task is withheld."""
+        if self.trial is None or not self.passed or self.withheld:
+            return []
+        found = []
+        if len(self.trial.done) > 1 and len({done.result.value for done in self.trial.done}) == 1:
+            found.append("the same value for all models tried; such a measure cannot rank them")
+        if not self.trial.repeatable:
+            again = self.trial.again
+            first = next(done for done in self.trial.done if done.planned is again.planned)
+            values = f"{first.result.value!r} and {again.result.value!r}"
+            found.append(f"not repeatable: the same call gave {values}; draw from the seeded generators")
+        return found
+
+
+def to_json(report: Report) -> str:
+    """Return everything that may be shown."""
+    expected = report.forecast
+    content = {
+        "submission": report.submission.name,
+        "version": report.submission.digest,
+        "passed": report.passed,
+        "problem": report.submission.problem,
+        "warnings": report.warnings,
+        "calls": [_call(done) for done in report.shown],
+        "withheld": {task: dict(counts) for task, counts in report.counts.items()},
+        "forecast": None
+        if expected is None
+        else {"models": expected.models, "seconds": expected.seconds, "at_risk": expected.at_risk},
+    }
+    return json.dumps(content, indent=1, allow_nan=False)
+
+
+def _call(done: Done) -> dict[str, Any]:
+    result, planned = done.result, done.planned
+    return {
+        "task": planned.task.name,
+        "model": planned.model.id,
+        "parameters": planned.model.n_parameters,
+        "outcome": str(result.outcome),
+        "value": result.value,
+        "message": result.message,
+        "seconds": result.call_wall_s,
+        "peak_memory_bytes": result.peak_memory_bytes,
+        "output": result.output_tail,
+    }
+
+
+def to_junit(report: Report) -> str:
+    """Return JUnit's XML: a test case per call, failed unless it is OK."""
+    name = report.submission.name
+    suite = ET.Element("testsuite", name=f"pgdl check {name}")
+    if report.submission.problem is not None:
+        case = ET.SubElement(suite, "testcase", classname=name, name="submission")
+        ET.SubElement(case, "failure", type="INVALID_SUBMISSION", message=report.submission.problem)
+    for done in report.shown:
+        result, where = done.result, f"{done.planned.task.name}/{done.planned.model.id}"
+        case = ET.SubElement(suite, "testcase", classname=name, name=where, time=f"{result.call_wall_s:.3f}")
+        if result.outcome is not Outcome.OK:
+            ET.SubElement(case, "failure", type=str(result.outcome), message=result.message)
+        if result.output_tail:
+            ET.SubElement(case, "system-out").text = result.output_tail
+    for task, counts in report.counts.items():
+        case = ET.SubElement(suite, "testcase", classname=name, name=task)
+        if set(counts) - {Outcome.OK}:
+            failed = ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items()))
+            ET.SubElement(case, "failure", type="withheld", message=failed)
+    suite.set("tests", str(len(suite)))
+    suite.set("failures", str(len(suite.findall("testcase/failure"))))
+    ET.indent(suite)
+    return ET.tostring(suite, encoding="unicode", xml_declaration=True)
+
+
+def to_github(report: Report) -> str:
+    """Return an annotation per failure or doubt, on the submission's own line where one is known."""
+    file = os.path.relpath(report.submission.source)
+    lines = [f"::warning file={_property(file)}::{_text(warning)}" for warning in report.warnings]
+    if report.submission.problem is not None:
+        lines.append(f"::error file={_property(file)}::{_text(report.submission.problem)}")
+    said = set()
+    for done in report.shown:
+        result = done.result
+        if result.outcome is Outcome.OK or (result.outcome, result.message) in said:
+            continue
+        said.add((result.outcome, result.message))
+        frames = list(FRAME.finditer(result.output_tail))
+        where = f"file={_property(_path(file, frames[-1]['file']))},line={frames[-1]['line']}" if frames else ""
+        text = f"{result.outcome} on {done.planned.task.name}/{done.planned.model.id}: {result.message}"
+        lines.append(f"::error {where or f'file={_property(file)}'}::{_text(text)}")
+    for task, counts in report.counts.items():
+        if failed := counts.total() - counts[Outcome.OK]:
+            lines.append(f"::error file={_property(file)}::{failed} of {counts.total()} calls on {_text(task)} failed")
+    return "\n".join(lines)
+
+
+def _path(source: str, name: str) -> str:
+    return source if source.endswith((".py", ".zip")) else f"{source}/{name}"
+
+
+def _text(text: str) -> str:
+    """Escaped as GitHub's workflow commands want it: otherwise a message could be a command of its own."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _text(text).replace(":", "%3A").replace(",", "%2C")

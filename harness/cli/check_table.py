@@ -1,0 +1,88 @@
+"""What `pgdl check` prints on a terminal: a row per call as it ends, what it printed, and the verdict."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from harness.cli.check_report import Report
+from harness.cli.summary import WITHHELD_NOTE
+from harness.cli.tables import print_lines
+from harness.execution.pool import Done
+from harness.sandbox.outcome import Outcome
+from harness.task.task import Task
+
+#: Lines of a call's output that are shown, from its end.
+LINES = 30
+
+HEADINGS = ("task", "model", "parameters", "outcome", "value", "seconds", "memory")
+
+
+class CallTable:
+    """Prints calls in the order in which they end; those on the tasks `withheld` not at all."""
+
+    def __init__(self, tasks: Sequence[Task], withheld: Sequence[str], console: Console) -> None:
+        self._console, self._withheld = console, withheld
+        widths = [
+            max(map(len, [heading, *names]))
+            for heading, names in (
+                ("task", [task.name for task in tasks]),
+                ("model", [model.id for task in tasks for model in task.models]),
+                ("parameters", [f"{model.n_parameters:,}" for task in tasks for model in task.models]),
+            )
+        ]
+        self._line = f"{{:{widths[0]}}}  {{:{widths[1]}}}  {{:>{widths[2]}}}  {{:9}}  {{:>11}}  {{:>7}}  {{:>8}}"
+        self._begun = False
+        self._failures: set[tuple[str, str]] = set()
+
+    def seen(self, done: Done) -> None:
+        """Print a call that is over, and what it printed itself; the same failure again is a row only."""
+        if done.planned.task.name in self._withheld:
+            return
+        if not self._begun:
+            self._console.print(self._line.format(*HEADINGS), style="bold")
+            self._begun = True
+        result, call = done.result, done.planned
+        value = "-" if result.value is None else f"{result.value:.6g}"
+        memory = f"{result.peak_memory_bytes / 1024**2:.0f} MiB"
+        size, seconds = f"{call.model.n_parameters:,}", f"{result.call_wall_s:.2f}"
+        row = self._line.format(call.task.name, call.model.id, size, result.outcome, value, seconds, memory)
+        self._console.print(row, style=None if result.outcome is Outcome.OK else "red")
+        failure = (result.outcome, result.message)
+        if result.outcome is not Outcome.OK and failure in self._failures:
+            return
+        self._failures.add(failure)
+        if result.message:
+            self._console.print(f"  {result.outcome}: {result.message}")
+        lines = result.output_tail.rstrip().splitlines()
+        if len(lines) > LINES:
+            self._console.print(f"  | ... {len(lines) - LINES} lines before", style="dim")
+        for line in lines[-LINES:]:
+            self._console.print(f"  | {line}", style="dim")
+
+
+def print_verdict(report: Report, console: Console) -> None:
+    """Print whether it passes, what is doubtful, and what a full run will take."""
+    name = report.submission.name
+    for task, counts in report.counts.items():
+        console.print(f"{task}: {', '.join(f'{number} {outcome}' for outcome, number in sorted(counts.items()))}")
+    if report.withheld:
+        print_lines(console, [WITHHELD_NOTE.format(", ".join(report.withheld))])
+    if report.submission.problem is not None:
+        console.print(f"INVALID_SUBMISSION: {report.submission.problem}")
+    if not report.passed:
+        console.print(f"\n{name} does not pass: mend it and check again.", style="bold red")
+        return
+    console.print(f"\n{name} passes.", style="bold green")
+    for warning in report.warnings:
+        console.print(f"Warning: {warning}.", style="yellow")
+    if report.forecast is not None:
+        expected = report.forecast
+        risk = f", {expected.at_risk} may exceed the time limit" if expected.at_risk else ""
+        console.print(f"A full run: {expected.models} models, about {_duration(expected.seconds)}{risk}.")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(round(seconds), 1)} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"

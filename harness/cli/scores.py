@@ -1,0 +1,48 @@
+"""Boards and scores on the terminal."""
+
+from collections.abc import Collection
+
+from harness.board.formats import cells, headings, notes, official
+from harness.board.leaderboard import Board
+from harness.board.rounding import DECIMALS, rounding_note
+from harness.cli.tables import print_lines, print_table, wide_console
+from scoring import RULE, SubmissionScore, TaskScore
+
+
+def print_board(board: Board) -> None:
+    """Print the leaderboard and the rule that makes it."""
+    console = wide_console()
+    styles = [None if row.kind == "submission" and row.sandboxed else "dim" for row in board.rows]
+    rows = (cells(row, board) for row in board.rows)
+    print_table(console, headings(board), rows, left=("submission", "", "settings"), styles=styles)
+    console.print()
+    print_lines(console, notes(board))
+
+
+def print_score(name: str, result: SubmissionScore, withheld: Collection[str]) -> None:
+    """Print one submission's scores, one row per task; those of the tasks `withheld` are rounded already."""
+    console = wide_console()
+    rows = []
+    for task, score in result.tasks.items():
+        if isinstance(score, TaskScore):
+            rows.append([task, *_figures(score, DECIMALS if task in withheld else 4)])
+        else:
+            rows.append([task, "-", "-", "-", "-", "", f"failed: {score}"])
+    decimals = DECIMALS if withheld else 4
+    total = "none" if result.score is None else f"{result.score:.{decimals}f}"
+    console.print(f"{name}: score {total}", style="bold")
+    titles = ("task", "official", "printed", "Kendall", "granulated", "models", "limiting pair")
+    print_table(console, titles, rows, left=("task",), wrap=("limiting pair",))
+    print_lines(console, [RULE, *([rounding_note(withheld)] if withheld else [])])
+
+
+def _figures(score: TaskScore, decimals: int) -> list[str]:
+    """The cells of one task; correlations have as many digits as scores, or what is left of them by rounding."""
+    printed = "-" if score.printed is None else f"{100 * score.printed:.{decimals}f}"
+    correlations = [_correlation(number, decimals) for number in (score.kendall, score.granulated_kendall)]
+    pair = min(score.official_pairs, key=lambda pair: score.official_pairs[pair], default=("-",))
+    return [official(score, decimals), printed, *correlations, str(score.n_models), score.undefined or " x ".join(pair)]
+
+
+def _correlation(number: float | None, decimals: int) -> str:
+    return "-" if number is None else f"{number:.{min(decimals + 2, 4)}f}"

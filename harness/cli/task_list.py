@@ -1,0 +1,61 @@
+"""`pgdl task list`: which tasks there are."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.cli import options
+
+if TYPE_CHECKING:
+    from harness.task.summary import Spread
+
+GAP_COLUMNS = ("min gap", "mean", "median", "max")
+
+
+@click.command("list")
+@options.directory
+@options.tasks
+@options.table_or_json
+def command(directory: Path | None, tasks_dir: Path, form: str) -> None:
+    """Name the tasks in DIR with their models, hyperparameters and generalization gaps; is each hidden?"""
+    from harness.cli.tables import print_table, wide_console
+    from harness.task.layout import find_all
+    from harness.task.summary import summarise
+
+    found = [summarise(files) for files in find_all(directory or tasks_dir)]
+    if form == "json":
+        click.echo(json.dumps([asdict(summary) for summary in found], indent=1))
+        return
+    rows = [
+        (
+            summary.task,
+            "yes" if summary.hidden else "no",
+            summary.models,
+            *gap_cells(summary.gaps),
+            size(summary.bytes),
+            "unknown" if summary.hyperparameters is None else ", ".join(summary.hyperparameters),
+        )
+        for summary in found
+    ]
+    headings = ("task", "hidden", "models", *GAP_COLUMNS, "size", "hyperparameters")
+    print_table(wide_console(), headings, rows, left=("task", "hidden"), wrap=("hyperparameters",))
+
+
+def gap_cells(gaps: "Spread | None") -> Sequence[str]:
+    """Return the cells of `GAP_COLUMNS`; dashes for gaps that are not known."""
+    if gaps is None:
+        return ("-",) * len(GAP_COLUMNS)
+    return tuple(f"{value:.4f}" for value in (gaps.minimum, gaps.mean, gaps.median, gaps.maximum))
+
+
+def size(number: float) -> str:
+    """Return a number of bytes as people read it."""
+    for unit in ("B", "KiB", "MiB"):
+        if number < 1024:
+            return f"{number:.0f} {unit}"
+        number /= 1024
+    return f"{number:.1f} GiB"

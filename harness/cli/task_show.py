@@ -1,0 +1,91 @@
+"""`pgdl task show`: what there is to know of each task."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli import options
+from harness.errors import UserError
+
+if TYPE_CHECKING:
+    from harness.task.layout import TaskFiles
+
+
+@click.command("show")
+@options.directory
+@options.tasks
+@options.task
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page with plots as well.")
+@options.table_or_json
+def command(directory: Path | None, tasks_dir: Path, task_names: Sequence[str], html: Path | None, form: str) -> None:
+    """Show the tasks in DIR: their models and data, and the gaps for each value of each hyperparameter."""
+    from harness.task.layout import find_all, find_tasks
+
+    found = find_all(directory or tasks_dir, task_names)
+    if form == "json":
+        click.echo(json.dumps([_as_object(files) for files in found], indent=1))
+    else:
+        for files in found:
+            _print(files)
+    if html is not None:
+        from harness.task.page import write_page
+        from harness.task.task import read_tasks
+
+        tasks = read_tasks(find_tasks(directory or tasks_dir, task_names))
+        try:
+            write_page(tasks, html)
+        except OSError as error:
+            raise UserError(f"cannot be written: {error.strerror}", file=html) from error
+        click.echo(f"Wrote {html}", err=True)
+
+
+def _print(files: "TaskFiles") -> None:
+    from harness.cli.tables import print_table, wide_console
+    from harness.cli.task_list import GAP_COLUMNS, gap_cells, size
+    from harness.task.data import read_training_data
+    from harness.task.reference import read_reference
+    from harness.task.summary import architectures, gaps_by_value, summarise
+
+    summary = summarise(files)
+    hidden = "hidden, " if summary.hidden else ""
+    click.secho(f"{files.name} ({files.layout}, {hidden}{size(summary.bytes)}) in {files.directory}", bold=True)
+    if not files.reference_only:
+        data, built = read_training_data(files.train), architectures(files)
+        samples = f"{data.n_samples} training samples of shape {data.input_shape} in {data.n_classes} classes"
+        click.echo(f"{summary.models} models, {samples}")
+        layers = f"{built.fewest_layers} to {built.most_layers} layers: {', '.join(built.kinds)}"
+        click.echo(f"{built.number} architectures of {layers}")
+    if files.reference is not None:
+        rows: list[tuple[Any, ...]] = [("(all)", "", summary.models, *gap_cells(summary.gaps))]
+        last = ""
+        for one in gaps_by_value(read_reference(files.reference)):
+            name = one.hyperparameter if one.hyperparameter != last else ""
+            rows.append((name, one.value, one.models, *gap_cells(one.gaps)))
+            last = one.hyperparameter
+        headings = ("hyperparameter", "value", "models", *GAP_COLUMNS)
+        print_table(wide_console(), headings, rows, left=("hyperparameter", "value"))
+    click.echo()
+
+
+def _as_object(files: "TaskFiles") -> dict[str, Any]:
+    from harness.task.data import read_training_data
+    from harness.task.reference import read_reference
+    from harness.task.summary import architectures, gaps_by_value, summarise
+
+    content: dict[str, Any] = asdict(summarise(files)) | {"directory": str(files.directory)}
+    if not files.reference_only:
+        data = read_training_data(files.train)
+        content["training_data"] = {
+            "samples": data.n_samples,
+            "input_shape": data.input_shape,
+            "classes": data.n_classes,
+            "digest": data.digest,
+        }
+        content["architectures"] = asdict(architectures(files))
+    if files.reference is not None:
+        content["gaps_by_value"] = [asdict(one) for one in gaps_by_value(read_reference(files.reference))]
+    return content

@@ -1,0 +1,95 @@
+"""`pgdl task validate`: everything that is wrong with tasks, before anything runs."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.cli import options
+
+if TYPE_CHECKING:
+    from harness.task.layout import TaskFiles
+    from harness.task.problems import InvalidTaskError
+    from harness.task.reference import Reference
+    from harness.task.task import Task
+
+    Outcome = Task | Reference | InvalidTaskError
+
+
+@click.command("validate")
+@options.directory
+@options.tasks
+@options.task
+@options.table_or_json
+@click.pass_context
+def command(ctx: click.Context, directory: Path | None, tasks_dir: Path, task_names: Sequence[str], form: str) -> None:
+    """Check everything about the tasks in DIR and print every problem in one line.
+
+    Exit code 2 if there is any. Notes are about valid tasks: for instance that the official score is not defined on
+    them. Reference data without models is checked as well: it can be scored, not run.
+    """
+    from harness.task.layout import find_all
+    from harness.task.problems import InvalidTaskError
+    from harness.task.task import check_tasks
+
+    everything = find_all(directory or tasks_dir, task_names)
+    runnable = [files for files in everything if not files.reference_only]
+    checked = {files.name: outcome for files, outcome in zip(runnable, check_tasks(runnable), strict=True)}
+    outcomes = {files.name: checked.get(files.name) or _check_reference(files) for files in everything}
+    reports = []
+    for files in everything:
+        outcome = outcomes[files.name]
+        problems = list(outcome.problems) if isinstance(outcome, InvalidTaskError) else []
+        notes = _notes(outcome)
+        reports.append({"task": files.name, "valid": not problems, "problems": problems, "notes": notes})
+        if form == "table":
+            for problem in problems:
+                click.echo(problem)
+            click.echo(f"{files.name}: {_verdict(outcome, files)}")
+            for line in notes:
+                click.echo(f"{files.name}: note: {line}")
+    if form == "json":
+        click.echo(json.dumps(reports, indent=1))
+    ctx.exit(2 if any(report["problems"] for report in reports) else 0)
+
+
+def _check_reference(files: "TaskFiles") -> "Outcome":
+    """Outcome for reference data that comes without models."""
+    from harness.task.problems import InvalidTaskError, Problems
+    from harness.task.reference import read_reference
+
+    assert files.reference is not None
+    problems = Problems()
+    reference = problems.attempt(read_reference, files.reference)
+    problems.attempt(lambda: files.hidden)
+    return InvalidTaskError(problems.lines) if problems.lines or reference is None else reference
+
+
+def _notes(outcome: "Outcome") -> list[str]:
+    """What to know of a valid task."""
+    from harness.task.notes import notes_of, notes_of_reference
+    from harness.task.problems import InvalidTaskError
+    from harness.task.task import Task
+
+    if isinstance(outcome, InvalidTaskError):
+        return []
+    return notes_of(outcome) if isinstance(outcome, Task) else notes_of_reference(outcome)
+
+
+def _verdict(outcome: "Outcome", files: "TaskFiles") -> str:
+    from harness.task.problems import InvalidTaskError
+    from harness.task.task import Task
+
+    if isinstance(outcome, InvalidTaskError):
+        return f"{len(outcome.problems)} problem{'s' if len(outcome.problems) > 1 else ''}: invalid"
+    reference = outcome.reference if isinstance(outcome, Task) else outcome
+    parts = [f"{len(reference.grid.names)} hyperparameters" if reference else "unknown hyperparameters"]
+    if isinstance(outcome, Task):
+        parts = [f"{len(outcome.models)} models", *parts, f"{outcome.data.n_samples} training samples"]
+    else:
+        parts = [f"reference data of {len(outcome.models)} models", *parts, "no models to run"]
+    if files.hidden:
+        parts.append("hidden")
+    return f"{', '.join(parts)}: valid"

@@ -1,0 +1,96 @@
+"""Figures of a task for people and programs: sizes, architectures, gaps by hyperparameter."""
+
+import os
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.task.architecture import read_architecture
+from harness.task.layout import TaskFiles
+from harness.task.reference import Reference, read_reference
+from scoring import Value
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How some generalization gaps spread."""
+
+    minimum: float
+    mean: float
+    median: float
+    maximum: float
+
+
+@dataclass(frozen=True)
+class GapsOfValue:
+    """The gaps of the models that share one value of a hyperparameter."""
+
+    hyperparameter: str
+    value: Value
+    models: int
+    gaps: Spread
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One task; hyperparameters and gaps are unknown (None) without reference data."""
+
+    task: str
+    layout: str
+    hidden: bool
+    models: int
+    hyperparameters: tuple[str, ...] | None
+    gaps: Spread | None
+    bytes: int  #: of all files in the task's directory
+
+
+@dataclass(frozen=True)
+class Architectures:
+    """How many architectures the models of a task have, and of which layers."""
+
+    number: int
+    fewest_layers: int
+    most_layers: int
+    kinds: tuple[str, ...]
+
+
+def summarise(files: TaskFiles) -> Summary:
+    """Return the figures of a task; raises `UserError`."""
+    reference = read_reference(files.reference) if files.reference else None
+    gaps = list(reference.gaps.values()) if reference else []
+    return Summary(
+        task=files.name,
+        layout=files.layout,
+        hidden=files.hidden,
+        models=len(gaps) if files.reference_only else len(files.models),
+        hyperparameters=reference.grid.names if reference else None,
+        gaps=spread(gaps) if gaps else None,
+        bytes=sum(Path(root, name).stat().st_size for root, _, names in os.walk(files.directory) for name in names),
+    )
+
+
+def gaps_by_value(reference: Reference) -> list[GapsOfValue]:
+    """Return the gaps for each value of each hyperparameter, in the order of the grid."""
+    grid, gaps = reference.grid, list(reference.gaps.values())
+    found = []
+    for column, name in enumerate(grid.names):
+        for code, value in enumerate(grid.values[name]):
+            chosen = [gap for gap, codes in zip(gaps, grid.codes, strict=True) if codes[column] == code]
+            if chosen:
+                found.append(GapsOfValue(name, value, len(chosen), spread(chosen)))
+    return found
+
+
+def architectures(files: TaskFiles) -> Architectures:
+    """Return how many architectures there are, and of which layers they consist; raises `UserError`."""
+    read = [read_architecture(model) for model in files.models]
+    depths = [len(architecture.canonical["layers"]) for architecture in read]
+    kinds = {layer["class_name"] for architecture in read for layer in architecture.canonical["layers"]}
+    number = len({architecture.digest for architecture in read})
+    return Architectures(number, min(depths), max(depths), tuple(sorted(kinds)))
+
+
+def spread(gaps: Sequence[float]) -> Spread:
+    """Return how at least one gap spreads."""
+    return Spread(min(gaps), statistics.mean(gaps), statistics.median(gaps), max(gaps))
