@@ -5,14 +5,14 @@ from typing import Any
 
 import click
 
-from harness.cli import options
+from harness.cli import completion, options
 
 #: Functions of `harness.cli.check_report` by format; the table is printed as calls end.
 WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 
 
 @click.command("check")
-@click.argument("submission", metavar="SUBMISSION")
+@click.argument("submission", metavar="SUBMISSION", shell_complete=completion.submissions)
 @options.tasks
 @options.task
 @click.option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli import options
+from harness.cli import completion, options
 from harness.errors import UserError
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ SUFFIXES = (".csv", ".tex", ".parquet", ".png", ".svg")
 @click.command("compare")
 @click.option(
     "--measures", multiple=True, default=[ALL], show_default=True, metavar="NAME[,NAME...]",
+    shell_complete=completion.measures,
     help="Which measures: names, families, or all; may be repeated. A name may have parameters, as in "
     "vc_dim:image_side=28. pgdl measures lists them.",
 )  # fmt: skip

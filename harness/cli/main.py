@@ -1,8 +1,12 @@
 """Entry point of `pgdl`: finds the command's file only when it is asked for, prints errors in one line."""
 
-import importlib
+import errno
+import importlib.util
+import os
 import signal
 import sys
+import traceback
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -17,6 +21,7 @@ COMMANDS = {
     "run": "Run submissions on every model of every task.",
     "score": "Score recorded runs or `.predict` files.",
     "board": "Print the leaderboard and write it to files.",
+    "results": "Print the recorded calls, as a table or for other programs.",
     "measures": "List the library's measures, or explain one.",
     "compare": "Run measures of the library on every model, and compare their scores.",
     "task": "List, show and validate tasks.",
@@ -24,9 +29,15 @@ COMMANDS = {
 }
 
 EXIT_CODES = (
-    "Exit codes: 0 fine, 1 some calls failed, 2 wrong usage or input, 130 interrupted. "
-    "Options that all commands share are also environment variables, e.g. PGDL_TASKS for --tasks."
+    "Exit codes: 0 fine, 1 some calls failed, 2 wrong usage or input, 3 a model could not be trained, 70 a bug, "
+    "130 interrupted. Options that all commands share are also environment variables, e.g. PGDL_TASKS for --tasks."
 )
+
+#: What a bug ends with, after its traceback (EX_SOFTWARE).
+BUG = 70
+
+#: The project's own packages, which a package of the same name elsewhere on the path would hide.
+PACKAGES = ("scoring", "baselines")
 
 
 class LazyGroup(click.Group):
@@ -43,6 +54,17 @@ class LazyGroup(click.Group):
         command: click.Command = importlib.import_module(f"harness.cli.{cmd_name}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Suggest a command for one that there is not."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            from harness.task.files import did_you_mean
+
+            hint = did_you_mean(args[0], COMMANDS) or "pgdl --help lists them"
+            raise UserError(f"no command {args[0]!r}", remedy=hint)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands from the table above, without importing any of them."""
         with formatter.section("Commands"):
@@ -56,10 +78,12 @@ def cli() -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line; a `UserError` ends it with one line and exit code 2, an interrupt with 130."""
+    """Run the command line; a `UserError` ends it with one line and exit code 2."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # being asked to end is being interrupted
     try:
+        _require_own_packages()
         code = cli.main(prog_name="pgdl", standalone_mode=False)
+        sys.stdout.flush()
     except UserError as error:
         click.echo(f"pgdl: {error}", err=True)
         sys.exit(2)
@@ -69,4 +93,33 @@ def main() -> NoReturn:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
+    except (BrokenPipeError, SystemExit) as error:
+        if isinstance(error, SystemExit) and type(sys.stdout).__name__ != "PacifyFlushWrapper":
+            raise  # shell completion
+        _give_up_output()  # whoever read it has gone; click makes an exit of that
+        sys.exit(128 + signal.SIGPIPE)
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
+            _give_up_output()
+            click.echo(f"pgdl: standard output: {error.strerror}; what was finished before is kept", err=True)
+            sys.exit(2)
+        traceback.print_exc()
+        click.echo("pgdl: this is a bug; what was finished before is kept", err=True)
+        sys.exit(BUG)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _require_own_packages() -> None:
+    """Raise `UserError` if somebody else's package of one of our names comes first."""
+    home = Path(__file__).parents[2]
+    for name in PACKAGES:
+        found = importlib.util.find_spec(name)
+        where = found.origin if found is not None else None
+        if where is None or Path(where).parent.parent != home:
+            remedy = f"remove it from the path, or start pgdl elsewhere; ours is {home / name}"
+            raise UserError(f"another package is called {name!r}", file=where or name, remedy=remedy)
+
+
+def _give_up_output() -> None:
+    """Leave nothing that the interpreter would try to write when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli import options
+from harness.cli import completion, options
 from harness.errors import UserError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ SHARES = (0.45, 0.2, 0.15, 0.2)
 
 
 @click.command("measures")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completion.measures)
 @click.option("--family", metavar="NAME", help="Only the measures of this family.")
 @options.table_or_json
 def command(name: str | None, family: str | None, form: str) -> None:

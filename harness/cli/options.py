@@ -3,7 +3,7 @@
 Each is also an environment variable: `--time-limit` is `PGDL_TIME_LIMIT`, and so on.
 """
 
-import math
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +12,18 @@ from typing import Any
 import click
 
 import harness
+from harness.cli import completion
 
 Decorator = Callable[[Any], Any]
+
+#: Bytes that importing TensorFlow takes, more or less.
+LEAST_MEMORY = 256 * 1024**2
+
+#: Seconds: 30 days.
+LONGEST_S = 30 * 24 * 3600
+
+#: Calls at once for each core; more would only wait for each other.
+PER_CORE = 4
 
 #: What containers are made from if nothing else is said.
 DOCKER_IMAGE = f"pgdl-harness:{harness.__version__}"
@@ -32,20 +42,36 @@ def parse_size(context: click.Context, parameter: click.Parameter, value: str | 
     return size
 
 
+def parse_memory(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    """Return a size that imports fit into, and the machine has."""
+    size = parse_size(context, parameter, value)
+    if size is None:
+        return None
+    import psutil
+
+    there = psutil.virtual_memory().total
+    if not LEAST_MEMORY <= size <= there:
+        expected = f"from 256M, which imports need, to the machine's {there / 1024**3:.1f}G"
+        raise click.BadParameter(f"expected a size {expected}, found {value!r}", context, parameter)
+    return size
+
+
 def parse_seconds(context: click.Context, parameter: click.Parameter, value: float) -> float:
-    """Return seconds: a positive, finite number."""
-    if not 0 < value < math.inf:
-        raise click.BadParameter(f"expected a positive number of seconds, found {value}", context, parameter)
+    """Return seconds: a positive number, at most 30 days."""
+    if not 0 < value <= LONGEST_S:
+        expected = f"a positive number of seconds, at most {LONGEST_S} (30 days)"
+        raise click.BadParameter(f"expected {expected}, found {value}", context, parameter)
     return value
 
 
 def parse_workers(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
-    """Return a positive number, or None for `auto`."""
+    """Return a positive number, at most `PER_CORE` for each core, or None for `auto`."""
     if value == "auto":
         return None
-    if value.isdecimal() and int(value) > 0:
+    most = PER_CORE * len(os.sched_getaffinity(0))
+    if value.isdecimal() and 0 < int(value) <= most:
         return int(value)
-    raise click.BadParameter(f"expected a positive number or auto, found {value!r}", context, parameter)
+    raise click.BadParameter(f"expected a number from 1 to {most}, or auto, found {value!r}", context, parameter)
 
 
 def _option(name: str, *more: str, **settings: Any) -> Decorator:
@@ -62,6 +88,7 @@ task = _option(
     "task_names",
     multiple=True,
     metavar="NAME",
+    shell_complete=completion.tasks,
     help="Only this task; may be repeated. Default: all.",
 )
 results = _option(
@@ -78,7 +105,7 @@ time_budget = _option(
     "binds the task.",
 )  # fmt: skip
 memory = _option(
-    "--memory", "memory_bytes", callback=parse_size, metavar="SIZE",
+    "--memory", "memory_bytes", callback=parse_memory, metavar="SIZE",
     help="Memory per call, e.g. 2G. Default: 4G (16G with a GPU), at most 60 % of the machine's.",
 )  # fmt: skip
 workers = _option(

@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
-from harness.cli import options
+from harness.cli import completion, options
 
 
 @click.command("run")
-@click.argument("submissions", nargs=-1, required=True, metavar="SUBMISSION...")
+@click.argument("submissions", nargs=-1, required=True, metavar="SUBMISSION...", shell_complete=completion.submissions)
 @options.tasks
 @options.task
 @options.results

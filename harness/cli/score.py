@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import options
+from harness.cli import completion, options
 from harness.errors import UserError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("score")
-@click.argument("submissions", nargs=-1, metavar="[SUBMISSION]...")
+@click.argument("submissions", nargs=-1, metavar="[SUBMISSION]...", shell_complete=completion.submissions)
 @options.tasks
 @options.task
 @options.results

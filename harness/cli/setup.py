@@ -58,6 +58,8 @@ def _isolation(options: dict[str, Any], hidden: Collection[str]) -> Isolation:
     """What the options ask for; only `auto` may take less than bubblewrap, and says so; never with a hidden task."""
     mode = options["sandbox_mode"]
     if options["unsafe_no_sandbox"]:
+        if mode != Starts.AUTO:
+            raise UserError(f"--unsafe-no-sandbox and --sandbox {mode} contradict each other", remedy="leave one out")
         if hidden:
             remedy = "leave it out, or name other tasks by --task"
             raise UserError(f"--unsafe-no-sandbox: not with hidden tasks ({', '.join(sorted(hidden))})", remedy=remedy)

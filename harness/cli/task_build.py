@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from harness.corpus.recipe import Recipe
 
 
+#: Exit code where a model could not be trained.
+UNFINISHED = 3
+
+
 @click.command("build")
 @click.argument("recipe", metavar="RECIPE", type=click.Path(path_type=Path))
 @click.option(
@@ -33,7 +37,7 @@ def command(recipe: Path, out: Path, workers: int | None, limit: int | None, res
     """Train every model of RECIPE's grid, and write a task in the competition's layout.
 
     Every model that is finished is kept, however the run ends; the same command goes on with the others.
-    Exit code 1 if a model could not be trained.
+    Exit code 3 if a model could not be trained.
 
     Example: pgdl task build task_data/recipes/digits_vgg.toml --out my_tasks
     """
@@ -167,7 +171,7 @@ def _close(build: "Build", failed: "Sequence[int]", console: "Console") -> int:
     refused = [number for number in unreached if recipe.cells[number].training.unreached == "error"]
     if failed or refused:
         console.print("The task is not complete: change the recipe (learning rate, epochs, criterion), or try again.")
-        return 1
+        return UNFINISHED
     if len(records) < len(recipe.cells):
         console.print(f"{len(records)} of {len(recipe.cells)} models are finished in {build.building}; "
                       "without --limit the same command completes the task.", markup=False)  # fmt: skip

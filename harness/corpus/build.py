@@ -7,7 +7,8 @@ import json
 import queue
 import shutil
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,8 +62,9 @@ class Build:
 
     def begin(self) -> None:
         """Make the directory, or take up the one that is there."""
-        self.building.mkdir(parents=True, exist_ok=True)
-        (self.building / MARK).write_text(self.recipe.digest)
+        with self._writing():
+            self.building.mkdir(parents=True, exist_ok=True)
+            (self.building / MARK).write_text(self.recipe.digest)
 
     def records(self) -> dict[int, dict[str, Any]]:
         """Return the records of the cells that are finished: number -> record."""
@@ -109,6 +111,19 @@ class Build:
 
         Whenever it is interrupted, calling it again does the rest.
         """
+        with self._writing():
+            self._put_together()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Turn a place that cannot be written to into a `UserError`."""
+        try:
+            yield
+        except OSError as error:
+            where, remedy = error.filename or self.building, "name another place by --out; what is finished is kept"
+            raise UserError(f"cannot be written: {error.strerror}", file=where, remedy=remedy) from error
+
+    def _put_together(self) -> None:
         from harness.corpus.files import write_reference
 
         records = self.records()

@@ -119,6 +119,12 @@ class Records:
             rows = select(*columns).where(Evaluation.id.in_(newest)).order_by(Evaluation.id)
             yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(rows)
 
+    def distinct(self, column: str) -> list[str]:
+        """Return the different texts in a column, in alphabetical order."""
+        chosen = Evaluation.__table__.columns[column]
+        with self._begin() as connection:
+            return list(connection.execute(select(chosen).distinct().order_by(chosen)).scalars())
+
     def _with_keys(self, columns: Sequence[ColumnElement[Any]], keys: Collection[str]) -> Iterator[Row[Any]]:
         """Ask by the index, a few hundred keys at a time: the table may be thousands of times as long."""
         with self._begin() as connection:

@@ -15,6 +15,7 @@ from typing import Self
 
 import harness.worker
 from harness.cache import cache_directory
+from harness.errors import UserError
 
 
 class Staging:
@@ -50,8 +51,12 @@ class Staging:
         """
         if key not in self._staged:
             directory = self._root / secrets.token_hex(8)
-            directory.mkdir()
-            write(directory)
+            try:
+                directory.mkdir()
+                write(directory)
+            except OSError as error:
+                remedy = "free some space, or name another cache by PGDL_CACHE; what was finished is kept"
+                raise UserError(f"cannot be staged: {error.strerror}", file=self._root, remedy=remedy) from error
             for path in (*directory.rglob("*"), directory):
                 path.chmod(0o755 if path.is_dir() else 0o644)
                 os.utime(path, (0, 0))

@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,9 @@ from harness.task.files import did_you_mean
 
 #: The source of the library's measures.
 LIBRARY = "library"
+
+#: Bytes of a file's name; asking for a longer one is an error of its own.
+MAX_FILE_NAME = 255
 
 #: Endings of files that are submissions.
 SUFFIXES = (".py", ".zip")
@@ -63,6 +67,8 @@ def find_submission(argument: str, name: str | None = None) -> Submission:
     if baseline is not None:
         return baseline
     path = Path(argument)
+    if not os.path.exists(argument) and len(os.fsencode(path.name)) > MAX_FILE_NAME:  # noqa: PTH110
+        raise UserError("no such file, directory, zip or baseline", file=f"{argument[:80]}...")
     if path.name in IGNORED or (path.is_file() and path.suffix not in SUFFIXES):
         expected = "a .py file, a directory or a .zip"
         raise NotASubmissionError("not a submission", file=path, expected=expected, found=path.suffix or "no suffix")

@@ -25,9 +25,10 @@ def visible_directories(directory: Path) -> list[Path]:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """A hint that names the most similar of the known names, if any is similar."""
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f"did you mean {close[0]!r}?" if close else None
+    """A hint that names the most similar of the known names, if any is similar; case makes no difference."""
+    written = {one.lower(): one for one in known}
+    close = difflib.get_close_matches(name.lower(), list(written), n=1)
+    return f"did you mean {str(written[close[0]])!r}?" if close else None
 
 
 def read_json(path: Path) -> dict[str, Any]:

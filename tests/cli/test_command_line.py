@@ -87,16 +87,18 @@ def test_the_installed_command_is_this_one() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["rnu"], "No such command 'rnu'"),
         (["score", "--taks", "x"], "Did you mean"),
         (["run"], "Missing argument 'SUBMISSION...'"),
         (["new"], "Missing argument 'NAME'"),
         (["board", "--format", "pdf"], "'pdf' is not one of 'table', 'markdown', 'csv', 'json'"),
-        (["run", "x", "--time-limit", "0"], "expected a positive number of seconds, found 0.0"),
+        (
+            ["run", "x", "--time-limit", "0"],
+            "expected a positive number of seconds, at most 2592000 (30 days), found 0.0",
+        ),
         (["run", "x", "--time-limit", "nan"], "--time-limit"),
         (["run", "x", "--keras", "4"], "'4' is not one of '2', '3'"),
-        (["run", "x", "--workers", "0"], "expected a positive number or auto, found '0'"),
-        (["run", "x", "--workers", "many"], "expected a positive number or auto, found 'many'"),
+        (["run", "x", "--workers", "0"], "or auto, found '0'"),
+        (["run", "x", "--workers", "many"], "or auto, found 'many'"),
         (["run", "x", "--memory", "lots"], "expected a size such as 512M or 4G, found 'lots'"),
         (["run", "x", "--seed", "1.5"], "'1.5' is not a valid integer"),
     ],
@@ -122,10 +124,10 @@ def end(error: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_bug_keeps_its_traceback() -> None:
     done = end("RuntimeError('this is a bug')")
-    assert done.returncode == 1
+    assert done.returncode == 70
     assert done.stderr.startswith("Traceback (most recent call last):")
     assert "in fail" in done.stderr
-    assert done.stderr.endswith("RuntimeError: this is a bug\n")
+    assert "\nRuntimeError: this is a bug\n" in done.stderr
 
 
 def test_an_interrupt_ends_with_130() -> None:

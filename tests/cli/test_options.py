@@ -89,7 +89,7 @@ def test_what_is_no_size(text: str) -> None:
         memory(text)
 
 
-@pytest.mark.parametrize(("text", "number"), [("auto", None), ("1", 1), ("16", 16)])
+@pytest.mark.parametrize(("text", "number"), [("auto", None), ("1", 1), ("4", 4)])
 def test_workers(text: str, number: int | None) -> None:
     assert options.parse_workers(click.Context(cli), click.Option(["--workers"]), text) == number
 

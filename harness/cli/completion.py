@@ -1,0 +1,35 @@
+"""What a shell completes: measures and paths where a submission is expected, the tasks that there are."""
+
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+
+def submissions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a measure, or else a path."""
+    named = measures(context, parameter, incomplete)
+    return named or [CompletionItem(incomplete, type="file")]
+
+
+def measures(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a measure of the library."""
+    import baselines
+
+    return [
+        CompletionItem(name, help=measure.meaning)
+        for name, measure in baselines.MEASURES.items()
+        if incomplete and name.startswith(incomplete)
+    ]
+
+
+def tasks(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a task under --tasks."""
+    from harness.errors import UserError
+    from harness.task.layout import find_all
+
+    try:
+        found = find_all(Path(context.params.get("tasks_dir") or "task_data"))
+    except UserError:  # a shell is not told of it while somebody types
+        return []
+    return [CompletionItem(task.name) for task in found if task.name.startswith(incomplete)]

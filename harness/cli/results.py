@@ -1,0 +1,105 @@
+"""`pgdl results`: the recorded calls, for people and for programs."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli import options
+from harness.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from harness.records import Records
+
+#: Columns of the table; the other formats have all.
+SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds", "MiB", "message")
+
+
+@click.command("results")
+@options.results
+@click.option("--submission", "submissions", multiple=True, metavar="NAME", help="Only of this one; may be repeated.")
+@options.task
+@click.option("--outcome", "outcomes", multiple=True, metavar="WORD", help="Only calls that ended so; may be repeated.")
+@click.option(
+    "--format", "form", type=click.Choice(["table", "csv", "json", "parquet"]), default="table", show_default=True,
+    help="What to print.",
+)  # fmt: skip
+def command(
+    results: str,
+    submissions: tuple[str, ...],
+    task_names: tuple[str, ...],
+    outcomes: tuple[str, ...],
+    form: str,
+) -> None:
+    """Print the recorded calls, of several with one key the newest: a row each, oldest first.
+
+    csv, json (one object per line) and parquet have every column of docs/records.md, also the submission's output.
+    Which of them count for a score is decided by pgdl board and pgdl score.
+
+    Example: pgdl results --submission my_measure --format parquet > calls.parquet
+    """
+    from harness.records import Records
+
+    with Records(results, must_exist=True) as records:
+        rows = _select(records, submissions, task_names, outcomes)
+        if form == "table":
+            _print_table(rows)
+        else:
+            _write(rows, form)
+
+
+def _select(
+    records: "Records", submissions: Sequence[str], tasks: Sequence[str], outcomes: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the chosen records as plain values; raises `UserError` for words that nothing is called by."""
+    from harness.records import Evaluation
+    from harness.sandbox.outcome import Outcome
+    from harness.task.files import did_you_mean
+
+    wanted = []
+    for column, chosen, known in (
+        (Evaluation.submission, submissions, records.distinct("submission") if submissions else []),
+        (Evaluation.task, tasks, records.distinct("task") if tasks else []),
+        (Evaluation.outcome, [word.upper() for word in outcomes], list(Outcome)),
+    ):
+        for word in chosen:
+            if word not in known:
+                hint = did_you_mean(word, known) or f"there are {', '.join(sorted(known)) or 'none'}"
+                raise UserError(f"no {column.key} {word!r}", file=records.name, remedy=hint)
+        if chosen:
+            wanted.append(column.in_(chosen))
+    return (dict(row._mapping) for row in records.newest_of(*wanted, long=True))
+
+
+def _print_table(rows: "Iterable[dict[str, Any]]") -> None:
+    from harness.cli.tables import print_table, wide_console
+
+    cells = [
+        (
+            row["submission"],
+            row["submission_digest"][:8],
+            row["task"],
+            row["model"],
+            row["outcome"],
+            "-" if row["value"] is None else f"{row['value']:.6g}",
+            f"{row['call_wall_s']:.2f}",
+            f"{row['peak_memory_bytes'] / 1024**2:.0f}",
+            row["message"],
+        )
+        for row in rows
+    ]
+    print_table(
+        wide_console(), SHOWN, cells, left=("submission", "version", "task", "model", "outcome"), wrap=("message",)
+    )
+
+
+def _write(rows: "Iterable[dict[str, Any]]", form: str) -> None:
+    from harness.records.export import write_csv, write_json_lines, write_parquet
+
+    if form == "parquet" and sys.stdout.isatty():
+        raise UserError("--format parquet is not for a terminal", remedy="add > calls.parquet")
+    writers = {"csv": write_csv, "json": write_json_lines, "parquet": write_parquet}
+    writers[form](rows, sys.stdout.buffer)

@@ -1,0 +1,70 @@
+"""Records as CSV, JSON lines and parquet: every column of the table `evaluations`, in its order."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from itertools import islice
+from typing import Any, BinaryIO
+
+from sqlalchemy import JSON, BigInteger, Boolean, Float, Integer
+
+from harness.records.evaluation import Evaluation
+from harness.records.tables import UtcDateTime
+
+Record = Mapping[str, Any]
+
+#: Rows that are in memory at once.
+AT_ONCE = 1_000
+
+COLUMNS = list(Evaluation.__table__.columns)
+
+
+def write_csv(rows: Iterable[Record], stream: BinaryIO) -> None:
+    """Write a heading and a line per record; times in ISO 8601, the environment as JSON, no value as nothing.
+
+    Text in which a spreadsheet would see a formula has an apostrophe before it.
+    """
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([column.name for column in COLUMNS])
+    for row in rows:
+        writer.writerow([_cell(row[column.name]) for column in COLUMNS])
+    text.detach()
+
+
+def write_json_lines(rows: Iterable[Record], stream: BinaryIO) -> None:
+    """Write an object per line; times in ISO 8601."""
+    for row in rows:
+        content = {column.name: _plain(row[column.name]) for column in COLUMNS}
+        stream.write(json.dumps(content, allow_nan=False).encode() + b"\n")
+
+
+def write_parquet(rows: Iterable[Record], stream: BinaryIO) -> None:
+    """Write a table with the columns' own types; the environment as JSON."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    kinds = ((UtcDateTime, pa.timestamp("us", tz="UTC")), (Boolean, pa.bool_()), (BigInteger, pa.int64()),
+             (Integer, pa.int64()), (Float, pa.float64()))  # fmt: skip
+    types = [next((kind for of, kind in kinds if isinstance(column.type, of)), pa.string()) for column in COLUMNS]
+    schema = pa.schema(list(zip([column.name for column in COLUMNS], types, strict=True)))
+    texts = [column.name for column in COLUMNS if isinstance(column.type, JSON)]
+    with parquet.ParquetWriter(stream, schema) as writer:
+        remaining = iter(rows)
+        while part := list(islice(remaining, AT_ONCE)):
+            records = [dict(row) | {name: json.dumps(row[name]) for name in texts} for row in part]
+            writer.write_table(pa.Table.from_pylist(records, schema=schema))
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, dict):
+        return json.dumps(value)
+    if isinstance(value, str) and value.startswith(("=", "+", "-", "@")):
+        return f"'{value}"
+    return _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value

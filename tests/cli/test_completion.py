@@ -1,0 +1,42 @@
+"""What a shell is told when the user presses Tab."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.throwaway import make_task
+
+ROOT = Path(__file__).parents[2]
+PGDL = "import sys; sys.argv[0] = 'pgdl'; from harness.cli.main import main; main()"
+
+
+def completed(line: str, folder: Path) -> list[str]:
+    """What bash would offer after LINE, whose last word is incomplete."""
+    words = line.split(" ")
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT), "_PGDL_COMPLETE": "bash_complete", "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+    }  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", PGDL], capture_output=True, text=True, cwd=folder, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("pgdl doc", ["plain,doctor"]),
+        ("pgdl run gi_intra", ["plain,gi_intra_l0", "plain,gi_intra_l1"]),
+        ("pgdl check my_mea", ["file,my_mea"]),
+        ("pgdl measures num_par", ["plain,num_params"]),
+        ("pgdl score --task ti", ["plain,tiny"]),
+        ("pgdl score --tasks nowhere --task ti", []),
+        ("pgdl task val", ["plain,validate"]),
+    ],
+)
+def test_bash(line: str, expected: list[str], folder: Path) -> None:
+    make_task(folder / "task_data")
+    assert completed(line, folder) == expected

@@ -1,0 +1,103 @@
+"""`pgdl results`: the records, for people and for programs."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyarrow import parquet
+
+from harness.records import Evaluation
+from harness.sandbox.outcome import Outcome
+from tests.board.board_examples import failed, rows
+
+ROOT = Path(__file__).parents[2]
+Pgdl = Callable[..., Any]
+COLUMNS = [column.name for column in Evaluation.__table__.columns]
+
+
+@pytest.fixture(autouse=True)
+def results(record: Callable[..., Path]) -> None:
+    crashed = failed("mine", "model_8", Outcome.CRASH, message="was ended by signal 9", output_tail="=cmd()\nbye\n")
+    record([*rows("mine", output_tail="hello\n"), crashed, *rows("other", task="second", environment={"gpu": "none"})])
+
+
+def test_a_row_per_call(pgdl: Pgdl) -> None:
+    ended = pgdl("results")
+    lines = ended.out.splitlines()
+    assert (ended.code, len(lines)) == (0, 1 + 17)
+    assert lines[0].split() == [
+        "submission",
+        "version",
+        "task",
+        "model",
+        "outcome",
+        "value",
+        "seconds",
+        "MiB",
+        "message",
+    ]
+    assert lines[1].split() == ["mine", "d1", "toy", "model_0", "OK", "3", "1.50", "668"]
+    assert lines[9].split()[4:] == ["CRASH", "-", "1.50", "668", "was", "ended", "by", "signal", "9"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "number"),
+    [
+        (["--submission", "mine"], 9),
+        (["--submission", "mine", "--submission", "other"], 17),
+        (["--task", "second"], 8),
+        (["--outcome", "crash"], 1),
+        (["--outcome", "OK", "--task", "toy"], 8),
+    ],
+)
+def test_what_is_asked_for(arguments: list[str], number: int, pgdl: Pgdl) -> None:
+    assert len(pgdl("results", *arguments, "--format", "json").out.splitlines()) == number
+
+
+def test_csv_has_every_column_and_no_formula(pgdl: Pgdl) -> None:
+    found = list(csv.DictReader(io.StringIO(pgdl("results", "--submission", "mine", "--format", "csv").out)))
+    assert list(found[0]) == COLUMNS
+    assert (found[0]["value"], found[0]["output_tail"], found[0]["environment"]) == ("3.0", "hello\n", "{}")
+    assert (found[8]["value"], found[8]["output_tail"]) == ("", "'=cmd()\nbye\n")
+    assert found[0]["started_at"] == "2026-01-01T12:00:00+00:00"
+
+
+def test_json_is_an_object_per_line(pgdl: Pgdl) -> None:
+    found = [json.loads(line) for line in pgdl("results", "--format", "json").out.splitlines()]
+    assert list(found[0]) == COLUMNS
+    assert (found[8]["value"], found[8]["output_tail"]) == (None, "=cmd()\nbye\n")
+    assert found[9]["environment"] == {"gpu": "none"}
+
+
+def test_parquet_has_the_columns_own_types() -> None:
+    command = [sys.executable, "-m", "harness.cli", "results", "--format", "parquet"]
+    written = subprocess.run(command, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=True)
+    table = parquet.read_table(io.BytesIO(written.stdout))
+    assert table.column_names == COLUMNS
+    assert {name: str(table.schema.field(name).type) for name in ("value", "seed", "is_baseline", "started_at")} == {
+        "value": "double", "seed": "int64", "is_baseline": "bool", "started_at": "timestamp[us, tz=UTC]",
+    }  # fmt: skip
+    assert table["value"].to_pylist()[8] is None
+    assert json.loads(table["environment"][9].as_py()) == {"gpu": "none"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--submission", "mien"], "no submission 'mien'; did you mean 'mine'?"),
+        (["--task", "nothing"], "no task 'nothing'; there are second, toy"),
+        (["--outcome", "chrash"], "no outcome 'CHRASH'; did you mean 'CRASH'?"),
+        (["--results", "nowhere.db"], "nowhere.db: no such results file"),
+    ],
+)
+def test_wrong_arguments_end_with_2(arguments: list[str], problem: str, pgdl: Pgdl) -> None:
+    ended = pgdl("results", *arguments)
+    assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
+    assert problem in ended.err

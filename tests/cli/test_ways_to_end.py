@@ -1,0 +1,134 @@
+"""Exit codes, and what a user can mend said in one line: typing errors, full disks, places that cannot be written."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli.main import EXIT_CODES
+from tests.board.board_examples import rows, write_reference
+from tests.throwaway import make_task
+
+Pgdl = Callable[..., Any]
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["chekc", "x"], "no command 'chekc'; did you mean 'check'?"),
+        (["Board"], "no command 'Board'; did you mean 'board'?"),
+        (["qqqq"], "no command 'qqqq'; pgdl --help lists them"),
+        (["measures", "VC_DIM"], "VC_DIM: no such measure; did you mean 'vc_dim'?"),
+        (["check", "Jacobian_Norm"], "did you mean 'jacobian_norm'?"),
+    ],
+)
+def test_typing_errors_get_a_suggestion(arguments: list[str], hint: str, pgdl: Pgdl) -> None:
+    ended = pgdl(*arguments)
+    assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
+    assert hint in ended.err
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "problem"),
+    [
+        ("--time-limit", "1e10", "at most 2592000 (30 days)"),
+        ("--time-limit", "0", "expected a positive number of seconds"),
+        ("--workers", "10000", "expected a number from 1 to "),
+        ("--memory", "900G", "to the machine's"),
+        ("--memory", "1K", "expected a size from 256M, which imports need, to"),
+        ("--seed", str(2**64), "is not in the range"),
+        ("--seed", "-1", "is not in the range"),
+    ],
+)
+def test_senseless_numbers_are_refused(option: str, value: str, problem: str, pgdl: Pgdl) -> None:
+    ended = pgdl("run", "random", option, value)
+    assert (ended.code, ended.out) == (2, "")
+    assert problem in ended.err
+
+
+def test_with_and_without_a_sandbox_at_once(pgdl: Pgdl, folder: Path) -> None:
+    make_task(folder / "task_data")
+    ended = pgdl("run", "random", "--sandbox", "fresh", "--unsafe-no-sandbox")
+    assert (ended.code, ended.err) == (
+        2, "pgdl: --unsafe-no-sandbox and --sandbox fresh contradict each other; leave one out\n",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("argument", ["x" * 300, "vc_dim:image_side=" + "1" * 300, "a/" + "y" * 300])
+def test_an_argument_that_no_file_can_have(argument: str, pgdl: Pgdl, folder: Path) -> None:
+    (folder / "a").mkdir()
+    ended = pgdl("run", argument)
+    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+
+
+@pytest.mark.parametrize("place", ["file", "/proc/no"])
+def test_places_where_no_task_can_be_built(place: str, pgdl: Pgdl, folder: Path) -> None:
+    (folder / "file").touch()
+    ended = pgdl("task", "build", ROOT / "task_data" / "recipes" / "digits_vgg.toml", "--out", place)
+    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+    assert "cannot be written" in ended.err
+
+
+def test_a_page_that_cannot_be_written(pgdl: Pgdl, folder: Path) -> None:
+    make_task(folder)
+    ended = pgdl("task", "show", ".", "--html", "/proc/page.html")
+    assert (ended.code, ended.err) == (2, "pgdl: /proc/page.html: cannot be written: No such file or directory\n")
+
+
+def test_a_bug_keeps_its_traceback_and_has_a_code_of_its_own(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr("harness.cli.measures._listing", broken)
+    ended = pgdl("measures")
+    assert ended.code == 70
+    assert "ZeroDivisionError: oops" in ended.err
+    assert ended.err.endswith("pgdl: this is a bug; what was finished before is kept\n")
+
+
+def test_all_codes_are_documented() -> None:
+    text = (ROOT / "docs" / "outcomes.md").read_text()
+    for code in ("0", "1", "2", "3", "70", "130"):
+        assert f"| {code} |" in text
+        assert f"{code} " in EXIT_CODES
+
+
+def test_a_full_standard_output(folder: Path, record: Callable[..., Path]) -> None:
+    write_reference(folder / "task_data")
+    record(rows("mine"))
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        done = subprocess.run([sys.executable, "-m", "harness.cli", "board"], stdout=full, stderr=subprocess.PIPE,
+                              text=True, env=os.environ | {"PYTHONPATH": str(ROOT)})  # fmt: skip
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "standard output: No space left on device" in done.stderr
+
+
+def test_a_reader_that_has_seen_enough(folder: Path, record: Callable[..., Path]) -> None:
+    record([row for number in range(200) for row in rows(f"submission_{number}", output_tail="x" * 100)])
+    with subprocess.Popen(
+        [sys.executable, "-m", "harness.cli", "results", "--format", "json"], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
+
+
+def test_somebody_elses_package_of_our_name(folder: Path) -> None:
+    (folder / "baselines").mkdir()
+    (folder / "baselines" / "__init__.py").touch()
+    path = f"{folder}:{ROOT}"
+    done = subprocess.run(
+        [sys.executable, "-m", "harness.cli", "measures"], capture_output=True, text=True, cwd=folder,
+        env=os.environ | {"PYTHONPATH": path},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert f"{folder}/baselines/__init__.py: another package is called 'baselines'" in done.stderr

@@ -1,0 +1,51 @@
+"""The database answers the question that is asked."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import create_engine, event, insert
+from sqlalchemy.engine import Engine
+
+from harness.records import Evaluation, Records, Request
+from tests.records.evaluation_rows import evaluation
+
+
+def test_a_few_keys_among_many_rows_are_found_by_the_index(tmp_path: Path) -> None:
+    location = tmp_path / "results.db"
+    with Records(str(location)) as records:
+        columns = {column.name: getattr(evaluation(), column.name) for column in Evaluation.__table__.columns}
+        columns.pop("id")
+        many = [columns | {"key": f"{number:064}", "output_tail": "x" * 2_000} for number in range(5_000)]
+        with create_engine(f"sqlite:///{location}").begin() as connection:
+            connection.execute(insert(Evaluation), many)
+        statements: list[str] = []
+
+        @event.listens_for(Engine, "before_cursor_execute")
+        def note(connection, cursor, statement, *_):  # type: ignore[no-untyped-def]
+            statements.append(statement)
+
+        assert len(records.ended([f"{number:064}" for number in range(0, 5_000, 50)])) == 100
+        event.remove(Engine, "before_cursor_execute", note)
+        (query,) = [statement for statement in statements if statement.startswith("SELECT")]
+        assert "output_tail" not in query
+        literal = query.replace("?", "'x'")
+        with create_engine(f"sqlite:///{location}").connect() as connection:
+            plan = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {literal}")]
+    assert any("USING COVERING INDEX ix_evaluations_key" in step for step in plan), plan
+    assert not any(step.startswith("SCAN") for step in plan), plan
+
+
+def test_of_equal_requests_the_last_is_returned(tmp_path: Path) -> None:
+    def request(digest: str, minute: int, task: str = "toy") -> Request:
+        return Request(
+            submission="mine", submission_digest=digest, source="/a", task=task, configuration="c",
+            requested_at=datetime(2026, 1, 1, 12, minute, tzinfo=UTC),
+        )  # fmt: skip
+
+    with Records(str(tmp_path / "results.db")) as records:
+        assert records.requests() == []
+        records.ask([request("v1", 0), request("v1", 0, "second")])
+        records.ask([request("v2", 1)])
+        records.ask([request("v1", 2)])
+        found = [(row.submission_digest, row.task, row.requested_at.minute) for row in records.requests()]
+    assert found == [("v1", "second", 0), ("v2", "toy", 1), ("v1", "toy", 2)]
