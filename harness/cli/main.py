@@ -80,6 +80,7 @@ def cli() -> None:
 def main() -> NoReturn:
     """Run the command line; a `UserError` ends it with one line and exit code 2."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # being asked to end is being interrupted
+    output = sys.stdout
     try:
         _require_own_packages()
         code = cli.main(prog_name="pgdl", standalone_mode=False)
@@ -94,9 +95,9 @@ def main() -> NoReturn:
         error.show()
         sys.exit(error.exit_code)
     except (BrokenPipeError, SystemExit) as error:
-        if isinstance(error, SystemExit) and type(sys.stdout).__name__ != "PacifyFlushWrapper":
+        if isinstance(error, SystemExit) and sys.stdout is output:
             raise  # shell completion
-        _give_up_output()  # whoever read it has gone; click makes an exit of that
+        _give_up_output()  # whoever read it has gone: click wraps it and makes an exit of that
         sys.exit(128 + signal.SIGPIPE)
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
