@@ -1,0 +1,98 @@
+"""What `pgdl check` makes of a trial: formats for CI, warnings, forecasts, and what it says of hidden tasks."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from harness.cli.check_report import Report, to_github, to_json, to_junit
+from harness.execution.check import Trial, forecast
+from harness.execution.machine import Lanes
+from harness.execution.plan import plan_calls
+from harness.execution.pool import Done
+from harness.sandbox.outcome import Outcome
+from harness.sandbox.result import CallResult
+from tests.execution.planned_things import SETTINGS, make_submission, make_task
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+OK = CallResult(Outcome.OK, 1.5, call_wall_s=2.0, peak_memory_bytes=300 * 1024**2, output_tail="seen 3 layers\n")
+FAILED = CallResult(
+    Outcome.EXCEPTION, message="ValueError: 100% wrong\n::error::not mine",
+    output_tail='Traceback\n  File "/job/submission/complexity.py", line 7, in complexity\nValueError\n',
+)  # fmt: skip
+
+
+def trial(results: Sequence[CallResult], again: CallResult, start_s: float = 3.0, calls_s: float = 6.0) -> Trial:
+    """A trial on as many models of one task of eight."""
+    submission = replace(make_submission("mine"), source=str(Path.cwd() / "mine.py"))
+    calls = sorted(plan_calls([submission], [make_task(8)], SETTINGS), key=lambda call: call.model.id)
+    done = tuple(Done(call, result, NOW) for call, result in zip(calls, results, strict=False))
+    return Trial(tuple(calls), done, Done(calls[0], again, NOW), start_s, calls_s)
+
+
+def report(results: Sequence[CallResult], again: CallResult | None = None, withheld: Sequence[str] = ()) -> Report:
+    made = trial(results, again or results[0])
+    return Report(made.calls[0].submission, made, None, withheld)
+
+
+DIFFERENT = [OK, replace(OK, value=2.5)]
+
+
+def test_what_is_doubtful() -> None:
+    assert report(DIFFERENT).warnings == []
+    assert report([OK, OK]).warnings == ["the same value for all models tried; such a measure cannot rank them"]
+    (warning,) = report(DIFFERENT, replace(OK, value=9.0)).warnings
+    assert warning == "not repeatable: the same call gave 1.5 and 9.0; draw from the seeded generators"
+    assert report(DIFFERENT, replace(OK, value=9.0), withheld=["toy"]).warnings == [], "values are withheld"
+
+
+def test_json_has_what_may_be_shown() -> None:
+    content = json.loads(to_json(report([OK, FAILED])))
+    assert (content["submission"], content["passed"], content["problem"]) == ("mine", False, None)
+    first, second = content["calls"]
+    assert (first["outcome"], first["value"], first["output"]) == ("OK", 1.5, "seen 3 layers\n")
+    assert (second["outcome"], second["value"], second["seconds"]) == ("EXCEPTION", None, 0.0)
+    hidden = json.loads(to_json(report([OK, FAILED], withheld=["toy"])))
+    assert (hidden["calls"], hidden["withheld"]) == ([], {"toy": {"OK": 2, "EXCEPTION": 1}})
+
+
+def test_junit_is_well_formed_and_counts() -> None:
+    suite = ET.fromstring(to_junit(report([OK, FAILED])))
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert (failure.get("type"), failure.get("message", "").split("\n")[0]) == ("EXCEPTION", "ValueError: 100% wrong")
+    hidden = ET.fromstring(to_junit(report([OK, FAILED], withheld=["toy"])))
+    assert "wrong" not in ET.tostring(hidden, encoding="unicode")
+    assert hidden.get("failures") == "1"
+
+
+def test_annotations_point_to_the_line_and_cannot_be_commands_of_their_own() -> None:
+    lines = to_github(report([OK, FAILED, FAILED])).splitlines()
+    assert lines == [
+        "::error file=mine.py,line=7::EXCEPTION on toy/model_1: ValueError: 100%25 wrong%0A::error::not mine"
+    ]
+    assert to_github(report([OK, OK])).startswith("::warning file=mine.py::the same value")
+    assert to_github(report([OK, FAILED], withheld=["toy"])) == "::error file=mine.py::1 of 3 calls on toy failed"
+
+
+def test_a_submission_that_cannot_be_run_needs_no_trial() -> None:
+    broken = Report(replace(make_submission("mine"), source="/x/mine.py", problem="expected a file complexity.py"))
+    assert not broken.passed
+    assert json.loads(to_json(broken))["problem"] == "expected a file complexity.py"
+    assert 'message="expected a file complexity.py"' in to_junit(broken)
+    assert to_github(broken).endswith("::expected a file complexity.py")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_forecast_counts_all_that_a_call_costs(workers: int) -> None:
+    """Three calls of 2 s: with one at a time in 6 s; if that took 9 s, each costs 1 s besides."""
+    made = trial(DIFFERENT, OK, start_s=3.0, calls_s=9.0)
+    expected = forecast(made, SETTINGS, Lanes(workers, 1, 2, ()))
+    overhead = (9.0 - 6.0 / workers) / 3
+    assert expected.seconds == pytest.approx(3.0 + 8 * 2.0 / workers + 8 * overhead)
+    assert (expected.models, expected.at_risk) == (8, 0)
