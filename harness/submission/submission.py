@@ -8,8 +8,8 @@ from pathlib import Path
 
 import baselines
 from harness.errors import UserError
-from harness.submission.metadata import Metadata, read_metadata
-from harness.submission.sources import SubmissionError, read_directory, read_file, read_zip
+from harness.submission.inspect import inspect, is_there
+from harness.submission.metadata import Metadata
 from harness.task.files import did_you_mean
 
 #: Characters of a name, and of what a baseline is called with its parameters.
@@ -50,7 +50,7 @@ def find_submission(argument: str) -> Submission:
     too large) is a submission with a `problem`.
     """
     path = Path(argument)
-    if path.exists():
+    if is_there(path):
         return _from_path(path)
     baseline = find_baseline(argument)
     if baseline is not None:
@@ -99,18 +99,8 @@ def _from_path(path: Path) -> Submission:
     resolved = path.resolve()
     is_generic = resolved.name == "complexity.py"
     name = resolved.parent.name if is_generic else resolved.stem if resolved.is_file() else resolved.name
-    problem = None
-    files: dict[str, bytes] = {}
-    metadata = Metadata()
-    try:
-        read = read_directory if path.is_dir() else read_zip if path.suffix == ".zip" else read_file
-        files = read(path)
-        metadata = read_metadata(files)
-        if "complexity.py" not in files:
-            problem = f"expected a file complexity.py at the top, found {_listing(files)}"
-    except SubmissionError as error:
-        problem = "".join(character if character.isprintable() else "?" for character in str(error))
-    return Submission(_label(metadata.name or name), files, metadata, problem=problem)
+    found = inspect(path)
+    return Submission(_label(found.metadata.name or name), found.files, found.metadata, problem=found.problem)
 
 
 @functools.cache
@@ -124,8 +114,3 @@ def _package() -> dict[str, bytes]:
 def _label(name: str, allowed: str = "") -> str:
     """A name that is safe to print and to put into a table."""
     return re.sub(rf"[^\w.+ {allowed}-]", "_", name).strip()[:MAX_NAME] or "unnamed"
-
-
-def _listing(files: dict[str, bytes]) -> str:
-    names = sorted(files)[:4]
-    return ", ".join(names) + (" ..." if len(files) > 4 else "") if names else "nothing"
