@@ -38,13 +38,13 @@ def command(submission: str, tasks_dir: Path, task_names: tuple[str, ...], model
     from harness.cli.setup import prepare, warn
     from harness.execution.check import forecast, try_submission
     from harness.submission import find_submission
-    from harness.task.layout import find_tasks, hidden_names
+    from harness.task.layout import find_tasks
     from harness.task.task import read_tasks
 
     console = Console(soft_wrap=True)
     found = find_submission(submission)
     files = find_tasks(tasks_dir, task_names)
-    setup = prepare(execution, hidden_names(files))
+    setup = prepare(execution, files)
     tasks = read_tasks(files)
     withheld = [task.name for task in tasks if setup.settings.withhold.covers(task.hidden)]
     with console.status("calling the measure"):
