@@ -39,8 +39,8 @@ def plan_calls(submissions: Sequence[Submission], tasks: Sequence[Task], setting
             models = list(task.models)
             random.SystemRandom().shuffle(models)
             for model in models:
-                # The seed depends on what the call is about, never on its place in a run.
-                seed = int(_digest(settings.seed, digest, task.name, model.digest)[:8], 16)
+                # The call is told its seed, so that depends on nothing which the call is not shown.
+                seed = int(_digest(settings.seed, digest, model.shown_digest)[:8], 16)
                 about = (submission.name, digest, task.name, model.id, model.digest, task.data.digest)
                 limits = (settings.time_limit_s, settings.time_budget, settings.limits.memory_bytes)
                 key = _digest(harness.__version__, *about, *limits, seed, keras, settings.sandboxed)
