@@ -24,6 +24,11 @@ class PlannedCall:
     seed: int
     key: str
 
+    @property
+    def is_of_2020(self) -> bool:
+        """Whether the submission is given names that Python and NumPy have removed (`harness.worker.of_2020`)."""
+        return self.keras == 2 and not self.submission.is_baseline
+
 
 def plan_calls(submissions: Sequence[Submission], tasks: Sequence[Task], settings: Settings) -> list[PlannedCall]:
     """Return all calls: submission by submission, task by task, models in a secret order.
