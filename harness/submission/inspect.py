@@ -87,6 +87,8 @@ def _ask(kind: str, path: Path) -> Answer:
         try:
             content = _receive(process)
             status = process.wait(WALL_S)
+        except subprocess.TimeoutExpired as error:
+            raise AnswerError("its reader does not end") from error
         finally:
             process.kill()
         assert process.stderr is not None

@@ -62,6 +62,13 @@ def test_what_goes_wrong_there_is_a_problem_of_the_submission(
     assert problem in problem_of(submission)
 
 
+def test_a_process_that_does_not_end_is_not_waited_for(submission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lasting = f"import os, time\nos.write(1, {READY!r})\nos.close(1)\ntime.sleep(600)"
+    monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", lasting)
+    monkeypatch.setattr("harness.submission.inspect.WALL_S", 1.0)
+    assert problem_of(submission) == "margin.py: cannot be read: its reader does not end"
+
+
 def test_too_long_an_answer_is_not_waited_for(submission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     endless = f"import os\nos.write(1, {READY!r})\nwhile True: os.write(1, bytes(1 << 20))"
     monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", endless)
