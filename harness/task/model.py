@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,10 @@ from harness.task.weights import Array, read_weights
 
 WEIGHTS = "weights.hdf5"
 INITIAL_WEIGHTS = "weights_init.hdf5"
+
+#: What a file of weights may take: a whole model keeps numbers of its optimizer beside each parameter, and texts.
+BYTES_PER_PARAMETER = 64
+SPARE_BYTES = 64 * 1024**2
 
 #: A file of weights -> the archive in which a worker is given them.
 ARCHIVES = {WEIGHTS: "weights.npz", INITIAL_WEIGHTS: "initial_weights.npz"}
@@ -49,7 +52,7 @@ class Model:
     @property
     def n_parameters(self) -> int:
         """Number of all weights, trained or not."""
-        return sum(math.prod(shape) for layer in self.shapes.layers for _, shape in layer.weights)
+        return self.shapes.n_parameters
 
     @property
     def input_shape(self) -> tuple[int, ...]:
@@ -72,7 +75,7 @@ class Model:
         """
         shown = _Shown(self.architecture)
         (directory / "architecture.json").write_text(shown.text)
-        for name, content in _weight_files(self.directory):
+        for name, content in _weight_files(self.directory, self.shapes):
             arrays = read_weights(content, self.directory / name, self.architecture, self.shapes)
             shown.add(name, arrays)
             named: dict[str, Any] = {f"w{i}": array for i, array in enumerate(arrays)}
@@ -95,18 +98,26 @@ def read_model(directory: Path, architecture: Architecture, shapes: ModelShapes)
     files, shown = hashlib.sha256(), _Shown(architecture)
     files.update(_line(CONFIG, (directory / CONFIG).read_bytes()))
     has_initial_weights = False
-    for name, content in _weight_files(directory):
+    for name, content in _weight_files(directory, shapes):
         files.update(_line(name, content))
         shown.add(name, read_weights(content, directory / name, architecture, shapes))
         has_initial_weights = name == INITIAL_WEIGHTS
     return Model(directory.name, directory, files.hexdigest(), shown.digest, architecture, shapes, has_initial_weights)
 
 
-def _weight_files(directory: Path) -> Iterator[tuple[str, bytes]]:
+def _weight_files(directory: Path, shapes: ModelShapes) -> Iterator[tuple[str, bytes]]:
     """Name and content of a model's files of weights, one after the other."""
-    yield WEIGHTS, require_file(directory / WEIGHTS).read_bytes()
+    yield WEIGHTS, _read(directory / WEIGHTS, shapes)
     if (directory / INITIAL_WEIGHTS).exists():
-        yield INITIAL_WEIGHTS, require_file(directory / INITIAL_WEIGHTS).read_bytes()
+        yield INITIAL_WEIGHTS, _read(directory / INITIAL_WEIGHTS, shapes)
+
+
+def _read(path: Path, shapes: ModelShapes) -> bytes:
+    most, size = BYTES_PER_PARAMETER * shapes.n_parameters + SPARE_BYTES, require_file(path).stat().st_size
+    if size > most:
+        expected = f"at most {most} bytes for {shapes.n_parameters} parameters"
+        raise UserError("too large", file=path, expected=expected, found=size)
+    return path.read_bytes()
 
 
 def _line(name: str, content: bytes) -> bytes:

@@ -181,6 +181,13 @@ def test_no_damaged_byte_ends_in_anything_but_one_line(tmp_path):
     assert [line for line in lines if len(line.splitlines()) > 1] == []
 
 
+def test_a_file_that_is_larger_than_any_such_model(tmp_path, refused):
+    task = make_task(tmp_path)
+    with (task / FILE).open("r+b") as stream:
+        stream.truncate(1 << 40)
+    refused(task, FILE, "too large: expected at most 67114816 bytes for 93 parameters, found 1099511627776")
+
+
 def test_what_changes_while_a_run_goes_on_is_noticed(tmp_path):
     make_task(tmp_path)
     model = read_task(find_tasks(tmp_path)[0]).models[0]
