@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from harness.records.store import TABLE
 from harness.sandbox.landlock import MISSING
 from harness.sandbox.outcome import Outcome
+from harness.worker import of_2020
 from scoring import RULE
 
 ROOT = Path(__file__).parent.parent
@@ -17,6 +19,31 @@ DOCS = ROOT / "docs"
 def test_every_column_of_the_records_is_explained(column):
     assert f"| `{column.name}` |" in (DOCS / "records.md").read_text()
     assert column.comment in (DOCS / "records.md").read_text()
+
+
+def test_packages_are_those_of_the_constraints():
+    table = (DOCS / "submissions.md").read_text().split("| package | version |")[1].split("\n\n")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
+    assert len(rows) > 5
+    assert {"==".join(row) for row in rows} <= set((ROOT / "constraints.txt").read_text().splitlines())
+
+
+def test_names_of_2020_are_explained():
+    text = (DOCS / "submissions.md").read_text()
+    functions = [name for name, today in of_2020.RENAMED.items() if not isinstance(getattr(np, today), type)]
+    for name in (
+        *functions,
+        "in1d",
+        "asscalar",
+        "asfarray",
+        "alen",
+        "msort",
+        "getargspec",
+        "clock",
+        "gcd",
+        "names_of: 2020",
+    ):
+        assert f"`{name}`" in text
 
 
 def test_every_outcome_is_explained():

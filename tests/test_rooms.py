@@ -42,7 +42,10 @@ def test_no_room_imports_what_it_may_not(room):
     assert {name: heads for name, heads in found.items() if heads} == {}
 
 
-def test_the_worker_imports_nothing_of_the_rest_of_the_harness():
-    for file in WORKER.glob("*.py"):
+@pytest.mark.parametrize("room", ["worker", "inspector"])
+def test_what_runs_in_a_process_of_its_own_imports_nothing_of_the_rest_of_the_harness(room):
+    files = list((ROOT / "harness" / room).glob("*.py"))
+    assert files
+    for file in files:
         own = {name for name in imported(file) if name.split(".")[0] in ("harness", "scoring", "baselines")}
-        assert all(name.startswith("harness.worker") for name in own), file.name
+        assert all(name.startswith(f"harness.{room}") for name in own), file.name

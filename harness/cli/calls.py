@@ -12,8 +12,9 @@ from harness.cli.summary import Tally
 from harness.execution.progress import RunProgress
 from harness.execution.run import Plan, execute, make_plan, requests_of
 from harness.records import Records
+from harness.sandbox.shown import require_unseen
 from harness.submission import Submission
-from harness.task.layout import find_tasks, hidden_names
+from harness.task.layout import find_tasks
 from harness.task.notes import notes_of
 from harness.task.task import Task, read_tasks
 
@@ -37,7 +38,7 @@ def prepare_run(
 ) -> Run:
     """Read the tasks, and settle by the options of `options.execution` how calls are run; raises `UserError`."""
     files = find_tasks(tasks_dir, task_names)
-    setup = prepare(execution, hidden_names(files))
+    setup = prepare(execution, files)
     tasks = read_tasks(files)
     note_tasks(tasks)
     return Run(submissions, tasks, setup)
@@ -53,6 +54,8 @@ def note_tasks(tasks: Sequence[Task]) -> None:
 def record_calls(run: Run, records: Records, console: Console, *, force: bool) -> tuple[Plan, Tally]:
     """Make the calls that are not recorded yet, and show how far they are; returns all calls, and their count."""
     settings, lanes = run.setup.settings, run.setup.lanes
+    if "://" not in records.name:
+        require_unseen([Path(records.name)], settings.isolation)
     plan = make_plan(run.submissions, run.tasks, settings, records, force=force)
     records.ask(requests_of(plan.calls))
     if plan.recorded:

@@ -1,11 +1,13 @@
 """From options to settings, shared by the commands that run calls."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
 
+from harness.cache import cache_directory
 from harness.errors import UserError
 from harness.execution.budget import TimeBudget
 from harness.execution.machine import Lanes, plan_lanes
@@ -17,6 +19,8 @@ from harness.sandbox.isolation import Isolation
 from harness.sandbox.landlock import landlock_problem
 from harness.sandbox.limits import Limits, default_memory_bytes
 from harness.sandbox.probe import choose_isolation, require, sandbox_problem
+from harness.sandbox.shown import require_unseen
+from harness.task.layout import TaskFiles, hidden_names
 
 UNSAFE = "NOT SANDBOXED (--unsafe-no-sandbox): for your own code only; these results never rank."
 
@@ -29,14 +33,15 @@ class Setup:
     lanes: Lanes
 
 
-def prepare(options: dict[str, Any], hidden: Collection[str]) -> Setup:
+def prepare(options: dict[str, Any], tasks: Sequence[TaskFiles]) -> Setup:
     """Turn the options of `options.execution` into settings; refuses where there is no sandbox.
 
-    `hidden` names the tasks of the run that are marked so: for them no weaker isolation is taken unasked.
-    Raises `UserError` with the command that mends it.
+    For hidden tasks no weaker isolation is taken unasked; what lies where submissions could read it is refused.
+    Raises `UserError` with what mends it.
     """
     memory = options["memory_bytes"] or default_memory_bytes(len(find_gpus()))
-    isolation, mode = _isolation(options, hidden), options["sandbox_mode"]
+    isolation, mode = _isolation(options, hidden_names(tasks)), options["sandbox_mode"]
+    require_unseen([*_private_files(tasks), cache_directory("staged")], isolation)
     containers = Docker(options["docker_image"], options["docker_runtime"])
     settings = Settings(
         limits=Limits(memory_bytes=memory),
@@ -52,6 +57,13 @@ def prepare(options: dict[str, Any], hidden: Collection[str]) -> Setup:
     if settings.docker is not None:
         settings.docker.require()
     return Setup(settings, plan_lanes(options["workers"], memory))
+
+
+def _private_files(tasks: Sequence[TaskFiles]) -> Iterator[Path]:
+    """The directories and files of tasks, and the links in them, which may lead elsewhere."""
+    for task in tasks:
+        yield from (task.directory, *([task.reference] if task.reference else []), *task.marks)
+        yield from (path for path in task.directory.rglob("*") if path.is_symlink())
 
 
 def _isolation(options: dict[str, Any], hidden: Collection[str]) -> Isolation:

@@ -30,14 +30,17 @@ def _without_repeats(group: list[PlannedCall]) -> list[Batch]:
 
 
 def module_of(batch: Batch, planned: PlannedCall) -> str:
-    """Return the name under which `write_batch` wrote the module with a call's function `complexity`."""
-    return "complexity" if len(batch) == 1 else f"complexity_{batch.index(planned)}"
+    """Return the name under which `write_batch` wrote the module with a call's function `complexity`.
+
+    A participant's is always called `complexity`, a baseline's never: by that the worker knows whether code may be of
+    2020 (`harness.worker.of_2020`).
+    """
+    return f"baseline_{batch.index(planned)}" if planned.submission.is_baseline else "complexity"
 
 
 def write_batch(batch: Batch, directory: Path) -> None:
     """Write the files of a batch's submissions, which are alike but for complexity.py."""
     batch[0].submission.write(directory)
-    if len(batch) > 1:
-        for planned in batch:
-            content = planned.submission.files["complexity.py"]
-            (directory / f"{module_of(batch, planned)}.py").write_bytes(content)
+    for planned in batch:
+        content = planned.submission.files["complexity.py"]
+        (directory / f"{module_of(batch, planned)}.py").write_bytes(content)

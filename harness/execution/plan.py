@@ -29,6 +29,11 @@ class PlannedCall:
         """Which Keras `tf.keras` means."""
         return self.configuration.keras
 
+    @property
+    def is_of_2020(self) -> bool:
+        """Whether the submission is given names that Python and NumPy have removed (`harness.worker.of_2020`)."""
+        return self.keras == 2 and not self.submission.is_baseline
+
 
 def plan_calls(submissions: Sequence[Submission], tasks: Sequence[Task], settings: Settings) -> list[PlannedCall]:
     """Return all calls: submission by submission, task by task, models in a secret order.
@@ -44,8 +49,8 @@ def plan_calls(submissions: Sequence[Submission], tasks: Sequence[Task], setting
             models = list(task.models)
             random.SystemRandom().shuffle(models)
             for model in models:
-                # The seed depends on what the call is about, never on its place in a run.
-                seed = int(_digest(settings.seed, digest, task.name, model.digest)[:8], 16)
+                # The call is told its seed, so that depends on nothing which the call is not shown.
+                seed = int(_digest(settings.seed, digest, model.shown_digest)[:8], 16)
                 about = (submission.name, digest, task.name, model.id, model.digest, task.data.digest)
                 key = _digest(*about, seed, configuration.id)
                 calls.append(PlannedCall(submission, task, model, configuration, seed, key))

@@ -18,6 +18,7 @@ from harness.execution.withhold import WITHHELD
 from harness.records import Evaluation, Records, Request
 from harness.sandbox.clock import Clock
 from harness.sandbox.outcome import Outcome
+from harness.sandbox.result import CallResult
 from harness.sandbox.staging import Staging
 from harness.submission import Submission
 from harness.task.task import Task
@@ -160,6 +161,12 @@ class Clocks:
             return self._shared[key]
 
 
+def _environment(planned: PlannedCall, result: CallResult) -> dict[str, str]:
+    """What the worker said of its libraries, and whether the submission was given names of 2020."""
+    given = {"names_of": "2020"} if planned.is_of_2020 and result.environment else {}
+    return result.environment | given
+
+
 def _share(call: PlannedCall) -> tuple[str, str, str]:
     """What the calls have in common that share a clock."""
     return call.submission.name, call.submission.digest, call.task.name
@@ -197,7 +204,7 @@ def to_evaluation(done: Done, settings: Settings, sandbox: str, machine: dict[st
         sandbox=sandbox,
         versions=planned.configuration.versions,
         harness_version=planned.configuration.harness_version,
-        environment=machine | result.environment,
+        environment=machine | _environment(planned, result),
         output_tail="" if withheld else result.output_tail,
         started_at=done.started_at,
         finished_at=datetime.now(UTC),

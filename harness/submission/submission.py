@@ -2,26 +2,19 @@
 
 import functools
 import hashlib
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import baselines
 from harness.errors import UserError
-from harness.submission.metadata import Metadata, read_metadata
+from harness.submission.inspect import NotASubmissionError, inspect, is_there
+from harness.submission.metadata import Metadata
 from harness.submission.name import ALLOWED, MAX_NAME, clean, is_name, is_specification, taken
-from harness.submission.sources import IGNORED, SubmissionError, read_directory, read_file, read_zip
 from harness.task.files import did_you_mean
 
 #: The source of the library's measures.
 LIBRARY = "library"
-
-#: Bytes of a file's name; asking for a longer one is an error of its own.
-MAX_FILE_NAME = 255
-
-#: Endings of files that are submissions.
-SUFFIXES = (".py", ".zip")
 
 
 @dataclass(frozen=True)
@@ -51,10 +44,6 @@ class Submission:
             target.write_bytes(content)
 
 
-class NotASubmissionError(UserError):
-    """A file that nobody meant to hand in, such as a README beside submissions."""
-
-
 def find_submission(argument: str, name: str | None = None) -> Submission:
     """Return the submission that a command-line argument names; raises `UserError` if it names nothing.
 
@@ -67,14 +56,9 @@ def find_submission(argument: str, name: str | None = None) -> Submission:
     if baseline is not None:
         return baseline
     path = Path(argument)
-    if not os.path.exists(argument) and len(os.fsencode(path.name)) > MAX_FILE_NAME:  # noqa: PTH110
-        raise UserError("no such file, directory, zip or baseline", file=f"{argument[:80]}...")
-    if path.name in IGNORED or (path.is_file() and path.suffix not in SUFFIXES):
-        expected = "a .py file, a directory or a .zip"
-        raise NotASubmissionError("not a submission", file=path, expected=expected, found=path.suffix or "no suffix")
-    if path.exists():
+    if is_there(path):
         return _from_path(path, name)
-    if not path.parent.is_dir():
+    if not is_there(path.parent):
         raise UserError("no such directory", file=path.parent)
     beside = [entry.name for entry in path.parent.iterdir() if not entry.name.startswith(".")]
     remedy = did_you_mean(path.name.partition(":")[0], [*baselines.MEASURES, *beside])
@@ -142,16 +126,17 @@ def find_submissions(
 
 
 def _from_path(path: Path, given: str | None) -> Submission:
-    files, metadata, problem = _inspect(path)
-    name = given or clean(metadata.name or _own_name(path))
-    if given is None and metadata.name and (whose := taken(name)):
-        problem = problem or f"metadata: name: expected a name of your own, found {metadata.name!r}: {whose}"
+    found = inspect(path)
+    claimed, problem = found.metadata.name, found.problem
+    name = given or clean(claimed or _own_name(path))
+    if given is None and claimed and (whose := taken(name)):
+        problem = problem or f"metadata: name: expected a name of your own, found {claimed!r}: {whose}"
         name = clean(_own_name(path))
     if not is_name(name):
         raise UserError("cannot be a name", file=name, expected=ALLOWED)
     if whose := taken(name):
         raise UserError(f"cannot be called {name!r}: {whose}", file=path, remedy="name it by --as NAME")
-    return Submission(name, files, metadata, source=str(path.resolve()), problem=problem)
+    return Submission(name, found.files, found.metadata, source=str(path.resolve()), problem=problem)
 
 
 def _own_name(path: Path) -> str:
@@ -162,30 +147,9 @@ def _own_name(path: Path) -> str:
     return resolved.stem if resolved.is_file() else resolved.name
 
 
-def _inspect(path: Path) -> tuple[dict[str, bytes], Metadata, str | None]:
-    """Read what lies at a path: its files, what they say of themselves, and why they cannot be run."""
-    problem = None
-    files: dict[str, bytes] = {}
-    metadata = Metadata()
-    try:
-        read = read_directory if path.is_dir() else read_zip if path.suffix == ".zip" else read_file
-        files = read(path)
-        metadata = read_metadata(files)
-        if "complexity.py" not in files:
-            problem = f"expected a file complexity.py at the top, found {_listing(files)}"
-    except SubmissionError as error:
-        problem = "".join(character if character.isprintable() else "?" for character in str(error))
-    return files, metadata, problem
-
-
 @functools.cache
 def _package() -> dict[str, bytes]:
     """The sources of all baselines, read once: they must not differ from one baseline to the next."""
     package = Path(baselines.__file__).parent
     sources = sorted(package.rglob("*.py"))
     return {f"baselines/{file.relative_to(package).as_posix()}": file.read_bytes() for file in sources}
-
-
-def _listing(files: dict[str, bytes]) -> str:
-    names = sorted(files)[:4]
-    return ", ".join(names) + (" ..." if len(files) > 4 else "") if names else "nothing"

@@ -13,6 +13,7 @@ def complexity(model, dataset):
         layer._last_seen_input      what the layer was last called with
         model(x, tape=tape)         calls the model while the gradient tape watches x
     dataset: a tf.data.Dataset of single training examples (float32 input, int32 label), not yet batched.
+    A parameter called program_dir, if there is one, is given the path of this folder.
 
     There is no network and no file to write but under /tmp; time and memory are limited (pgdl check shows
     what you use). Random draws are repeatable: Python, NumPy and TensorFlow are seeded before the call.

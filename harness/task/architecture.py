@@ -12,6 +12,7 @@ trained:
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -170,7 +171,7 @@ def _batch_shape(layer: Mapping[str, Any]) -> Any:
 
 def _input_shape(shape: Any) -> list[int]:
     numbers = shape if isinstance(shape, list) else []
-    integral = [int(n) for n in numbers if isinstance(n, int | float) and n > 0 and n == int(n)]
+    integral = [int(n) for n in numbers if isinstance(n, int | float) and 0 < n < math.inf and n == int(n)]
     if not integral or len(integral) < len(numbers):
         found = "none" if shape is None else shape
         expected = "a list of positive integers, without the batch axis"

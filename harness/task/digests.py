@@ -56,11 +56,16 @@ class Digests:
     def of_model(self, files: Sequence[Path]) -> str:
         """Return the digest over the names and contents of those of the files that are there."""
         there = [file for file in files if file.exists()]
-        return hashlib.sha256("".join(f"{file.name} {self.of(file)}\n" for file in there).encode()).hexdigest()
+        return hashlib.sha256(b"".join(line(file.name, self.of(file)) for file in there)).hexdigest()
 
     def of_data(self, shards: Sequence[Path]) -> str:
         """Return the digest over the contents of shards in their order."""
         return hashlib.sha256(b"".join(bytes.fromhex(self.of(shard)) for shard in shards)).hexdigest()
+
+
+def line(name: str, digest: str) -> bytes:
+    """Return what the digest of a model takes of each of its files."""
+    return f"{name} {digest}\n".encode()
 
 
 def _stamp(file: Path) -> Stamp:

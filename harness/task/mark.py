@@ -13,6 +13,8 @@ FILE_NAMES = ("metadata", "metadata.yaml", "metadata.yml")
 
 MAX_BYTES = 64 * 1024
 
+_BOOL = "tag:yaml.org,2002:bool"
+
 _EXPECTED = "one line, `hidden: true` or `hidden: false`"
 
 
@@ -57,17 +59,23 @@ def _read(path: Path) -> bool:
     if len(content) > MAX_BYTES:
         raise UserError("not a mark", file=path, expected=_EXPECTED, found=f"more than {MAX_BYTES} bytes")
     try:
-        node = yaml.compose(content, Loader=yaml.SafeLoader)
-        values = yaml.safe_load(content)
+        node = yaml.compose(content, Loader=yaml.SafeLoader)  # its nodes, of which no values are made
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise UserError("not YAML", file=path, expected=_EXPECTED, found=" ".join(str(error).split())[:200]) from error
-    if not isinstance(values, dict):
-        found = "nothing" if values is None else reprlib.repr(values)
-        raise UserError("not a mark", file=path, expected=_EXPECTED, found=found)
-    keys = [key.value for key, _ in node.value] if isinstance(node, yaml.MappingNode) else list(values)
-    if keys != ["hidden"]:
-        found = reprlib.repr(", ".join(map(str, keys))) if keys else "nothing"
-        raise UserError("keys", file=path, expected="hidden, once", found=found)
-    if not isinstance(values["hidden"], bool):
-        raise UserError("hidden", file=path, expected="true or false", found=reprlib.repr(values["hidden"]))
-    return values["hidden"]
+    if not isinstance(node, yaml.MappingNode):
+        raise UserError("not a mark", file=path, expected=_EXPECTED, found=_written(node))
+    keys = ", ".join(_written(key).strip("'") for key, _ in node.value)
+    if keys != "hidden":
+        raise UserError("keys", file=path, expected="hidden, once", found=reprlib.repr(keys) if keys else "nothing")
+    value = node.value[0][1]
+    said = yaml.SafeLoader.bool_values.get(value.value.lower()) if isinstance(value, yaml.ScalarNode) else None
+    if said is None or value.tag != _BOOL:
+        raise UserError("hidden", file=path, expected="true or false", found=_written(value))
+    return said
+
+
+def _written(node: yaml.Node | None) -> str:
+    """What stands in the file in place of a mark."""
+    if isinstance(node, yaml.ScalarNode):
+        return reprlib.repr(node.value)
+    return {type(None): "nothing", yaml.SequenceNode: "a list"}.get(type(node), "a mapping")

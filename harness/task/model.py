@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,23 @@ import numpy as np
 
 from harness.errors import UserError
 from harness.task.architecture import CONFIG, Architecture
+from harness.task.digests import line
+from harness.task.files import require_file
 from harness.task.shapes import ModelShapes
-from harness.task.weights import Array, arrange, read_weights
+from harness.task.weights import Array, read_weights
 
 WEIGHTS = "weights.hdf5"
 INITIAL_WEIGHTS = "weights_init.hdf5"
 
 #: The files of a model's directory, in the order in which they are digested.
 FILES = (CONFIG, WEIGHTS, INITIAL_WEIGHTS)
+
+#: What a file of weights may take: a whole model keeps numbers of its optimizer beside each parameter, and texts.
+BYTES_PER_PARAMETER = 64
+SPARE_BYTES = 64 * 1024**2
+
+#: A file of weights -> the archive in which a worker is given them.
+ARCHIVES = {WEIGHTS: "weights.npz", INITIAL_WEIGHTS: "initial_weights.npz"}
 
 
 @dataclass(frozen=True)
@@ -29,6 +38,8 @@ class Model:
         id: name of the model's directory, e.g. `model_0`.
         directory: where config.json and the weights lie.
         digest: SHA-256 over the model's files.
+        shown_digest: SHA-256 over what a measure is shown of it, and nothing else: models that differ only in how
+            they were trained have the same.
         architecture: the layers, without names and without what was for training only.
         shapes: the weights and the output that Keras gives that architecture.
         has_initial_weights: whether the weights before training are known.
@@ -37,6 +48,7 @@ class Model:
     id: str
     directory: Path
     digest: str
+    shown_digest: str
     architecture: Architecture
     shapes: ModelShapes
     has_initial_weights: bool
@@ -44,7 +56,7 @@ class Model:
     @property
     def n_parameters(self) -> int:
         """Number of all weights, trained or not."""
-        return sum(math.prod(shape) for layer in self.shapes.layers for _, shape in layer.weights)
+        return self.shapes.n_parameters
 
     @property
     def input_shape(self) -> tuple[int, ...]:
@@ -61,20 +73,23 @@ class Model:
 
         The archives are uncompressed and hold arrays w0, w1, ... in the order of `model.get_weights()`.
         Nothing in these files tells the model's id, how it was trained, or where it came from.
-        """
-        (directory / "architecture.json").write_text(json.dumps(self.architecture.canonical))
-        self._write_weights(WEIGHTS, directory / "weights.npz")
-        if self.has_initial_weights:
-            self._write_weights(INITIAL_WEIGHTS, directory / "initial_weights.npz")
 
-    def _write_weights(self, source: str, target: Path) -> None:
-        arrays = _load(self.directory / source, self.architecture, self.shapes)
-        named: dict[str, Any] = {f"w{i}": array for i, array in enumerate(arrays)}
-        np.savez(target, **named)
+        Raises:
+            UserError: the model's files are no longer those that were read.
+        """
+        shown = _Shown(self.architecture)
+        (directory / "architecture.json").write_text(shown.text)
+        for name, content in _weight_files(self.directory, self.shapes):
+            arrays = read_weights(content, self.directory / name, self.architecture, self.shapes)
+            shown.add(name, arrays)
+            named: dict[str, Any] = {f"w{i}": array for i, array in enumerate(arrays)}
+            np.savez(directory / ARCHIVES[name], **named)
+        if shown.digest != self.shown_digest:
+            raise UserError("changed since the task was read", file=self.directory, remedy="run the same command again")
 
 
 def read_model(directory: Path, architecture: Architecture, shapes: ModelShapes) -> Model:
-    """Check a model's files against each other, and return it.
+    """Check a model's files against each other, and return it; each file is read once.
 
     Raises:
         UserError: a file is missing or damaged, weights do not fit the architecture or are not finite, or the
@@ -84,22 +99,46 @@ def read_model(directory: Path, architecture: Architecture, shapes: ModelShapes)
         found = f"shape {shapes.output_shape}"
         expected = "one number for each of at least 2 classes"
         raise UserError("output of the model", file=directory / CONFIG, expected=expected, found=found)
-    _load(directory / WEIGHTS, architecture, shapes)
-    has_initial_weights = (directory / INITIAL_WEIGHTS).exists()
-    if has_initial_weights:
-        _load(directory / INITIAL_WEIGHTS, architecture, shapes)
-    return Model(directory.name, directory, _digest(directory), architecture, shapes, has_initial_weights)
+    files, shown = hashlib.sha256(), _Shown(architecture)
+    files.update(line(CONFIG, hashlib.sha256((directory / CONFIG).read_bytes()).hexdigest()))
+    has_initial_weights = False
+    for name, content in _weight_files(directory, shapes):
+        files.update(line(name, hashlib.sha256(content).hexdigest()))
+        shown.add(name, read_weights(content, directory / name, architecture, shapes))
+        has_initial_weights = name == INITIAL_WEIGHTS
+    return Model(directory.name, directory, files.hexdigest(), shown.digest, architecture, shapes, has_initial_weights)
 
 
-def _load(path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
-    return arrange(read_weights(path), architecture, shapes, path)
+def _weight_files(directory: Path, shapes: ModelShapes) -> Iterator[tuple[str, bytes]]:
+    """Name and content of a model's files of weights, one after the other."""
+    yield WEIGHTS, _read(directory / WEIGHTS, shapes)
+    if (directory / INITIAL_WEIGHTS).exists():
+        yield INITIAL_WEIGHTS, _read(directory / INITIAL_WEIGHTS, shapes)
 
 
-def _digest(directory: Path) -> str:
-    """SHA-256 over the names and contents of the files that are there."""
-    total = hashlib.sha256()
-    for name in FILES:
-        if (directory / name).exists():
-            with (directory / name).open("rb") as stream:
-                total.update(f"{name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
-    return total.hexdigest()
+def _read(path: Path, shapes: ModelShapes) -> bytes:
+    most, size = BYTES_PER_PARAMETER * shapes.n_parameters + SPARE_BYTES, require_file(path).stat().st_size
+    if size > most:
+        expected = f"at most {most} bytes for {shapes.n_parameters} parameters"
+        raise UserError("too large", file=path, expected=expected, found=size)
+    return path.read_bytes()
+
+
+class _Shown:
+    """What a measure is shown of a model, digested as it comes."""
+
+    def __init__(self, architecture: Architecture) -> None:
+        self.text = json.dumps(architecture.canonical, sort_keys=True)
+        self._total = hashlib.sha256(f"{self.text}\n".encode())
+
+    def add(self, name: str, arrays: Sequence[Array]) -> None:
+        """Add the arrays of a file of weights, in the order of `model.get_weights()`."""
+        self._total.update(f"{ARCHIVES[name]} {len(arrays)}\n".encode())
+        for array in arrays:
+            self._total.update(f"{array.shape}\n".encode())
+            self._total.update(np.ascontiguousarray(array, "<f4").data)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hex)."""
+        return self._total.hexdigest()

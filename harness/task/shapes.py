@@ -6,6 +6,7 @@ same models need no TensorFlow a second time.
 
 import importlib.metadata
 import json
+import math
 import os
 import subprocess
 import sys
@@ -34,6 +35,11 @@ class ModelShapes:
 
     layers: tuple[LayerShapes, ...]
     output_shape: tuple[int, ...]
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of all weights, trained or not."""
+        return sum(math.prod(shape) for layer in self.layers for _, shape in layer.weights)
 
 
 def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes | str]:

@@ -8,6 +8,7 @@ records from 0.
 
 import math
 import mmap
+import reprlib
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,10 @@ Sample = tuple[NDArray[np.float32], int]
 
 _DTYPES = {FLOAT32: np.dtype("<f4"), INT32: np.dtype("<i4")}
 _COPY_AGAIN = "the file is damaged, copy it again"
+
+#: Numbers of one tensor, and its axes; a record of some bytes can declare any number of repetitions.
+MAX_NUMBERS = 2**26
+MAX_AXES = 8
 
 
 def find_shards(directory: Path) -> list[Path]:
@@ -129,6 +134,9 @@ def _tensor(features: Any, name: str, dtype: int) -> NDArray[Any]:
         found = DTYPE_NAMES.get(proto.dtype, f"type {proto.dtype}")
         raise UserError(name, expected=DTYPE_NAMES[dtype], found=found)
     shape = tuple(dim.size for dim in proto.tensor_shape.dim)
+    if len(shape) > MAX_AXES or any(size < 0 for size in shape) or math.prod(shape) > MAX_NUMBERS:
+        expected = f"at most {MAX_AXES} axes and {MAX_NUMBERS} numbers"
+        raise UserError(f"shape of {name}", expected=expected, found=reprlib.repr(shape))
     array = _content(proto, dtype, math.prod(shape))
     if array.size != math.prod(shape):
         raise UserError(name, expected=f"{math.prod(shape)} numbers for shape {shape}", found=array.size)

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.task.architecture import Architecture
-from harness.task.files import require_file
+from harness.task.hdf5 import MAX_NAMES, SIGNATURE, member, names, open_hdf5, require_plain_array
 from harness.task.shapes import LayerShapes, ModelShapes
 
 Array = NDArray[np.float32]
@@ -20,80 +20,101 @@ _REMEDY = "write it by model.save('weights.hdf5') of Keras 3 or model.save_weigh
 
 
 @dataclass(frozen=True)
+class StoredWeight:
+    """One array of a file that is open; its numbers are not read yet."""
+
+    name: str
+    stored: Any  #: h5py.Dataset of floating-point numbers
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The shape that the file declares."""
+        shape: tuple[int, ...] | None = self.stored.shape
+        return shape
+
+    def read(self, path: Path) -> Array:
+        """Return the numbers; raises `UserError` unless all are finite."""
+        if self.stored.size and self.stored.nbytes != self.stored.id.get_storage_size():
+            raise UserError(f"weight {self.name}", file=path, expected="numbers", found="none, it was never written")
+        with np.errstate(over="ignore"):
+            array = np.asarray(self.stored[()], dtype=np.float32)
+        bad = int(np.size(array) - np.count_nonzero(np.isfinite(array)))
+        if bad:
+            found = f"{bad} of {array.size} NaN or infinite"
+            raise UserError(f"weight {self.name}", file=path, expected="finite numbers", found=found)
+        return array
+
+
+@dataclass(frozen=True)
 class StoredLayer:
     """The weights of one layer as a file holds them."""
 
     name: str
-    arrays: tuple[Array, ...]
+    weights: tuple[StoredWeight, ...]
 
 
-def read_weights(path: Path) -> list[StoredLayer]:
-    """Read the layers that have weights, in the file's order; arrays are float32.
+def read_weights(content: bytes, path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
+    """Return the weights in `content`, the bytes of the file at `path`, in the order of `model.get_weights()`.
 
-    Accepted are weight files and whole models in the HDF5 layout of Keras 2 (Keras 3 writes it as well).
+    Accepted are weight files and whole models in the HDF5 layout of Keras 2 (Keras 3 writes it as well). No number is
+    read before names and shapes are known to be those that the architecture needs.
 
     Raises:
-        UserError: the file is missing, damaged or in another layout, or a number is not finite.
+        UserError: the file is damaged, in another layout or of another model, or a number is not finite.
     """
-    require_file(path)
-    if not h5py.is_hdf5(path):
-        with path.open("rb") as stream:
-            start = stream.read(8)
-        found = f"a file that starts with {start!r}" if start else "an empty file"
+    if not content.startswith(SIGNATURE):
+        found = f"a file that starts with {content[:8]!r}" if content else "an empty file"
         raise UserError("not HDF5", file=path, expected="an HDF5 file of weights", found=found, remedy=_REMEDY)
-    try:
-        with h5py.File(path, "r") as file:
-            root = file.get("model_weights", file)
-            return [layer for layer in _stored_layers(root, path) if layer.arrays]
-    except OSError as error:  # HDF5 notices a truncated file when it opens it, a damaged one when it reads
-        size = f"{path.stat().st_size} bytes: {error}"
-        raise UserError(
-            "damaged", file=path, expected="a whole HDF5 file", found=size, remedy="copy it again"
-        ) from error
+    with open_hdf5(content, path) as file:
+        root = member(file, "model_weights", path) or file
+        stored = [layer for layer in _stored_layers(root, path, len(content)) if layer.weights]
+        return [weight.read(path) for weight in _arrange(stored, architecture, shapes, path)]
 
 
-def _stored_layers(root: Any, path: Path) -> Iterator[StoredLayer]:
+def _stored_layers(root: Any, path: Path, size: int) -> Iterator[StoredLayer]:
     if not _has_names(root, "layer_names"):
         keras3 = "layers" in root or "_layer_checkpoint_dependencies" in root
         found = "the .weights.h5 layout of Keras 3" if keras3 else "no attribute layer_names"
         raise UserError("unknown layout", file=path, expected="the HDF5 layout of Keras 2", found=found, remedy=_REMEDY)
-    for name in _names(root, "layer_names"):
-        if name not in root:
+    total = 0
+    for name in _names(root, "layer_names", path, size):
+        group = member(root, name, path)
+        if group is None:
             raise UserError(f"layer {name}", file=path, expected="a group of that name", found="none")
-        group = root[name]
-        arrays = tuple(_array(group, weight, path) for weight in _names(group, "weight_names"))
-        yield StoredLayer(name, arrays)
+        weights = _names(group, "weight_names", path, size)
+        total += len(weights)
+        if total > MAX_NAMES:
+            raise UserError("number of weights", file=path, expected=f"at most {MAX_NAMES} arrays", found="more")
+        yield StoredLayer(name, tuple(_weight(group, weight, path) for weight in weights))
+
+
+def _weight(group: Any, name: str, path: Path) -> StoredWeight:
+    stored = member(group, name, path)
+    if stored is None:
+        raise UserError(f"weight {name}", file=path, expected="an array of that name", found="none")
+    require_plain_array(stored, f"weight {name}", path)
+    return StoredWeight(name, stored)
 
 
 def _has_names(group: Any, attribute: str) -> bool:
     return attribute in group.attrs or f"{attribute}0" in group.attrs
 
 
-def _names(group: Any, attribute: str) -> list[str]:
+def _names(group: Any, attribute: str, path: Path, size: int) -> list[str]:
     """A list of names; Keras splits one too long for an HDF5 attribute into several that end in a number."""
     if attribute in group.attrs:
         chunks = [attribute]
     else:
-        chunks = [f"{attribute}{n}" for n in range(len(group.attrs)) if f"{attribute}{n}" in group.attrs]
-    names = [name for chunk in chunks for name in group.attrs[chunk]]
-    return [name.decode() if isinstance(name, bytes) else str(name) for name in names]
+        chunks = list(takewhile(group.attrs.__contains__, (f"{attribute}{n}" for n in range(MAX_NAMES))))
+    try:
+        return [name for chunk in chunks for name in names(group, chunk, size)]
+    except UserError as error:
+        raise UserError(str(error), file=path, remedy=_REMEDY) from error
 
 
-def _array(group: Any, name: str, path: Path) -> Array:
-    if name not in group:
-        raise UserError(f"weight {name}", file=path, expected="an array of that name", found="none")
-    stored = group[name][()]
-    if not np.issubdtype(stored.dtype, np.floating):
-        raise UserError(f"weight {name}", file=path, expected="floating-point numbers", found=stored.dtype)
-    array = np.asarray(stored, dtype=np.float32)
-    bad = int(np.size(array) - np.count_nonzero(np.isfinite(array)))
-    if bad:
-        found = f"{bad} of {array.size} NaN or infinite"
-        raise UserError(f"weight {name}", file=path, expected="finite numbers", found=found)
-    return array
-
-
-def arrange(stored: Sequence[StoredLayer], architecture: Architecture, shapes: ModelShapes, path: Path) -> list[Array]:
+def _arrange(
+    stored: Sequence[StoredLayer], architecture: Architecture, shapes: ModelShapes, path: Path
+) -> list[StoredWeight]:
     """Put a file's weights into the architecture's order, which is that of `model.get_weights()`.
 
     Layers are matched by name if config.json and the file name the same layers, else by their order.
@@ -107,7 +128,7 @@ def arrange(stored: Sequence[StoredLayer], architecture: Architecture, shapes: M
             "number of weights",
             file=path,
             expected=_count([len(shapes.layers[i].weights) for i in positions]),
-            found=_count([len(layer.arrays) for layer in stored]),
+            found=_count([len(layer.weights) for layer in stored]),
             remedy="config.json and weights seem to be of two models",
         )
     by_name = {layer.name: layer for layer in stored}
@@ -117,7 +138,7 @@ def arrange(stored: Sequence[StoredLayer], architecture: Architecture, shapes: M
         matched = dict(zip(positions, stored, strict=True))
     for position in positions:
         _check_layer(position, shapes.layers[position], matched[position], path)
-    return [array for position in sorted(positions) for array in matched[position].arrays]
+    return [weight for position in sorted(positions) for weight in matched[position].weights]
 
 
 def _count(arrays_per_layer: Sequence[int]) -> str:
@@ -126,9 +147,11 @@ def _count(arrays_per_layer: Sequence[int]) -> str:
 
 def _check_layer(position: int, expected: LayerShapes, found: StoredLayer, path: Path) -> None:
     where = f"layer {position} ({expected.class_name}), {found.name!r} in the file"
-    if len(found.arrays) != len(expected.weights):
+    if len(found.weights) != len(expected.weights):
         names = ", ".join(name for name, _ in expected.weights)
-        raise UserError(where, file=path, expected=f"{len(expected.weights)} arrays ({names})", found=len(found.arrays))
-    for (name, shape), array in zip(expected.weights, found.arrays, strict=True):
-        if array.shape != shape:
-            raise UserError(f"{where}: {name}", file=path, expected=f"shape {shape}", found=f"{array.shape}")
+        raise UserError(
+            where, file=path, expected=f"{len(expected.weights)} arrays ({names})", found=len(found.weights)
+        )
+    for (name, shape), weight in zip(expected.weights, found.weights, strict=True):
+        if weight.shape != shape:
+            raise UserError(f"{where}: {name}", file=path, expected=f"shape {shape}", found=f"{weight.shape}")

@@ -6,6 +6,7 @@ process says is: the harness checks every frame again and measures time and memo
 
 import errno
 import importlib
+import inspect
 import os
 import sys
 import traceback
@@ -15,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
 
+from harness.worker import of_2020
 from harness.worker.channel import Channel
 from harness.worker.limits import apply_limits, die_with_parent
 from harness.worker.value import BadValueError, as_finite_float
@@ -58,11 +60,13 @@ def serve(
         channel.receive()
         os._exit(1)
     sys.path.insert(0, str(submission))
+    if of_2020.concerns(order["module"]):
+        of_2020.give_back()
     while True:  # once, unless the harness' own baselines share the sandbox
         _seed(order["seed"])  # after the model drew its initial values
         channel.send(event="loaded")
         channel.receive()  # "go": the clock runs from here
-        report = _call(order["module"], model, dataset)
+        report = _call(order["module"], model, dataset, submission)
         sys.stdout.flush()
         channel.send(event="result", **report)
         order = channel.receive()
@@ -114,7 +118,7 @@ def _seed(seed: int) -> None:
     tf.keras.utils.set_random_seed(seed)
 
 
-def _call(name: str, model: Any, dataset: Any) -> dict[str, str]:
+def _call(name: str, model: Any, dataset: Any, submission: Path) -> dict[str, str]:
     """Import the submission's module, call it, and turn whatever happens into a report."""
     try:
         module = importlib.import_module(name)
@@ -122,7 +126,8 @@ def _call(name: str, model: Any, dataset: Any) -> dict[str, str]:
         if not callable(measure):
             message = "complexity.py: expected a function complexity(model, dataset), found none"
             return {"status": "INVALID_SUBMISSION", "message": message}
-        return {"status": "OK", "value": as_finite_float(measure(model, dataset)).hex()}
+        more = {"program_dir": str(submission)} if _takes_program_dir(measure) else {}
+        return {"status": "OK", "value": as_finite_float(measure(model, dataset, **more)).hex()}
     except BadValueError as error:
         return {"status": "BAD_VALUE", "message": str(error)[:MESSAGE]}
     except MemoryError as error:
@@ -132,6 +137,14 @@ def _call(name: str, model: Any, dataset: Any) -> dict[str, str]:
         traceback.print_exception(error.with_traceback(inner))  # from the submission's own frame on
         refused = isinstance(error, OSError) and error.errno in REFUSALS
         return {"status": "FORBIDDEN" if refused else "EXCEPTION", "message": _describe(error)}
+
+
+def _takes_program_dir(measure: Any) -> bool:
+    """Whether the competition's own loader would pass the submission's directory to a measure."""
+    try:
+        return "program_dir" in inspect.getfullargspec(measure).args
+    except TypeError:  # it has no signature
+        return False
 
 
 def _describe(error: BaseException) -> str:

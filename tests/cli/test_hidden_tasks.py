@@ -11,6 +11,7 @@ from harness.cli import setup
 from harness.errors import UserError
 from harness.sandbox.isolation import Isolation
 from harness.sandbox.outcome import Outcome
+from harness.task.layout import find_tasks
 from tests.board.board_examples import MEASURE, MODELS, failed, rows, write_reference
 from tests.throwaway import make_task
 
@@ -84,12 +85,14 @@ def test_hidden_tasks_never_run_without_a_sandbox(pgdl: Pgdl, folder: Path) -> N
     assert not (folder / "results.db").exists()
 
 
-def test_no_weaker_sandbox_is_taken_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_weaker_sandbox_is_taken_unasked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_task(folder, hidden=True)
+    tiny = find_tasks(folder)
     monkeypatch.setattr(setup, "choose_isolation", lambda warn: Isolation.LANDLOCK)
     monkeypatch.setattr(setup, "landlock_problem", lambda: None)
     monkeypatch.setattr(setup, "sandbox_problem", lambda: UserError("no bubblewrap here"))
-    assert setup.prepare(OPTIONS, hidden=()).settings.isolation is Isolation.LANDLOCK
+    assert setup.prepare(OPTIONS, tasks=()).settings.isolation is Isolation.LANDLOCK
     with pytest.raises(UserError, match="no bubblewrap here"):
-        setup.prepare(OPTIONS, hidden=["tiny"])
+        setup.prepare(OPTIONS, tiny)
     asked = OPTIONS | {"sandbox_mode": "landlock"}
-    assert setup.prepare(asked, hidden=["tiny"]).settings.isolation is Isolation.LANDLOCK
+    assert setup.prepare(asked, tiny).settings.isolation is Isolation.LANDLOCK

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from harness.corpus import files
+from harness.task.architecture import Architecture
 from harness.task.reference import read_reference
+from harness.task.shapes import LayerShapes, ModelShapes
 from harness.task.shards import find_shards, read_samples
 from harness.task.weights import read_weights
 
@@ -44,10 +46,12 @@ def test_shards_are_what_tensorflow_reads(tmp_path):
 
 def test_weights_are_read_as_they_were_written(tmp_path):
     files.write_weights(tmp_path / "weights.hdf5", WEIGHTS)
-    for stored, (name, arrays) in zip(read_weights(tmp_path / "weights.hdf5"), WEIGHTS, strict=True):
-        assert stored.name == name
-        for found, (_, array) in zip(stored.arrays, arrays, strict=True):
-            np.testing.assert_array_equal(found, array)
+    layers = tuple(LayerShapes(name, tuple((n, array.shape) for n, array in arrays)) for name, arrays in WEIGHTS)
+    architecture = Architecture(tmp_path, {}, tuple(name for name, _ in WEIGHTS), (0, 1))
+    content = (tmp_path / "weights.hdf5").read_bytes()
+    stored = read_weights(content, tmp_path, architecture, ModelShapes(layers, (4,)))
+    for found, (_, array) in zip(stored, [pair for _, arrays in WEIGHTS for pair in arrays], strict=True):
+        np.testing.assert_array_equal(found, array)
     with h5py.File(tmp_path / "weights.hdf5") as file:
         assert list(file["conv2d"].attrs["weight_names"]) == [b"conv2d/kernel:0", b"conv2d/bias:0"]
 

@@ -1,5 +1,7 @@
 """What becomes of submissions that behave and of those that do not, each in a real sandbox."""
 
+import zipfile
+
 import pytest
 from real_runs import records, write_submission
 
@@ -31,6 +33,16 @@ CASES = {
 }  # fmt: skip
 
 
+def write_hostile(directory):
+    """Submissions that would end a careless run before its first call, and those of others with it."""
+    (directory / "tagged").mkdir()
+    (directory / "tagged" / "complexity.py").write_text("def complexity(model, dataset): return 1.0\n")
+    (directory / "tagged" / "metadata").write_text("name: !!bool maybe\n")
+    with zipfile.ZipFile(directory / "bomb.zip", "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("complexity.py", bytes(1 << 20))
+    return "tagged", "bomb.zip"
+
+
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory, one_model, pgdl, sandbox):
     """Run all cases, and some odd ones, in one go: submission name -> record."""
@@ -40,7 +52,7 @@ def rows(tmp_path_factory, one_model, pgdl, sandbox):
     (directory / "no_file").mkdir()
     (directory / "no_file" / "measure.py").write_text("def complexity(model, dataset): return 1.0\n")
     (directory / "broken.py").write_text("def complexity(model, dataset:\n")
-    odd = [directory / "no_function.py", directory / "no_file", directory / "broken.py"]
+    odd = [directory / name for name in ("no_function.py", "no_file", "broken.py", *write_hostile(directory))]
     database = directory / "results.db"
     done = pgdl(
         "run", *submissions, *odd, "--tasks", one_model, "--results", database,
@@ -63,6 +75,12 @@ def test_a_missing_function_or_file_is_an_invalid_submission(rows):
     assert "found measure.py" in rows["no_file"]["message"]
 
 
+def test_a_hostile_submission_is_an_invalid_one(rows):
+    assert {rows[name]["outcome"] for name in ("tagged", "bomb")} == {"INVALID_SUBMISSION"}
+    assert rows["tagged"]["message"].startswith("metadata: name: expected plain text, found the tag")
+    assert rows["bomb"]["message"].endswith("expected a member that is stored or deflated, found bzip2")
+
+
 def test_a_syntax_error_names_the_line(rows):
     assert rows["broken"]["outcome"] == "EXCEPTION"
     assert "complexity.py" in rows["broken"]["message"]
@@ -70,7 +88,7 @@ def test_a_syntax_error_names_the_line(rows):
 
 
 def test_every_submission_has_one_record(rows):
-    assert set(rows) == {*CASES, "no_function", "no_file", "broken"}
+    assert set(rows) == {*CASES, "no_function", "no_file", "broken", "tagged", "bomb"}
 
 
 def test_limits_and_what_was_used_are_recorded(rows):

@@ -23,10 +23,11 @@ def make_submission(name: str = "margin", content: bytes = b"1", keras: int | No
     return Submission(name, {"complexity.py": content}, Metadata(keras=keras))
 
 
-def make_model(name: str, content: str | None = None) -> Model:
-    """A model whose files are told apart by `content` alone."""
-    digest = hashlib.sha256((content or f"files of {name}").encode()).hexdigest()
-    return Model(name, NOWHERE / name, digest, ARCHITECTURE, ModelShapes((), (2,)), has_initial_weights=False)
+def make_model(name: str, content: str | None = None, shown: str | None = None) -> Model:
+    """A model whose files are told apart by `content` alone, and what is shown of it by `shown`, or by `content`."""
+    files = content or f"files of {name}"
+    digests = [hashlib.sha256(text.encode()).hexdigest() for text in (files, shown or files)]
+    return Model(name, NOWHERE / name, *digests, ARCHITECTURE, ModelShapes((), (2,)), has_initial_weights=False)
 
 
 def make_task(models: list[Model] | int = 6, name: str = "toy", data: str = "data") -> Task:

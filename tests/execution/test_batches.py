@@ -46,4 +46,10 @@ def test_every_measure_is_a_module_of_its_own(tmp_path):
     write_batch(batch, tmp_path)
     found = {call.submission.name: (tmp_path / f"{module_of(batch, call)}.py").read_bytes() for call in batch}
     assert found == {"a": b"a", "b": b"b"}
-    assert module_of(batch[:1], batch[0]) == "complexity"
+
+
+def test_only_a_participants_module_is_called_complexity():
+    """The worker gives names of 2020 to that one alone."""
+    batches = make_batches(plan(baseline("a"), make_submission("theirs"), models=1))
+    modules = {names(batch)[0]: module_of(batch, batch[0]) for batch in batches}
+    assert modules == {"a": "baseline_0", "theirs": "complexity"}

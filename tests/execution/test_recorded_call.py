@@ -57,7 +57,7 @@ def test_every_column_has_its_own_source() -> None:
         "sandbox": "bubblewrap/fast",
         "versions": library_versions(2),
         "harness_version": harness.__version__,
-        "environment": {"kernel": "6.18", "keras": "2.19.0"},
+        "environment": {"kernel": "6.18", "keras": "2.19.0", "names_of": "2020"},
         "output_tail": "the tail",
         "started_at": started,
     }

@@ -29,7 +29,7 @@ def found(monkeypatch: pytest.MonkeyPatch, bubblewrap: UserError | None, weaker:
 
 
 def chosen(mode: str) -> Isolation:
-    return prepare(OPTIONS | {"sandbox_mode": mode}, hidden=()).settings.isolation
+    return prepare(OPTIONS | {"sandbox_mode": mode}, tasks=()).settings.isolation
 
 
 @pytest.mark.parametrize("mode", ["auto", "fast", "fresh"])

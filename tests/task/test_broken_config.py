@@ -63,6 +63,7 @@ CASES = [
     ("no name", content(lambda c: c["model_config"][1].clear()), 'expected an object with "layer_name"'),
     ("no layers", content(lambda c: c["model_config"].clear()), "layers: expected at least one, found none"),
     ("no shape", content(lambda c: c.pop("input_shape")), "expected a list of positive integers"),
+    ("endless shape", content(lambda c: c.update(input_shape=[float("inf")])), "batch axis, found [inf]"),
     ("odd shape", content(lambda c: c.update(input_shape=[4.5])), "without the batch axis, found [4.5]"),
     ("unknown layer", layer(layer_name="Dens"), "found 'Dens'; did you mean 'Dense'?"),
     ("Lambda", layer(layer_name="Lambda"), "expected built-in layers only, found Lambda; code in a model"),

@@ -22,6 +22,14 @@ def short_tensor():
     return tensor_of_one.SerializeToString()
 
 
+def declaring(*shape, numbers=(1.0,)):
+    """A tensor that lists some numbers, the last of which is to be repeated until its shape is full."""
+    listed = TensorProto(dtype=1, float_val=numbers)
+    for size in shape:
+        listed.tensor_shape.dim.add(size=size)
+    return listed.SerializeToString()
+
+
 def records(*payloads, file=TRAIN):
     return lambda task: write_records(task / file, payloads)
 
@@ -61,6 +69,15 @@ CASES = [
     ),
     ("integers", TRAIN, features(inputs=tensor(np.zeros(4, np.int32))), "expected float32, found int32"),
     ("too short", TRAIN, features(inputs=short_tensor()), "expected 4 numbers for shape (4,), found 1"),
+    ("enormous", TRAIN, features(inputs=declaring(10**6, 10**6)), "shape of inputs: expected at most 8 axes and"),
+    ("negative shape", TRAIN, features(inputs=declaring(-1, -1)), "67108864 numbers, found (-1, -1)"),
+    ("many axes", TRAIN, features(inputs=declaring(*[1] * 100)), "found (1, 1, 1, 1, 1, 1, ...)"),
+    (
+        "negative shape of as many numbers",
+        TRAIN,
+        features(inputs=declaring(-2, -2, numbers=[1.0] * 4)),
+        "record 1: shape of inputs: expected at most 8 axes",
+    ),
     (
         "shape",
         TRAIN,

@@ -87,6 +87,51 @@ def test_canonical_files_hold_the_model_and_nothing_else(tmp_path):
         assert not np.array_equal(final["w0"], initial["w0"])
 
 
+def shown(tmp_path, number=0):
+    return read(tmp_path).models[number].shown_digest
+
+
+def test_how_a_model_was_trained_does_not_change_the_digest_of_what_is_shown(tmp_path):
+    directory = make_task(tmp_path)
+    model = read(tmp_path).models[0]
+
+    def train_otherwise(content):
+        first = content["model_config"][0]
+        trained = {"name": "adam", "kernel_regularizer": {"class_name": "L2"}}
+        content["model_config"][0] = {name: first[name] for name in reversed(first)} | trained
+        content["model_config"].insert(1, {"layer_name": "Dropout", "rate": 0.5})
+
+    edit_json(directory / "model_0/config.json", train_otherwise)
+    with h5py.File(directory / "model_0/weights.hdf5", "a") as file:
+        file.attrs["training_config"] = "adam"
+    (directory / "model_0").rename(directory / "model_8")
+    (directory / "model_configs.json").unlink()
+    again = read(tmp_path).models[-1]
+    assert again.digest != model.digest
+    assert again.shown_digest == model.shown_digest
+    (tmp_path / "canonical").mkdir()
+    again.write_canonical(tmp_path / "canonical")
+    first = '{"class_name": "Dense", "config": {"activation": "relu", "units": 4}}'  # in the order of the alphabet
+    assert first in (tmp_path / "canonical/architecture.json").read_text()
+
+
+def test_whatever_is_shown_changes_its_digest(tmp_path):
+    directory = make_task(tmp_path)
+    model = directory / "model_0"
+    digests = [shown(tmp_path), shown(tmp_path, 1)]
+    for file in ("weights.hdf5", "weights_init.hdf5"):
+        with h5py.File(model / file, "a") as content:
+            content["dense/dense/weight_1:0"][0] += 1
+        digests.append(shown(tmp_path))
+    shutil.copyfile(model / "weights.hdf5", model / "weights_init.hdf5")
+    digests.append(shown(tmp_path))
+    (model / "weights_init.hdf5").unlink()
+    digests.append(shown(tmp_path))
+    edit_json(model / "config.json", lambda content: content["model_config"][0].update(activation="tanh"))
+    digests.append(shown(tmp_path))
+    assert len(set(digests)) == len(digests)
+
+
 def test_canonical_data(tmp_path):
     make_task(tmp_path)
     data = read(tmp_path).data

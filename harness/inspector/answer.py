@@ -1,0 +1,106 @@
+"""What the process that reads a submission answers: `ready`, then one line of JSON, then the files' bytes.
+
+The line says which files there are and how long each is; their bytes follow one after the other. Both ends are
+here; the reading one takes nothing for granted, for who wrote it has read what a participant handed in.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, BinaryIO, NamedTuple
+
+from harness.inspector.files import check_names
+from harness.inspector.keys import KERAS, TEXTS
+from harness.inspector.limits import MAX_BYTES, MAX_FILES
+from harness.inspector.problems import SubmissionError
+
+READY = b"ready\n"
+
+#: Longest line: names and texts, of which a character may take six bytes.
+MAX_LINE = 2 * 1024**2
+
+#: Longest answer.
+MAX_ANSWER = len(READY) + MAX_LINE + MAX_BYTES
+
+#: Characters of a problem.
+MAX_PROBLEM = 500
+
+
+class Answer(NamedTuple):
+    """What was read.
+
+    Attributes:
+        files: name -> content.
+        metadata: known keys that the metadata give.
+        problem: why the submission cannot be run.
+        unreadable: name of a file that the system refuses to read, and why; nothing else is given then.
+    """
+
+    files: Mapping[str, bytes]
+    metadata: Mapping[str, str]
+    problem: str | None = None
+    unreadable: tuple[str, str] | None = None
+
+
+class AnswerError(Exception):
+    """Bytes that are no answer."""
+
+
+def write_answer(answer: Answer, stream: BinaryIO) -> None:
+    """Write all but `READY`."""
+    line = {
+        "files": [[name, len(content)] for name, content in answer.files.items()],
+        "metadata": dict(answer.metadata),
+        "problem": answer.problem,
+        "unreadable": answer.unreadable,
+    }
+    stream.write(json.dumps(line).encode() + b"\n")
+    for content in answer.files.values():
+        stream.write(content)
+
+
+def parse_answer(content: bytes) -> Answer:
+    """Take an answer apart, `READY` and all; raises `AnswerError` unless everything in it is as it has to be."""
+    if not content.startswith(READY):
+        raise AnswerError("it did not get ready")
+    end = content.find(b"\n", len(READY), len(READY) + MAX_LINE)
+    if end < 0:
+        raise AnswerError("it did not answer")
+    try:
+        line = json.loads(content[len(READY) : end])
+        files = _take_files(line["files"], memoryview(content)[end + 1 :])
+        unreadable = line["unreadable"]
+        return Answer(
+            files,
+            _checked_metadata(line["metadata"]),
+            None if line["problem"] is None else _text(line["problem"], MAX_PROBLEM),
+            None if unreadable is None else (_text(unreadable[0]), _text(unreadable[1])),
+        )
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, SubmissionError) as error:
+        raise AnswerError(f"it answered something else than files: {error}") from error
+
+
+def _take_files(listed: Any, content: memoryview) -> dict[str, bytes]:
+    names, sizes = [_text(name) for name, _ in listed], [size for _, size in listed]
+    check_names(names)
+    if len(set(names)) != len(names) or len(names) > MAX_FILES:
+        raise ValueError(f"{len(names)} files, {len(set(names))} names")
+    if any(type(size) is not int or size < 0 for size in sizes) or sum(sizes) != len(content):
+        raise ValueError(f"{len(content)} bytes of files")
+    files, start = {}, 0
+    for name, size in zip(names, sizes, strict=True):
+        files[name] = bytes(content[start : start + size])
+        start += size
+    return files
+
+
+def _checked_metadata(found: Any) -> dict[str, str]:
+    metadata = {key: _text(value) for key, value in found.items()}
+    if not metadata.keys() <= {*TEXTS, "keras"} or metadata.get("keras", "") not in ("", *KERAS):
+        raise ValueError(f"the keys {', '.join(metadata)}")
+    return metadata
+
+
+def _text(value: Any, longest: int = MAX_LINE) -> str:
+    if not isinstance(value, str) or len(value) > longest:
+        raise TypeError(f"expected text, found {type(value).__name__}")
+    return value

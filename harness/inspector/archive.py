@@ -1,0 +1,84 @@
+"""Reads a zip: members that are stored or deflated, bounded by what comes out of them, not by what they declare."""
+
+import os
+import stat
+import struct
+import zipfile
+from typing import BinaryIO
+
+from harness.inspector.files import IGNORED, Files, check_name
+from harness.inspector.limits import MAX_ENTRIES
+from harness.inspector.problems import SubmissionError, UnreadableError
+
+#: Signature and size of the record at the end of a zip, of what precedes it in large ones, and of a list entry.
+_END, _END_SIZE = b"PK\5\6", 22
+_END_64, _END_64_SIZE = b"PK\6\7", 20
+_ENTRY, _ENTRY_SIZE = b"PK\1\2", 46
+
+#: Longest comment at the end of a zip.
+_MAX_COMMENT = 0xFFFF
+
+#: Compressions that can be read piece by piece; of the others, a few bytes may give gigabytes at once.
+_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_OTHERS = {9: "deflate64", zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma", 93: "zstd"}
+
+
+def read_zip(path: str, files: Files) -> None:
+    """Read a zip's members; nothing is extracted to disk."""
+    name = os.path.basename(path)  # noqa: PTH119
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError as error:
+        raise UnreadableError("", error.strerror or str(error)) from error
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise SubmissionError(f"{name}: expected a regular file, found a device, pipe or socket")
+        try:
+            _count_entries(stream, files)
+            with zipfile.ZipFile(stream) as archive:
+                for member in archive.infolist():
+                    _read_member(archive, member, files)
+        except (SubmissionError, MemoryError):
+            raise
+        except Exception as error:  # a damaged zip makes its decoders raise whatever they like
+            raise SubmissionError(f"{name}: expected a readable zip: {error}") from error
+
+
+def _count_entries(stream: BinaryIO, files: Files) -> None:
+    """Count the list of members before it is read as a whole: neither its size nor its number need be true."""
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(max(size - _END_SIZE - _MAX_COMMENT - _END_64_SIZE, 0))
+    tail = stream.read()
+    bare = tail[-_END_SIZE:]  # where there is no comment, this is the record, whatever else looks like one
+    end = len(tail) - _END_SIZE if bare.startswith(_END) and bare.endswith(b"\0\0") else tail.rfind(_END)
+    if not 0 <= end <= len(tail) - _END_SIZE:
+        return  # no zip, as will be noticed
+    if tail[max(end - _END_64_SIZE, 0) :].startswith(_END_64):
+        raise SubmissionError(f"expected a zip of at most {MAX_ENTRIES} files and folders, found a zip64")
+    declared, list_size = struct.unpack("<10xHI6x", tail[end : end + _END_SIZE])
+    if declared > MAX_ENTRIES:
+        raise SubmissionError(f"expected at most {MAX_ENTRIES} files and folders, found {declared}")
+    position = size - len(tail) + end - list_size
+    stream.seek(max(position, 0))
+    while (entry := stream.read(_ENTRY_SIZE)).startswith(_ENTRY) and len(entry) == _ENTRY_SIZE:
+        files.count_entry()
+        stream.seek(sum(struct.unpack("<28xHHH12x", entry)), os.SEEK_CUR)
+
+
+def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, files: Files) -> None:
+    parts = [part for part in member.filename.split("/") if part not in ("", ".")]
+    if member.is_dir() or any(part in IGNORED for part in parts):
+        return
+    if member.filename.startswith("/") or ".." in parts or not parts:
+        raise SubmissionError(f"{member.filename}: expected a path inside the zip")
+    kind = stat.S_IFMT(member.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG):
+        found = "a link" if kind == stat.S_IFLNK else "a device, pipe or socket"
+        raise SubmissionError(f"{member.filename}: expected a regular file, found {found}")
+    if member.compress_type not in _COMPRESSIONS:
+        found = _OTHERS.get(member.compress_type, f"method {member.compress_type}")
+        raise SubmissionError(f"{member.filename}: expected a member that is stored or deflated, found {found}")
+    name = "/".join(parts)
+    check_name(name)
+    with archive.open(member) as content:
+        files.read(name, content)

@@ -1,0 +1,64 @@
+"""The files of a submission while they are collected, and what they may be called."""
+
+import unicodedata
+from collections.abc import Iterable
+from typing import IO
+
+from harness.inspector.limits import MAX_BYTES, MAX_ENTRIES, MAX_FILES, MAX_NAME, MAX_PART
+from harness.inspector.problems import SubmissionError
+
+#: What archivers and editors leave behind; never part of a submission.
+IGNORED = ("__MACOSX", "__pycache__", ".DS_Store", ".git")
+
+#: Bytes that are read at once.
+CHUNK = 1024**2
+
+
+class Files:
+    """Names and contents, never more of them than a submission may have."""
+
+    def __init__(self) -> None:
+        self.contents: dict[str, bytes] = {}
+        self._bytes, self._entries = 0, 0
+
+    def count_entry(self) -> None:
+        """Count a file or folder that is there, whether it belongs to the submission or not."""
+        self._entries += 1
+        if self._entries > MAX_ENTRIES:
+            raise SubmissionError(f"expected at most {MAX_ENTRIES} files and folders, found more")
+
+    def read(self, name: str, stream: IO[bytes]) -> None:
+        """Read a file to its end; how large it is turns out while it is read."""
+        if name in self.contents:
+            raise SubmissionError(f"{name}: expected one file of that name, found two")
+        if len(self.contents) >= MAX_FILES:
+            raise SubmissionError(f"expected at most {MAX_FILES} files, found more")
+        content = bytearray()
+        while chunk := stream.read(min(CHUNK, MAX_BYTES + 1 - self._bytes)):
+            self._bytes += len(chunk)
+            if self._bytes > MAX_BYTES:
+                raise SubmissionError(f"{name}: expected at most {MAX_BYTES // 1024**2} MiB in all, found more")
+            content += chunk
+        self.contents[name] = bytes(content)
+
+
+def check_name(name: str) -> None:
+    """Raise `SubmissionError` unless every file system can hold a file of that name: staging must not fail later."""
+    parts = name.split("/")
+    if not name.isprintable() or len(name) > MAX_NAME or any(len(part.encode()) > MAX_PART for part in parts):
+        raise SubmissionError(f"{name[:80]}: expected a name of at most {MAX_PART} printable characters")
+    if any(part in ("", ".", "..") for part in parts):
+        raise SubmissionError(f"{name}: expected the name of a file")
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise `SubmissionError` unless files of these names can be beside each other, on any file system."""
+    known: dict[str, str] = {}
+    for name in names:
+        check_name(name)
+        if known.setdefault(unicodedata.normalize("NFC", name), name) != name:
+            raise SubmissionError(f"{name}: expected one file of that name, found two that look alike")
+    for name in known.values():
+        parts = name.split("/")
+        if any("/".join(parts[:depth]) in known for depth in range(1, len(parts))):
+            raise SubmissionError(f"{name}: expected a file, found a directory of the same name")

@@ -1,0 +1,34 @@
+"""What bounds a submission, and the process that reads it."""
+
+import resource
+
+#: Files of a submission, and their bytes in all.
+MAX_FILES = 200
+MAX_BYTES = 50 * 1024**2
+
+#: Files and folders that are looked at, with those that are no part of a submission.
+MAX_ENTRIES = 10_000
+
+#: Characters of a file's name with its folders; bytes of each part of it.
+MAX_NAME = 400
+MAX_PART = 255
+
+#: Processor time, address space and open files of the process.
+CPU_S = 10
+MEMORY_BYTES = 512 * 1024**2
+OPEN_FILES = 512
+
+
+def bound_process() -> None:
+    """Set the limits of this process, for good."""
+    for kind, value in (
+        (resource.RLIMIT_CPU, CPU_S),
+        (resource.RLIMIT_AS, MEMORY_BYTES),
+        (resource.RLIMIT_NOFILE, OPEN_FILES),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(kind)
+        bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        spare = 1 if kind == resource.RLIMIT_CPU and bounded < hard else 0  # ends by a signal that says why
+        resource.setrlimit(kind, (bounded, bounded + spare))

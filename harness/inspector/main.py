@@ -1,0 +1,62 @@
+"""Reads one submission and hands it over on standard output."""
+
+import os
+from collections.abc import Callable
+
+from harness.inspector.answer import MAX_PROBLEM, READY, Answer, write_answer
+from harness.inspector.files import Files, check_names
+from harness.inspector.keys import FILE_NAMES
+from harness.inspector.limits import MEMORY_BYTES, bound_process
+from harness.inspector.problems import SubmissionError, UnreadableError
+
+
+def main(kind: str, path: str) -> None:
+    """Read the submission at `path`, which is a `file`, a `folder` or a `zip`."""
+    bound_process()
+    read = _reader(kind)
+    with os.fdopen(1, "wb") as stream:
+        stream.write(READY)
+        stream.flush()
+        write_answer(inspect(read, path), stream)
+
+
+def inspect(read: Callable[[str, Files], None], path: str) -> Answer:
+    """Read the submission at `path`; whatever it holds, there is an answer."""
+    files = Files()
+    try:
+        read(path, files)
+        check_names(files.contents)
+    except UnreadableError as error:
+        return Answer({}, {}, unreadable=(error.file, error.reason))
+    except Exception as error:
+        return Answer({}, {}, problem=_describe(error))
+    metadata: dict[str, str] = {}
+    try:
+        if any(name in files.contents for name in FILE_NAMES):
+            from harness.inspector.metadata import read_metadata  # with YAML, which takes a while to import
+
+            metadata = read_metadata(files.contents)
+    except Exception as error:
+        return Answer(files.contents, {}, problem=_describe(error))
+    return Answer(files.contents, metadata)
+
+
+def _reader(kind: str) -> Callable[[str, Files], None]:
+    if kind == "zip":
+        from harness.inspector.archive import read_zip
+
+        return read_zip
+    from harness.inspector.folder import read_file, read_folder
+
+    return {"file": read_file, "folder": read_folder}[kind]
+
+
+def _describe(error: Exception) -> str:
+    """One line that cannot steer a terminal."""
+    if isinstance(error, SubmissionError):
+        text = str(error)
+    elif isinstance(error, MemoryError):
+        text = f"cannot be read within {MEMORY_BYTES // 1024**2} MiB of memory"
+    else:
+        text = f"cannot be read: {type(error).__name__}: {error}"
+    return "".join(character if character.isprintable() else "?" for character in text)[:MAX_PROBLEM]

@@ -1,0 +1,112 @@
+"""The optional file `metadata` of a submission: lines `key: value`, read as YAML without anything that computes.
+
+Every value is text as it is written: no numbers, dates, tags, anchors or merges. Only `name` and `keras` decide
+anything, so only they are refused when they are malformed; the competition's own files, and plain prose, are not.
+"""
+
+import re
+import reprlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from harness.inspector.keys import FILE_NAMES, KERAS, TEXTS
+from harness.inspector.problems import SubmissionError
+
+MAX_BYTES = 64 * 1024
+
+#: Brackets within brackets; none of the known keys has any.
+MAX_DEPTH = 20
+
+#: Keys on which it depends how a submission is run, or under which name.
+DECIDING = ("name", "keras")
+
+#: A line of something else than YAML that seems to have such a key.
+_DECIDES = re.compile(rb"""^[ \t{,-]*["']?(?:name|keras)["']?[ \t]*:""", re.MULTILINE)
+
+
+class _MalformedError(Exception):
+    """The file holds something else than `key: value` lines."""
+
+
+def read_metadata(files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the known keys that a submission's metadata give; raises `SubmissionError`."""
+    file = next((name for name in FILE_NAMES if name in files), None)
+    if file is None:
+        return {}
+    try:
+        return _known_keys(file, files[file])
+    except _MalformedError as error:
+        if _DECIDES.search(files[file]):
+            raise SubmissionError(f"{file}: {error}") from error
+        return {}
+
+
+def _known_keys(file: str, content: bytes) -> dict[str, str]:
+    if len(content) > MAX_BYTES:
+        raise _MalformedError(f"expected at most {MAX_BYTES} bytes, found {len(content)}")
+    found: dict[str, str] = {}
+    try:
+        for key, value in _pairs(yaml.parse(content.decode("utf-8-sig"), yaml.SafeLoader)):
+            name = key.value if isinstance(key, yaml.ScalarEvent) else None
+            if name == "<<":
+                raise SubmissionError(f"{file}: expected `key: value` lines, found a merge")
+            if name in DECIDING and not (_is_plain(key) and _is_plain(value) and name not in found):
+                seen = "it twice" if name in found else _describe(value if _is_plain(key) else key)
+                raise SubmissionError(f"{file}: {name}: expected plain text, found {seen}")
+            if name in (*TEXTS, "keras") and _is_plain(value):
+                found[name] = value.value
+    except UnicodeDecodeError as error:
+        raise _MalformedError(f"expected UTF-8, found {error.object[error.start : error.end]!r}") from error
+    except yaml.YAMLError as error:
+        raise _MalformedError(f"expected YAML: {' '.join(str(error).split())[:200]}") from error
+    keras = found.get("keras", "")
+    if keras and keras not in KERAS:
+        raise SubmissionError(f"{file}: keras: expected {' or '.join(KERAS)}, found {reprlib.repr(keras)}")
+    return found
+
+
+def _pairs(events: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
+    """The first events of each key and value of the one mapping that a file consists of; nothing of an empty file."""
+    next(events)  # the start of the stream
+    if isinstance(next(events), yaml.StreamEndEvent):
+        return
+    start = next(events)
+    if not isinstance(start, yaml.MappingStartEvent):
+        raise _MalformedError(f"expected `key: value` lines, found {_describe(start)}")
+    while not isinstance(key := next(events), yaml.MappingEndEvent):
+        _skip_rest(key, events)
+        value = next(events)
+        _skip_rest(value, events)
+        yield key, value
+    next(events)  # the end of the document
+    if not isinstance(next(events), yaml.StreamEndEvent):
+        raise _MalformedError("expected `key: value` lines, found a second document")
+
+
+def _skip_rest(first: Any, events: Iterator[Any]) -> None:
+    """Go on to the end of the list or mapping that `first` begins, if it does."""
+    depth = int(isinstance(first, yaml.CollectionStartEvent))
+    while depth:
+        event = next(events)
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise _MalformedError(f"expected at most {MAX_DEPTH} brackets within brackets, found more")
+
+
+def _is_plain(event: Any) -> bool:
+    """Whether it is a text without a tag and an anchor."""
+    return isinstance(event, yaml.ScalarEvent) and event.tag is None and event.anchor is None
+
+
+def _describe(event: Any) -> str:
+    if isinstance(event, yaml.AliasEvent):
+        return f"the alias *{event.anchor}"
+    if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
+        return f"the anchor &{event.anchor}"
+    if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and event.tag is not None:
+        return f"the tag {reprlib.repr(event.tag)}"
+    if isinstance(event, yaml.ScalarEvent):
+        return "a text"
+    return "a mapping" if isinstance(event, yaml.MappingStartEvent) else "a list"

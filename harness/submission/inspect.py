@@ -1,0 +1,127 @@
+"""Has a submission read by a process of its own, which is bounded in memory and time (`harness.inspector`)."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+import harness
+from harness.errors import UserError
+from harness.inspector.answer import MAX_ANSWER, READY, Answer, AnswerError, parse_answer
+from harness.inspector.files import IGNORED
+from harness.inspector.limits import CPU_S
+from harness.submission.metadata import Metadata
+
+#: Seconds after which the process is killed, whatever it waits for; its processor time is bounded more tightly.
+WALL_S = 60.0
+
+#: What the process runs: the arguments are where the harness and YAML lie, the kind of submission, and its path.
+BOOTSTRAP = (
+    "import sys; harness, yaml, kind, path = sys.argv[1:]; sys.path[:0] = [harness]; sys.path.append(yaml); "
+    "from harness.inspector.main import main; main(kind, path)"
+)
+
+
+class NotASubmissionError(UserError):
+    """A file that nobody meant to hand in, such as a README beside submissions."""
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """What is in a submission, and why it cannot be run if that is so."""
+
+    files: dict[str, bytes]
+    metadata: Metadata
+    problem: str | None
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is a file or directory; raises `UserError` where one may not look."""
+    try:
+        return path.exists()
+    except PermissionError as error:
+        raise UserError("cannot be read: Permission denied", file=path) from error
+    except OSError:  # no path can be that long
+        return False
+
+
+def inspect(path: Path) -> Inspected:
+    """Read the .py file, directory or zip at `path`, which exists.
+
+    Raises:
+        UserError: it is something else, or the system refuses to read one of its files.
+    """
+    kind, resolved = _kind(path), path.resolve()
+    try:
+        answer = _ask(kind, resolved)
+    except AnswerError as error:
+        return Inspected({}, Metadata(), f"{path.name}: cannot be read: {error}")
+    if answer.unreadable is not None:
+        file, reason = answer.unreadable
+        raise UserError(f"cannot be read: {reason}", file=path / file if file else path)
+    problem = answer.problem
+    if problem is None and "complexity.py" not in answer.files:
+        problem = f"expected a file complexity.py at the top, found {_listing(answer.files)}"
+    return Inspected(dict(answer.files), Metadata.from_texts(answer.metadata), problem)
+
+
+def _kind(path: Path) -> str:
+    """What the process is told to read."""
+    if path.is_dir() and path.name not in IGNORED:
+        return "folder"
+    if path.suffix not in (".py", ".zip"):
+        expected = "a .py file, a directory or a .zip"
+        raise NotASubmissionError("not a submission", file=path, expected=expected, found=path.suffix or "no suffix")
+    return "file" if path.suffix == ".py" else "zip"
+
+
+def _ask(kind: str, path: Path) -> Answer:
+    """Run the process; raises `AnswerError` if it ends, or has to be ended, without an answer."""
+    places = (Path(harness.__file__).parents[1], Path(yaml.__file__).parents[1])
+    command = [sys.executable, "-I", "-S", "-X", "utf8", "-c", BOOTSTRAP, *map(str, places), kind, str(path)]
+    with subprocess.Popen(
+        command, env={}, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        try:
+            content = _receive(process)
+            status = process.wait(WALL_S)
+        except subprocess.TimeoutExpired as error:
+            raise AnswerError("its reader does not end") from error
+        finally:
+            process.kill()
+        assert process.stderr is not None
+        errors = process.stderr.read(1 << 16).decode(errors="replace")
+    if not content.startswith(READY):
+        raise RuntimeError(f"the process that reads submissions did not start: status {status}\n{errors}")
+    if status == -signal.SIGXCPU:
+        raise AnswerError(f"it takes more than {CPU_S} s of processor time")
+    if status != 0:
+        raise AnswerError(f"its reader ended with status {status}")
+    return parse_answer(content)
+
+
+def _receive(process: subprocess.Popen[bytes]) -> bytes:
+    """Everything that the process writes; raises `AnswerError` if that takes too long or is too much."""
+    assert process.stdout is not None
+    source, content = process.stdout.fileno(), bytearray()
+    deadline = time.monotonic() + WALL_S
+    while select.select([source], [], [], max(deadline - time.monotonic(), 0.0))[0]:
+        chunk = os.read(source, 1 << 20)
+        content += chunk
+        if not chunk:
+            return bytes(content)
+        if len(content) > MAX_ANSWER:
+            raise AnswerError("its reader answers too much")
+    raise AnswerError(f"it takes more than {WALL_S:g} s")
+
+
+def _listing(files: Mapping[str, bytes]) -> str:
+    names = sorted(files)[:4]
+    return ", ".join(names) + (" ..." if len(files) > 4 else "") if names else "nothing"

@@ -1,0 +1,88 @@
+"""Reads HDF5 files that somebody else wrote: only what is in the file itself, and no more than is asked for.
+
+HDF5 may keep an object's data in other files, fetch it through links, or unpack it by code that it loads; a few
+bytes may declare any number of elements. Keras uses none of this, so all of it is refused by name.
+"""
+
+import io
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from harness.errors import UserError
+
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+
+#: Names in one list; the largest networks have some thousand layers.
+MAX_NAMES = 10_000
+
+_UNPACK = "h5repack -l CONTI -f NONE writes it anew"
+
+
+@contextmanager
+def open_hdf5(content: bytes, path: Path) -> Iterator[Any]:
+    """Open the bytes of the file at `path`; whatever is damaged in it is a `UserError`."""
+    try:
+        with h5py.File(io.BytesIO(content), "r") as file:
+            yield file
+    except UserError:
+        raise
+    except Exception as error:  # HDF5 notices a truncated file when it opens it, other damage anywhere
+        found = f"{len(content)} bytes: {' '.join(str(error).split())[:200]}"
+        raise UserError(
+            "damaged", file=path, expected="a whole HDF5 file", found=found, remedy="copy it again"
+        ) from error
+
+
+def member(group: Any, name: str, path: Path) -> Any:
+    """The object of that name below `group`, None if there is none.
+
+    Raises:
+        UserError: a link leads there.
+    """
+    for part in name.split("/"):
+        link = group.get(part, getlink=True) if part and isinstance(group, h5py.Group) else None
+        if link is None:
+            return None
+        if not isinstance(link, h5py.HardLink):
+            target = f"{link.filename} {link.path}" if isinstance(link, h5py.ExternalLink) else link.path
+            raise UserError(name, file=path, expected="an object of the file", found=f"a link to {target}")
+        group = group[part]
+    return group
+
+
+def names(group: Any, attribute: str, size: int) -> list[str]:
+    """The names in an attribute of a group in a file of `size` bytes; an empty list may be of any type."""
+    stored = group.attrs.get_id(attribute)
+    count = 0 if stored.shape is None else math.prod(stored.shape)
+    if count > MAX_NAMES or count * stored.dtype.itemsize > size:
+        raise UserError(attribute, expected=f"at most {MAX_NAMES} names", found=f"shape {stored.shape}")
+    if not count:
+        return []
+    if h5py.check_string_dtype(stored.dtype) is None:
+        raise UserError(attribute, expected="names", found=stored.dtype)
+    found = np.ravel(group.attrs[attribute])
+    return [name.decode(errors="replace") if isinstance(name, bytes) else str(name) for name in found]
+
+
+def require_plain_array(stored: Any, where: str, path: Path) -> None:
+    """Raise `UserError` unless `stored` is an array of floating-point numbers that are in the file as they are."""
+    if not isinstance(stored, h5py.Dataset):
+        raise UserError(where, file=path, expected="an array", found="a group or type")
+    if not np.issubdtype(stored.dtype, np.floating):
+        raise UserError(where, file=path, expected="floating-point numbers", found=stored.dtype)
+    if stored.external:
+        found = f"numbers in {', '.join(name for name, _, _ in stored.external)}"
+        raise UserError(where, file=path, expected="numbers in the file itself", found=found)
+    if stored.is_virtual:
+        found = "a view of other arrays"
+        raise UserError(where, file=path, expected="numbers in the file itself", found=found, remedy=_UNPACK)
+    if stored.chunks is not None:
+        filters = stored.id.get_create_plist().get_nfilters()
+        found = f"chunks through {filters} filters" if filters else "chunks"
+        raise UserError(where, file=path, expected="numbers in one piece", found=found, remedy=_UNPACK)

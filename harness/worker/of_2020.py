@@ -1,0 +1,117 @@
+"""Names that code of 2020 relies on and that Python and NumPy have removed since, given back to such a submission.
+
+Each means what it meant in Python 3.6 and NumPy 1.19, and only names that are gone are given: what is there
+under an old name with another meaning (`numpy.bool`, `numpy.long`, now NumPy's own types) stays as it is, for the
+libraries beside the submission use it. Methods of arrays cannot be given back, nor how types are promoted.
+"""
+
+import collections
+import collections.abc
+import fractions
+import inspect
+import math
+import os
+import sys
+import time
+import warnings
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+#: The submission's own module; those of the harness' baselines are called otherwise.
+SUBMISSION = "complexity"
+
+#: numpy: name of 2020 -> Python's own.
+VALUES: dict[str, Any] = {
+    "bool": bool, "complex": complex, "float": float, "int": int, "long": int, "object": object, "str": str,
+    "unicode": str,
+    "Inf": math.inf, "Infinity": math.inf, "infty": math.inf, "PINF": math.inf, "NINF": -math.inf,
+    "NAN": math.nan, "NaN": math.nan, "NZERO": -0.0, "PZERO": 0.0,
+    "math": math, "os": os, "sys": sys, "warnings": warnings,
+}  # fmt: skip
+
+#: numpy: name of 2020 -> name of today.
+RENAMED = {
+    "bool8": "bool_", "bytes0": "bytes_", "cfloat": "complex128", "clongfloat": "clongdouble", "complex_": "complex128",
+    "float_": "float64", "int0": "intp", "longcomplex": "clongdouble", "longfloat": "longdouble", "object0": "object_",
+    "singlecomplex": "complex64", "str0": "str_", "string_": "bytes_", "uint0": "uintp", "unicode_": "str_",
+    "void0": "void",
+    "alltrue": "all", "cumproduct": "cumprod", "mat": "asmatrix", "product": "prod", "round_": "round",
+    "row_stack": "vstack", "sometrue": "any", "trapz": "trapezoid",
+}  # fmt: skip
+
+#: numpy -> numpy.exceptions.
+EXCEPTIONS = (
+    "AxisError", "ComplexWarning", "ModuleDeprecationWarning", "RankWarning", "TooHardError",
+    "VisibleDeprecationWarning",
+)  # fmt: skip
+
+ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
+
+
+def concerns(module: str) -> bool:
+    """Whether a module that is to be called is code of 2020: a submission's, where `tf.keras` means Keras 2."""
+    return module == SUBMISSION and os.environ.get("TF_USE_LEGACY_KERAS") == "1"
+
+
+def give_back() -> None:
+    """Add the names, in this process, for good."""
+    _add(np, VALUES)
+    _add(np, {name: getattr(np, today) for name, today in RENAMED.items() if hasattr(np, today)})
+    _add(np, {name: getattr(np.exceptions, name) for name in EXCEPTIONS})
+    _add(np, {function.__name__: function for function in (alen, asfarray, asscalar, in1d, msort)})
+    abstract = (name for name in collections.abc.__all__ if name != "Buffer")
+    _add(collections, {name: getattr(collections.abc, name) for name in abstract})
+    _add(inspect, {"ArgSpec": ArgSpec, "getargspec": getargspec})
+    _add(time, {"clock": time.process_time})
+    _add(fractions, {"gcd": gcd})
+
+
+def _add(module: ModuleType, names: dict[str, Any]) -> None:
+    for name, value in names.items():
+        if name not in vars(module):
+            setattr(module, name, value)
+
+
+def alen(a: Any) -> int:
+    """Length of the first axis, 1 of what has none."""
+    try:
+        return len(a)
+    except TypeError:
+        return 1
+
+
+def asfarray(a: Any, dtype: Any = np.float64) -> Any:
+    """An array of floating-point numbers; of float64 if `dtype` is none of them."""
+    return np.asarray(a, dtype if np.issubdtype(dtype, np.inexact) else np.float64)
+
+
+def asscalar(a: Any) -> Any:
+    """The one number of an array, as Python's own."""
+    return a.item()
+
+
+def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+    """Whether each element of `ar1`, in one row, is in `ar2`."""
+    return np.isin(np.ravel(ar1), ar2, assume_unique=assume_unique, invert=invert)
+
+
+def msort(a: Any) -> Any:
+    """A copy that is sorted along the first axis."""
+    return np.sort(np.array(a, subok=True), axis=0)
+
+
+def getargspec(func: Any) -> ArgSpec:
+    """Names and defaults of a function's parameters; raises `ValueError` if it has annotations or keyword-only ones."""
+    found = inspect.getfullargspec(func)
+    if found.kwonlyargs or found.annotations:
+        raise ValueError("getargspec knows no annotations and no keyword-only parameters, use getfullargspec")
+    return ArgSpec(found.args, found.varargs, found.varkw, found.defaults)
+
+
+def gcd(a: Any, b: Any) -> Any:
+    """The greatest common divisor, with the sign of `b` unless that is 0."""
+    while b:
+        a, b = b, a % b
+    return a

@@ -1,0 +1,44 @@
+"""Tasks and results that submissions could read are refused by every command that runs submissions."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from harness.cli.calls import Run, record_calls
+from harness.cli.setup import prepare
+from harness.errors import UserError
+from harness.records import Records
+from tests.sandbox.test_shown_places import OPTIONS
+from tests.throwaway import make_task
+
+
+@pytest.fixture
+def environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Python environment; there is a sandbox."""
+    (folder / "venv").mkdir()
+    monkeypatch.setattr(sys, "prefix", str(folder / "venv"))
+    monkeypatch.setattr("harness.cli.setup.choose_isolation", lambda warn: prepare(OPTIONS, ()).settings.isolation)
+    monkeypatch.setattr("harness.cli.setup.sandbox_problem", lambda: None)
+    return folder / "venv"
+
+
+@pytest.mark.parametrize("command", [("run", "vc_dim"), ("check", "vc_dim"), ("compare", "--measures", "vc_dim")])
+def test_tasks(command: tuple[str, ...], environment: Path, pgdl: Callable[..., Any]) -> None:
+    task = make_task(environment)
+    ended = pgdl(*command, "--tasks", environment)
+    assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
+    assert ended.err.startswith(f"pgdl: {task}: submissions could read it: every sandbox shows {environment}; move it")
+
+
+def test_results(environment: Path, folder: Path) -> None:
+    run = Run([], [], prepare(OPTIONS, ()))
+    with Records(str(environment / "results.db")) as records, pytest.raises(UserError, match="submissions could read"):
+        record_calls(run, records, Console(), force=False)
+    with Records(f"sqlite:///{environment / 'results.db'}") as records, pytest.raises(UserError, match="could read it"):
+        record_calls(run, records, Console(), force=False)
+    with Records(str(folder / "results.db")) as records:
+        record_calls(run, records, Console(), force=False)

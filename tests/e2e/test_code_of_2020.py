@@ -1,0 +1,101 @@
+"""Measure files in the manner of 2020: what they are called with, import, and expect of Python and NumPy."""
+
+import json
+
+import pytest
+from real_runs import records
+
+#: A measure in several files, which takes the directory that it lies in.
+SEVERAL_FILES = {
+    "complexity.py": """
+import os, sys
+import tensorflow as tf
+from helpers import *
+import matplotlib.pyplot as plt
+from scipy.stats import *
+
+def complexity(model, dataset, program_dir, measure='margin', augment=None):
+    assert isinstance(program_dir, str) and os.path.isabs(program_dir) and program_dir in sys.path
+    with open(os.path.join(program_dir, 'table', 'factor.txt')) as file:
+        return float(file.read()) * spread(model, dataset)
+""",
+    "helpers.py": "def spread(model, dataset):\n    return float(len(model.layers))\n",
+    "table/factor.txt": "1.5",
+    "metadata": "description: Provides prediction model to be executed by the ingestion program",
+}
+
+#: A measure that relies on names which are gone.
+OLD_NAMES = """
+import collections, time
+import numpy as np
+import PIL.Image
+
+def complexity(model, dataset):
+    began, total = time.clock(), np.float(0)
+    for images, labels in dataset.batch(8):
+        size = np.round(np.sqrt(images.shape[1])).astype(np.int)
+        erased = images.numpy()
+        erased[:, :size] = 0
+        kept = np.in1d(labels, [0, 1])
+        total += np.asscalar(np.sum(erased[kept])) if np.sometrue(kept) else np.NaN
+    assert isinstance([], collections.Iterable) and time.clock() >= began
+    return total
+"""
+
+#: A measure that shows how far it is.
+PROGRESS = """
+from tqdm import tqdm, trange
+
+def complexity(model, dataset, *, program_dir='not asked for by position'):
+    for _ in trange(3):
+        seen = sum(1 for _ in tqdm(dataset.batch(8), desc='batches'))
+    return float(seen) if program_dir == 'not asked for by position' else 0.0
+"""
+
+
+def write(folder, files):
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory, one_model, pgdl, sandbox):
+    """Name -> record."""
+    directory = tmp_path_factory.mktemp("old")
+    described = SEVERAL_FILES["metadata"]
+    submissions = [
+        write(directory / "several_3", SEVERAL_FILES),
+        write(directory / "several_2", SEVERAL_FILES | {"metadata": f"{described}\nkeras: 2\n"}),
+        write(directory / "names_3", {"complexity.py": OLD_NAMES}),
+        write(directory / "names_2", {"complexity.py": OLD_NAMES, "metadata": "keras: 2"}),
+        write(directory / "progress", {"complexity.py": PROGRESS}),
+    ]
+    database = directory / "results.db"
+    done = pgdl("run", *submissions, "--tasks", one_model, "--results", database)
+    assert done.returncode == 1, done.stdout + done.stderr
+    return {row["submission"]: row for row in records(database)}
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_measure_gets_its_directory_if_it_takes_it(rows, version):
+    row = rows[f"several_{version}"]
+    assert (row["outcome"], row["message"]) == ("OK", "")
+    assert row["value"] == 1.5 * 2
+
+
+def test_names_of_2020_are_there_with_keras_2_and_with_that_alone(rows):
+    assert (rows["names_2"]["outcome"], rows["names_2"]["message"]) == ("OK", "")
+    assert rows["names_3"]["outcome"] == "EXCEPTION"
+    assert "has no attribute 'clock'" in rows["names_3"]["message"]
+
+
+def test_a_record_says_whether_it_was_given_them(rows):
+    given = {name: json.loads(row["environment"]).get("names_of") for name, row in rows.items()}
+    assert given == {"several_2": "2020", "names_2": "2020", "several_3": None, "names_3": None, "progress": None}
+
+
+def test_tqdm_is_there(rows):
+    assert (rows["progress"]["outcome"], rows["progress"]["value"]) == ("OK", 3.0)
+    assert "batches: 100%" in rows["progress"]["output_tail"]

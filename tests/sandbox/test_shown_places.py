@@ -1,0 +1,101 @@
+"""What every sandbox shows of this machine, and that nothing lies there which no submission may see."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.cli.setup import prepare
+from harness.errors import UserError
+from harness.sandbox.isolation import Isolation
+from harness.sandbox.job import Job
+from harness.sandbox.landlock import places
+from harness.sandbox.shown import require_unseen, shown_places
+from harness.task.layout import find_tasks
+from tests.throwaway import make_task
+
+OPTIONS = {
+    "memory_bytes": 1 << 30, "time_limit": 300.0, "time_budget": "each", "seed": 0, "keras": None, "workers": 1,
+    "docker_image": "", "docker_runtime": None, "unsafe_no_sandbox": False, "withhold": "auto", "sandbox_mode": "fresh",
+}  # fmt: skip
+
+SHOWING = [Isolation.BUBBLEWRAP, Isolation.LANDLOCK]
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Python environment, as every sandbox shows it; there is a sandbox."""
+    (tmp_path / "venv").mkdir()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("harness.cli.setup.sandbox_problem", lambda: None)
+    return tmp_path / "venv"
+
+
+@pytest.mark.parametrize("isolation", SHOWING)
+def test_the_system_and_the_python_environment_are_shown(isolation: Isolation, environment: Path) -> None:
+    shown = shown_places(isolation)
+    assert {environment, Path(sys.base_prefix).resolve(), Path("/usr")} <= shown
+    assert not any(place == Path("/") or Path("/tmp").is_relative_to(place) for place in shown)
+
+
+def test_containers_show_nothing_of_this_machine() -> None:
+    assert shown_places(Isolation.DOCKER) == shown_places(Isolation.NONE) == frozenset()
+
+
+def test_landlock_allows_nothing_else(tmp_path: Path) -> None:
+    job = Job(*[tmp_path / name for name in ("worker", "submission", "model", "data")])
+    for directory in job.directories:
+        directory.mkdir()
+    allowed = places(job, tmp_path / "scratch")
+    readable = {Path(path).resolve() for path in [*allowed["run"], *allowed["read"]]}
+    devices = {path for path in readable if path.is_relative_to("/dev")}
+    assert readable - devices - set(job.directories) == shown_places(Isolation.LANDLOCK)
+
+
+@pytest.mark.parametrize("isolation", SHOWING)
+def test_what_is_shown_is_refused_however_it_is_written(isolation: Isolation, environment: Path) -> None:
+    (environment.parent / "link").symlink_to(environment)
+    below = [environment / "a", environment / "b" / ".." / "c", environment.parent / "link" / "a", Path("/usr/lib")]
+    for path in [environment, *below]:
+        with pytest.raises(UserError) as error:
+            require_unseen([path], isolation)
+        what, remedy = "submissions could read it: every sandbox shows", "move it to a place outside"
+        assert str(error.value).startswith(f"{path}: {what} ")
+        assert str(error.value).endswith(f"; {remedy}")
+    require_unseen([environment.parent, environment.with_name("venv2"), Path("/")], isolation)
+
+
+def refusal(root: Path) -> str:
+    with pytest.raises(UserError) as error:
+        prepare(OPTIONS, find_tasks(root))
+    assert len(str(error.value).splitlines()) == 1
+    return str(error.value)
+
+
+def test_tasks_in_the_environment_are_refused(environment: Path) -> None:
+    task = make_task(environment / "tasks", layout="full")
+    assert refusal(environment / "tasks").startswith(f"{task}: submissions could read it: every sandbox shows")
+
+
+@pytest.mark.parametrize(
+    "part", ["reference_data/tiny/model_configs.json", "input_data/tiny/dataset_1/test", "input_data/tiny/model_3"]
+)
+def test_links_into_the_environment_are_refused(part: str, environment: Path, tmp_path: Path) -> None:
+    make_task(tmp_path / "tasks", layout="full")
+    linked = tmp_path / "tasks" / part
+    linked.rename(environment / "data")
+    linked.symlink_to(environment / "data")
+    assert refusal(tmp_path / "tasks").startswith(f"{linked}: ")
+
+
+def test_tasks_elsewhere_are_fine(environment: Path, tmp_path: Path) -> None:
+    make_task(tmp_path / "tasks")
+    assert prepare(OPTIONS, find_tasks(tmp_path / "tasks")).settings.isolation is Isolation.BUBBLEWRAP
+
+
+def test_a_cache_in_the_environment_is_refused(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models and submissions of other calls are staged there."""
+    monkeypatch.setenv("PGDL_CACHE", str(environment / "cache"))
+    with pytest.raises(UserError, match="cache/staged: submissions could read it"):
+        prepare(OPTIONS, ())

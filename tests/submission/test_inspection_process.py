@@ -1,0 +1,212 @@
+"""A submission is read by a process of its own: what that does, and what it says, is bounded and checked."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from submission_files import MEASURE, problem_of, write_folder
+
+from harness.errors import UserError
+from harness.inspector.answer import MAX_LINE, READY, Answer, AnswerError, parse_answer, write_answer
+from harness.inspector.files import Files
+from harness.inspector.folder import read_folder
+from harness.inspector.limits import MAX_BYTES, MAX_FILES
+from harness.inspector.main import inspect
+from harness.inspector.problems import SubmissionError
+from harness.submission import find_submission
+
+#: The process, reading something that never ends, or is too large, in place of a submission.
+READING = """
+import sys; harness, yaml, kind, path = sys.argv[1:]; sys.path[:0] = [harness]
+import resource, time
+from harness.inspector import limits, main
+def read(path, files):
+    {}
+main._reader = lambda kind: read
+main.main(kind, path)
+"""
+
+
+@pytest.fixture
+def submission(tmp_path: Path) -> Path:
+    return write_folder(tmp_path, {"margin.py": MEASURE}) / "margin.py"
+
+
+def answer(first: bytes = READY, **changes: object) -> bytes:
+    """An answer of two files, as it is or with some of its line changed."""
+    line = {"files": [["complexity.py", 3], ["b", 2]], "metadata": {"name": "x"}, "problem": None, "unreadable": None}
+    return first + json.dumps(line | changes).encode() + b"\nabcde"
+
+
+@pytest.mark.parametrize(
+    ("code", "problem"),
+    [
+        ("time.sleep(600)", "margin.py: cannot be read: it takes more than 1 s"),
+        ("bytearray(1 << 30)", "cannot be read within 512 MiB of memory"),
+        ("resource.setrlimit(resource.RLIMIT_CPU, (1, 2))\n    while True: pass", "more than 10 s of processor time"),
+        ("import os; os._exit(3)", "margin.py: cannot be read: its reader ended with status 3"),
+        ("raise KeyError('x')", "cannot be read: KeyError: 'x'"),
+        ("1 / 0", "cannot be read: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_what_goes_wrong_there_is_a_problem_of_the_submission(
+    code: str, problem: str, submission: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", READING.format(code))
+    if "sleep" in code:
+        monkeypatch.setattr("harness.submission.inspect.WALL_S", 1.0)
+    assert problem in problem_of(submission)
+
+
+def test_a_process_that_does_not_end_is_not_waited_for(submission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lasting = f"import os, time\nos.write(1, {READY!r})\nos.close(1)\ntime.sleep(600)"
+    monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", lasting)
+    monkeypatch.setattr("harness.submission.inspect.WALL_S", 1.0)
+    assert problem_of(submission) == "margin.py: cannot be read: its reader does not end"
+
+
+def test_too_long_an_answer_is_not_waited_for(submission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = f"import os\nos.write(1, {READY!r})\nwhile True: os.write(1, bytes(1 << 20))"
+    monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", endless)
+    assert problem_of(submission) == "margin.py: cannot be read: its reader answers too much"
+
+
+def test_a_process_that_does_not_start_is_no_fault_of_the_submission(
+    submission: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", "raise SystemExit('no YAML here')")
+    with pytest.raises(RuntimeError, match="did not start: status 1\nno YAML here"):
+        find_submission(str(submission))
+
+
+def test_the_process_gets_nothing_of_the_environment(submission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "hunter2")
+    looking = READING.format("raise ValueError(open('/proc/self/environ').read() or 'nothing')")
+    monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", looking)
+    assert "hunter2" not in problem_of(submission)
+
+
+@given(st.binary(max_size=300))
+def test_noise_is_no_answer(content: bytes) -> None:
+    for start in (b"", READY):
+        with pytest.raises(AnswerError):
+            parse_answer(start + content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        answer(b"\nready\n"),
+        answer()[:-1],
+        answer() + b"f",
+        READY + b"[" * 100_000 + b"\n",
+        READY + b" " * (MAX_LINE + 1) + b"\n",
+        READY + b'{"files": [["a", 1' + b"0" * 5000 + b"]]}\n",
+        answer(files=[["complexity.py", 3]]),
+        answer(files=[["complexity.py", 3], ["complexity.py", 2]]),
+        answer(files=[["complexity.py", 3], ["complexity.py/b", 2]]),
+        answer(files=[["complexity.py", 6], ["b", -1]]),
+        answer(files=[["complexity.py", 4.0], ["b", True]]),
+        answer(files=[["complexity.py", 3], ["../b", 2]]),
+        answer(files=[["complexity.py", 3], ["/b", 2]]),
+        answer(files=[["complexity.py", 3], ["b\0", 2]]),
+        answer(files=[["complexity.py", 3], ["b/", 2]]),
+        answer(files=[["complexity.py", 3], [7, 2]]),
+        answer(files=[["complexity.py", 5], *([str(n), 0] for n in range(MAX_FILES))]),
+        answer(files={"complexity.py": 5}),
+        answer(metadata={"name": 7}),
+        answer(metadata={"keras": "7"}),
+        answer(metadata={"command": "sh"}),
+        answer(metadata=[]),
+        answer(problem=["x"]),
+        answer(problem="x" * 1000),
+        answer(unreadable=["x"]),
+    ],
+)
+def test_an_answer_is_taken_as_a_whole_or_not_at_all(content: bytes) -> None:
+    with pytest.raises(AnswerError):
+        parse_answer(content)
+
+
+def test_an_answer_is_what_was_read(tmp_path: Path) -> None:
+    assert parse_answer(answer()) == Answer({"complexity.py": b"abc", "b": b"de"}, {"name": "x"})
+    said = Answer({"complexity.py": b"\n\0", "ü": b""}, {"keras": "2"}, "\ufffd is odd", ("a", "b"))
+    with (tmp_path / "answer").open("wb") as stream:
+        stream.write(READY)
+        write_answer(said, stream)
+    assert parse_answer((tmp_path / "answer").read_bytes()) == said
+
+
+def test_a_file_that_grows_while_it_is_read_has_an_end() -> None:
+    class Growing:
+        def read(self, size: int) -> bytes:
+            return bytes(size)
+
+    files = Files()
+    with pytest.raises(SubmissionError, match=r"^log: expected at most 50 MiB in all, found more$"):
+        files.read("log", Growing())  # type: ignore[arg-type]
+    assert files._bytes == MAX_BYTES + 1, "no byte more was read"
+
+
+def test_what_the_system_refuses_is_for_whoever_runs_the_harness(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For root nothing is out of reach, so this one is told so."""
+    folder = write_folder(tmp_path / "margin", {"complexity.py": MEASURE, "lib/data": b""})
+
+    def refuse(name: str, *arguments: object, **options: object) -> int:
+        if name == "data":
+            raise PermissionError(13, "Permission denied")
+        return opened(name, *arguments, **options)  # type: ignore[call-overload, no-any-return]
+
+    opened = os.open
+    monkeypatch.setattr(os, "open", refuse)
+    found = inspect(read_folder, str(folder))
+    assert found == Answer({}, {}, unreadable=("lib/data", "Permission denied"))
+    monkeypatch.setattr("harness.submission.inspect._ask", lambda kind, path: found)
+    with pytest.raises(UserError) as error:
+        find_submission(str(folder))
+    assert str(error.value) == f"{folder}/lib/data: cannot be read: Permission denied"
+
+
+@pytest.fixture
+def locked(tmp_path: Path) -> Iterator[Path]:
+    (tmp_path / "locked").mkdir()
+    yield tmp_path / "locked"
+    (tmp_path / "locked").chmod(0o700)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.parametrize("what", ["margin.py", "margin.zip", "margin", "margin/lib"])
+def test_what_may_not_be_read(what: str, locked: Path) -> None:
+    write_folder(locked, {"margin.py": MEASURE, "margin.zip": b"", "margin/lib/a.py": b""})
+    (locked / what).chmod(0)
+    with pytest.raises(UserError) as error:
+        find_submission(str(locked / what.removesuffix("/lib")))
+    assert str(error.value) == f"{locked / what}: cannot be read: Permission denied"
+    (locked / what).chmod(0o700)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may enter every directory")
+def test_a_directory_that_may_not_be_entered(locked: Path) -> None:
+    write_folder(locked, {"margin.py": MEASURE})
+    locked.chmod(0)
+    with pytest.raises(UserError, match="cannot be read: Permission denied"):
+        find_submission(str(locked / "margin.py"))
+
+
+def test_an_argument_that_no_path_can_be() -> None:
+    for argument in ("x" * 5000, "a\0b"):
+        with pytest.raises(UserError, match="no such file, directory, zip or baseline"):
+            find_submission(argument)
+
+
+def test_it_works_from_a_folder_that_is_gone(submission: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert find_submission(str(submission)).problem is None

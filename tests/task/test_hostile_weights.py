@@ -1,0 +1,198 @@
+"""HDF5 can name other files, and declare more than it holds; no weights of a model do."""
+
+import h5py
+import numpy as np
+import pytest
+from throwaway import dense_weights, make_task, write_weights
+
+from harness.errors import UserError
+from harness.task.architecture import read_architecture
+from harness.task.hdf5 import MAX_NAMES
+from harness.task.layout import find_tasks
+from harness.task.shapes import LayerShapes, ModelShapes
+from harness.task.task import read_task
+from harness.task.weights import read_weights
+
+FILE = "model_3/weights.hdf5"
+KERNEL, GROUP = "dense/dense/weight_0:0", "dense/dense"
+SHAPE = (4, 6)  # of that kernel
+SECRET = np.arange(24, dtype="<f4").reshape(SHAPE)
+
+
+def instead_of_kernel(make):
+    """Write something else in the place of the first kernel."""
+
+    def change(task):
+        SECRET.tofile(task / "secret.bin")
+        with h5py.File(task / "secret.hdf5", "w") as file:
+            file["kernel"] = SECRET
+        with h5py.File(task / FILE, "a") as file:
+            del file[KERNEL]
+            make(file[GROUP], task)
+
+    return change
+
+
+def external_storage(group, task):
+    group.create_dataset("weight_0:0", SHAPE, "<f4", external=[(str(task / "secret.bin"), 0, SECRET.nbytes)])
+
+
+def external_link(group, task):
+    group["weight_0:0"] = h5py.ExternalLink(str(task / "secret.hdf5"), "/kernel")
+
+
+def soft_link(group, task):
+    group["elsewhere"] = h5py.ExternalLink(str(task / "secret.hdf5"), "/")
+    group["weight_0:0"] = h5py.SoftLink("/dense/dense/elsewhere/kernel")
+
+
+def virtual(group, task):
+    layout = h5py.VirtualLayout(SHAPE, "<f4")
+    layout[:] = h5py.VirtualSource(str(task / "secret.hdf5"), "kernel", SHAPE)
+    group.create_virtual_dataset("weight_0:0", layout)
+
+
+def packed(group, task):
+    group.create_dataset("weight_0:0", data=SECRET, compression="gzip", shuffle=True)
+
+
+def chunked(group, task):
+    group.create_dataset("weight_0:0", data=SECRET, chunks=(2, 2))
+
+
+def enormous(group, task):
+    group.create_dataset("weight_0:0", (10**6, 10**6), "<f4", chunks=(1000, 1000), compression="gzip")
+
+
+def enormous_in_one_piece(group, task):
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties.set_alloc_time(h5py.h5d.ALLOC_TIME_LATE)
+    space = h5py.h5s.create_simple((10**6, 10**6))
+    h5py.h5d.create(group.id, b"weight_0:0", h5py.h5t.IEEE_F32LE, space, properties)
+
+
+def never_written(group, task):
+    group.create_dataset("weight_0:0", SHAPE, "<f4")
+
+
+def references(group, task):
+    data = np.full(SHAPE, group.ref, dtype=h5py.ref_dtype)
+    group.create_dataset("weight_0:0", data=data, dtype=h5py.ref_dtype)
+
+
+def texts(group, task):
+    group.create_dataset("weight_0:0", data=np.full(SHAPE, b"x" * 100, dtype=object), dtype=h5py.string_dtype())
+
+
+def a_group(group, task):
+    group.create_group("weight_0:0")
+
+
+def a_type(group, task):
+    group["weight_0:0"] = np.dtype("<f4")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (external_storage, "expected numbers in the file itself, found numbers in {task}/secret.bin"),
+        (external_link, "expected an object of the file, found a link to {task}/secret.hdf5 /kernel"),
+        (soft_link, "expected an object of the file, found a link to /dense/dense/elsewhere/kernel"),
+        (virtual, "expected numbers in the file itself, found a view of other arrays"),
+        (packed, "expected numbers in one piece, found chunks through 2 filters; h5repack -l CONTI -f NONE"),
+        (chunked, "expected numbers in one piece, found chunks; h5repack -l CONTI -f NONE"),
+        (enormous, "expected numbers in one piece, found chunks through 1 filters"),
+        (enormous_in_one_piece, "kernel: expected shape (4, 6), found (1000000, 1000000)"),
+        (never_written, "expected numbers, found none, it was never written"),
+        (references, "expected floating-point numbers, found object"),
+        (texts, "expected floating-point numbers, found object"),
+        (a_group, "expected an array, found a group or type"),
+        (a_type, "expected an array, found a group or type"),
+    ],
+)
+def test_numbers_that_are_not_plainly_in_the_file(tmp_path, refused, make, message):
+    task = make_task(tmp_path)
+    instead_of_kernel(make)(task)
+    refused(task, FILE, message.format(task=task))
+
+
+def test_a_group_that_is_in_another_file(tmp_path, refused):
+    task = make_task(tmp_path)
+    for name in ("other.hdf5", FILE):
+        write_weights(task / name, dense_weights([{"units": 6}, {"units": 6}, {"units": 3}], np.random.default_rng(1)))
+    with h5py.File(task / FILE, "a") as file:
+        del file["dense"]
+        file["dense"] = h5py.ExternalLink(str(task / "other.hdf5"), "/dense")
+    refused(task, FILE, f"dense: expected an object of the file, found a link to {task}/other.hdf5 /dense")
+
+
+def test_the_whole_model_is_in_another_file(tmp_path, refused):
+    task = make_task(tmp_path)
+    (task / FILE).rename(task / "other.hdf5")
+    with h5py.File(task / FILE, "w") as file:
+        file["model_weights"] = h5py.ExternalLink(str(task / "other.hdf5"), "/")
+    refused(task, FILE, "model_weights: expected an object of the file, found a link to")
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (np.zeros(MAX_NAMES + 1, "S1"), f"layer_names: expected at most {MAX_NAMES} names, found shape (10001,)"),
+        (np.zeros(3, "<f4"), "layer_names: expected names, found float32"),
+        (np.full(3, None, dtype=h5py.ref_dtype), "layer_names: expected names, found object"),
+        (np.array([b"\xff", b"dense_1", b"dense_2"]), "layer \ufffd: expected a group of that name, found none"),
+        (np.array([b"/dense", b"dense_1", b"dense_2"]), "layer /dense: expected a group of that name, found none"),
+        (np.array([b"dense/..", b"dense_1", b"dense_2"]), "layer dense/..: expected a group of that name, found none"),
+    ],
+)
+def test_names_that_no_layer_has(tmp_path, refused, names, message):
+    task = make_task(tmp_path)
+    with h5py.File(task / FILE, "a", libver="latest") as file:  # which keeps long lists, too
+        del file.attrs["layer_names"]
+        file.attrs["layer_names"] = names
+    refused(task, FILE, message)
+
+
+def test_a_layer_that_is_listed_over_and_over(tmp_path, refused):
+    task = make_task(tmp_path)
+    with h5py.File(task / FILE, "a", libver="latest") as file:
+        del file.attrs["layer_names"]
+        file.attrs["layer_names"] = np.full(MAX_NAMES // 2 + 1, b"dense")
+    refused(task, FILE, f"number of weights: expected at most {MAX_NAMES} arrays, found more")
+
+
+def test_no_damaged_byte_ends_in_anything_but_one_line(tmp_path):
+    """Damage in the numbers themselves cannot be told; the file is small enough for most of it to be elsewhere."""
+    task = make_task(tmp_path)
+    whole, architecture = (task / "model_0/weights.hdf5").read_bytes(), read_architecture(task / "model_0")
+    kernels = [("kernel", (4, 4)), ("bias", (4,))], [("kernel", (4, 3)), ("bias", (3,))]
+    shapes = ModelShapes(tuple(LayerShapes("Dense", tuple(weights)) for weights in kernels), (3,))
+    assert len(read_weights(whole, task, architecture, shapes)) == 4
+    lines = []
+    for position in range(0, len(whole), 5):
+        for change in (0xFF, 0x01):
+            damaged = bytearray(whole)
+            damaged[position] ^= change
+            try:
+                read_weights(bytes(damaged), task, architecture, shapes)
+            except UserError as error:
+                lines.append(str(error))
+    assert len(lines) > 100
+    assert [line for line in lines if len(line.splitlines()) > 1] == []
+
+
+def test_a_file_that_is_larger_than_any_such_model(tmp_path, refused):
+    task = make_task(tmp_path)
+    with (task / FILE).open("r+b") as stream:
+        stream.truncate(1 << 40)
+    refused(task, FILE, "too large: expected at most 67114816 bytes for 93 parameters, found 1099511627776")
+
+
+def test_what_changes_while_a_run_goes_on_is_noticed(tmp_path):
+    make_task(tmp_path)
+    model = read_task(find_tasks(tmp_path)[0]).models[0]
+    (tmp_path / "canonical").mkdir()
+    weights = model.directory / "weights_init.hdf5"
+    weights.write_bytes((model.directory / "weights.hdf5").read_bytes())
+    with pytest.raises(UserError, match="changed since the task was read; run the same command again"):
+        model.write_canonical(tmp_path / "canonical")
