@@ -1,5 +1,6 @@
 """`pgdl check`: a verdict on a submission, from the same sandbox that a full run uses."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +46,14 @@ def command(
     from harness.cli import check_report
     from harness.cli.calls import prepare_run
     from harness.cli.check_table import CallTable, print_verdict
-    from harness.cli.setup import warn
+    from harness.cli.setup import note, warn
     from harness.cli.tables import wide_console
     from harness.execution.check import Watch, forecast, try_submission
-    from harness.submission import find_submission
+    from harness.submission import find_flaw, find_submissions
 
-    found = find_submission(submission)
+    (found,) = find_submissions([submission], note=note)
+    if found.problem is None and not found.is_baseline and (flaw := find_flaw(found.files["complexity.py"])):
+        found = replace(found, problem=flaw)
     console = wide_console(quiet=quiet or form in ("json", "junit"))
     if found.problem is not None:  # no model is needed to say so
         report = check_report.Report(found)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 from harness.inspector.files import check_names
-from harness.inspector.keys import KERAS, TEXTS
+from harness.inspector.keys import KERAS, KEYS
 from harness.inspector.limits import MAX_BYTES, MAX_FILES
 from harness.inspector.problems import SubmissionError
 
@@ -24,6 +24,10 @@ MAX_ANSWER = len(READY) + MAX_LINE + MAX_BYTES
 #: Characters of a problem.
 MAX_PROBLEM = 500
 
+#: Keys that mean nothing which are handed on, and characters of each.
+MAX_KEYS = 20
+MAX_KEY = 40
+
 
 class Answer(NamedTuple):
     """What was read.
@@ -33,12 +37,14 @@ class Answer(NamedTuple):
         metadata: known keys that the metadata give.
         problem: why the submission cannot be run.
         unreadable: name of a file that the system refuses to read, and why; nothing else is given then.
+        unknown_keys: keys of the metadata that mean nothing, a few.
     """
 
     files: Mapping[str, bytes]
     metadata: Mapping[str, str]
     problem: str | None = None
     unreadable: tuple[str, str] | None = None
+    unknown_keys: tuple[str, ...] = ()
 
 
 class AnswerError(Exception):
@@ -52,6 +58,7 @@ def write_answer(answer: Answer, stream: BinaryIO) -> None:
         "metadata": dict(answer.metadata),
         "problem": answer.problem,
         "unreadable": answer.unreadable,
+        "unknown_keys": answer.unknown_keys,
     }
     stream.write(json.dumps(line).encode() + b"\n")
     for content in answer.files.values():
@@ -74,6 +81,7 @@ def parse_answer(content: bytes) -> Answer:
             _checked_metadata(line["metadata"]),
             None if line["problem"] is None else _text(line["problem"], MAX_PROBLEM),
             None if unreadable is None else (_text(unreadable[0]), _text(unreadable[1])),
+            tuple(_text(key, MAX_KEY) for key in line["unknown_keys"][:MAX_KEYS]),
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, SubmissionError) as error:
         raise AnswerError(f"it answered something else than files: {error}") from error
@@ -95,7 +103,7 @@ def _take_files(listed: Any, content: memoryview) -> dict[str, bytes]:
 
 def _checked_metadata(found: Any) -> dict[str, str]:
     metadata = {key: _text(value) for key, value in found.items()}
-    if not metadata.keys() <= {*TEXTS, "keras"} or metadata.get("keras", "") not in ("", *KERAS):
+    if not metadata.keys() <= set(KEYS) or metadata.get("keras", "") not in ("", *KERAS):
         raise ValueError(f"the keys {', '.join(metadata)}")
     return metadata
 

@@ -7,3 +7,5 @@ TEXTS = ("name", "team", "description", "paper")
 
 #: What the key `keras` may say.
 KERAS = ("2", "3")
+
+KEYS = (*TEXTS, "keras")

@@ -31,14 +31,15 @@ def inspect(read: Callable[[str, Files], None], path: str) -> Answer:
     except Exception as error:
         return Answer({}, {}, problem=_describe(error))
     metadata: dict[str, str] = {}
+    unknown: tuple[str, ...] = ()
     try:
         if any(name in files.contents for name in FILE_NAMES):
             from harness.inspector.metadata import read_metadata  # with YAML, which takes a while to import
 
-            metadata = read_metadata(files.contents)
+            metadata, unknown = read_metadata(files.contents)
     except Exception as error:
         return Answer(files.contents, {}, problem=_describe(error))
-    return Answer(files.contents, metadata)
+    return Answer(files.contents, metadata, unknown_keys=unknown)
 
 
 def _reader(kind: str) -> Callable[[str, Files], None]:

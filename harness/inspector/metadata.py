@@ -11,7 +11,8 @@ from typing import Any
 
 import yaml
 
-from harness.inspector.keys import FILE_NAMES, KERAS, TEXTS
+from harness.inspector.answer import MAX_KEY, MAX_KEYS
+from harness.inspector.keys import FILE_NAMES, KERAS, KEYS
 from harness.inspector.problems import SubmissionError
 
 MAX_BYTES = 64 * 1024
@@ -30,23 +31,24 @@ class _MalformedError(Exception):
     """The file holds something else than `key: value` lines."""
 
 
-def read_metadata(files: Mapping[str, bytes]) -> dict[str, str]:
-    """Return the known keys that a submission's metadata give; raises `SubmissionError`."""
+def read_metadata(files: Mapping[str, bytes]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the known keys that a submission's metadata give, and a few of the others; raises `SubmissionError`."""
     file = next((name for name in FILE_NAMES if name in files), None)
     if file is None:
-        return {}
+        return {}, ()
     try:
         return _known_keys(file, files[file])
     except _MalformedError as error:
         if _DECIDES.search(files[file]):
             raise SubmissionError(f"{file}: {error}") from error
-        return {}
+        return {}, ()
 
 
-def _known_keys(file: str, content: bytes) -> dict[str, str]:
+def _known_keys(file: str, content: bytes) -> tuple[dict[str, str], tuple[str, ...]]:
     if len(content) > MAX_BYTES:
         raise _MalformedError(f"expected at most {MAX_BYTES} bytes, found {len(content)}")
     found: dict[str, str] = {}
+    unknown: list[str] = []
     try:
         for key, value in _pairs(yaml.parse(content.decode("utf-8-sig"), yaml.SafeLoader)):
             name = key.value if isinstance(key, yaml.ScalarEvent) else None
@@ -55,8 +57,11 @@ def _known_keys(file: str, content: bytes) -> dict[str, str]:
             if name in DECIDING and not (_is_plain(key) and _is_plain(value) and name not in found):
                 seen = "it twice" if name in found else _describe(value if _is_plain(key) else key)
                 raise SubmissionError(f"{file}: {name}: expected plain text, found {seen}")
-            if name in (*TEXTS, "keras") and _is_plain(value):
-                found[name] = value.value
+            if name in KEYS:
+                if _is_plain(value):
+                    found[name] = value.value
+            elif name is not None and len(name) <= MAX_KEY and len(unknown) < MAX_KEYS:
+                unknown.append(name)
     except UnicodeDecodeError as error:
         raise _MalformedError(f"expected UTF-8, found {error.object[error.start : error.end]!r}") from error
     except yaml.YAMLError as error:
@@ -64,7 +69,7 @@ def _known_keys(file: str, content: bytes) -> dict[str, str]:
     keras = found.get("keras", "")
     if keras and keras not in KERAS:
         raise SubmissionError(f"{file}: keras: expected {' or '.join(KERAS)}, found {reprlib.repr(keras)}")
-    return found
+    return found, tuple(unknown)
 
 
 def _pairs(events: Iterator[Any]) -> Iterator[tuple[Any, Any]]:

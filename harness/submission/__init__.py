@@ -1,5 +1,6 @@
 """Submissions: what participants hand in."""
 
+from harness.submission.inspect import find_flaw
 from harness.submission.submission import LIBRARY, Submission, find_baseline, find_submission, find_submissions
 
-__all__ = ["LIBRARY", "Submission", "find_baseline", "find_submission", "find_submissions"]
+__all__ = ["LIBRARY", "Submission", "find_baseline", "find_flaw", "find_submission", "find_submissions"]

@@ -14,7 +14,7 @@ import yaml
 
 import harness
 from harness.errors import UserError
-from harness.inspector.answer import MAX_ANSWER, READY, Answer, AnswerError, parse_answer
+from harness.inspector.answer import MAX_ANSWER, MAX_PROBLEM, READY, Answer, AnswerError, parse_answer
 from harness.inspector.files import IGNORED
 from harness.inspector.limits import CPU_S
 from harness.submission.metadata import Metadata
@@ -24,8 +24,7 @@ WALL_S = 60.0
 
 #: What the process runs: the arguments are where the harness and YAML lie, the kind of submission, and its path.
 BOOTSTRAP = (
-    "import sys; harness, yaml, kind, path = sys.argv[1:]; sys.path[:0] = [harness]; sys.path.append(yaml); "
-    "from harness.inspector.main import main; main(kind, path)"
+    "yaml, kind, path = sys.argv[2:]; sys.path.append(yaml); from harness.inspector.main import main; main(kind, path)"
 )
 
 
@@ -40,6 +39,7 @@ class Inspected:
     files: dict[str, bytes]
     metadata: Metadata
     problem: str | None
+    unknown_keys: tuple[str, ...] = ()  #: of the metadata
 
 
 def is_there(path: Path) -> bool:
@@ -69,7 +69,18 @@ def inspect(path: Path) -> Inspected:
     problem = answer.problem
     if problem is None and "complexity.py" not in answer.files:
         problem = f"expected a file complexity.py at the top, found {_listing(answer.files)}"
-    return Inspected(dict(answer.files), Metadata.from_texts(answer.metadata), problem)
+    return Inspected(dict(answer.files), Metadata.from_texts(answer.metadata), problem, answer.unknown_keys)
+
+
+def find_flaw(source: bytes) -> str:
+    """Return what is wrong with a measure's source, seen without running it; empty text if nothing is seen."""
+    command = [*_interpreter("from harness.inspector.flaw import main; main()"), str(_home())]
+    try:
+        done = subprocess.run(command, input=source, capture_output=True, env={}, cwd="/", timeout=WALL_S)
+    except subprocess.TimeoutExpired:
+        return ""
+    text = done.stdout.decode(errors="replace") if done.returncode == 0 else ""
+    return "".join(character for character in text if character.isprintable())[:MAX_PROBLEM]
 
 
 def _kind(path: Path) -> str:
@@ -84,8 +95,7 @@ def _kind(path: Path) -> str:
 
 def _ask(kind: str, path: Path) -> Answer:
     """Run the process; raises `AnswerError` if it ends, or has to be ended, without an answer."""
-    places = (Path(harness.__file__).parents[1], Path(yaml.__file__).parents[1])
-    command = [sys.executable, "-I", "-S", "-X", "utf8", "-c", BOOTSTRAP, *map(str, places), kind, str(path)]
+    command = [*_interpreter(BOOTSTRAP), str(_home()), str(Path(yaml.__file__).parents[1]), kind, str(path)]
     with subprocess.Popen(
         command, env={}, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -105,6 +115,16 @@ def _ask(kind: str, path: Path) -> Answer:
     if status != 0:
         raise AnswerError(f"its reader ended with status {status}")
     return parse_answer(content)
+
+
+def _interpreter(program: str) -> list[str]:
+    """The command that runs a program which finds `harness` where its first argument says."""
+    start = "import sys; sys.path.insert(0, sys.argv[1]); "
+    return [sys.executable, "-I", "-S", "-X", "utf8", "-c", start + program]
+
+
+def _home() -> Path:
+    return Path(harness.__file__).parents[1]
 
 
 def _receive(process: subprocess.Popen[bytes]) -> bytes:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import baselines
 from harness.errors import UserError
+from harness.inspector.keys import KEYS
 from harness.submission.inspect import NotASubmissionError, inspect, is_there
 from harness.submission.metadata import Metadata
 from harness.submission.name import ALLOWED, MAX_NAME, clean, is_name, is_specification, taken
@@ -26,6 +27,7 @@ class Submission:
     metadata: Metadata = field(default_factory=Metadata)
     is_baseline: bool = False
     source: str = LIBRARY  #: absolute path of what was handed in
+    unknown_keys: tuple[str, ...] = ()  #: of its metadata
     problem: str | None = None  #: why it cannot be run at all; its calls are then INVALID_SUBMISSION
 
     @functools.cached_property
@@ -114,6 +116,9 @@ def find_submissions(
             continue
         if submission.is_baseline and Path(argument).exists():
             note(f"{argument} means the library's measure; what lies here is ./{argument}")
+        for key in submission.unknown_keys:
+            if hint := did_you_mean(key, KEYS):
+                note(f"{argument}: metadata: unknown key {key!r}; {hint}")
         if submission.name in found:
             remedy = "give each a name of its own: --as NAME, once for each SUBMISSION and in their order"
             raise UserError(f"a second submission named {submission.name!r}", file=argument, remedy=remedy)
@@ -136,7 +141,8 @@ def _from_path(path: Path, given: str | None) -> Submission:
         raise UserError("cannot be a name", file=name, expected=ALLOWED)
     if whose := taken(name):
         raise UserError(f"cannot be called {name!r}: {whose}", file=path, remedy="name it by --as NAME")
-    return Submission(name, found.files, found.metadata, source=str(path.resolve()), problem=problem)
+    source, unknown = str(path.resolve()), found.unknown_keys
+    return Submission(name, found.files, found.metadata, source=source, unknown_keys=unknown, problem=problem)
 
 
 def _own_name(path: Path) -> str:

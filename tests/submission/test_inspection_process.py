@@ -21,7 +21,7 @@ from harness.submission import find_submission
 
 #: The process, reading something that never ends, or is too large, in place of a submission.
 READING = """
-import sys; harness, yaml, kind, path = sys.argv[1:]; sys.path[:0] = [harness]
+yaml, kind, path = sys.argv[2:]
 import resource, time
 from harness.inspector import limits, main
 def read(path, files):
@@ -38,7 +38,10 @@ def submission(tmp_path: Path) -> Path:
 
 def answer(first: bytes = READY, **changes: object) -> bytes:
     """An answer of two files, as it is or with some of its line changed."""
-    line = {"files": [["complexity.py", 3], ["b", 2]], "metadata": {"name": "x"}, "problem": None, "unreadable": None}
+    line = {
+        "files": [["complexity.py", 3], ["b", 2]], "metadata": {"name": "x"}, "problem": None, "unreadable": None,
+        "unknown_keys": [],
+    }  # fmt: skip
     return first + json.dumps(line | changes).encode() + b"\nabcde"
 
 
@@ -125,6 +128,8 @@ def test_noise_is_no_answer(content: bytes) -> None:
         answer(problem=["x"]),
         answer(problem="x" * 1000),
         answer(unreadable=["x"]),
+        answer(unknown_keys=["x" * 41]),
+        answer(unknown_keys=[1]),
     ],
 )
 def test_an_answer_is_taken_as_a_whole_or_not_at_all(content: bytes) -> None:

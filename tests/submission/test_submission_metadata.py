@@ -6,7 +6,7 @@ import pytest
 from submission_files import MEASURE, problem_of, write_folder
 
 from harness.inspector.metadata import MAX_BYTES
-from harness.submission import Submission, find_submission
+from harness.submission import Submission, find_submission, find_submissions
 from harness.submission.metadata import Metadata
 
 
@@ -126,3 +126,15 @@ def test_aliases_and_merges_stand_for_nothing(tmp_path: Path) -> None:
 
 def test_a_long_name_is_cut(tmp_path: Path) -> None:
     assert read(tmp_path, b"name: 0x" + b"f" * 5000).name == "0x" + "f" * 78
+
+
+def test_keys_that_are_misspelt_are_mentioned(tmp_path: Path) -> None:
+    text = b"nmae: mine\nkeres: 2\nversion: 3\ncompetition: pgdl\n"
+    folder = write_folder(tmp_path / "folder", {"complexity.py": MEASURE, "metadata": text})
+    notes: list[str] = []
+    (found,) = find_submissions([str(folder)], note=notes.append)
+    assert (found.name, found.metadata.keras) == ("folder", None)
+    assert notes == [
+        f"{folder}: metadata: unknown key 'nmae'; did you mean 'name'?",
+        f"{folder}: metadata: unknown key 'keres'; did you mean 'keras'?",
+    ]
