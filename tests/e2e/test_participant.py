@@ -55,7 +55,7 @@ def test_the_gap_itself_scores_one_hundred_and_leads_the_board(tmp_path, competi
     assert pgdl("run", perfect, reverse, *shared).returncode == 0
     score = json.loads(pgdl("score", "perfect", *shared, "--format", "json").stdout)
     assert score["score"] == pytest.approx(100)
-    assert score["tasks"]["tiny"]["official"] == pytest.approx(1)
+    assert score["tasks"]["tiny"]["official"] == pytest.approx(100)
     board = pgdl("board", *shared, "--output", tmp_path / "board")
     assert board.returncode == 0
     assert board.stdout.index("perfect") < board.stdout.index("reverse")
@@ -75,7 +75,8 @@ def test_unsandboxed_results_are_marked_and_never_rank(tmp_path, competition, pg
     assert {row["submission"]: row["rank"] for row in rows} == {"noisy_oracle": 1, "mine": None}
     assert pgdl("run", submission, *shared).returncode == 0  # sandboxed: computed anew, and ranked
     rows = json.loads(pgdl("board", *shared, "--format", "json").stdout)["rows"]
-    assert {row["submission"]: row["rank"] for row in rows} == {"noisy_oracle": 1, "mine": 2}
+    ranks = {(row["submission"], row["sandboxed"]): row["rank"] for row in rows}
+    assert ranks == {("noisy_oracle", True): 1, ("mine", True): 2, ("mine", False): None}
 
 
 def test_without_bubblewrap_the_run_refuses_and_says_what_mends_it(tmp_path, competition, environment):

@@ -96,7 +96,7 @@ def test_a_full_disk_stops_the_run_with_one_line_and_keeps_what_was_written(tmp_
     once = f"{shlex.join(run)}; echo code $?; {shlex.join(count)}"
     script = f"{once}; rm {disk}/filler; {once}"
     full = ["bwrap", "--dev-bind", "/", "/", "--size", "524288", "--tmpfs", str(disk)]
-    filler = f"head -c 450560 /dev/zero > {disk}/filler; "
+    filler = f"head -c 401408 /dev/zero > {disk}/filler; "
     done = subprocess.run(
         [*full, "sh", "-c", filler + script], env=environment, capture_output=True, text=True, timeout=240
     )
