@@ -6,9 +6,9 @@ this package imports no TensorFlow, so the command line can list the names.
 
 import importlib
 
-from baselines.load import load
-from baselines.measure import MEASURES, Complexity, Measure, MeasureUnavailable, Need
-from baselines.subject import share, sharing
+from baselines.core.load import load
+from baselines.core.measure import MEASURES, Complexity, Measure, MeasureUnavailable, Need
+from baselines.core.subject import share, sharing
 
 #: The families, in the order of the catalogue; each registers its measures when it is imported.
 for _family in (

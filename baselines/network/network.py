@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from baselines.lazy import tf
+from baselines.core.lazy import tf
 from baselines.network.nodes import INPUT, Array, Node, Nodes
-from baselines.unavailable import MeasureUnavailable
+from baselines.core.unavailable import MeasureUnavailable
 
 #: Bytes of all activations of a batch, about.
 BATCH_BYTES = 2**28

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from baselines.lazy import tf
-from baselines.unavailable import MeasureUnavailable
+from baselines.core.lazy import tf
+from baselines.core.unavailable import MeasureUnavailable
 
 Array = np.ndarray[Any, Any]
 

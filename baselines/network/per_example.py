@@ -10,10 +10,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from baselines.lazy import tf
+from baselines.core.lazy import tf
 from baselines.network.network import Network
 from baselines.network.nodes import INPUT, Node
-from baselines.unavailable import MeasureUnavailable
+from baselines.core.unavailable import MeasureUnavailable
 
 
 def cross_entropies(logits: Any, labels: Any) -> Any:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from scipy.integrate import quad
 
-from baselines.activation_area import area_between, smoothed
+from baselines.neural_activation.area import area_between, smoothed
 
 UNIT = np.linspace(0, 1, 400)
 

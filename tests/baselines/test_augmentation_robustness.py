@@ -11,8 +11,8 @@ from small_networks import dataset, dense, layers
 
 import baselines
 from baselines import MeasureUnavailable
-from baselines.augmentation_robustness import PENALTIES, changed, draw_rectangles, erase, saturate
-from baselines.subject import Subject
+from baselines.consistency.augmentation_robustness import PENALTIES, changed, draw_rectangles, erase, saturate
+from baselines.core.subject import Subject
 
 augmentation_robustness_penalty = baselines.load("augmentation_robustness_penalty")
 SHAPES = [(8, 8, 1), (32, 32, 3), (9, 14, 4), (12, 7, 3), (2, 2, 1)]

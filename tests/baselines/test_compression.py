@@ -11,8 +11,8 @@ from hypothesis.extra.numpy import arrays
 from small_networks import dataset, dense, layers
 
 import baselines
-from baselines.compression import rounded
-from baselines.subject import Subject
+from baselines.compression.pruning import rounded
+from baselines.core.subject import Subject
 
 NAMES = ("pruning_tolerance", "quantization_bits")
 pruning_tolerance, quantization_bits = map(baselines.load, NAMES)

@@ -10,8 +10,8 @@ from small_networks import dataset, dense, layers, t1
 
 import baselines
 from baselines import MeasureUnavailable
-from baselines.davies_bouldin import index
-from baselines.subject import Subject
+from baselines.consistency.davies_bouldin import index
+from baselines.core.subject import Subject
 
 davies_bouldin_index = baselines.load("davies_bouldin_index")
 

@@ -11,10 +11,11 @@ from scipy.spatial.distance import cdist
 from small_networks import dataset, dense, layers, t1
 
 import baselines
-from baselines import label_variation, sharing
-from baselines.graphs import cosines, neighbours, normalized_variation, squared_distances, variation
-from baselines.label_variation import cosine_variation, nearest_variation
-from baselines.subject import Subject
+from baselines import sharing
+from baselines.label_variation import variation as label_variation
+from baselines.label_variation.graphs import cosines, neighbours, normalized_variation, squared_distances, variation
+from baselines.label_variation.variation import cosine_variation, nearest_variation
+from baselines.core.subject import Subject
 
 NAMES = ("vpm", "wcv", "vr")
 

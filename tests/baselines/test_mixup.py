@@ -9,7 +9,7 @@ from small_networks import dataset, dense, layers, t1
 
 import baselines
 from baselines import MeasureUnavailable, sharing
-from baselines.subject import Subject, subject_of
+from baselines.core.subject import Subject, subject_of
 
 mixup_error, manifold_mixup_error, dbi_mixup, davies_bouldin_index = map(
     baselines.load, ("mixup_error", "manifold_mixup_error", "dbi_mixup", "davies_bouldin_index")
@@ -164,8 +164,8 @@ def test_parts_of_the_winner_are_computed_once(monkeypatch):
     model, data = network(), dataset(*blobs())
     with sharing():
         found = [measure(model, data) for measure in (davies_bouldin_index, mixup_error)]
-        monkeypatch.setattr("baselines.mixup._predicted", None)
-        monkeypatch.setattr("baselines.davies_bouldin._features", None)
+        monkeypatch.setattr("baselines.consistency.mixup._predicted", None)
+        monkeypatch.setattr("baselines.consistency.davies_bouldin._features", None)
         assert dbi_mixup(model, data) == found[0] * found[1]
 
 

@@ -7,7 +7,7 @@ from small_networks import layers, t1
 
 from baselines import MeasureUnavailable
 from baselines.network import INPUT, Network, fold_batch_norm, read_nodes
-from baselines.subject import Subject, shared, sharing, subject_of
+from baselines.core.subject import Subject, shared, sharing, subject_of
 
 
 def with_random_weights(model, seed=0):

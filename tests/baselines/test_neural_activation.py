@@ -14,9 +14,9 @@ from small_networks import dataset, dense, layers, t1
 
 import baselines
 from baselines import MeasureUnavailable
-from baselines.activation_area import area_between
-from baselines.activation_curve import activity, augmented, correlation, curve, input_entropies, slopes
-from baselines.subject import Subject
+from baselines.neural_activation.area import area_between
+from baselines.neural_activation.curve import activity, augmented, correlation, curve, input_entropies, slopes
+from baselines.core.subject import Subject
 
 NAMES = ("cna", "cna_area", "cna_margin", "cna_area_over_margin")
 cna, cna_area, cna_margin, cna_area_over_margin = map(baselines.load, NAMES)
@@ -268,7 +268,7 @@ def test_what_people_read_says_that_a_surrogate_is_used(name):
 
 
 def test_augmented_images_are_shifted_and_mirrored_with_noise(monkeypatch):
-    monkeypatch.setattr("baselines.activation_curve.NOISE", 0)
+    monkeypatch.setattr("baselines.neural_activation.curve.NOISE", 0)
     inputs = np.arange(36, dtype=np.float32).reshape(1, 6, 6, 1).repeat(200, axis=0)
     changed = augmented(inputs, np.random.default_rng(0))
     padded = np.pad(inputs[0, :, :, 0], 4, mode="reflect")

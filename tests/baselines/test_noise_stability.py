@@ -12,9 +12,9 @@ from small_networks import T1_DATA, dataset, dense, layers, t1
 
 import baselines
 from baselines import MeasureUnavailable
-from baselines.cushions import interlayer_cushions, layer_cushions
+from baselines.compression.cushions import interlayer_cushions, layer_cushions
 from baselines.network import INPUT
-from baselines.subject import Subject
+from baselines.core.subject import Subject
 
 NAMES = (
     "inverse_layer_cushion", "activation_contraction", "arora_compression_bound", "noise_sensitivity",

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from baselines.response_curve import gi_score, grid, mean_error, pal_score, pcd_curve
+from baselines.perturbation_response.response_curve import gi_score, grid, mean_error, pal_score, pcd_curve
 
 RANGES = [(0, 1), (0, 0.5), (-180, 179), (3, 4)]
 

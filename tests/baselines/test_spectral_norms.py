@@ -9,9 +9,9 @@ import tensorflow as tf
 from small_networks import layers, t1
 
 import baselines
-from baselines import operator_norm
-from baselines.spectral import singular_values, squared_fourier_norms, squared_matrix_norms, squared_operator_norms
-from baselines.subject import Subject
+from baselines.norm import operator_norm
+from baselines.norm.spectral import singular_values, squared_fourier_norms, squared_matrix_norms, squared_operator_norms
+from baselines.core.subject import Subject
 
 NORMS = {"matrix": squared_matrix_norms, "fft": squared_fourier_norms, "op": squared_operator_norms}
 
@@ -185,7 +185,7 @@ def test_singular_values_are_those_of_the_matrix():
 def test_bounded_memory_gives_the_same_norms(monkeypatch):
     model = network(layers.Conv2D(4, 3, padding="same"), shape=(6, 6, 3))
     whole = norms("fft", model)
-    monkeypatch.setattr("baselines.fourier_norm.BYTES", 1)
+    monkeypatch.setattr("baselines.norm.fourier_norm.BYTES", 1)
     assert norms("fft", model) == pytest.approx(whole)
 
 

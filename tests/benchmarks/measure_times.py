@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 import baselines
-from baselines.subject import subject_of
+from baselines.core.subject import subject_of
 
 layers = tf.keras.layers
 SAMPLES = 2048

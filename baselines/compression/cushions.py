@@ -1,0 +1,225 @@
+"""How much of a signal each layer of a network keeps, compared with what it would keep of noise.
+
+Layer i maps phi(x^(i-1)) to its pre-activation x^i; A_i is its linear part, phi what lies between it and the
+layer before. J_ij is the derivative of x^j with respect to x^i.
+"""
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.measure import MeasureUnavailable
+from baselines.network import INPUT, Network
+from baselines.core.sample import Array
+from baselines.core.subject import Subject, shared
+
+#: Smallest cushion: that of a layer that sends a signal to zero.
+FLOOR = 1e-6
+
+#: Percentiles that stand for the smallest and the largest over examples.
+LOW, HIGH = 5, 95
+
+_ACTIVATIONS = {"Activation", "ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"}
+
+
+@dataclass(frozen=True)
+class Norms:
+    """Norms (n, d) for each example and layer; `logits` (n, 1)."""
+
+    without_bias: Array  #: of the layer's pre-activation, its bias left out
+    taken_in: Array  #: of what it takes in
+    pre_activations: Array
+    activations: Array  #: behind the activation; for a layer that has none, those of its pre-activations
+    logits: Array
+
+
+@shared
+def norms(subject: Subject, n_samples: int, seed: int) -> Norms:
+    """Norms of what goes through the network, with batch normalization folded."""
+    network, images = subject.folded, subject.sample(n_samples, seed).inputs
+    compiled = network.compiled("norms", lambda batch: _norms(network, batch), network.spec(INPUT))
+    size = network.batch_size
+    batches = [compiled(images[i : i + size]) for i in range(0, len(images), size)]
+    parts = (np.concatenate([part.numpy() for part in parts]) for parts in zip(*batches, strict=True))
+    return Norms(*[part.astype(np.float64) for part in parts])
+
+
+def _norms(network: Network, images: Any) -> list[Any]:
+    places = network.weight_nodes
+    taken_in = [network.nodes[place].sources[0] for place in places]
+    activations = [_activation(network, place) for place in places]
+    positions = sorted({*taken_in, *places, *activations, network.output})
+    found = dict(zip(positions, network.run({INPUT: images}, positions), strict=True))
+    lengths = {position: _norm(value) for position, value in found.items()}
+    kept = [_norm(found[place] - _bias(network, place)) for place in places]
+    wanted = [[lengths[p] for p in some] for some in (taken_in, places, activations, [network.output])]
+    return [tf.stack(some, axis=1) for some in (kept, *wanted)]
+
+
+def _activation(network: Network, place: int) -> int:
+    """Where the activation of a weight layer is; the layer itself if none follows."""
+    behind = (i for i, node in enumerate(network.nodes) if node.sources == (place,) and node.kind in _ACTIVATIONS)
+    return next(behind, place)
+
+
+def _bias(network: Network, place: int) -> Any:
+    node = network.nodes[place]
+    return node.weights[-1] if node.config["use_bias"] else 0.0
+
+
+def _norm(values: Any) -> Any:
+    return tf.sqrt(tf.reduce_sum(tf.square(values), axis=list(range(1, len(values.shape)))))
+
+
+def layer_cushions(subject: Subject, n_samples: int, seed: int, *, robust: bool) -> Array:
+    """mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|), (d,). Range: [`FLOOR`, 1].
+
+    For a convolution |A_i|_F is the norm of the kernel times the root of the number of its positions.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples.
+        seed: draws them.
+        robust: take a low percentile over the examples in the place of the smallest.
+
+    Raises:
+        MeasureUnavailable: a layer takes in nothing but zeros, or all its weights are zeros.
+    """
+    found = norms(subject, n_samples, seed)
+    ratios = _ratios(found.without_bias, found.taken_in * _frobenius(subject.folded))
+    names = [subject.folded.nodes[place].name for place in subject.folded.weight_nodes]
+    return _smallest(ratios, names, robust)
+
+
+def _frobenius(network: Network) -> Array:
+    """|A_i|_F of each weight layer (d,)."""
+    return np.array([_frobenius_of(network, place) for place in network.weight_nodes])
+
+
+def _frobenius_of(network: Network, place: int) -> float:
+    node = network.nodes[place]
+    factors = [kernel.matrix for kernel in network.kernels if kernel.node == place]  # of a separable one: two
+    mapped = node.sources[0] if node.kind.endswith("Transpose") else place
+    positions = math.prod(network.shape(mapped)[:-1])
+    return float(np.linalg.norm(functools.reduce(np.matmul, factors))) * math.sqrt(positions)
+
+
+@shared
+def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: int, *, robust: bool) -> Array:
+    """mu_i-> = min over j >= i of min_x |J_ij x^i| / (|J_ij|_F |x^i|), (d,). Range: [`FLOOR`, 1].
+
+    The term j = i is 1 / sqrt(h_i) for a layer with h_i outputs. |J_ij|_F is estimated from the norms of
+    J_ij^T v for random vectors v of entries 1 and -1, so it is exact where the rows of J_ij are orthogonal.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples.
+        n_probes: vectors v.
+        seed: draws examples and vectors.
+        robust: take a low percentile over the examples in the place of the smallest.
+
+    Raises:
+        MeasureUnavailable: no example gets from one layer to another.
+    """
+    network, images = subject.folded, subject.sample(n_samples, seed).inputs
+    places = network.weight_nodes
+    size = max(network.batch_size // len(places), 1)
+    forward = network.compiled("carried", lambda batch: _carried(network, batch), network.spec(INPUT))
+    probe = network.compiled(
+        "probed", lambda batch, seeds: _probed(network, batch, seeds), network.spec(INPUT), tf.TensorSpec(2, tf.int32)
+    )
+    ratios = []
+    for number, start in enumerate(range(0, len(images), size)):
+        batch = images[start : start + size]
+        carried, lengths = (part.numpy().astype(np.float64) for part in forward(batch))
+        squares = [probe(batch, [seed, number * n_probes + i]).numpy().astype(np.float64) for i in range(n_probes)]
+        ratios.append(_ratios(carried, lengths[:, :, None] * np.sqrt(np.mean(squares, axis=0))))
+    return _least(network, np.concatenate(ratios), robust)
+
+
+def _least(network: Network, ratios: Array, robust: bool) -> Array:
+    """Smallest ratio (n, i, j) over examples and the layers j that layer i leads to."""
+    places = network.weight_nodes
+    cushions = [1 / math.sqrt(math.prod(network.shape(place))) for place in places]
+    for i, place in enumerate(places):
+        reached = [j for j, other in enumerate(places) if other in _behind(network, place)]
+        names = [f"{network.nodes[place].name} to {network.nodes[places[j]].name}" for j in reached]
+        cushions[i] = min([cushions[i], *_smallest(ratios[:, i, reached], names, robust)])
+    return np.array(cushions)
+
+
+def _behind(network: Network, place: int) -> set[int]:
+    """Positions that a layer leads to."""
+    reached = {place}
+    for position, node in enumerate(network.nodes):
+        if reached.intersection(node.sources):
+            reached.add(position)
+    return reached - {place}
+
+
+def _carried(network: Network, images: Any) -> tuple[Any, Any]:
+    """|J_ij x^i| (n, d, d) and |x^i| (n, d).
+
+    All i are followed at once: at layer i a copy of the examples joins whose x^i is scaled by 1 + s. Its derivative
+    with respect to s is x^i there, and J_ij x^i behind.
+    """
+    places, number = network.weight_nodes, tf.shape(images)[0]
+    scale, values, carried, lengths = tf.constant(0.0), {INPUT: images}, [], []
+    with tf.autodiff.ForwardAccumulator(scale, tf.constant(1.0)) as accumulator:
+        for i, place in enumerate(places):
+            values[place] = network.run(values, [place])[0]
+            moved = accumulator.jvp(values[place], tf.UnconnectedGradients.ZERO)[number:]
+            carried.append(_by_layer(moved, [i, number], [0, len(places) - i]))
+            lengths.append(_norm(values[place][:number]))
+            joining = {p: value[:number] * (1 + scale) if p == place else value[:number] for p, value in values.items()}
+            values = {p: tf.concat([value, joining[p]], axis=0) for p, value in values.items()}
+    return tf.transpose(tf.stack(carried), [2, 1, 0]), tf.stack(lengths, axis=1)
+
+
+def _probed(network: Network, images: Any, seeds: Any) -> Any:
+    """|J_ij^T v|^2 (n, d, d) for a random v.
+
+    All j are followed at once: there is a copy of the examples for each, which ends at layer j.
+    """
+    places, number = network.weight_nodes, tf.shape(images)[0]
+    values = {INPUT: tf.tile(images, [len(places)] + [1] * (len(images.shape) - 1))}
+    found, ends = [], []
+    with tf.GradientTape() as tape:
+        tape.watch(values[INPUT])
+        for place in places:
+            found.append(network.run(values, [place])[0])
+            end, left = tf.split(found[-1], [number, -1])
+            ends.append(end)
+            values = {p: value[number:] for p, value in values.items()} | {place: left}
+    slopes = tape.gradient(ends, found, [_signs(end, seeds) for end in ends], tf.UnconnectedGradients.ZERO)
+    lengths = [_by_layer(slope, [len(places) - i, number], [i, 0]) for i, slope in enumerate(slopes)]
+    return tf.transpose(tf.square(tf.stack(lengths)), [2, 0, 1])
+
+
+def _by_layer(values: Any, shape: list[Any], others: list[int]) -> Any:
+    """Norms (d, n) of copies of n examples that lie behind each other; zeros where layers have no copy."""
+    return tf.pad(tf.reshape(_norm(values), shape), [others, [0, 0]])
+
+
+def _signs(values: Any, seeds: Any) -> Any:
+    return tf.where(tf.random.stateless_uniform(tf.shape(values), seeds) < 0.5, -1.0, 1.0)
+
+
+def _ratios(numerators: Array, denominators: Array) -> Array:
+    """Ratios, at most 1 but for rounding and the randomness of norms; NaN where there is nothing to compare with."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Array = np.minimum(np.where(denominators > 0, numerators / denominators, np.nan), 1)
+    return found
+
+
+def _smallest(ratios: Array, names: list[str], robust: bool) -> Array:
+    """Smallest of ratios (n, k) over those examples that have one (k,), at least `FLOOR`."""
+    dead = np.isnan(ratios).all(axis=0)
+    if dead.any():
+        raise MeasureUnavailable(f"needs a signal that is not zero, which layer {names[int(dead.argmax())]} lacks")
+    found: Array = np.maximum(np.nanpercentile(ratios, LOW if robust else 0, axis=0), FLOOR)
+    return found

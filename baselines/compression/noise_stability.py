@@ -1,0 +1,187 @@
+"""How much noise a network bears, and what that says about how far its layers can be compressed."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from baselines.compression.cushions import FLOOR, HIGH, interlayer_cushions, layer_cushions, norms
+from baselines.core.lazy import tf
+from baselines.core.output_margin import positive_margin
+from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.network import INPUT, Network
+from baselines.core.sample import Array
+from baselines.core.subject import Subject
+
+_PAPER = "Arora et al. 2018, arXiv 1802.05296"
+
+#: Logits of a norm below it count as this in logarithms.
+TINY = 1e-30
+
+#: Weight layers behind which noise is added, besides the input.
+NOISY_LAYERS = (1, 2, 3)
+
+
+@measure(
+    meaning="mean over layers of the inverse squared layer cushion: how much of noise, but not of signals, they keep",
+    formula="mean_i 1 / mu_i^2, mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|)",
+    source=_PAPER + ", definition 4",
+    cost="F",
+    needs={Need.DATA},
+)
+def inverse_layer_cushion(subject: Subject, *, robust: bool = True, n_samples: int = 10_000, seed: int = 0) -> float:
+    """Mean of 1 / mu_i^2 over weight layers, batch normalization folded into them. Range: [1, 1e12].
+
+    It is 1 if every layer is of rank one and all inputs lie along it, and the width for layers that are rotations.
+
+    Args:
+        subject: the network and its training data.
+        robust: take the 5th percentile over examples, not the smallest.
+        n_samples: training examples.
+        seed: draws the examples.
+
+    Raises:
+        MeasureUnavailable: a layer takes in nothing but zeros, or all its weights are zeros.
+    """
+    return float(np.mean(layer_cushions(subject, n_samples, seed, robust=robust) ** -2.0))
+
+
+@measure(
+    meaning="how much an activation shrinks the norm of a layer's pre-activations",
+    formula="c = max over x and i of |x^i| / |phi(x^i)|",
+    source=_PAPER + ", definition 6",
+    cost="F",
+    needs={Need.DATA},
+)
+def activation_contraction(subject: Subject, *, robust: bool = True, n_samples: int = 10_000, seed: int = 0) -> float:
+    """Largest ratio of norms before and behind an activation. Range: [0, 1e6]; at least 1 for ReLU.
+
+    A layer without activation right behind it counts as 1, and so does an example whose pre-activations and
+    activations are all zero.
+
+    Args:
+        subject: the network and its training data.
+        robust: take the 95th percentile over examples, not the largest.
+        n_samples: training examples.
+        seed: draws the examples.
+    """
+    return _contraction(subject, n_samples, seed, robust=robust)
+
+
+def _contraction(subject: Subject, n_samples: int, seed: int, *, robust: bool) -> float:
+    found = norms(subject, n_samples, seed)
+    before, behind = found.pre_activations, found.activations
+    ratios = np.divide(before, np.maximum(behind, FLOOR * before), where=before > 0, out=(behind == 0).astype(float))
+    return float(np.percentile(ratios, HIGH if robust else 100, axis=0).max())
+
+
+@measure(
+    meaning="generalization bound by compression: cushions of layers and between them, over the margin",
+    formula="ln(c^2 d^2 max_x |f(x)|^2 sum_i 1 / (mu_i^2 mu_i->^2)) - 2 ln gamma",
+    source=_PAPER + ", theorem 4.1, without its constants",
+    cost="2 F, and d / 2 (6 F + 4 B) for 256 examples",
+    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
+)
+def arora_compression_bound(
+    subject: Subject, *, robust: bool = True, n_probes: int = 4, n_jacobians: int = 256, n_samples: int = 10_000,
+    margin_floor: float = 1e-6, seed: int = 0,
+) -> float:  # fmt: skip
+    """Logarithm of the bound's main term. Range: (-inf, inf).
+
+    mu_i-> is the smallest part of a signal that gets from layer i to a layer behind it, in proportion to noise.
+
+    Args:
+        subject: the network and its training data.
+        robust: take the 5th and 95th percentile over examples, not the smallest and largest.
+        n_probes: random vectors for the norm of the derivatives between layers.
+        n_jacobians: training examples at which these derivatives are taken.
+        n_samples: training examples for all else.
+        margin_floor: smallest gamma, in the place of smaller and negative ones.
+        seed: draws the examples and the random vectors.
+
+    Raises:
+        MeasureUnavailable: a layer takes in nothing but zeros, or no signal gets from one layer to another.
+    """
+    cushions = layer_cushions(subject, n_samples, seed, robust=robust)
+    between = interlayer_cushions(subject, n_jacobians, n_probes, seed, robust=robust)
+    contraction = _contraction(subject, n_samples, seed, robust=robust)
+    lengths = norms(subject, n_samples, seed).logits
+    largest = float(np.percentile(lengths, HIGH if robust else 100))
+    gamma = positive_margin(subject, n_samples=n_samples, margin_floor=margin_floor, seed=seed)
+    factors = (contraction, len(cushions), largest, 1 / gamma)
+    return 2 * sum(math.log(max(factor, TINY)) for factor in factors) + math.log(np.sum((cushions * between) ** -2.0))
+
+
+def _noise_sensitivity(subject: Subject, layer: int, tau: float, n_draws: int, n_samples: int, seed: int) -> float:
+    """Mean over x of E |f(x + noise) - f(x)|^2 / (tau^2 |f(x)|^2), with noise on what layer `layer` puts out."""
+    network, places = subject.folded, subject.folded.weight_nodes
+    if layer > len(places):
+        raise MeasureUnavailable(f"needs {layer} weight layers, which this network lacks")
+    position = places[layer - 1] if layer else INPUT
+    compiled = network.compiled(
+        ("noise", position),
+        lambda *arguments: _moved(network, position, *arguments),
+        network.spec(INPUT), tf.TensorSpec((), tf.float32), tf.TensorSpec((), tf.int32), tf.TensorSpec(2, tf.int32),
+    )  # fmt: skip
+    images = subject.sample(n_samples, seed).inputs
+    size = max(network.batch_size // n_draws, 1)
+    starts = range(0, len(images), size)
+    batches = [compiled(images[i : i + size], tau, n_draws, [seed, i]) for i in starts]
+    moved, lengths = (np.concatenate([part.numpy() for part in parts]) for parts in zip(*batches, strict=True))
+    return _mean_ratio(moved.astype(np.float64), lengths.astype(np.float64)) / tau**2
+
+
+def _mean_ratio(numerators: Array, denominators: Array) -> float:
+    counted = denominators > 0
+    if not counted.any():
+        raise MeasureUnavailable("needs logits other than zero, which this network lacks")
+    return float(np.mean(numerators[counted] / denominators[counted]))
+
+
+def _moved(network: Network, position: int, images: Any, tau: Any, n_draws: Any, seeds: Any) -> tuple[Any, Any]:
+    """Mean square of how far noise at `position` moves the logits (n,), and their squared norms (n,)."""
+    clean, logits = network.run({INPUT: images}, [position, network.output])
+    axes = list(range(1, len(clean.shape)))
+    deviations = tau * tf.sqrt(tf.reduce_sum(tf.square(clean), axis=axes, keepdims=True))
+    values, deviations = (tf.repeat(tensor, n_draws, axis=0) for tensor in (clean, deviations))
+    noisy = values + deviations * tf.random.stateless_normal(tf.shape(values), seeds)
+    changed = network.run({INPUT: tf.repeat(images, n_draws, axis=0), position: noisy}, [network.output])[0]
+    squares = tf.reduce_sum(tf.square(changed - tf.repeat(logits, n_draws, axis=0)), axis=1)
+    return tf.reduce_mean(tf.reshape(squares, [-1, n_draws]), axis=1), tf.reduce_sum(tf.square(logits), axis=1)
+
+
+def _register_noise(layer: int) -> None:
+    where = f"the pre-activations of weight layer {layer}" if layer else "the input"
+
+    @measure(
+        name=f"noise_sensitivity_l{layer}" if layer else "noise_sensitivity",
+        meaning=f"how far noise on {where} moves the logits, in proportion to their norm",
+        formula="mean over x and eta ~ N(0, tau^2) of |f(x + eta |x|) - f(x)|^2 / (tau^2 |f(x)|^2)"
+        + (f", x for x^{layer}" if layer else ""),
+        source=_PAPER + ", definition 3",
+        cost="3 F",
+        needs={Need.DATA},
+    )
+    def noise_sensitivity(
+        subject: Subject, *, tau: float = 0.1, n_draws: int = 2, n_samples: int = 2048, seed: int = 0
+    ) -> float:
+        """Squared change of the logits by noise, relative to both their norms. Range: [0, inf).
+
+        Every number gets noise of standard deviation tau times the norm of all of them, so the noise of
+        high-dimensional layers is larger than the signal. Examples whose logits are all zero do not count.
+
+        Args:
+            subject: the network and its training data.
+            tau: size of the noise; the paper has 1.
+            n_draws: draws of the noise for each example.
+            n_samples: training examples.
+            seed: draws the examples and the noise.
+
+        Raises:
+            MeasureUnavailable: the logits are zero for all examples, or the network has too few layers.
+        """
+        return _noise_sensitivity(subject, layer, tau, n_draws, n_samples, seed)
+
+
+for _layer in (0, *NOISY_LAYERS):
+    _register_noise(_layer)

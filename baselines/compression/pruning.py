@@ -1,0 +1,135 @@
+"""How far the weights of a network can be pruned or rounded before it answers its training examples worse."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from baselines.core.measure import Need, measure
+from baselines.network import Network
+from baselines.core.outputs import accuracy
+from baselines.core.sample import Array, Sample
+from baselines.core.subject import Subject
+
+#: Halvings of the interval of fractions.
+N_HALVINGS = 12
+
+#: What weights count as that cannot be rounded to fewer bits.
+MOST_BITS = 16
+
+#: Differences of accuracies below it are rounding.
+ROUNDING = 1e-9
+
+
+@measure(
+    meaning="minus the largest fraction of weights that can be set to zero, smallest first",
+    formula="-max {p : accuracy without the fraction p of weights >= accuracy - 0.1}",
+    source="definition of this library; pruning by magnitude as in Han et al. 2015, arXiv 1506.02626",
+    cost="14 F",
+    needs={Need.DATA, Need.LABELS},
+)
+def pruning_tolerance(
+    subject: Subject, *, accuracy_drop: float = 0.1, per_layer: bool = True, n_samples: int = 10_000, seed: int = 0
+) -> float:
+    """Minus the largest harmless fraction, by bisection, to 1/4096. Range: [-1, 0].
+
+    Batch normalization is folded into the kernels; biases stay. It is -1 if even answers that do not depend
+    on the input are good enough.
+
+    Args:
+        subject: the network and its training data.
+        accuracy_drop: that is still harmless.
+        per_layer: take the same fraction of each kernel; else of all weights together, where the scale of a
+            layer matters though the next one may undo it.
+        n_samples: training examples.
+        seed: draws the examples.
+    """
+    network = subject.folded
+    kernels = [kernel.numpy() for kernel in _kernels(network)]
+    ranks = _ranks(kernels, per_layer=per_layer)
+
+    def pruned(fraction: float) -> list[Array]:
+        return [np.where(rank <= fraction, 0, kernel) for rank, kernel in zip(ranks, kernels, strict=True)]
+
+    with network.restoring():
+        is_harmless = _judge(network, subject.sample(n_samples, seed), accuracy_drop)
+        if is_harmless(pruned(1)):
+            return -1.0
+        low, high = 0.0, 1.0
+        for _ in range(N_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if is_harmless(pruned(middle)) else (low, middle)
+        return -low
+
+
+@measure(
+    meaning="smallest number of bits to which weights can be rounded",
+    formula="min {b : accuracy with 2^b - 1 equidistant values for each layer's weights >= accuracy - 0.1}",
+    source="definition of this library",
+    cost="up to 17 F, most often about 5 F",
+    needs={Need.DATA, Need.LABELS},
+)
+def quantization_bits(subject: Subject, *, accuracy_drop: float = 0.1, n_samples: int = 10_000, seed: int = 0) -> float:
+    """Smallest harmless number of bits b from 1 up. Range: 1, 2, ..., 16, which counts without being tried.
+
+    The 2^b - 1 values lie at equal distances from minus to plus the largest weight of the kernel; one bit is
+    the sign, of weights of the kernel's mean size. Batch normalization is folded into the kernels; biases stay.
+
+    Args:
+        subject: the network and its training data.
+        accuracy_drop: that is still harmless.
+        n_samples: training examples.
+        seed: draws the examples.
+    """
+    network = subject.folded
+    kernels = [kernel.numpy() for kernel in _kernels(network)]
+    with network.restoring():
+        is_harmless = _judge(network, subject.sample(n_samples, seed), accuracy_drop)
+        enough = (bits for bits in range(1, MOST_BITS) if is_harmless([rounded(kernel, bits) for kernel in kernels]))
+        return next(enough, MOST_BITS)
+
+
+def rounded(kernel: Array, bits: int) -> Array:
+    """The kernel with its entries rounded to 2^bits - 1 values, at equal distances about zero; one bit is a sign."""
+    sizes = np.abs(kernel)
+    largest, steps = sizes.max(), 2 ** (bits - 1) - 1
+    if not largest:
+        return kernel
+    found: Array = np.round(kernel / largest * steps) / steps * largest if steps else np.copysign(sizes.mean(), kernel)
+    return found
+
+
+def _kernels(network: Network) -> list[Any]:
+    """Variables of the kernels, biases left out."""
+    return [variable for variable in network.variables if len(variable.shape) > 1]
+
+
+def _judge(network: Network, sample: Sample, accuracy_drop: float) -> Callable[[list[Array]], bool]:
+    """Return what tells whether the network is accurate enough with other kernels."""
+    least = _accuracy(network, sample) - accuracy_drop - ROUNDING
+
+    def is_harmless(kernels: list[Array]) -> bool:
+        for variable, kernel in zip(_kernels(network), kernels, strict=True):
+            variable.assign(kernel)
+        return _accuracy(network, sample) >= least
+
+    return is_harmless
+
+
+def _accuracy(network: Network, sample: Sample) -> float:
+    return accuracy(network.outputs(sample.inputs)[0], sample.labels)
+
+
+def _ranks(kernels: Sequence[Array], *, per_layer: bool) -> list[Array]:
+    """For each weight, the fraction of weights of its kernel, or of all, that are no larger; ties by position."""
+    if per_layer:
+        return [_rank(kernel.reshape(-1)).reshape(kernel.shape) for kernel in kernels]
+    together = _rank(np.concatenate([kernel.reshape(-1) for kernel in kernels]))
+    parts = np.split(together, np.cumsum([kernel.size for kernel in kernels])[:-1])
+    return [part.reshape(kernel.shape) for part, kernel in zip(parts, kernels, strict=True)]
+
+
+def _rank(values: Array) -> Array:
+    ranks = np.empty(len(values))
+    ranks[np.argsort(np.abs(values), kind="stable")] = np.arange(1, len(values) + 1) / len(values)
+    return ranks

@@ -1,0 +1,126 @@
+"""How steady a network's answers are when training images are changed as in data augmentation."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.network import INPUT
+from baselines.core.sample import Array
+from baselines.core.subject import Subject
+
+#: What a changed answer costs: flipped, saturation, cropped, edges, brighter, flipped and saturation, erased.
+PENALTIES = (6.0, 1.0, 2.0, 3.0, 1.0, 12.0, 2.0)
+
+CROP = 0.9  #: part of height and width that is left
+BRIGHTNESS = 0.5  #: is added
+SATURATION = (0.6, 1.6)  #: bounds of its factor
+ERASED = (0.02, 0.4)  #: bounds of the erased part of the area, at the narrowest
+ASPECT = 0.3  #: of the narrowest erased rectangle
+
+
+@measure(
+    meaning="changes of the answers to training images that are flipped, cropped, erased, ... : runner-up of PGDL",
+    formula="mean over x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t)",
+    source="Aithal et al. 2021, arXiv 2101.06459",
+    cost="8 F",
+    needs={Need.DATA},
+)
+def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
+    """Mean penalty over images for seven changes of each. Range: [0, 27].
+
+    A change of the image that leaves the predicted class as it is costs the change of its probability.
+    P_t is 6 for a flip from left to right, 1 for a random saturation, 2 for the centre enlarged, 3 for edges,
+    1 for more brightness, 12 for flip and saturation together, 2 for a random rectangle set to 0. It is also 0
+    for a network that gives one answer to all. The changes are made for pixels in [0, 1].
+
+    Args:
+        subject: the network and its training data, images.
+        n_samples: training examples.
+        seed: draws the examples, saturations and rectangles.
+
+    Raises:
+        MeasureUnavailable: inputs are not images of 1, 3 or 4 channels, the first three of which are colours.
+    """
+    network = subject.network
+    shape = network.shape(INPUT)
+    if len(shape) != 3 or shape[-1] not in (1, 3, 4) or min(shape[:2]) < 2:
+        raise MeasureUnavailable(f"needs images with 1, 3 or 4 channels, which inputs of shape {shape} are not")
+
+    def penalties(images: Any, saturations: Any, rectangles: Any) -> Any:
+        versions = tf.concat([images, *changed(images, saturations, rectangles)], axis=0)
+        probabilities = tf.nn.softmax(network.logits(versions))
+        shape = [1 + len(PENALTIES), -1]
+        confidence = tf.reshape(tf.reduce_max(probabilities, axis=1), shape)
+        answer = tf.reshape(tf.argmax(probabilities, axis=1), shape)
+        difference = tf.abs(confidence[1:] - confidence[0])
+        return tf.reduce_sum(tf.where(answer[1:] == answer[0], difference, tf.constant(PENALTIES)[:, None]), axis=0)
+
+    specs = [network.spec(INPUT), tf.TensorSpec((2, None), tf.float32), tf.TensorSpec((None, 4), tf.int32)]
+    run = network.compiled("augmentation penalties", penalties, *specs)
+    inputs = subject.sample(n_samples, seed).inputs
+    rng = np.random.default_rng(seed).spawn(1)[0]  # the sample was drawn with the seed itself
+    saturations = rng.uniform(*SATURATION, (2, len(inputs))).astype(np.float32)
+    rectangles = draw_rectangles(len(inputs), *shape[:2], rng)
+    step = max(network.batch_size // 8, 1)
+    batches = [slice(start, start + step) for start in range(0, len(inputs), step)]
+    found = [run(inputs[some], saturations[:, some], rectangles[some]).numpy() for some in batches]
+    return float(np.mean(np.concatenate(found), dtype=np.float64))
+
+
+def changed(images: Any, saturations: Any, rectangles: Any) -> Sequence[Any]:
+    """Make the seven changes of images (n, H, W, C), in the order of `PENALTIES`.
+
+    Args:
+        images: the images.
+        saturations: factors (2, n), without and with a flip.
+        rectangles: what is erased (n, 4): top, left, bottom, right.
+    """
+    flipped = tf.image.flip_left_right(images)
+    height, width = images.shape[1:3]
+    return (
+        flipped,
+        saturate(images, saturations[0]),
+        tf.image.resize_with_pad(tf.image.central_crop(images, CROP), height, width),
+        tf.image.sobel_edges(images)[..., 1] / 4 + 0.5,  # along the rows
+        images + BRIGHTNESS,
+        saturate(flipped, saturations[1]),
+        erase(images, rectangles),
+    )
+
+
+def saturate(images: Any, factors: Any) -> Any:
+    """Multiply the saturation (max - min) / max of each pixel by its image's factor, but not beyond 1.
+
+    Images of one channel have none, a fourth channel is no colour.
+    """
+    if images.shape[-1] == 1:
+        return images
+    colours = images[..., :3]
+    largest, smallest = (f(colours, axis=-1, keepdims=True) for f in (tf.reduce_max, tf.reduce_min))
+    most = tf.math.divide_no_nan(tf.maximum(largest, 0), largest - smallest)
+    new = largest + tf.minimum(factors[:, None, None, None], most) * (colours - largest)
+    return tf.concat([new, images[..., 3:]], axis=-1)
+
+
+def erase(images: Any, rectangles: Any) -> Any:
+    """Set a rectangle of each image to 0: rows from top to bottom, columns from left to right (n, 4)."""
+    top, left, bottom, right = (edge[:, None] for edge in tf.unstack(rectangles, axis=1))
+    rows, columns = tf.range(images.shape[1]), tf.range(images.shape[2])
+    is_row, is_column = (rows >= top) & (rows < bottom), (columns >= left) & (columns < right)
+    is_erased = is_row[:, :, None] & is_column[:, None, :]
+    return tf.where(is_erased[..., None], 0.0, images)
+
+
+def draw_rectangles(number: int, height: int, width: int, rng: np.random.Generator) -> Array:
+    """Draw rectangles (number, 4), int32: top, left, bottom, right."""
+    area = height * width
+    low = round(float(np.sqrt(ERASED[0] * area * ASPECT)))
+    high = round(float(np.sqrt(ERASED[1] * area / ASPECT)))
+    sides = np.array([height, width])
+    ends = np.minimum(high, sides)
+    sizes = rng.integers(np.minimum(low, ends - 1), ends, (number, 2))
+    starts = rng.integers(0, sides - sizes)
+    return np.concatenate([starts, starts + sizes], axis=1).astype(np.int32)

@@ -1,0 +1,109 @@
+"""How badly the classes are clustered in what a layer puts out."""
+
+from typing import Any
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.network import INPUT, Network
+from baselines.core.sample import Array, draw
+from baselines.core.subject import Subject, shared
+
+#: Distances below this part of the largest coordinate are rounding.
+ROUNDING = 1e-8
+
+
+@measure(
+    meaning="overlap of the classes in the first convolution's output: Davies-Bouldin index",
+    formula="mean over k of max over l of (s_k + s_l) / |c_k - c_l|, s = mean distance to the class' centroid c",
+    source="Natekar and Sharma 2020, arXiv 2012.02775",
+    cost="1200 F up to the layer",
+    needs={Need.DATA, Need.LABELS},
+)
+def davies_bouldin_index(
+    subject: Subject, *, layer: str = "initial", pool: int = 4, n_batches: int = 10, batch: int = 120,
+    stratified: bool = False, seed: int = 0,
+) -> float:  # fmt: skip
+    """Davies-Bouldin index of the true classes, averaged over batches. Range: [0, inf).
+
+    It is 0 for classes that are single points, and where all classes have the same centroid.
+
+    Args:
+        subject: the network and its training data.
+        layer: whose output is looked at: "initial" for the first convolution or pooling layer (the first
+            layer if there is none), or its number among the model's layers, from 0.
+        pool: side of the windows over which the maximum is taken; smaller outputs are taken whole.
+        n_batches: batches, each drawn without replacement.
+        batch: examples in a batch.
+        stratified: draw each class in proportion, and at least two examples of it: of many classes most
+            would have a single example, which has no spread.
+        seed: draws the examples.
+
+    Raises:
+        MeasureUnavailable: all examples are of one class.
+    """
+    return mean_index(
+        subject, layer=layer, pool=pool, n_batches=n_batches, batch=batch, stratified=stratified, seed=seed
+    )
+
+
+@shared
+def mean_index(
+    subject: Subject, *, layer: str, pool: int, n_batches: int, batch: int, stratified: bool, seed: int
+) -> float:
+    """`davies_bouldin_index`, once for all who ask."""
+    position = _position(subject.network, layer)
+    seeds = np.random.SeedSequence(seed).generate_state(n_batches)
+    batches = [draw(subject.examples, batch, int(s), by_class=stratified) for s in seeds]
+    features = _features(subject.network, np.concatenate([part.inputs for part in batches]), position, pool)
+    ends = np.cumsum([len(part) for part in batches])
+    parts = zip(np.split(features, ends[:-1]), [part.labels for part in batches], strict=True)
+    found = [index(points, labels) for points, labels in parts if len(np.unique(labels)) > 1]
+    if not found:
+        raise MeasureUnavailable("needs examples of two classes, which this training set lacks")
+    return float(np.mean(found))
+
+
+def index(points: Array, labels: Array) -> float:
+    """Davies-Bouldin index of points (n, ...) in clusters (n,); two clusters in one place do not count as a pair."""
+    points = points.reshape(len(points), -1).astype(np.float64)
+    points = points - points.mean(axis=0)
+    _, labels = np.unique(labels, return_inverse=True)
+    members = np.eye(labels.max() + 1)[labels]
+    sizes = members.sum(axis=0)
+    centroids = (members.T @ points) / sizes[:, None]
+    spread = members.T @ np.linalg.norm(points - centroids[labels], axis=1) / sizes
+    distances = np.linalg.norm(centroids[:, None] - centroids, axis=2)
+    rounding = ROUNDING * np.abs(points).max()
+    distances[distances <= rounding] = np.inf
+    if spread.max() <= rounding:
+        return 0.0
+    return float(((spread[:, None] + spread) / distances).max(axis=1).mean())
+
+
+def _position(network: Network, layer: str) -> int:
+    """Where the output of a layer is."""
+    outputs = [output for _, output in network.layers]
+    if layer == "initial":
+        strided = [position for position, node in enumerate(network.nodes) if "strides" in node.config]
+        return next((output for output in outputs if strided and output >= strided[0]), outputs[0])
+    if not layer.isdecimal() or int(layer) >= len(outputs):
+        raise ValueError(f"layer: expected initial or a number from 0 to {len(outputs) - 1}, found {layer}")
+    return outputs[int(layer)]
+
+
+def _features(network: Network, inputs: Array, position: int, pool: int) -> Array:
+    """Outputs of a layer with the maximum over windows, (n, ...)."""
+    *sides, _ = network.shape(position)
+
+    def run(images: Any) -> Any:
+        features = network.run({INPUT: images}, [position])[0]
+        if not sides or min(sides) < pool:
+            return features
+        window = [pool] * len(sides)
+        return tf.nn.pool(features, window, "MAX", strides=window, padding="VALID")
+
+    compiled = network.compiled(("pooled", position, pool), run, network.spec(INPUT))
+    size = network.batch_size
+    return np.concatenate([compiled(inputs[i : i + size]).numpy() for i in range(0, len(inputs), size)])

@@ -1,0 +1,38 @@
+"""From what is written on a command line to a measure."""
+
+import ast
+import functools
+from typing import Any
+
+from baselines.core.measure import MEASURES, Complexity
+
+
+def load(specification: str) -> Complexity:
+    """Return the measure `name` or `name:parameter=value,...` as a function of (model, dataset).
+
+    Raises:
+        KeyError: there is no such measure.
+        ValueError: there is no such parameter, or its value is of another type than the default.
+    """
+    name, _, rest = specification.partition(":")
+    found = MEASURES[name]
+    given = dict(_parameter(part, found.parameters) for part in rest.split(",") if part)
+    return functools.partial(found.function, **given)
+
+
+def _parameter(part: str, known: dict[str, Any]) -> tuple[str, Any]:
+    name, _, text = part.partition("=")
+    if name not in known:
+        raise ValueError(f"{name}: expected one of {', '.join(known) or 'no parameters'}")
+    default = known[name]
+    if isinstance(default, str):
+        return name, text
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError) as error:
+        raise ValueError(f"{name}: expected a value such as {default!r}, found {text!r}") from error
+    if isinstance(default, float) and type(value) is int:
+        value = float(value)
+    if default is not None and type(value) is not type(default):
+        raise ValueError(f"{name}: expected {type(default).__name__}, found {text}")
+    return name, value

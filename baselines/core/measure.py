@@ -1,0 +1,86 @@
+"""What is known about a measure without running it, and how one is made of a function."""
+
+import functools
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from baselines.core.subject import Subject, subject_of
+from baselines.core.unavailable import MeasureUnavailable
+
+#: `measure(model, dataset, **parameters)`: a finite float, larger for a larger predicted generalization gap.
+Complexity = Callable[..., float]
+
+
+class Need(StrEnum):
+    """What a measure looks at beyond the trained weights."""
+
+    DATA = "data"  #: training examples, in forward passes
+    LABELS = "labels"
+    GRADIENTS = "gradients"
+    INITIAL_WEIGHTS = "initial weights"
+    HELD_OUT = "held-out data"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure of the library.
+
+    A measure leaves the model as it found it, runs every layer in inference mode, and returns the same value
+    for the same seeds.
+    """
+
+    name: str
+    family: str
+    meaning: str  #: one line for people
+    formula: str  #: symbols are those of docs/measures.md
+    source: str  #: paper, or the code that defines it
+    cost: str  #: F and B are one forward and one backward pass over the examples that it looks at
+    needs: frozenset[Need]
+    function: Complexity = field(repr=False, compare=False)  #: called with (model, dataset, **parameters)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Names of the parameters with their defaults."""
+        found = inspect.signature(self.function).parameters.values()
+        return {p.name: p.default for p in found if p.kind is p.KEYWORD_ONLY}
+
+
+#: All measures by name, in the order of the catalogue.
+MEASURES: dict[str, Measure] = {}
+
+
+def measure(
+    *, family: str, meaning: str, formula: str, source: str, cost: str, needs: set[Need] | None = None,
+    name: str | None = None,
+) -> Callable[[Callable[..., float]], Complexity]:  # fmt: skip
+    """Make a measure of a function of a `Subject` and keyword parameters, and put it into `MEASURES`.
+
+    What is returned takes `(model, dataset, **parameters)`. The name is the function's unless it is given.
+    """
+
+    def register(compute: Callable[..., float]) -> Complexity:
+        label = name or compute.__name__
+
+        @functools.wraps(compute)
+        def complexity(model: Any, dataset: Any, **parameters: Any) -> float:
+            value = float(compute(subject_of(model, dataset), **parameters))
+            if not math.isfinite(value):
+                raise FloatingPointError(f"{label} came out as {value}")
+            return value
+
+        own = [p for p in inspect.signature(compute).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        positional = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_ONLY) for n in ("model", "dataset")]
+        complexity.__signature__ = inspect.Signature([*positional, *own])  # type: ignore[attr-defined]
+        if label in MEASURES:
+            raise ValueError(f"two measures are named {label}")
+        MEASURES[label] = Measure(label, family, meaning, formula, source, cost, frozenset(needs or ()), complexity)
+        return complexity
+
+    return register
+
+
+__all__ = ["MEASURES", "Complexity", "Measure", "MeasureUnavailable", "Need", "Subject", "measure"]

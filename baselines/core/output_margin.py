@@ -1,0 +1,38 @@
+"""The output margin gamma: one number for all margins of a training set."""
+
+import numpy as np
+
+from baselines.core.outputs import logits, margins
+from baselines.core.subject import Subject, shared
+
+
+@shared
+def output_margin(subject: Subject, *, n_samples: int = 10_000, percentile_method: str = "kth", seed: int = 0) -> float:
+    """Gamma, the 10th percentile of the margins: negative if more than a tenth of the answers is wrong.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples, n.
+        percentile_method: "kth" is the max(1, floor(n / 10))-th smallest margin, "linear" lies between two.
+        seed: draws the examples.
+
+    Raises:
+        ValueError: another `percentile_method`.
+    """
+    sample, answers = logits(subject, n_samples, seed)
+    found = margins(answers, sample.labels)
+    if percentile_method == "linear":
+        return float(np.percentile(found, 10))
+    if percentile_method != "kth":
+        raise ValueError(f"percentile_method: expected kth or linear, found {percentile_method}")
+    rank = max(1, len(found) // 10)
+    return float(np.partition(found, rank - 1)[rank - 1])
+
+
+def positive_margin(
+    subject: Subject, *, n_samples: int = 10_000, percentile_method: str = "kth", margin_floor: float = 1e-6,
+    parity_abs: bool = False, seed: int = 0,
+) -> float:  # fmt: skip
+    """Gamma for logarithms and divisions: at least `margin_floor`; with `parity_abs` its absolute value first."""
+    found = output_margin(subject, n_samples=n_samples, percentile_method=percentile_method, seed=seed)
+    return max(abs(found) if parity_abs else found, margin_floor)

@@ -1,0 +1,42 @@
+"""What a network answers on training examples; measures of one network ask it once."""
+
+import numpy as np
+
+from baselines.core.sample import Array, Sample
+from baselines.core.subject import Subject, shared
+
+
+@shared
+def logits(subject: Subject, n_samples: int, seed: int) -> tuple[Sample, Array]:
+    """Draw examples; returns them with their logits (n, classes), float32."""
+    sample = subject.sample(n_samples, seed)
+    return sample, subject.network.outputs(sample.inputs)[0]
+
+
+def log_probabilities(answers: Array) -> Array:
+    """Logarithms of the probabilities (n, classes), float64, of logits (n, classes)."""
+    from scipy.special import log_softmax  # here: listing the measures must not wait for it
+
+    found: Array = log_softmax(answers.astype(np.float64), axis=1)
+    return found
+
+
+def cross_entropies(answers: Array, labels: Array) -> Array:
+    """Cross-entropy in nats (n,), float64, of logits (n, classes)."""
+    found: Array = -log_probabilities(answers)[np.arange(len(labels)), labels]
+    return found
+
+
+def margins(answers: Array, labels: Array) -> Array:
+    """Logit of the true class less the largest other one (n,), float64; negative where the answer is wrong."""
+    rows = np.arange(len(labels))
+    others = answers.astype(np.float64)
+    true = others[rows, labels]
+    others[rows, labels] = -np.inf
+    found: Array = true - others.max(axis=1)
+    return found
+
+
+def accuracy(answers: Array, labels: Array) -> float:
+    """Fraction of logits (n, classes) whose largest is the true class'."""
+    return float(np.mean(answers.argmax(axis=1) == labels))

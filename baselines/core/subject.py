@@ -1,0 +1,107 @@
+"""What a measure is about: a trained network and its training data, and what has been found out about them.
+
+Asked for several measures of one network, everything that they share (forward passes, spectra, margins) is
+computed once: inside `sharing()` the same model and dataset are the same `Subject`.
+"""
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from baselines.network import Network, fold_batch_norm, read_nodes
+from baselines.core.sample import Sample, draw, read_examples
+from baselines.core.unavailable import MeasureUnavailable
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Subject:
+    """A trained network and its training data. What is expensive is computed when it is first asked for."""
+
+    def __init__(self, model: Any, dataset: Any) -> None:
+        self.model, self.dataset = model, dataset
+        self.found: dict[Any, Any] = {}  #: what `shared` functions returned
+
+    @functools.cached_property
+    def network(self) -> Network:
+        """A copy of the network with its layers as they are, but activations apart and without final softmax."""
+        return Network(read_nodes(self.model))
+
+    @functools.cached_property
+    def folded(self) -> Network:
+        """The same with batch normalization folded into the weights: what measures of weights look at."""
+        return Network(fold_batch_norm(read_nodes(self.model)))
+
+    @functools.cached_property
+    def folded_at_start(self) -> Network:
+        """`folded` with the weights that training began with; raises `MeasureUnavailable` without them."""
+        return Network(fold_batch_norm(read_nodes(self.model, self.initial_weights)))
+
+    @property
+    def initial_weights(self) -> list[Any]:
+        """The arrays that training began with, in the order of `get_weights()`."""
+        initial = getattr(self.model, "initial_weights", None)
+        if initial is None:
+            raise MeasureUnavailable("needs the initial weights, which this model lacks")
+        return list(initial)
+
+    @functools.cached_property
+    def examples(self) -> Sample:
+        """The whole training set."""
+        return read_examples(self.dataset)
+
+    def sample(self, number: int, seed: int = 0, *, by_class: bool = False) -> Sample:
+        """Draw examples of the training set; the same numbers give the same examples."""
+        return _sample(self, number, seed, by_class=by_class)
+
+
+def shared(compute: Callable[Concatenate[Subject, P], R]) -> Callable[Concatenate[Subject, P], R]:
+    """Make a function of a subject and hashable arguments remember what it returned for them."""
+
+    @functools.wraps(compute)
+    def remembered(subject: Subject, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        key = (compute, args, tuple(sorted(kwargs.items())))
+        if key not in subject.found:
+            subject.found[key] = compute(subject, *args, **kwargs)
+        found: R = subject.found[key]
+        return found
+
+    return remembered
+
+
+@shared
+def _sample(subject: Subject, number: int, seed: int, *, by_class: bool) -> Sample:
+    return draw(subject.examples, number, seed, by_class=by_class)
+
+
+_current: list[Subject] | None = None
+
+
+@contextmanager
+def sharing() -> Iterator[None]:
+    """Within it the measures of one model share their work; the model must not change meanwhile."""
+    global _current
+    before, _current = _current, []
+    try:
+        yield
+    finally:
+        _current = before
+
+
+def share() -> None:
+    """Share from now on, until the process ends."""
+    global _current
+    _current = [] if _current is None else _current
+
+
+def subject_of(model: Any, dataset: Any) -> Subject:
+    """Return the subject of a model and a dataset, within `sharing()` always the same one."""
+    for subject in _current or ():
+        if subject.model is model and subject.dataset is dataset:
+            return subject
+    subject = Subject(model, dataset)
+    if _current is not None:
+        _current.append(subject)
+    return subject

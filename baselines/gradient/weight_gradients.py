@@ -1,0 +1,171 @@
+"""Gradients of the loss at the end of training, with respect to weights and to inputs.
+
+Once the training set is fitted the loss' gradients are tiny, and differ between networks by orders of magnitude: hence
+a `log_` form of each. Batch normalization is folded; weights are kernels and biases.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.measure import Need, measure
+from baselines.network import INPUT
+from baselines.network.per_example import cross_entropies, per_example
+from baselines.core.outputs import logits
+from baselines.core.sample import Array
+from baselines.core.subject import Subject, shared
+
+_NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
+_JIANG = "Jiang et al. 2019, arXiv 1912.02178, appendix C"
+_LIANG = "Liang et al. 2019, arXiv 1711.01530"
+
+#: What is added before a logarithm.
+TINY = 1e-30
+
+#: Share of a forward pass' batch that is run with gradients.
+SHARE = 4
+
+
+@shared
+def weight_gradients(subject: Subject, n_samples: int, seed: int, label: str = "true") -> tuple[Array, Array, float]:
+    """Return |g_i|^2 (n,), <w, g_i> (n,) and |mean g_i|^2, g_i the gradient of one example's cross-entropy.
+
+    Labels are the `true` ones, or drawn from the `model`'s own probabilities.
+
+    Raises:
+        ValueError: another `label`.
+        MeasureUnavailable: a layer whose gradients cannot be taken apart.
+    """
+    network, sample = subject.folded, subject.sample(n_samples, seed)
+    labels = sample.labels if label == "true" else _drawn(subject, n_samples, seed, label)
+    run = network.compiled(
+        "per example",
+        lambda *batch: per_example(network, *batch),
+        network.spec(INPUT),
+        tf.TensorSpec((None,), tf.int32),
+    )
+    size = max(network.batch_size // SHARE, 8)
+    parts = [run(sample.inputs[i : i + size], labels[i : i + size]) for i in range(0, len(sample), size)]
+    squares, products = (np.concatenate([part[k].numpy() for part in parts]).astype(np.float64) for k in (0, 1))
+    mean = np.sum([part[2].numpy() for part in parts], axis=0, dtype=np.float64) / len(sample)
+    return squares, products, float(np.square(mean).sum())
+
+
+def _drawn(subject: Subject, n_samples: int, seed: int, label: str) -> Array:
+    if label != "model":
+        raise ValueError(f"label: expected true or model, found {label}")
+    _, answers = logits(subject, n_samples, seed)
+    noise = np.random.default_rng(seed).gumbel(size=answers.shape)
+    drawn: Array = (answers + noise).argmax(axis=1).astype(np.int32)
+    return drawn
+
+
+def _gradient_measure(
+    name: str, meaning: str, formula: str, source: str, compute: Callable[[Subject, int, int], float]
+) -> None:
+    """Register a measure of gradients, and its logarithm."""
+
+    @measure(name=name, meaning=meaning, formula=formula, source=source, cost="1 B", needs=_NEEDS)
+    def plain(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+        """Range: [0, inf)."""
+        return compute(subject, n_samples, seed)
+
+    @measure(
+        name=f"log_{name}", meaning=f"logarithm: {meaning}", formula=f"ln({formula} + 1e-30)",
+        source=source, cost="1 B", needs=_NEEDS,
+    )  # fmt: skip
+    def logarithm(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+        """At least ln 1e-30."""
+        return math.log(compute(subject, n_samples, seed) + TINY)
+
+
+def _noise(subject: Subject, n_samples: int, seed: int) -> float:
+    squares, _, mean_square = weight_gradients(subject, n_samples, seed)
+    return max(float(squares.mean()) - mean_square, 0.0)  # only rounding makes it negative
+
+
+_gradient_measure(
+    "gradient_norm", "squared norm of the loss' gradient over the training set", "|E g|^2", _JIANG,
+    lambda subject, n, seed: weight_gradients(subject, n, seed)[2],
+)  # fmt: skip
+_gradient_measure(
+    "gradient_noise_final", "variance of the loss' gradient over examples", "E |g_i - E g|^2",
+    "Jiang et al. 2019, arXiv 1912.02178, eq. 66", _noise,
+)  # fmt: skip
+_gradient_measure(
+    "fisher_rao_norm", "Fisher-Rao norm of the weights", "sqrt(E <w, g_i>^2)", _LIANG,
+    lambda subject, n, seed: math.sqrt(float(np.square(weight_gradients(subject, n, seed)[1]).mean())),
+)  # fmt: skip
+
+
+@measure( meaning="trace of the empirical Fisher matrix", formula="E |g_i|^2", source=_LIANG, cost="1 B",
+    needs=_NEEDS,
+)  # fmt: skip
+def fisher_trace(subject: Subject, *, n_samples: int = 2048, label: str = "true", seed: int = 0) -> float:
+    """Mean squared norm of single examples' gradients. Range: [0, inf).
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples.
+        label: "true", or "model" for labels drawn from the model's own probabilities.
+        seed: draws examples and labels.
+    """
+    return float(weight_gradients(subject, n_samples, seed, label)[0].mean())
+
+
+@measure( meaning="logarithm: trace of the empirical Fisher matrix", formula="ln(E |g_i|^2 + 1e-30)",
+    source=_LIANG, cost="1 B", needs=_NEEDS,
+)  # fmt: skip
+def log_fisher_trace(subject: Subject, *, n_samples: int = 2048, label: str = "true", seed: int = 0) -> float:
+    """Logarithm of `fisher_trace`, whose parameters it has."""
+    return math.log(float(weight_gradients(subject, n_samples, seed, label)[0].mean()) + TINY)
+
+
+@shared
+def input_gradients(subject: Subject, n_samples: int, seed: int) -> Array:
+    """Norms (n,) of the gradients of single examples' cross-entropies with respect to the input."""
+    network, sample = subject.network, subject.sample(n_samples, seed)
+
+    def norms(images: object, labels: object) -> object:
+        with tf.GradientTape() as tape:
+            tape.watch(images)
+            answers = network.logits(images)
+            loss = tf.reduce_sum(cross_entropies(answers, labels))
+        slopes = tape.gradient(loss, images)
+        return tf.norm(tf.reshape(slopes, (tf.shape(slopes)[0], -1)), axis=1)
+
+    run = network.compiled("input gradients", norms, network.spec(INPUT), tf.TensorSpec((None,), tf.int32))
+    size = network.batch_size
+    parts = [run(sample.inputs[i : i + size], sample.labels[i : i + size]) for i in range(0, len(sample), size)]
+    found: Array = np.concatenate([part.numpy() for part in parts]).astype(np.float64)
+    return found
+
+
+_gradient_measure(
+    "input_gradient_norm", "norm of the loss' gradient with respect to the input", "E |d l / d x|_2",
+    "Novak et al. 2018, arXiv 1802.08760", lambda subject, n, seed: float(input_gradients(subject, n, seed).mean()),
+)  # fmt: skip
+
+
+@measure( meaning="change of the logits under noise on the input",
+    formula="E |f(x + eta) - f(x)|^2 / E |f|^2, eta ~ N(0, tau^2 I)", source="Forouzesh et al. 2021, arXiv 2010.02074",
+    cost="2 F", needs={Need.DATA},
+)  # fmt: skip
+def sensitivity_output_change(
+    subject: Subject, *, relative_noise: float = 0.01, n_samples: int = 10_000, seed: int = 0
+) -> float:
+    """Relative change of the logits. Range: [0, inf); 0 where all logits are 0.
+
+    Args:
+        subject: the network and its training data.
+        relative_noise: tau in units of the standard deviation of the inputs.
+        n_samples: training examples.
+        seed: draws examples and noise.
+    """
+    sample, answers = logits(subject, n_samples, seed)
+    noise = np.random.default_rng(seed).standard_normal(sample.inputs.shape, np.float32)
+    moved = subject.network.outputs(sample.inputs + np.float32(relative_noise * sample.inputs.std()) * noise)[0]
+    power = float(np.square(answers, dtype=np.float64).mean())
+    return float(np.square(moved - answers, dtype=np.float64).mean()) / power if power else 0.0

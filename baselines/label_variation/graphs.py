@@ -1,0 +1,65 @@
+"""Graphs of nearest neighbours among representations, and how much a signal on them varies."""
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.sample import Array
+
+#: Similarities that differ by less, in units of their type's precision, count as equal: rounding must not choose
+#: among equal neighbours.
+ROUNDING = 32
+
+
+def cosines(representations: Array) -> Array:
+    """Cosine similarities (n, n) of representations (n, ...); one that is 0 is similar to itself only."""
+    found, _ = _products(representations)
+    np.fill_diagonal(found, 1)
+    return found
+
+
+def squared_distances(representations: Array) -> Array:
+    """Squared Euclidean distances (n, n), in [0, 4], of representations scaled to length 1; those of 0 stay at 0."""
+    found, lengths = _products(representations)
+    np.fill_diagonal(found, lengths)
+    found *= -2
+    found += lengths + lengths.T
+    return np.maximum(found, 0, out=found)
+
+
+def _products(representations: Array) -> tuple[Array, Array]:
+    """Inner products (n, n) of representations scaled to length 1, and lengths (n, 1), 1 or 0; types stay."""
+    rows = representations.reshape(len(representations), -1)
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = rows / np.where(norms > 0, norms, 1)
+    return _product(rows, rows.T), (norms > 0).astype(rows.dtype)
+
+
+def neighbours(similarities: Array, k: int) -> Array:
+    """Adjacency (n, n), bool: to row i belong the k others that are most similar to i, and all that tie with them."""
+    last = min(k, len(similarities) - 1)  # each is most similar to itself
+    threshold = -np.partition(-similarities, last, axis=1)[:, last, None]
+    found: Array = similarities >= threshold - ROUNDING * np.finfo(similarities.dtype).eps
+    np.fill_diagonal(found, False)
+    return found
+
+
+def normalized_variation(adjacency: Array, signal: Array) -> float:
+    """tr(Y' L Y) of a signal Y (n, c), with L = I - D^-1/2 A D^-1/2 and D the sums of the rows of A.
+
+    A node without neighbours adds its own |y|^2.
+    """
+    degrees = adjacency.sum(axis=1, dtype=np.float64)
+    scaled = signal / np.sqrt(np.maximum(degrees, 1))[:, None]
+    return float((signal**2).sum() - (scaled * _product(adjacency.astype(np.float64), scaled)).sum())
+
+
+def variation(weights: Array, signal: Array) -> float:
+    """tr(Y' L Y) of a signal Y (n, c), with L = D - A, symmetric A (n, n), and D the sums of its rows."""
+    weights = weights.astype(np.float64)
+    return float(((signal**2).sum(axis=1) * weights.sum(axis=1)).sum() - (signal * _product(weights, signal)).sum())
+
+
+def _product(left: Array, right: Array) -> Array:
+    """Matrix product, in TensorFlow's threads: NumPy's own would wait for those, for longer than it takes."""
+    found: Array = tf.matmul(left, right).numpy()
+    return found

@@ -1,0 +1,145 @@
+"""Distances of training examples from the decision boundary, measured in the input and in hidden layers.
+
+Jiang et al. 2018 (arXiv 1810.00113): the first-order distance of example x with class i from the best other class j
+at layer l is (f_i - f_j) / |d (f_i - f_j) / d x^l|; it is normalized by the layer's total variation over examples.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.network import INPUT, Network
+from baselines.core.sample import Array
+from baselines.core.subject import Subject, shared
+
+_JIANG = "Jiang et al. 2018, arXiv 1810.00113"
+_NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
+
+#: Gradients are taken to be at least this long, and total variations at least this large.
+SHORTEST, STILL = 1e-6, 1e-12
+
+#: Hidden layers that are looked at, beside the input.
+HIDDEN = 3
+
+
+#: What belongs to the weight layer before it.
+_BELONGING = {"Activation", "BatchNormalization", "ELU", "LeakyReLU", "PReLU", "ReLU"}
+
+
+def hidden_positions(network: Network) -> list[int]:
+    """Where hidden representations are: behind each weight layer but the last, its normalization and activation."""
+    return [_end(network, place) for place in network.weight_nodes[:-1]]
+
+
+def _end(network: Network, place: int) -> int:
+    """The last of the nodes that follow one after the other and belong to the weight layer at `place`."""
+    behind = [number for number, node in enumerate(network.nodes) if place in node.sources]
+    belongs = len(behind) == 1 and network.nodes[behind[0]].kind in _BELONGING
+    return _end(network, behind[0]) if belongs else place
+
+
+def chosen_positions(network: Network) -> tuple[int, ...]:
+    """The input and three hidden layers at even distances; of fewer some are taken twice."""
+    hidden = hidden_positions(network)
+    if not hidden:
+        raise MeasureUnavailable("needs a hidden layer, which this network lacks")
+    return INPUT, *(hidden[i] for i in np.linspace(0, len(hidden) - 1, HIDDEN).round().astype(int))
+
+
+@shared
+def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed: int) -> tuple[Array, Array]:
+    """Return first-order distances (layers, n), negative where the answer is wrong, and total variations (layers,).
+
+    Distances of examples without a gradient, in a dead network, are NaN.
+    """
+    network, sample = subject.network, subject.sample(n_samples, seed)
+    run = network.compiled(
+        ("layer margins", positions),
+        lambda images, labels: _margins(network, positions, images, labels),
+        network.spec(INPUT),
+        tf.TensorSpec((None,), tf.int32),
+    )
+    size = max(network.batch_size // 2, 8)
+    found, sums, squares = [], [], []
+    for i in range(0, len(sample), size):
+        margin, lengths, total, square = run(sample.inputs[i : i + size], sample.labels[i : i + size])
+        lengths = lengths.numpy().astype(np.float64)
+        found.append(np.where(lengths > 0, margin.numpy() / np.maximum(lengths, SHORTEST), np.nan))
+        sums.append([array.numpy() for array in total])
+        squares.append([array.numpy() for array in square])
+    means = [np.sum(parts, axis=0) / len(sample) for parts in zip(*sums, strict=True)]
+    powers = [np.sum(parts, axis=0) / len(sample) for parts in zip(*squares, strict=True)]
+    variations = [max(float((power - mean**2).sum()), STILL) for mean, power in zip(means, powers, strict=True)]
+    return np.concatenate(found, axis=1), np.array(variations)
+
+
+def output_margins(logits: Any, labels: Any) -> Any:
+    """Logit of the true class less the largest other one (n,), differentiable."""
+    is_true = tf.one_hot(labels, logits.shape[-1], True, False, dtype=tf.bool)
+    true = tf.reduce_sum(tf.where(is_true, logits, 0.0), axis=1)
+    return true - tf.reduce_max(tf.where(is_true, logits.dtype.min, logits), axis=1)
+
+
+def _margins(network: Network, positions: tuple[int, ...], images: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
+    """Margins (n,), lengths of their gradients (layers, n), and sums and sums of squares of every layer's features."""
+    with tf.GradientTape() as tape:
+        tape.watch(images)
+        *layers, logits = network.run({INPUT: images}, [*positions, network.output])
+        margin = output_margins(logits, labels)
+    slopes = tape.gradient(margin, layers)
+    flat = [tf.reshape(slope, (tf.shape(slope)[0], -1)) for slope in slopes]
+    exact = [tf.cast(layer, tf.float64) for layer in layers]  # a variance is a small difference of large sums
+    sums = [tf.reduce_sum(layer, axis=0) for layer in exact]
+    squares = [tf.reduce_sum(tf.square(layer), axis=0) for layer in exact]
+    return margin, tf.stack([tf.norm(slope, axis=1) for slope in flat]), sums, squares
+
+
+def normalized(subject: Subject, n_samples: int, seed: int) -> Array:
+    """Distances (layers, n) over the square root of the layer's total variation, of correctly classified examples."""
+    found, variations = distances(subject, chosen_positions(subject.network), n_samples, seed)
+    kept = found[:, (np.nan_to_num(found, nan=-1) >= 0).all(axis=0)]
+    if not kept.size:
+        raise MeasureUnavailable("needs examples that are classified correctly and have a gradient, which are lacking")
+    scaled: Array = kept / np.sqrt(variations)[:, None]
+    return scaled
+
+
+def signature(values: Array) -> Array:
+    """Lower fence, quartiles and upper fence (5,) of the values: fences are 1.5 interquartile ranges away at most."""
+    low, middle, high = np.percentile(values, [25, 50, 75])
+    reach = 1.5 * (high - low)
+    return np.array([max(values.min(), low - reach), low, middle, high, min(values.max(), high + reach)])
+
+
+@measure( meaning="minus the mean logarithm of the distances' statistics, over layers",
+    formula="-mean over layers and their five statistics of ln max(statistic, 1e-9)", source=_JIANG, cost="1 F and 1 B",
+    needs=_NEEDS,
+)  # fmt: skip
+def layer_margin_log_mean(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """From the signatures of the input's and three hidden layers' normalized distances."""
+    signatures = np.array([signature(values) for values in normalized(subject, n_samples, seed)])
+    return -float(np.log(np.maximum(signatures, 1e-9)).mean())
+
+
+def _layer_margin(statistic: str, layer: int) -> None:
+    where = "in the input" if layer == 0 else f"in hidden layer {layer} of 3"
+    what = {"q1": "lower quartile", "median": "median", "mean": "mean"}[statistic]
+
+    @measure(
+        name=f"layer_margin_{statistic}_l{layer}", source=_JIANG, cost="1 F and 1 B", needs=_NEEDS,
+        meaning=f"minus the {what} of the examples' distances from the boundary {where}",
+        formula=f"-{statistic} of (f_i - f_j) / |d (f_i - f_j) / d x^{layer}| / sqrt(total variation of x^{layer})",
+    )  # fmt: skip
+    def layer_margin(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+        """Of correctly classified examples; hidden layers are three at even distances. Range: (-inf, 0]."""
+        values = normalized(subject, n_samples, seed)[layer]
+        return -float(
+            values.mean() if statistic == "mean" else np.percentile(values, {"q1": 25, "median": 50}[statistic])
+        )
+
+
+for _layer in range(HIDDEN + 1):
+    for _statistic in ("q1", "median", "mean"):
+        _layer_margin(_statistic, _layer)

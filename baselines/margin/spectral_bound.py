@@ -1,0 +1,53 @@
+"""The spectral generalization bound of convolutional networks with its constants."""
+
+import math
+
+import numpy as np
+
+from baselines.core.output_margin import positive_margin
+from baselines.core.measure import Need
+from baselines.norm.magnitude import JIANG
+from baselines.norm.terms import Terms, log_prod, log_sum_of_ratios, norm_measure
+from baselines.core.sample import Array
+from baselines.size.counts import side
+
+_FORMULA = (
+    "ln((prod_i S_i sum_j {} / S_j (84 B sum_i k_i sqrt(c_i) + sqrt(ln(4 n^2 d)))^2 + ln(m / delta)) / gamma^2), "
+    "inputs of side n and norm <= B, windows of side k_i, c_i channels"
+)
+
+
+@norm_measure(
+    meaning="spectral bound that looks at the distance from the initial weights",
+    formula=_FORMULA.format("|W_j - W0_j|_F^2"),
+    source=JIANG + "25",
+    margin=positive_margin,
+    needs={Need.INITIAL_WEIGHTS},
+    spectral=True,
+)
+def log_spec_init(terms: Terms, *, delta: float = 0.01) -> float:
+    """Logarithm of the bound, m times. Range: (-inf, inf)."""
+    return _bound(terms, terms.fro_change, delta)
+
+
+@norm_measure(
+    meaning="spectral bound that looks at the norm of the weights",
+    formula=_FORMULA.format("F_j"),
+    source=JIANG + "26",
+    margin=positive_margin,
+    spectral=True,
+)
+def log_spec_orig(terms: Terms, *, delta: float = 0.01) -> float:
+    """Logarithm of the bound, m times. Range: (-inf, inf)."""
+    return _bound(terms, terms.fro, delta)
+
+
+def _bound(terms: Terms, norms: Array, delta: float) -> float:
+    examples = terms.subject.examples
+    rows = examples.inputs.reshape(len(examples), -1)
+    largest = math.sqrt(np.einsum("nf,nf->n", rows, rows).max())
+    widths = sum(math.sqrt(math.prod(layer.window) * layer.channels) for layer in terms.layers)
+    pixels = side(terms.subject.network) ** 2
+    constant = 84 * largest * widths + math.sqrt(math.log(4 * pixels * terms.depth))
+    main = log_prod(terms.spec) + log_sum_of_ratios(norms, terms.spec) + 2 * math.log(constant)
+    return float(np.logaddexp(main, math.log(math.log(len(examples) / delta)))) - 2 * math.log(terms.margin)

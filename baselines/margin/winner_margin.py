@@ -1,0 +1,115 @@
+"""The margin measure of the competition's winners: distances in the first layer, on augmented or mixed examples."""
+
+from typing import Any
+
+import numpy as np
+
+from baselines.margin.layer_margin import output_margins
+from baselines.core.lazy import tf
+from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.network import INPUT, Network
+from baselines.core.sample import Array, Sample
+from baselines.core.subject import Subject
+
+#: What is added to lengths and deviations.
+SMALL = 1e-7
+
+#: Examples that are augmented together.
+BATCH = 50
+
+
+@measure( meaning="minus the mean margin in the first layer, on augmented examples",
+    formula="-E (f_y - f_j) / (|d (f_y - f_j) / d x^1| + 1e-7) / (sqrt(trimmed mean of variances) + 1e-7)",
+    source="Natekar and Sharma 2020, arXiv 2012.02775", cost="1 F and 1 B",
+    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
+)  # fmt: skip
+def layer_margin_winner(subject: Subject, *, n_samples: int = 500, data: str = "augmented", seed: int = 0) -> float:
+    """Misclassified examples count with their negative margin.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples.
+        data: "augmented" (mirror, hue, saturation, brightness, contrast, crop) or "mixup" (means of two of a class).
+        seed: draws examples, changes and partners.
+
+    Raises:
+        ValueError: other `data`.
+    """
+    from scipy.stats import trim_mean
+
+    network, sample = subject.network, subject.sample(n_samples, seed)
+    if data not in ("augmented", "mixup"):
+        raise ValueError(f"data: expected augmented or mixup, found {data}")
+    images = augmented(sample.inputs, seed) if data == "augmented" else mixed(sample, seed)
+    place = network.layers[_first(network)][1]
+    run = network.compiled(
+        ("winner margins", place),
+        lambda images, labels: _margins(network, place, images, labels),
+        network.spec(INPUT),
+        tf.TensorSpec((None,), tf.int32),
+    )
+    parts = [run(images[i : i + BATCH], sample.labels[i : i + BATCH]) for i in range(0, len(sample), BATCH)]
+    distances, features = (np.concatenate([part[k].numpy() for part in parts]).astype(np.float64) for k in (0, 1))
+    deviation = np.sqrt(trim_mean(features.reshape(len(features), -1).var(axis=0), 0.05)) + SMALL
+    return -float(distances.mean() / deviation)
+
+
+def _first(network: Network) -> int:
+    """The first layer of the model that has filters or units."""
+    for number, (_, output) in enumerate(network.layers):
+        nodes = [output, *(network.nodes[output].sources if output != INPUT else ())]
+        if any(place != INPUT and network.nodes[place].has_kernel for place in nodes):
+            return number
+    raise MeasureUnavailable("needs a layer with filters or units, which this network lacks")
+
+
+def _margins(network: Network, place: int, images: Any, labels: Any) -> tuple[Any, Any]:
+    with tf.GradientTape() as tape:
+        tape.watch(images)
+        features, logits = network.run({INPUT: images}, [place, network.output])
+        margin = output_margins(logits, labels)
+    slopes = tape.gradient(margin, features)
+    lengths = tf.norm(tf.reshape(slopes, (tf.shape(slopes)[0], -1)), axis=1)
+    return margin / (lengths + SMALL), features
+
+
+def mixed(sample: Sample, seed: int) -> Array:
+    """Means of every example and another of its class; of itself where the class has no other."""
+    rng = np.random.default_rng(seed)
+    partners = np.arange(len(sample))
+    for label in np.unique(sample.labels):
+        members = rng.permutation(np.flatnonzero(sample.labels == label))
+        partners[members] = np.roll(members, 1)
+    middle: Array = (sample.inputs + sample.inputs[partners]) / 2
+    return middle
+
+
+def augmented(images: Array, seed: int) -> Array:
+    """Change images (n, height, width, channels) as the winners did, each batch by draws of its own.
+
+    Only images of three channels or more have a hue and a saturation; a fourth channel stays.
+    """
+    if images.ndim != 4:
+        raise MeasureUnavailable(
+            f"needs images (height, width, channels), which inputs of shape {images.shape[1:]} are not"
+        )
+    rng = np.random.default_rng(seed)
+    batches = [_augmented(images[i : i + BATCH], rng) for i in range(0, len(images), BATCH)]
+    return np.concatenate(batches)
+
+
+def _augmented(images: Array, rng: np.random.Generator) -> Array:
+    mirrored = rng.random(len(images)) < 0.5
+    colours = np.where(mirrored[:, None, None, None], images[:, :, ::-1], images)[..., :3]
+    if colours.shape[-1] == 3:
+        colours = tf.image.adjust_saturation(
+            tf.image.adjust_hue(colours, rng.uniform(-0.05, 0.05)), rng.uniform(0.6, 1.2)
+        )
+    colours = tf.image.adjust_contrast(
+        tf.image.adjust_brightness(colours, rng.uniform(-0.05, 0.05)), rng.uniform(0.7, 1.0)
+    )
+    changed = np.concatenate([np.asarray(colours), images[..., 3:]], axis=-1)
+    if rng.random() < 0.5:
+        crop = tf.image.central_crop(changed, rng.uniform(0.85, 0.99))
+        changed = np.asarray(tf.image.resize(crop, images.shape[1:3]))
+    return changed.astype(np.float32)

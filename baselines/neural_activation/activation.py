@@ -1,0 +1,194 @@
+"""Cognitive neural activation: how the use of deep layers goes with the complexity of the input.
+
+For an image x, alpha(x) is the entropy of its pixels, and beta(x) the slope of a layer's summed
+pre-activations over the layer's depth; see activation_curve.py.
+"""
+
+import numpy as np
+
+from baselines.neural_activation.area import area_between
+from baselines.neural_activation.curve import activity, augmented, correlation, input_entropies, slopes
+from baselines.core.measure import Need, measure
+from baselines.core.outputs import log_probabilities, margins
+from baselines.core.sample import Array, Sample
+from baselines.core.subject import Subject, shared
+
+_PAPER = "Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML)"
+_STANDS_IN = "an augmented copy is the surrogate of held-out images"
+
+
+@measure(
+    meaning="minus the correlation of the input's entropy with the slope of activations over depth",
+    formula="-corr(alpha, beta)",
+    source=_PAPER + ", eq. 2",
+    cost="F",
+    needs={Need.DATA},
+)
+def cna(
+    subject: Subject, *, include_output_layer: bool = False, n_bins: int = 1000, n_samples: int = 10_000, seed: int = 0
+) -> float:
+    """Minus Pearson's correlation of alpha and beta over examples. Range: [-1, 1]; 0 if one of them is constant.
+
+    Args:
+        subject: the network and its training data.
+        include_output_layer: count the last weight layer, too; the authors' code does not.
+        n_bins: of the histogram of pixels.
+        n_samples: training examples.
+        seed: draws the examples.
+
+    Raises:
+        MeasureUnavailable: fewer than two layers count.
+    """
+    beta = slopes(_training(subject, n_samples, seed)[1], include_output_layer)
+    return -correlation(_entropies(subject, n_bins, n_samples, seed), beta)
+
+
+@measure(
+    meaning=f"area between the curves of slope over entropy for training and held-out images; {_STANDS_IN}",
+    formula="int |beta_train - beta_heldout| d alpha",
+    source=_PAPER + ", eq. 5",
+    cost="2 F",
+    needs={Need.DATA},
+)
+def cna_area(
+    subject: Subject, *, surrogate: str = "augment", include_output_layer: bool = False, n_bins: int = 1000,
+    parity_polygon: bool = False, n_samples: int = 10_000, seed: int = 0,
+) -> float:  # fmt: skip
+    """Area between the curves (alpha, beta) of training images and of what stands in for held-out ones. Range: [0, 1].
+
+    The paper compares with held-out data. A measure is given none, so a surrogate is used: the training images
+    mirrored, shifted and with noise. As in the paper, alpha is that of an image before augmentation.
+    With held-out data at hand, take `area_between` of two `activation_curve.curve`s.
+
+    Args:
+        subject: the network and its training data.
+        surrogate: what stands in for held-out data: "augment".
+        include_output_layer: count the last weight layer, too; the authors' code does not.
+        n_bins: of the histogram of pixels.
+        parity_polygon: the area of a polygon whose lobes cancel, as in the authors' code.
+        n_samples: training examples.
+        seed: draws the examples and how they are augmented.
+
+    Raises:
+        MeasureUnavailable: fewer than two layers count.
+        ValueError: another `surrogate`.
+    """
+    return _area(subject, surrogate, include_output_layer, n_bins, parity_polygon, n_samples, seed)
+
+
+@measure(
+    meaning=f"cna_area times the network's margin; {_STANDS_IN}",
+    formula="gamma_m int |beta_train - beta_heldout| d alpha",
+    source=_PAPER + ", eq. 7",
+    cost="2 F",
+    needs={Need.DATA, Need.LABELS},
+)
+def cna_margin(
+    subject: Subject, *, statistic: str = "max", space: str = "probabilities", surrogate: str = "augment",
+    include_output_layer: bool = False, n_bins: int = 1000, parity_polygon: bool = False, n_samples: int = 10_000,
+    seed: int = 0,
+) -> float:  # fmt: skip
+    """`cna_area` times the margin gamma_m, as the paper has it. Range: [-1, 1] for margins of probabilities.
+
+    The margin of networks that fit their training set is about 1, so this is about `cna_area`.
+
+    Args:
+        subject: the network and its training data.
+        statistic: of the margins of single examples: "max", the largest of a tenth of the examples, or "p10",
+            the 10th percentile of all.
+        space: margins are differences of "probabilities" or of "logits".
+        surrogate: what stands in for held-out data: "augment".
+        include_output_layer: count the last weight layer, too; the authors' code does not.
+        n_bins: of the histogram of pixels.
+        parity_polygon: the area of a polygon whose lobes cancel, as in the authors' code.
+        n_samples: training examples.
+        seed: draws the examples and how they are augmented.
+
+    Raises:
+        MeasureUnavailable: fewer than two layers count.
+        ValueError: another `statistic`, `space` or `surrogate`.
+    """
+    area = _area(subject, surrogate, include_output_layer, n_bins, parity_polygon, n_samples, seed)
+    return area * _margin(subject, statistic, space, n_samples, seed)
+
+
+@measure(
+    meaning=f"cna_area over the network's margin; {_STANDS_IN}",
+    formula="int |beta_train - beta_heldout| d alpha / gamma_m",
+    source=_PAPER + ", eq. 5 and 6",
+    cost="2 F",
+    needs={Need.DATA, Need.LABELS},
+)
+def cna_area_over_margin(
+    subject: Subject, *, statistic: str = "max", space: str = "probabilities", margin_floor: float = 1e-6,
+    surrogate: str = "augment", include_output_layer: bool = False, n_bins: int = 1000, parity_polygon: bool = False,
+    n_samples: int = 10_000, seed: int = 0,
+) -> float:  # fmt: skip
+    """`cna_area` over the margin gamma_m, the usual way to scale by a margin. Range: [0, 1 / margin_floor].
+
+    Args:
+        subject: the network and its training data.
+        statistic: of the margins of single examples: "max", the largest of a tenth of the examples, or "p10",
+            the 10th percentile of all.
+        space: margins are differences of "probabilities" or of "logits".
+        margin_floor: smallest margin, in the place of smaller and negative ones.
+        surrogate: what stands in for held-out data: "augment".
+        include_output_layer: count the last weight layer, too; the authors' code does not.
+        n_bins: of the histogram of pixels.
+        parity_polygon: the area of a polygon whose lobes cancel, as in the authors' code.
+        n_samples: training examples.
+        seed: draws the examples and how they are augmented.
+
+    Raises:
+        MeasureUnavailable: fewer than two layers count.
+        ValueError: another `statistic`, `space` or `surrogate`.
+    """
+    area = _area(subject, surrogate, include_output_layer, n_bins, parity_polygon, n_samples, seed)
+    return area / max(_margin(subject, statistic, space, n_samples, seed), margin_floor)
+
+
+@shared
+def _training(subject: Subject, n_samples: int, seed: int) -> tuple[Sample, Array, Array]:
+    """Training examples with the network's activity."""
+    sample = subject.sample(n_samples, seed)
+    return sample, *activity(subject.network, sample.inputs)
+
+
+@shared
+def _entropies(subject: Subject, n_bins: int, n_samples: int, seed: int) -> Array:
+    images = subject.sample(n_samples, seed).inputs
+    return input_entropies(images, n_bins, (float(images.min()), float(images.max())))
+
+
+@shared
+def _augmented_sums(subject: Subject, n_samples: int, seed: int) -> Array:
+    rng = np.random.default_rng(seed).spawn(1)[0]  # the sample was drawn with the seed itself
+    return activity(subject.network, augmented(subject.sample(n_samples, seed).inputs, rng))[0]
+
+
+@shared
+def _area(
+    subject: Subject, surrogate: str, include_output_layer: bool, n_bins: int, parity_polygon: bool, n_samples: int,
+    seed: int,
+) -> float:  # fmt: skip
+    if surrogate != "augment":
+        raise ValueError(f"surrogate: expected augment, found {surrogate}")
+    alpha = _entropies(subject, n_bins, n_samples, seed)
+    sums = _training(subject, n_samples, seed)[1], _augmented_sums(subject, n_samples, seed)
+    trained, heldout = ((alpha, slopes(some, include_output_layer)) for some in sums)
+    return area_between(trained, heldout, parity_polygon=parity_polygon)
+
+
+def _margin(subject: Subject, statistic: str, space: str, n_samples: int, seed: int) -> float:
+    """The network's margin gamma_m."""
+    sample, _, logits = _training(subject, n_samples, seed)
+    if space not in ("probabilities", "logits"):
+        raise ValueError(f"space: expected probabilities or logits, found {space}")
+    answers = logits.astype(np.float64)
+    found = margins(np.exp(log_probabilities(answers)) if space == "probabilities" else answers, sample.labels)
+    tenth = max(len(found) // 10, 1)
+    if statistic == "max":
+        return float(found[:tenth].max())  # examples are in random order
+    if statistic != "p10":
+        raise ValueError(f"statistic: expected max or p10, found {statistic}")
+    return float(np.partition(found, tenth - 1)[tenth - 1])

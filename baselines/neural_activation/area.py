@@ -1,0 +1,90 @@
+"""Area between two curves that are given as scattered points: how differently a network behaves on two data sets.
+
+A curve is a pair of arrays (n,): where its points are (alpha), and their values (beta).
+"""
+
+import numpy as np
+
+from baselines.core.sample import Array
+
+Curve = tuple[Array, Array]
+
+#: Points over which running means are taken; a quarter of all if there are few.
+WINDOW = 25
+
+#: Places at which curves are compared.
+N_PLACES = 100
+
+
+def area_between(first: Curve, second: Curve, *, parity_polygon: bool = False) -> float:
+    """Area between two curves, smoothed, as a part of the box around both. Range: [0, 1].
+
+    What lies above one curve and what lies below it adds up, where both curves have values; if that is nowhere,
+    the area is 1. It is 0 if the box has none. Positive affine changes of all alphas, or of all betas, do not
+    change it, nor does the order of points or curves.
+
+    Args:
+        first: (alpha, beta), arrays (n,).
+        second: (alpha, beta), arrays of any other length.
+        parity_polygon: as in the authors' code, take alpha as a function of beta, and the area of the polygon
+            that leads along one curve and back along the other; lobes on both sides of a crossing cancel.
+
+    Source: Gain and Siegelmann 2020, eq. 5, which leaves smoothing and scale open.
+    """
+    curves = smoothed(*first), smoothed(*second)
+    alphas, betas = (_in_unit([curve[axis] for curve in curves]) for axis in (0, 1))
+    if not np.any(alphas[0]) and not np.any(alphas[1]):  # all of the same alpha
+        return 0.0
+    one, other = zip(alphas, betas, strict=True)
+    return _polygon(one, other) if parity_polygon else _absolute(one, other)
+
+
+def smoothed(alpha: Array, beta: Array) -> Curve:
+    """Running means over both coordinates in the order of alpha; points of the same alpha are one, with their mean."""
+    places, member = np.unique(np.asarray(alpha, np.float64), return_inverse=True)
+    values = np.bincount(member, beta) / np.bincount(member)
+    width = max(min(WINDOW, len(places) // 4), 1)
+    return _running_mean(places, width), _running_mean(values, width)
+
+
+def _running_mean(values: Array, width: int) -> Array:
+    means: Array = np.lib.stride_tricks.sliding_window_view(values, width).mean(axis=1)
+    return means
+
+
+def _in_unit(arrays: list[Array]) -> list[Array]:
+    """Arrays scaled together to [0, 1]; all 0 if they are constant."""
+    low, high = min(map(np.min, arrays)), max(map(np.max, arrays))
+    return [(array - low) / (high - low) if high > low else np.zeros_like(array) for array in arrays]
+
+
+def _absolute(first: Curve, second: Curve) -> float:
+    low, high = max(first[0][0], second[0][0]), min(first[0][-1], second[0][-1])
+    if low >= high:
+        return 1.0
+    places = np.linspace(low, high, N_PLACES)
+    difference = np.interp(places, *first) - np.interp(places, *second)
+    return _absolute_integral(places, difference)
+
+
+def _absolute_integral(places: Array, values: Array) -> float:
+    """Integral of the absolute value of a function that is linear between places."""
+    left, right = values[:-1], values[1:]
+    doubled = np.abs(left) + np.abs(right)  # trapezia
+    crosses = left * right < 0
+    np.divide(left**2 + right**2, doubled, where=crosses, out=doubled)  # pairs of triangles
+    return float(np.sum(np.diff(places) * doubled) / 2)
+
+
+def _polygon(first: Curve, second: Curve) -> float:
+    forth, back = _by_value(first), _by_value(second)
+    x, y = (np.concatenate([a, b[::-1]]) for a, b in zip(forth, back, strict=True))
+    return float(abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) / 2)
+
+
+def _by_value(curve: Curve) -> Curve:
+    """Places in the range of beta, and alpha there."""
+    order = np.argsort(curve[1], kind="stable")
+    alpha, beta = curve[0][order], curve[1][order]
+    places = np.linspace(beta[0], beta[-1], N_PLACES)
+    return places, np.interp(places, beta, alpha)

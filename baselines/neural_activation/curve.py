@@ -1,0 +1,117 @@
+"""What a network's activity is plotted against: the curve of slopes beta over entropies alpha.
+
+For an image x, alpha(x) is the entropy of its pixels, and beta(x) the slope of a layer's summed
+pre-activations over the layer's depth.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.measure import MeasureUnavailable
+from baselines.network import INPUT, Network
+from baselines.core.sample import Array
+
+#: Images whose pixels are counted at once.
+_CHUNK = 256
+
+# What stands in for held-out images: training images, mirrored at random, shifted and with noise.
+SHIFT = 4  #: pixels, at most
+NOISE = 0.05  #: standard deviation, as a part of the range of the pixels
+
+
+def curve(
+    network: Network, images: Array, *, value_range: tuple[float, float], include_output_layer: bool = False,
+    n_bins: int = 1000,
+) -> tuple[Array, Array]:  # fmt: skip
+    """Entropies alpha (n,) and slopes beta (n,) of images (n, ...)."""
+    return input_entropies(images, n_bins, value_range), slopes(activity(network, images)[0], include_output_layer)
+
+
+def input_entropies(images: Array, n_bins: int, value_range: tuple[float, float]) -> Array:
+    """Entropy of each image's pixels in nats (n,), from a histogram over `value_range`.
+
+    Values outside of the range count as its ends. Range: [0, ln n_bins].
+    """
+    low, high = value_range
+    scale = n_bins / (high - low) if high > low else 0.0
+    pixels = images.reshape(len(images), -1)
+    return np.concatenate(
+        [_chunk_entropies(pixels[i : i + _CHUNK], n_bins, low, scale) for i in range(0, len(pixels), _CHUNK)]
+    )
+
+
+def _chunk_entropies(pixels: Array, n_bins: int, low: float, scale: float) -> Array:
+    bins = np.clip((pixels - low) * scale, 0, n_bins - 1).astype(np.int64)
+    bins += np.arange(len(pixels))[:, None] * n_bins
+    counts = np.bincount(bins.reshape(-1), minlength=len(pixels) * n_bins).reshape(len(pixels), n_bins)
+    shares = counts / pixels.shape[1]
+    found: Array = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1)
+    return found
+
+
+def activity(network: Network, images: Array) -> tuple[Array, Array]:
+    """Sums of each weight layer's pre-activations (n, d), in forward order, and logits (n, classes)."""
+
+    def run(batch: Any) -> Any:
+        *found, logits = network.run({INPUT: batch}, [*network.weight_nodes, network.output])
+        sums = [tf.reduce_sum(values, axis=list(range(1, len(values.shape)))) for values in found]
+        return tf.stack(sums, axis=1), logits
+
+    compiled = network.compiled("activity", run, network.spec(INPUT))
+    size = network.batch_size
+    batches = [compiled(images[i : i + size]) for i in range(0, len(images), size)]
+    sums, logits = (np.concatenate([part.numpy() for part in parts]) for parts in zip(*batches, strict=True))
+    return sums.astype(np.float64), logits
+
+
+def slopes(sums: Array, include_output_layer: bool) -> Array:
+    """Slope (n,) of the line fitted to sums (n, d) of layers 1, ..., d.
+
+    Raises:
+        MeasureUnavailable: there are fewer than two layers to fit a line to.
+    """
+    counted = sums if include_output_layer else sums[:, :-1]
+    depth = counted.shape[1]
+    if depth < 2:
+        which = "two weight layers" if include_output_layer else "two weight layers before the last"
+        raise MeasureUnavailable(f"needs {which}, which this network lacks")
+    centred = np.arange(depth) - (depth - 1) / 2
+    found: Array = counted @ (centred / np.sum(centred**2))
+    return found
+
+
+def correlation(first: Array, second: Array) -> float:
+    """Pearson's correlation of arrays (n,); 0 if one of them is constant, but for rounding."""
+    if _is_constant(first) or _is_constant(second):
+        return 0.0
+    return float(np.corrcoef(first, second)[0, 1])
+
+
+def _is_constant(values: Array) -> bool:
+    return bool(np.ptp(values) <= 1e-12 * np.abs(values).max())
+
+
+def augmented(images: Array, rng: np.random.Generator) -> Array:
+    """Images (n, height, width, channels) mirrored at random, shifted by up to `SHIFT` pixels, and with noise.
+
+    What is shifted in is the mirror image of what is there. Inputs of other shapes get the noise alone.
+    """
+    noise = np.asarray(rng.standard_normal(images.shape, dtype=np.float32))
+    noise *= NOISE * np.ptp(images)
+    if images.ndim == 4:
+        number, height, width, _ = images.shape
+        rows, columns = _shifted(height, number, rng), _shifted(width, number, rng)
+        columns = np.where(rng.random((number, 1)) < 0.5, columns, columns[:, ::-1])
+        images = images[np.arange(number)[:, None, None], rows[:, :, None], columns[:, None, :]]
+    noise += images
+    return noise
+
+
+def _shifted(size: int, number: int, rng: np.random.Generator) -> Array:
+    """Where the pixels of an axis come from (number, size), beyond the ends reflected."""
+    most = min(SHIFT, size - 1)
+    places = np.abs(np.arange(size) + rng.integers(-most, most + 1, (number, 1)))
+    reflected: Array = (size - 1) - np.abs((size - 1) - places)
+    return reflected

@@ -1,0 +1,79 @@
+"""Spectral norm of a convolution as the layer does it, with its own padding and strides."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.norm.linear_map import LinearMap
+from baselines.network import INPUT, Network, Nodes
+
+#: Maps of up to so many inputs are written out as matrices.
+SMALL = 128
+
+#: Relative error at which the iteration ends.
+TOLERANCE = 1e-4
+
+#: Settings of a convolution that say what it does.
+_SETTINGS = ("kernel_size", "strides", "padding", "dilation_rate", "depth_multiplier", "data_format")
+
+
+def operator_norm(layer: LinearMap, seed: int = 0) -> float:
+    """Largest singular value of a convolution, by Lanczos' iteration on its product with its adjoint.
+
+    The iteration is power iteration that makes use of all its steps, so it needs fewer.
+    """
+    return max(_norm(Network(alone), seed) for alone in _alone(layer))
+
+
+def _alone(layer: LinearMap) -> Iterator[Nodes]:
+    """The layer without its bias as a network of its own, or one for every group of its channels."""
+    node, groups = layer.node, layer.kernel
+    if node.kind.startswith(("Depthwise", "Separable")):
+        config = {name: node.config[name] for name in _SETTINGS if name in node.config} | {"use_bias": False}
+        kernel = np.moveaxis(groups[..., 0, :], 0, -2)  # all channels at once
+        yield _network(node.kind.replace("Separable", "Depthwise"), config, kernel, layer, channels=len(groups))
+        return
+    config = {**node.config, "use_bias": False, "filters": groups.shape[-1]}
+    if "groups" in config:
+        config["groups"] = 1
+    for kernel in groups:
+        stored = np.swapaxes(kernel, -1, -2) if node.kind.endswith("Transpose") else kernel
+        yield _network(node.kind, config, stored, layer, channels=kernel.shape[-2])
+
+
+def _network(kind: str, config: dict[str, Any], kernel: Any, layer: LinearMap, channels: int) -> Nodes:
+    node = replace(layer.node, kind=kind, config=config, weights=(kernel,), sources=(INPUT,))
+    return Nodes((*layer.sides, channels), (node,), ())
+
+
+def _norm(network: Network, seed: int) -> float:
+    shape = network.shape(INPUT)
+    size = math.prod(shape)
+    if size <= SMALL:
+        rows = network.outputs(np.eye(size, dtype=np.float32).reshape(-1, *shape))[0]
+        return float(np.linalg.norm(rows.reshape(size, -1), 2))
+    if not any(np.any(array) for array in network.nodes[0].weights):
+        return 0.0  # where Lanczos' iteration cannot start
+    return math.sqrt(max(_largest_eigenvalue(network, size, seed), 0.0))
+
+
+def _largest_eigenvalue(network: Network, size: int, seed: int) -> float:
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    def there_and_back(inputs: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            outputs = network.logits(inputs)
+        return tape.gradient(outputs, inputs, output_gradients=outputs)
+
+    run = network.compiled("there and back", there_and_back, network.spec(INPUT))
+    shape = (1, *network.shape(INPUT))
+    product = LinearOperator(
+        (size, size), lambda vector: run(vector.reshape(shape).astype(np.float32)).numpy().ravel(), dtype=np.float32
+    )
+    start = np.random.default_rng(seed).normal(size=size).astype(np.float32)
+    return float(eigsh(product, k=1, v0=start, tol=TOLERANCE, return_eigenvectors=False)[0])

@@ -1,0 +1,98 @@
+"""Singular values and spectral norms of all layers, computed once for all measures.
+
+A convolution has three spectral norms here: that of its kernel as a matrix, which is the usual approximation;
+that of the convolution with periodic borders; and that of the layer as it is, with its padding and strides.
+They are the same for dense layers and windows of one pixel.
+"""
+
+import numpy as np
+
+from baselines.norm.fourier_norm import fourier_norm, gram
+from baselines.norm.linear_map import LinearMap, changed_maps, trained_maps
+from baselines.network import INPUT
+from baselines.norm.operator_norm import operator_norm
+from baselines.core.sample import Array
+from baselines.core.subject import Subject, shared
+from baselines.core.unavailable import MeasureUnavailable
+
+
+@shared
+def singular_values(subject: Subject, change: bool = False) -> list[Array]:
+    """Singular values of every layer's kernel as a matrix; with `change`, of what training added to it.
+
+    They are roots of a Gram matrix' eigenvalues, which is many times faster than a singular value decomposition;
+    those below 1e-7 of the largest, the resolution of float32, are 0.
+    """
+    return [_singular_values(layer.matrices) for layer in _maps(subject, change)]
+
+
+def _singular_values(matrices: Array) -> Array:
+    squares = np.linalg.eigvalsh(gram(matrices)).ravel()
+    found: Array = np.sqrt(np.where(squares > 1e-14 * squares.max(), squares, 0.0))
+    return found
+
+
+@shared
+def squared_frobenius(subject: Subject, change: bool = False) -> Array:
+    """F_i (d,): squared Frobenius norms of the layers' kernels; with `change`, of what training added to them."""
+    return np.array([np.sum(np.square(layer.kernel)) for layer in _maps(subject, change)])
+
+
+@shared
+def squared_matrix_norms(subject: Subject, change: bool = False) -> Array:
+    """S_i (d,), squared, of kernels as matrices."""
+    return np.array([values.max() ** 2 for values in singular_values(subject, change)])
+
+
+@shared
+def squared_fourier_norms(subject: Subject, change: bool = False, *, fft_size: str = "layer") -> Array:
+    """S_i (d,), squared, of convolutions with periodic borders.
+
+    Args:
+        subject: the network.
+        change: look at what training added to the kernels.
+        fft_size: "layer" takes the convolution on the feature map that the layer takes in, with its stride;
+            where that does not divide the map, the layer as it is. "dataset", as Dziugaite et al. 2020 do, takes
+            it on a map of the size of the network's inputs, without stride.
+
+    Raises:
+        ValueError: another `fft_size`.
+        MeasureUnavailable: the network's inputs are no feature map of as many axes as a layer's.
+    """
+    if fft_size not in ("layer", "dataset"):
+        raise ValueError(f"fft_size: expected layer or dataset, found {fft_size}")
+    sides = subject.network.shape(INPUT)[:-1] if fft_size == "dataset" else None
+    return np.array([_fourier_norm(layer, sides) ** 2 for layer in _maps(subject, change)])
+
+
+def _fourier_norm(layer: LinearMap, of_inputs: tuple[int, ...] | None) -> float:
+    """The norm on a feature map of the inputs' sides without stride, if they are given."""
+    if layer.is_pointwise:
+        return float(_singular_values(layer.matrices).max())
+    periodic = layer.adjoint if layer.node.kind.endswith("Transpose") else layer
+    sides, strides = periodic.sides, periodic.strides
+    if of_inputs is not None:
+        sides, strides = of_inputs, (1,) * len(layer.window)
+    if len(sides) != len(layer.window):
+        raise MeasureUnavailable(
+            f"layer {layer.node.name}: fft_size=dataset needs inputs with {len(layer.window)} sides, found {len(sides)}"
+        )
+    extents = [rate * (taps - 1) + 1 for rate, taps in zip(layer.dilation, layer.window, strict=True)]
+    sides = tuple(map(max, sides, extents))
+    if any(side % stride for side, stride in zip(sides, strides, strict=True)):
+        return operator_norm(layer)
+    return fourier_norm(periodic, sides, strides)
+
+
+@shared
+def squared_operator_norms(subject: Subject, change: bool = False) -> Array:
+    """S_i (d,), squared, of the layers as they are."""
+    return np.array([_operator_norm(layer) ** 2 for layer in _maps(subject, change)])
+
+
+def _operator_norm(layer: LinearMap) -> float:
+    return float(_singular_values(layer.matrices).max()) if layer.is_pointwise else operator_norm(layer)
+
+
+def _maps(subject: Subject, change: bool) -> list[LinearMap]:
+    return changed_maps(subject) if change else trained_maps(subject)

@@ -1,0 +1,204 @@
+"""How measures are made of norms and margins: what they share, and the parameters that come with it.
+
+Symbols: d layers with kernels W_i, initially W0_i; F_i = |W_i|_F^2; S_i is the square of W_i's spectral norm,
+which there is in three variants; gamma is the output margin.
+"""
+
+import functools
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from baselines.norm.linear_map import LinearMap, changed_maps, trained_maps
+from baselines.core.output_margin import output_margin
+from baselines.core.measure import MEASURES, Complexity, Need, measure
+from baselines.core.normalization import normalized
+from baselines.core.sample import Array
+from baselines.norm.spectral import (
+    singular_values,
+    squared_fourier_norms,
+    squared_frobenius,
+    squared_matrix_norms,
+    squared_operator_norms,
+)
+from baselines.core.subject import Subject
+
+#: Squared norms below it, those of layers that are all zeros, count as this in logarithms and divisions.
+TINY = 1e-30
+
+#: Largest number whose exponential is taken: a product over layers that is larger counts as e^600.
+LARGEST_LOG = 600.0
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to take the spectral norm of a convolution."""
+
+    norms: Callable[..., Array]
+    note: str
+    cost: str
+
+
+#: The variants by the suffix that measures with them have in their names.
+VARIANTS = {
+    "": Variant(squared_matrix_norms, "", "SVD"),
+    "_fft": Variant(squared_fourier_norms, "; convolutions with periodic borders", "SVD at every frequency"),
+    "_op": Variant(squared_operator_norms, "; convolutions with their own borders", "SVD, Lanczos on convolutions"),
+}
+
+#: What the parameters mean that measures get with what they are made of.
+PARAMETERS = {
+    "delta": "probability with which the bound may fail.",
+    "fft_size": '"layer": on feature maps of the layer\'s own size; "dataset": of that of the inputs, without stride.',
+    "n_samples": "training examples that gamma is taken of.",
+    "percentile_method": 'gamma is the floor(n / 10)-th smallest of n margins ("kth"), or between two ("linear").',
+    "margin_floor": "smallest gamma, in the place of smaller and negative ones.",
+    "parity_abs": "take the absolute value of gamma first, as the code of Dziugaite et al. 2020 does.",
+    "seed": "draws the training examples.",
+    "normalization": '"dziugaite": sqrt(value / m) with m training examples, and of logarithms (value - ln m) / 2.',
+}
+
+
+class Terms:
+    """What bounds are made of, computed when it is asked for; arrays (d,) with one entry for each layer."""
+
+    def __init__(self, subject: Subject, spectral: Callable[..., Array], margin: Callable[[Subject], float]) -> None:
+        self.subject = subject
+        self._spectral, self._margin = spectral, margin
+
+    @property
+    def depth(self) -> int:
+        """Number of layers d."""
+        return len(self.layers)
+
+    @property
+    def layers(self) -> list[LinearMap]:
+        """The layers with their trained kernels."""
+        return trained_maps(self.subject)
+
+    @property
+    def changes(self) -> list[LinearMap]:
+        """The layers with W_i - W0_i."""
+        return changed_maps(self.subject)
+
+    @property
+    def singular_values(self) -> list[Array]:
+        """Those of every layer."""
+        return singular_values(self.subject)
+
+    @property
+    def fro(self) -> Array:
+        """F_i."""
+        return squared_frobenius(self.subject)
+
+    @property
+    def fro_change(self) -> Array:
+        """|W_i - W0_i|_F^2."""
+        return squared_frobenius(self.subject, True)
+
+    @property
+    def spec(self) -> Array:
+        """S_i."""
+        return self._spectral(self.subject)
+
+    @property
+    def spec_change(self) -> Array:
+        """|W_i - W0_i|_2^2."""
+        return self._spectral(self.subject, True)
+
+    @property
+    def margin(self) -> float:
+        """Gamma."""
+        return self._margin(self.subject)
+
+
+def log_prod(values: Array) -> float:
+    """Logarithm of the product."""
+    return float(np.sum(np.log(np.maximum(values, TINY))))
+
+
+def sum_of_ratios(some: Array, others: Array) -> float:
+    """sum_i some_i / others_i."""
+    return float(np.sum(some / np.maximum(others, TINY)))
+
+
+def log_sum_of_ratios(some: Array, others: Array) -> float:
+    """Logarithm of `sum_of_ratios`."""
+    return math.log(max(sum_of_ratios(some, others), TINY))
+
+
+def bounded_exp(value: float) -> float:
+    """The exponential, finite."""
+    return math.exp(min(value, LARGEST_LOG))
+
+
+def norm_measure(
+    *, meaning: str, formula: str, source: str, family: str = "norm", needs: set[Need] | None = None,
+    spectral: bool = False, margin: Callable[..., float] | None = None, normalizable: bool = True,
+) -> Callable[[Callable[..., float]], Complexity]:  # fmt: skip
+    """Make a measure of a function of `Terms`, or one for every variant of the spectral norm.
+
+    Each takes the function's own keyword parameters and those of what it is made of.
+
+    Args:
+        meaning: as in `measure`; what the variants differ in is added.
+        formula: as in `measure`.
+        source: as in `measure`.
+        family: as in `measure`.
+        needs: as in `measure`, beyond data and labels for a margin.
+        spectral: whether it uses spectral norms.
+        margin: what `Terms.margin` is, if it is used.
+        normalizable: whether it takes the parameter `normalization`.
+    """
+
+    def register(compute: Callable[..., float]) -> Complexity:
+        name = compute.__name__
+        for suffix, variant in (VARIANTS if spectral else {"": VARIANTS[""]}).items():
+            cost = ([variant.cost] if spectral else []) + (["1 F"] if margin else [])
+            measure(
+                name=name + suffix, family=family, meaning=meaning + variant.note, formula=formula, source=source,
+                cost=" and ".join(cost) or "none",
+                needs={*(needs or ()), *({Need.DATA, Need.LABELS} if margin else ())},
+            )(_of_subject(compute, variant.norms if spectral else None, margin, normalizable))  # fmt: skip
+        return MEASURES[name].function
+
+    return register
+
+
+def _of_subject(
+    compute: Callable[..., float], spectral: Callable[..., Array] | None, margin: Callable[..., float] | None,
+    normalizable: bool,
+) -> Callable[..., float]:  # fmt: skip
+    """Make a function of a subject of one of `Terms`, with the parameters of all its parts."""
+    is_log = compute.__name__.startswith("log_")
+    parts = [part for part in (compute, spectral, margin, normalized if normalizable else None) if part]
+    parameters = {name: parameter for part in parts for name, parameter in _keywords(part).items()}
+    signature = inspect.Signature([_SUBJECT, *parameters.values()])
+
+    def of_subject(subject: Subject, **given: Any) -> float:
+        signature.bind(subject, **given)
+
+        def with_options(part: Callable[..., Any]) -> Callable[..., Any]:
+            return functools.partial(part, **{name: given[name] for name in _keywords(part) if name in given})
+
+        terms = Terms(subject, with_options(spectral or squared_matrix_norms), with_options(margin or output_margin))
+        value: float = with_options(normalized)(with_options(compute)(terms), subject, is_log)
+        return value
+
+    functools.update_wrapper(of_subject, compute)
+    of_subject.__signature__ = signature  # type: ignore[attr-defined]
+    meanings = "\n".join(f"    {name}: {PARAMETERS[name]}" for name in parameters)
+    of_subject.__doc__ = f"{compute.__doc__}\n\nArgs:\n    subject: the network and its training data.\n{meanings}\n"
+    return of_subject
+
+
+_SUBJECT = inspect.Parameter("subject", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _keywords(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    found = inspect.signature(function).parameters
+    return {name: parameter for name, parameter in found.items() if parameter.kind is parameter.KEYWORD_ONLY}

@@ -1,0 +1,177 @@
+"""How a network's accuracy falls when training images are rotated, shifted, or change colours."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from baselines.perturbation_response.image_perturbation import jitter_colours, rotate, translate_x, translate_y
+from baselines.core.lazy import tf
+from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.network import INPUT
+from baselines.perturbation_response.mixing import FAMILY, SOURCE, is_right
+from baselines.perturbation_response.response_curve import gi_score, grid, mean_error
+from baselines.core.sample import Array, Sample
+from baselines.core.subject import Subject, shared
+
+
+@dataclass(frozen=True)
+class _Perturbation:
+    name: str
+    change: Callable[[Any, Any], Any]
+    low: float
+    high: float
+    meaning: str  #: what is done to images
+
+
+_PERTURBATIONS = {
+    found.name: found
+    for found in (
+        _Perturbation("rotation", rotate, -180.0, 179.0, "rotated"),
+        _Perturbation("translate_x", translate_x, -0.5, 0.5, "shifted to the side"),
+        _Perturbation("translate_y", translate_y, -0.5, 0.5, "shifted up or down"),
+        _Perturbation("color_jitter", jitter_colours, -0.25, 0.25, "changed in colour"),
+    )
+}
+
+
+@shared
+def invariance_curve(subject: Subject, name: str, magnitudes: tuple[float, ...], n_samples: int, seed: int) -> Array:
+    """Accuracies (n,) on training images changed by each of the magnitudes (n,)."""
+    sample = subject.sample(n_samples, seed)
+    accuracies: Array = _is_right(subject, name, sample, np.tile(magnitudes, (len(sample), 1))).mean(axis=0)
+    return accuracies
+
+
+def _is_right(subject: Subject, name: str, sample: Sample, magnitudes: Array) -> Array:
+    """Tell whether the network is right (n, k) about each image changed by its magnitudes (n, k)."""
+    network = subject.network
+    shape = network.shape(INPUT)
+    if len(shape) != 3:
+        raise MeasureUnavailable(f"needs images (height, width, channels), which inputs of shape {shape} are not")
+    if name == "color_jitter" and shape[-1] not in (1, 3, 4):
+        raise MeasureUnavailable(f"needs images with 1, 3 or 4 channels, which inputs of shape {shape} lack")
+    changed = 3 if shape[-1] == 4 else shape[-1]  # a fourth channel is no colour, and stays
+    black, white = (values[:changed] for values in _black_and_white(subject))
+
+    def change(magnitudes: Any, images: Any) -> Any:
+        unit = (images[..., :changed] - black) / (white - black)
+        new = _PERTURBATIONS[name].change(magnitudes, unit) * (white - black) + black
+        return tf.concat([new, images[..., changed:]], axis=-1)
+
+    return is_right(network, name, change, [sample.inputs], sample.labels, magnitudes)
+
+
+@shared
+def _black_and_white(subject: Subject) -> tuple[Array, Array]:
+    """Values of black and white (channels,): 0 and 1, or, of normalized images, the extremes of each channel."""
+    images = subject.examples.inputs
+    axes = tuple(range(images.ndim - 1))
+    black, white = images.min(axis=axes), images.max(axis=axes)
+    if black.min() >= 0 and white.max() <= 1:
+        return np.zeros_like(black), np.ones_like(white)
+    return black, np.where(white > black, white, black + 1)
+
+
+def _register_gi(perturbation: _Perturbation) -> None:
+    @measure(
+        name=f"gi_{perturbation.name}",
+        meaning=f"Gi-score: how much and how early accuracy falls when images are {perturbation.meaning}",
+        formula="1 - 2 int_0^1 int_0^t A(s) ds dt, A(t) = accuracy at magnitude low + t (high - low)",
+        source=SOURCE,
+        cost="25 F",
+        needs={Need.DATA, Need.LABELS},
+    )
+    def gi(
+        subject: Subject, *, low: float = perturbation.low, high: float = perturbation.high, n_alphas: int = 25,
+        n_samples: int = 2048, symmetric: bool = False, seed: int = 0, method: str = "trapezoid",
+    ) -> float:  # fmt: skip
+        """Gi-score of the accuracies between two magnitudes. Range: [0, 1]; 0 for a network that is always right.
+
+        Low magnitudes weigh most, so that the score is not the same for the mirrored images.
+
+        Args:
+            subject: the network and its training data, images.
+            low: lowest magnitude: degrees, share of width or height, or amount.
+            high: highest magnitude.
+            n_alphas: magnitudes, at equal distances.
+            n_samples: training examples.
+            symmetric: take the mean of the scores from 0 to `high` and from 0 to `low` instead.
+            seed: draws the examples.
+            method: "trapezoid", or "exact" for a curve of straight lines.
+        """
+
+        def score(magnitudes: Array, accuracies: Array) -> float:
+            return gi_score(magnitudes, accuracies, method)
+
+        if not symmetric:
+            magnitudes = grid(low, high, n_alphas)
+            return score(magnitudes, invariance_curve(subject, perturbation.name, tuple(magnitudes), n_samples, seed))
+        if not low < 0 < high:
+            raise ValueError(f"symmetric: expected low < 0 < high, found {low} and {high}")
+        side = n_alphas // 2 + 1
+        up, down = grid(0, high, side), -grid(0, -low, side)
+        magnitudes = np.concatenate([down[:0:-1], up])
+        accuracies = invariance_curve(subject, perturbation.name, tuple(magnitudes), n_samples, seed)
+        return (score(up, accuracies[side - 1 :]) + score(down, accuracies[side - 1 :: -1])) / 2
+
+
+def _register_mean_error(perturbation: _Perturbation) -> None:
+    @measure(
+        name=f"pr_mean_error_{perturbation.name}",
+        meaning=f"mean error over all magnitudes when images are {perturbation.meaning}",
+        formula="1 - mean over t of A(t), A(t) = accuracy at magnitude low + t (high - low)",
+        source=SOURCE,
+        cost="25 F",
+        needs={Need.DATA, Need.LABELS},
+    )
+    def pr_mean_error(
+        subject: Subject, *, low: float = perturbation.low, high: float = perturbation.high, n_alphas: int = 25,
+        n_samples: int = 2048, seed: int = 0,
+    ) -> float:  # fmt: skip
+        """1 - mean accuracy over magnitudes at equal distances. Range: [0, 1].
+
+        Args:
+            subject: the network and its training data, images.
+            low: lowest magnitude: degrees, share of width or height, or amount.
+            high: highest magnitude.
+            n_alphas: magnitudes, at equal distances.
+            n_samples: training examples.
+            seed: draws the examples.
+        """
+        magnitudes = tuple(grid(low, high, n_alphas))
+        return mean_error(invariance_curve(subject, perturbation.name, magnitudes, n_samples, seed))
+
+
+def _register_augmented_subset_error(perturbation: _Perturbation) -> None:
+    @measure(
+        name=f"augmented_subset_error_{perturbation.name}",
+        meaning=f"error on a part of the training images, each {perturbation.meaning} at random",
+        formula="1 - accuracy at magnitudes U(low, high), on m / 10 examples",
+        source=SOURCE,
+        cost="1 F",
+        needs={Need.DATA, Need.LABELS},
+    )
+    def augmented_subset_error(
+        subject: Subject, *, low: float = perturbation.low, high: float = perturbation.high, share: float = 0.1,
+        seed: int = 0,
+    ) -> float:  # fmt: skip
+        """1 - accuracy on training images that are changed by a magnitude of their own. Range: [0, 1].
+
+        Args:
+            subject: the network and its training data, images.
+            low: lowest magnitude: degrees, share of width or height, or amount.
+            high: highest magnitude.
+            share: of the training set, in (0, 1]; at least one image is taken.
+            seed: draws the examples and their magnitudes, which are uniform.
+        """
+        sample = subject.sample(max(round(share * len(subject.examples)), 1), seed)
+        rng = np.random.default_rng(seed).spawn(1)[0]  # the sample was drawn with the seed itself
+        magnitudes = rng.uniform(low, high, (len(sample), 1))
+        return mean_error(_is_right(subject, perturbation.name, sample, magnitudes))
+
+
+for _register in (_register_gi, _register_augmented_subset_error, _register_mean_error):
+    for _perturbation in _PERTURBATIONS.values():
+        _register(_perturbation)

@@ -1,0 +1,230 @@
+"""How a network's accuracy falls when training examples are mixed with others: Gi-score, Pal-score, mean error.
+
+Layer 0 is the input, layer 1 what the model's first layer puts out, its activation included.
+"""
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.network import INPUT, Network
+from baselines.perturbation_response.response_curve import gi_score, grid, mean_error, pal_score
+from baselines.core.sample import Array
+from baselines.core.subject import Subject, shared
+
+SOURCE = "Schiff et al. 2021, arXiv 2106.04765"
+#: Examples in the paper's 180 batches of 128.
+PAPER_BUDGET = 180 * 128
+
+#: Whom an example is mixed with, and which layer's outputs are mixed; layer 0 is the input.
+CURVES = [(kind, layer) for kind in ("inter", "intra") for layer in (0, 1)]
+
+
+def is_right(
+    network: Network, name: str, change: Callable[..., Any], inputs: Sequence[Array], labels: Array, magnitudes: Array,
+    position: int = INPUT,
+) -> Array:  # fmt: skip
+    """Tell for each example and each of its magnitudes whether the network's answer is right.
+
+    Args:
+        network: the network.
+        name: of the change, under which it is compiled.
+        change: a function of magnitudes (N,) and of tensors (N, ...) at `position`, as many as there are
+            inputs; returns (N, ...).
+        inputs: arrays (n, ...) that the network takes in.
+        labels: right answers (n,).
+        magnitudes: (n, k).
+        position: where the change happens.
+
+    Returns:
+        (n, k), bool.
+    """
+
+    def answers(labels: Any, magnitudes: Any, *inputs: Any) -> Any:
+        number = tf.shape(magnitudes)[1]
+        found = [network.run({INPUT: tensor}, [position])[0] for tensor in inputs]
+        changed = change(tf.reshape(magnitudes, [-1]), *[tf.repeat(tensor, number, axis=0) for tensor in found])
+        predicted = tf.argmax(network.run({position: changed}, [network.output])[0], axis=1, output_type=tf.int32)
+        return tf.equal(tf.reshape(predicted, [-1, number]), labels[:, None])
+
+    specs = [tf.TensorSpec((None,), tf.int32), tf.TensorSpec((None, None), tf.float32)]
+    specs += [network.spec(INPUT)] * len(inputs)
+    plain = tf.autograph.experimental.do_not_convert(answers)  # so that errors come out as they are
+    run = network.compiled(("is right", name, position), plain, *specs)
+    arrays = [labels, magnitudes.astype(np.float32), *inputs]
+    step = max(network.batch_size // magnitudes.shape[1], 1)
+    batches = [run(*[array[i : i + step] for array in arrays]).numpy() for i in range(0, len(labels), step)]
+    return np.concatenate(batches)
+
+
+def partners(labels: Array, kind: str, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Draw another example of the same class ("intra") or of a different class ("inter") for every example.
+
+    Returns:
+        Positions of the examples that have such a partner, and of their partners.
+
+    Raises:
+        MeasureUnavailable: there is none that has.
+    """
+    order = np.argsort(labels, kind="stable")
+    _, classes, counts = np.unique(labels[order], return_inverse=True, return_counts=True)
+    first, size = (np.cumsum(counts) - counts)[classes], counts[classes]
+    choices = size - 1 if kind == "intra" else len(labels) - size
+    has = choices > 0
+    if not has.any():
+        found = "two examples of a class" if kind == "intra" else "examples of two classes"
+        raise MeasureUnavailable(f"needs {found}, which this training set lacks")
+    step = rng.integers(np.where(has, choices, 1))
+    rank = np.arange(len(labels)) - first
+    # Around the class from the example on, or around all others from the end of its class on.
+    other = first + (rank + 1 + step) % size if kind == "intra" else (first + size + step) % len(labels)
+    return order[has], order[other[has]]
+
+
+def _mix(shares: Any, some: Any, others: Any) -> Any:
+    shares = tf.reshape(shares, [-1] + [1] * (len(some.shape) - 1))
+    return some + shares * (others - some)
+
+
+@shared
+def mixup_curve(
+    subject: Subject, kind: str, layer: int, n_alphas: int, n_samples: int, seed: int
+) -> tuple[Array, Array]:
+    """Mix examples x with partners x' as (1 - a) x + a x'; returns the shares a and the accuracies at them, (n,).
+
+    Partners within a class go up to half and half, partners of other classes do not quite; the label is that
+    of x. Each example has one partner for all shares; one whose class has no other example has none within it,
+    and is left out.
+    """
+    shares = grid(0, 0.5, n_alphas, endpoint=kind == "intra")
+    sample = subject.sample(n_samples, seed, by_class=True)
+    rng = np.random.default_rng(seed).spawn(1)[0]  # the sample was drawn with the seed itself
+    some, others = partners(sample.labels, kind, rng)
+    network = subject.network
+    position = INPUT if layer == 0 else network.layers[0][1]
+    mixed = sample.inputs[some], sample.inputs[others]
+    repeated = np.broadcast_to(shares, (len(some), n_alphas))
+    return shares, is_right(network, "mixup", _mix, mixed, sample.labels[some], repeated, position).mean(axis=0)
+
+
+def _register_gi(kind: str, layer: int) -> None:
+    @measure(
+        name=f"gi_{kind}_l{layer}",
+        meaning=f"Gi-score: how early accuracy falls when {_mixing(kind, layer)}",
+        formula=f"1 - 2 int_0^1 int_0^t A(s) ds dt, {_accuracy(layer)}",
+        source=SOURCE,
+        cost="11 F",
+        needs={Need.DATA, Need.LABELS},
+    )
+    def gi(
+        subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, paper_budget: bool = False, seed: int = 0,
+        method: str = "trapezoid",
+    ) -> float:  # fmt: skip
+        """Gi-score of a mixup curve. Range: [0, 1]; 0 for a network that is always right.
+
+        Args:
+            subject: the network and its training data.
+            n_alphas: magnitudes, at equal distances.
+            n_samples: training examples.
+            paper_budget: take the 23,040 examples of the paper instead.
+            seed: draws the examples and their partners.
+            method: "trapezoid", or "exact" for a curve of straight lines.
+        """
+        number = _number(n_samples, paper_budget=paper_budget)
+        return gi_score(*mixup_curve(subject, kind, layer, n_alphas, number, seed), method)
+
+
+def _register_pal(
+    name: str, meaning: str, formula: str, curves: Sequence[tuple[str, int]], combine: Callable[[list[float]], float]
+) -> None:
+    @measure(
+        name=name, meaning=meaning, formula=formula, source=SOURCE, cost=f"{11 * len(curves)} F",
+        needs={Need.DATA, Need.LABELS},
+    )  # fmt: skip
+    def pal(
+        subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, paper_budget: bool = False, seed: int = 0
+    ) -> float:
+        """Minus the Pal-score of a mixup curve, or minus a combination of several. Range: (-inf, 0].
+
+        An accuracy that does not change gives -84, however low it is; one of 0 at small magnitudes gives 0.
+
+        Args:
+            subject: the network and its training data.
+            n_alphas: magnitudes, at equal distances.
+            n_samples: training examples.
+            paper_budget: take the 23,040 examples of the paper instead.
+            seed: draws the examples and their partners.
+        """
+        number = _number(n_samples, paper_budget=paper_budget)
+        return -combine([pal_score(*mixup_curve(subject, *curve, n_alphas, number, seed)) for curve in curves])
+
+
+def _register_mean_error(kind: str, layer: int) -> None:
+    @measure(
+        name=f"pr_mean_error_{kind}_l{layer}",
+        meaning=f"mean error over all shares when {_mixing(kind, layer)}",
+        formula=f"1 - mean over t of A(t), {_accuracy(layer)}",
+        source=SOURCE,
+        cost="11 F",
+        needs={Need.DATA, Need.LABELS},
+    )
+    def pr_mean_error(
+        subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, paper_budget: bool = False, seed: int = 0
+    ) -> float:
+        """1 - mean accuracy on a mixup curve. Range: [0, 1].
+
+        Args:
+            subject: the network and its training data.
+            n_alphas: magnitudes, at equal distances.
+            n_samples: training examples.
+            paper_budget: take the 23,040 examples of the paper instead.
+            seed: draws the examples and their partners.
+        """
+        number = _number(n_samples, paper_budget=paper_budget)
+        return mean_error(mixup_curve(subject, kind, layer, n_alphas, number, seed)[1])
+
+
+def _number(n_samples: int, *, paper_budget: bool) -> int:
+    return PAPER_BUDGET if paper_budget else n_samples
+
+
+def _mixing(kind: str, layer: int) -> str:
+    what = "outputs of the first layer" if layer else "inputs"
+    return f"{what} are mixed with those of {'the same' if kind == 'intra' else 'another'} class"
+
+
+def _accuracy(layer: int) -> str:
+    return f"A(t) = accuracy of f from (1 - t/2) x^{layer} + t/2 x'^{layer}"
+
+
+for _kind, _layer in CURVES:
+    _register_gi(_kind, _layer)
+for _kind, _layer in CURVES:
+    _register_pal(
+        f"pal_{_kind}_l{_layer}",
+        f"minus the Pal-score: how little accuracy falls when {_mixing(_kind, _layer)}",
+        f"-int_0.4^1 C / int_0^0.1 C, C(t) = int_0^t A(s) ds, {_accuracy(_layer)}",
+        [(_kind, _layer)],
+        math.prod,
+    )
+for _kind, _layer in CURVES:
+    _register_mean_error(_kind, _layer)
+_register_pal(
+    "pal_intra_l0_x_l1",
+    "minus the product of the Pal-scores within classes of inputs and of the first layer's outputs",
+    "-Pal_intra_l0 Pal_intra_l1",
+    [("intra", 0), ("intra", 1)],
+    math.prod,
+)
+_register_pal(
+    "pal_inter_plus_intra_l0",
+    "minus the mean of the Pal-scores between classes and within them, of inputs",
+    "-(Pal_inter_l0 + Pal_intra_l0) / 2",
+    [("inter", 0), ("intra", 0)],
+    statistics.fmean,
+)

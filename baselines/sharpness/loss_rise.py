@@ -1,0 +1,59 @@
+"""Sharpness by how much the training loss rises close to the trained weights. Batch normalization is folded."""
+
+from baselines.core.lazy import tf
+from baselines.core.measure import Need, measure
+from baselines.sharpness.scales import N_STEPS, STEP_TO_RADIUS, weight_space
+from baselines.core.subject import Subject
+
+
+@measure(
+    meaning="rise of the training loss in a small box around the weights, in percent",
+    formula="100 (max_{|u_i| <= eps (|w_i| + 1)} L(w + u) - L(w)) / (1 + L(w))",
+    source="Keskar et al. 2017, arXiv 1609.04836, eq. 4, by ascent along the gradient's sign",
+    cost="21 B",
+    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
+)
+def keskar_sharpness(subject: Subject, *, epsilon: float = 1e-3, n_samples: int = 2048, seed: int = 0) -> float:
+    """Largest relative rise of the mean cross-entropy L that 20 full-batch steps meet in the box. Range: [0, inf).
+
+    Args:
+        subject: the network and its training data.
+        epsilon: size of the box: kernels and biases w change by at most epsilon (|w| + 1).
+        n_samples: training examples on which the loss is measured.
+        seed: draws the examples.
+    """
+    space = weight_space(subject, n_samples, seed)
+    radii = epsilon * (tf.abs(space.trained) + 1)
+    point, losses = space.trained, []
+    with space.network.restoring():
+        for _ in range(N_STEPS + 1):
+            loss, slope = space.gradient(point)
+            losses.append(loss)
+            point = point + STEP_TO_RADIUS * radii * tf.sign(slope)
+            point = tf.clip_by_value(point, space.trained - radii, space.trained + radii)
+    return 100 * (max(losses) - losses[0]) / (1 + losses[0])
+
+
+@measure(
+    meaning="rise of the training loss by one step of a given length along its gradient",
+    formula="L(w + rho g / |g|) - L(w), g the gradient of L",
+    source="Foret et al. 2021, arXiv 2010.01412",
+    cost="1 B + 1 F",
+    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
+)
+def sam_sharpness(subject: Subject, *, rho: float = 0.05, n_samples: int = 2048, seed: int = 0) -> float:
+    """Rise of the mean cross-entropy along its full-batch gradient in kernels and biases. Range: (-inf, inf).
+
+    About rho |g| if rho is small; 0 where the gradient vanishes.
+
+    Args:
+        subject: the network and its training data.
+        rho: length of the step.
+        n_samples: training examples on which the loss is measured.
+        seed: draws the examples.
+    """
+    space = weight_space(subject, n_samples, seed)
+    with space.network.restoring():
+        loss, slope = space.gradient(space.trained)
+        step = tf.math.divide_no_nan(rho * slope, tf.norm(slope))
+        return space.loss(space.trained + step) - loss

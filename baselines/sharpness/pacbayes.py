@@ -1,0 +1,203 @@
+"""PAC-Bayes measures: how much noise the weights bear, and how far training moved them.
+
+The scales sigma and sigma' of the noise are those of `perturbation.noise_scale`. Biases get noise, too, but w
+and w0, the trained and the initial weights, are kernels alone unless `include_bias`; n is their number, m that
+of the training examples. Batch normalization is folded into them. Parameters that all of them have:
+
+accuracy_drop: training accuracy that the noise may cost, in (0, 1].
+n_draws: draws of the noise, the same ones for every scale.
+n_samples: training examples on which accuracy is measured.
+seed: draws the examples and the noise.
+"""
+
+import math
+
+import numpy as np
+
+from baselines.core.measure import Need, measure
+from baselines.network import Network
+from baselines.sharpness.scales import EPSILON, noise_scale
+from baselines.core.sample import Array
+from baselines.core.subject import Subject
+
+_J19 = "Jiang et al. 2019, arXiv 1912.02178, eq."
+_COST = "<= 261 F for sigma and as much for sigma', which others share"
+_DATA = {Need.DATA, Need.LABELS}
+
+
+# The bounds, as functions of weights and scales
+
+
+def isotropic_bound(vector: Array, scale: float, m: int, factor: float = 1.0) -> float:
+    """`factor` |vector|^2 / (4 scale^2) + ln(m / scale) + 10."""
+    return factor * float(vector @ vector) / (4 * scale**2) + _confidence(scale, m)
+
+
+def magnitude_bound(prior: float, vector: Array, scale: float, m: int, epsilon: float = EPSILON) -> float:
+    """1/4 sum_i ln((epsilon^2 + prior) / (epsilon^2 + scale^2 vector_i^2)) + ln(m / scale) + 10.
+
+    `prior` and scale^2 vector_i^2, both less epsilon^2, are the variances of a prior that is the same for all
+    weights, and of the noise at each of them.
+    """
+    ratios = (epsilon**2 + prior) / (epsilon**2 + (scale * vector) ** 2)
+    return float(np.sum(np.log(ratios))) / 4 + _confidence(scale, m)
+
+
+def common_variance(vector: Array, scale: float, slack: float = 1.0) -> float:
+    """(scale^2 + `slack`) |vector|^2 / n: the prior of most magnitude-aware bounds."""
+    return (scale**2 + slack) * float(np.mean(vector**2))
+
+
+def _confidence(scale: float, m: int) -> float:
+    return math.log(m / scale) + 10
+
+
+# Their vectors
+
+
+def trained(subject: Subject, include_bias: bool) -> Array:
+    """The trained weights (n,), float64."""
+    return _joined(subject.folded, include_bias)
+
+
+def moved(subject: Subject, include_bias: bool) -> Array:
+    """Trained less initial weights (n,), float64; raises `MeasureUnavailable` without initial weights."""
+    return trained(subject, include_bias) - _joined(subject.folded_at_start, include_bias)
+
+
+def _joined(network: Network, include_bias: bool) -> Array:
+    if include_bias:
+        arrays = [array for position in network.weight_nodes for array in network.nodes[position].weights]
+    else:
+        arrays = [kernel.array for kernel in network.kernels]
+    return np.concatenate([array.ravel().astype(np.float64) for array in arrays])
+
+
+# The measures
+
+
+@measure(
+    meaning="PAC-Bayes bound with a prior around the initial weights",
+    formula="|w - w0|^2 / (4 sigma^2) + ln(m / sigma) + 10",
+    source=f"{_J19} 48",
+    cost=_COST,
+    needs={*_DATA, Need.INITIAL_WEIGHTS},
+)
+def pacbayes_init(
+    subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
+    include_bias: bool = False, seed: int = 0,
+) -> float:  # fmt: skip
+    """Squared distance from the initial weights in units of sigma. Range: (9, inf)."""
+    vector = moved(subject, include_bias)
+    sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False)
+    return isotropic_bound(vector, sigma, subject.examples.population)
+
+
+@measure(
+    meaning="PAC-Bayes bound with a prior around zero",
+    formula="|w|^2 / (4 sigma^2) + ln(m / sigma) + 10",
+    source=f"{_J19} 49",
+    cost=_COST,
+    needs=_DATA,
+)
+def pacbayes_orig(
+    subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
+    include_bias: bool = False, seed: int = 0,
+) -> float:  # fmt: skip
+    """Squared norm of the weights in units of sigma. Range: (9, inf)."""
+    sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False)
+    return isotropic_bound(trained(subject, include_bias), sigma, subject.examples.population)
+
+
+@measure(
+    meaning="sensitivity of the training accuracy to noise on the weights",
+    formula="1 / sigma^2",
+    source=f"{_J19} 53",
+    cost=_COST,
+    needs=_DATA,
+)
+def pacbayes_flatness(
+    subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048, seed: int = 0
+) -> float:
+    """1 / sigma^2. Range: [1/4, 1e12], the ends of the search for sigma; 1/4 where no noise does harm."""
+    return noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=False) ** -2
+
+
+@measure(
+    meaning="pacbayes_init with noise in proportion to each weight",
+    formula="1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w - w0|^2 / n) / (eps^2 + sigma'^2 |w_i - w0_i|^2))"
+    " + ln(m / sigma') + 10",
+    source=f"{_J19} 56",
+    cost=_COST,
+    needs={*_DATA, Need.INITIAL_WEIGHTS},
+)
+def pacbayes_mag_init(
+    subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
+    include_bias: bool = False, seed: int = 0,
+) -> float:  # fmt: skip
+    """Magnitude-aware bound around the initial weights, eps = 0.001. Range: (9, inf)."""
+    vector = moved(subject, include_bias)
+    sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True)
+    return magnitude_bound(common_variance(vector, sigma), vector, sigma, subject.examples.population)
+
+
+@measure(
+    meaning="pacbayes_orig with noise in proportion to each weight",
+    formula="1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w|^2 / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10",
+    source=f"{_J19} 57, with w in the denominator as in the numerator",
+    cost=_COST,
+    needs=_DATA,
+)
+def pacbayes_mag_orig(
+    subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
+    include_bias: bool = False, parity_mag_orig: bool = False, seed: int = 0,
+) -> float:  # fmt: skip
+    """Magnitude-aware bound around zero, eps = 0.001. Range: (9, inf).
+
+    Args:
+        subject: the network and its training data.
+        accuracy_drop: as for all measures of this family, and so are the other ones that are not named here.
+        n_draws: as above.
+        n_samples: as above.
+        include_bias: as above.
+        parity_mag_orig: w - w0 in the denominator beside w in the numerator, as in the code of Dziugaite et
+            al. 2020; needs the initial weights. No choice of prior leads to that.
+        seed: as above.
+    """
+    vector = trained(subject, include_bias)
+    of_noise = moved(subject, include_bias) if parity_mag_orig else vector
+    sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True)
+    return magnitude_bound(common_variance(vector, sigma), of_noise, sigma, subject.examples.population)
+
+
+@measure(
+    meaning="pacbayes_mag_init with the noise that the search for sigma' made",
+    formula="1/4 sum_i ln((eps^2 + (sigma'^2 |w|^2 + |w - w0|^2) / n) / (eps^2 + sigma'^2 w_i^2))"
+    " + ln(m / sigma') + 10",
+    source="derived as eq. 56 of Jiang et al. 2019, arXiv 1912.02178, for noise in proportion to |w_i|",
+    cost=_COST,
+    needs={*_DATA, Need.INITIAL_WEIGHTS},
+)
+def pacbayes_mag_init_exact(
+    subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048,
+    include_bias: bool = False, seed: int = 0,
+) -> float:  # fmt: skip
+    """Bound around the initial weights, of noise whose variance at w_i is sigma'^2 w_i^2 + eps^2. Range: (9, inf)."""
+    change, vector = moved(subject, include_bias), trained(subject, include_bias)
+    sigma = noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True)
+    prior = common_variance(vector, sigma, slack=0.0) + float(np.mean(change**2))
+    return magnitude_bound(prior, vector, sigma, subject.examples.population)
+
+
+@measure(
+    meaning="sensitivity of the training accuracy to noise in proportion to each weight",
+    formula="1 / sigma'^2",
+    source=f"{_J19} 61",
+    cost=_COST,
+    needs=_DATA,
+)
+def pacbayes_mag_flatness(
+    subject: Subject, *, accuracy_drop: float = 0.1, n_draws: int = 10, n_samples: int = 2048, seed: int = 0
+) -> float:
+    """1 / sigma'^2. Range: [1/4, 1e12], the ends of the search for sigma'; 1/4 where no noise does harm."""
+    return noise_scale(subject, accuracy_drop, n_draws, n_samples, seed, is_relative=True) ** -2

@@ -1,0 +1,121 @@
+"""Sharpness: what the worst small change of the weights does, to the training accuracy or to the loss.
+
+The scales alpha and alpha' are those of `perturbation.box_scale`. Biases are changed, too, but w and w0, the
+trained and the initial weights, are kernels alone unless `include_bias`; n is their number, m that of the
+training examples. Batch normalization is folded into them.
+"""
+
+import math
+
+from baselines.core.measure import Need, measure
+from baselines.sharpness.pacbayes import common_variance, isotropic_bound, magnitude_bound, moved, trained
+from baselines.sharpness.scales import box_scale
+from baselines.core.sample import Array
+from baselines.core.subject import Subject
+
+_J19 = "Jiang et al. 2019, arXiv 1912.02178, eq."
+_COST = "<= 26 x 3 x (20 B of 64 examples + 1 F of 640) for alpha and as much for alpha', which others share"
+_DATA = {Need.DATA, Need.LABELS, Need.GRADIENTS}
+
+CONFIDENCE = 0.05  #: delta, the chance that a magnitude-aware bound does not hold
+
+
+# The bounds, as functions of weights and scales
+
+
+def box_bound(vector: Array, alpha: float, m: int) -> float:
+    """|vector|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10."""
+    return isotropic_bound(vector, alpha, m, math.log(2 * len(vector)))
+
+
+def magnitude_box_bound(vector: Array, alpha: float, m: int) -> float:
+    """`magnitude_bound` with the prior that (alpha^2 + 4 ln(2 n / delta)) |vector|^2 / n gives."""
+    slack = 4 * math.log(2 * len(vector) / CONFIDENCE)
+    return magnitude_bound(common_variance(vector, alpha, slack), vector, alpha, m)
+
+
+# The measures
+
+
+@measure(
+    meaning="bound from the largest harmless change of the weights, around the initial weights",
+    formula="|w - w0|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10",
+    source=f"{_J19} 51",
+    cost=_COST,
+    needs={*_DATA, Need.INITIAL_WEIGHTS},
+)
+def sharpness_init(subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0) -> float:
+    """Squared distance from the initial weights in units of alpha. Range: (9, inf)."""
+    vector = moved(subject, include_bias)
+    alpha = box_scale(subject, accuracy_drop, seed, is_relative=False)
+    return box_bound(vector, alpha, subject.examples.population)
+
+
+@measure(
+    meaning="bound from the largest harmless change of the weights, around zero",
+    formula="|w|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10",
+    source=f"{_J19} 52",
+    cost=_COST,
+    needs=_DATA,
+)
+def sharpness_orig(subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0) -> float:
+    """Squared norm of the weights in units of alpha. Range: (9, inf)."""
+    alpha = box_scale(subject, accuracy_drop, seed, is_relative=False)
+    return box_bound(trained(subject, include_bias), alpha, subject.examples.population)
+
+
+@measure(
+    meaning="sensitivity of the training accuracy to the worst change of the weights",
+    formula="1 / alpha^2",
+    source=f"{_J19} 54",
+    cost=_COST,
+    needs=_DATA,
+)
+def sharpness_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed: int = 0) -> float:
+    """1 / alpha^2. Range: [1/4, 1e12], the ends of the search for alpha; 1/4 where no change does harm."""
+    return box_scale(subject, accuracy_drop, seed, is_relative=False) ** -2
+
+
+@measure(
+    meaning="sharpness_init with changes in proportion to each weight",
+    formula="1/4 sum_i ln((eps^2 + (alpha'^2 + 4 ln(2 n / delta)) |w - w0|^2 / n) / (eps^2 + alpha'^2 |w_i - w0_i|^2))"
+    " + ln(m / alpha') + 10",
+    source=f"{_J19} 58",
+    cost=_COST,
+    needs={*_DATA, Need.INITIAL_WEIGHTS},
+)
+def sharpness_mag_init(
+    subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0
+) -> float:
+    """Magnitude-aware bound around the initial weights, eps = 0.001, delta = 0.05. Range: (9, inf)."""
+    vector = moved(subject, include_bias)
+    alpha = box_scale(subject, accuracy_drop, seed, is_relative=True)
+    return magnitude_box_bound(vector, alpha, subject.examples.population)
+
+
+@measure(
+    meaning="sharpness_orig with changes in proportion to each weight",
+    formula="1/4 sum_i ln((eps^2 + (alpha'^2 + 4 ln(2 n / delta)) |w|^2 / n) / (eps^2 + alpha'^2 w_i^2))"
+    " + ln(m / alpha') + 10",
+    source=f"{_J19} 59",
+    cost=_COST,
+    needs=_DATA,
+)
+def sharpness_mag_orig(
+    subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0
+) -> float:
+    """Magnitude-aware bound around zero, eps = 0.001, delta = 0.05. Range: (9, inf)."""
+    alpha = box_scale(subject, accuracy_drop, seed, is_relative=True)
+    return magnitude_box_bound(trained(subject, include_bias), alpha, subject.examples.population)
+
+
+@measure(
+    meaning="sensitivity of the training accuracy to the worst change in proportion to each weight",
+    formula="1 / alpha'^2",
+    source=f"{_J19} 62",
+    cost=_COST,
+    needs=_DATA,
+)
+def sharpness_mag_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed: int = 0) -> float:
+    """1 / alpha'^2. Range: [1/4, 1e12], the ends of the search for alpha'; 1/4 where no change does harm."""
+    return box_scale(subject, accuracy_drop, seed, is_relative=True) ** -2

@@ -1,0 +1,120 @@
+"""Measures that see only the architecture: all models of one architecture tie."""
+
+import math
+from collections.abc import Iterator
+from itertools import zip_longest
+
+from baselines.core.measure import Need, measure
+from baselines.network import INPUT, Network
+from baselines.core.normalization import normalized
+from baselines.core.subject import Subject
+
+_KIT = "PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976)"
+
+
+@measure(
+    meaning="number of weights in kernels",
+    formula="sum_i size(W_i)",
+    source="Jiang et al. 2019, arXiv 1912.02178, eq. 20",
+    cost="none",
+)
+def num_params(
+    subject: Subject, *, include_bias: bool = False, include_bn: bool = False, normalization: str = "none"
+) -> float:
+    """Number of weights in the kernels of all weight layers. Range: [0, inf).
+
+    Args:
+        subject: the network.
+        include_bias: count the biases of these layers, too.
+        include_bn: count the scales and shifts of batch normalization, too.
+        normalization: "dziugaite": the root of the number over that of training examples.
+    """
+    network = subject.network
+    counted = sum(kernel.array.size for kernel in network.kernels)
+    if include_bias:
+        counted = sum(array.size for place in network.weight_nodes for array in network.nodes[place].weights)
+    if include_bn:
+        norms = [node for node in network.nodes if node.kind == "BatchNormalization"]
+        counted += sum(array.size for node in norms for array in node.weights[:-2])  # without mean and variance
+    return normalized(counted, subject, False, normalization=normalization)
+
+
+@measure(family="size", meaning="number of weight layers", formula="d", source="control", cost="none")
+def depth(subject: Subject) -> float:
+    """Number of weight layers; the two kernels of a separable convolution count as two. Range: [0, inf)."""
+    return len(subject.network.kernels)
+
+
+@measure(
+    meaning="bound on the VC dimension, from depth and number of weights",
+    formula="d + 2 d ln(22 d n^2) sum_i size(W_i)",
+    source=_KIT,
+    cost="none",
+)
+def vc_dim(subject: Subject, *, image_side: int = 32) -> float:
+    """Bound on the VC dimension, with d weight layers. Range: [0, inf).
+
+    Args:
+        subject: the network.
+        image_side: n, height and width of the images in pixels. The starting kit of the competition, whose
+            formula this is, takes 32 for every task; 0 takes that of the network's inputs.
+    """
+    kernels = subject.network.kernels
+    depth = len(kernels)
+    weights = sum(kernel.array.size for kernel in kernels)
+    return depth + 2 * depth * math.log(22 * max(depth, 1) * (image_side or side(subject.network)) ** 2) * weights
+
+
+@measure(
+    meaning="bound on the VC dimension of piecewise linear networks, from units and parameters by layer",
+    formula="d + (sum_i (d - i + 1) q_i) log2(8 e sum_i i a_i log2(4 e sum_j j a_j)), q_i parameters, a_i units",
+    source="Bartlett et al. 2019, arXiv 1703.02930, as in Jiang et al. 2019, arXiv 1912.02178",
+    cost="none",
+)
+def vc_dim_piecewise_linear(subject: Subject) -> float:
+    """Bound on the VC dimension from the parameters q_i and units a_i of each layer i. Range: [0, inf).
+
+    Units are the numbers that a layer puts out, at all positions; parameters are kernels and biases.
+    """
+    layers = list(_layers(subject.network))
+    depth = len(layers)
+    capacity = sum((depth - i) * parameters for i, (parameters, _) in enumerate(layers))
+    weighted = sum(i * units for i, (_, units) in enumerate(layers, 1))
+    return depth + capacity * math.log2(8 * math.e * weighted * math.log2(4 * math.e * weighted))
+
+
+def _layers(network: Network) -> Iterator[tuple[int, int]]:
+    """Parameters and units of every layer; a bias belongs to its layer's last kernel."""
+    kernels = network.kernels
+    for kernel, following in zip_longest(kernels, kernels[1:]):
+        shape, node = kernel.array.shape, network.nodes[kernel.node]
+        is_last = following is None or following.node != kernel.node
+        bias = node.weights[-1].size if is_last and node.config["use_bias"] else 0
+        channels = math.prod(shape[-2:]) if kernel.is_depthwise else shape[-1]
+        yield kernel.array.size + bias, channels * math.prod(network.shape(kernel.node)[:-1])
+
+
+@measure(
+    meaning="generalization bound of convolutional networks, from sizes alone",
+    formula="4000 sqrt(d log2(6 d n)^3 sum_i size(W_i) / m) + sqrt(ln(1 / delta) / m)",
+    source="Jiang et al. 2019, arXiv 1912.02178, eq. 19",
+    cost="none",
+    needs={Need.DATA},
+)
+def vc_dim_conv_bound(subject: Subject, *, delta: float = 0.01) -> float:
+    """Bound on the generalization gap, for inputs of n x n pixels and m training examples. Range: [0, inf).
+
+    Args:
+        subject: the network and its training data, of which only the size matters.
+        delta: probability with which the bound may fail, in (0, 1].
+    """
+    network, m = subject.network, len(subject.examples)
+    depth = len(network.kernels)
+    weights = sum(kernel.array.size for kernel in network.kernels)
+    capacity = depth * math.log2(6 * depth * side(network)) ** 3 * weights
+    return 4000 * math.sqrt(capacity / m) + math.sqrt(math.log(1 / delta) / m)
+
+
+def side(network: Network) -> int:
+    """n, the longest side of the network's inputs in pixels; 1 if they are plain vectors."""
+    return max(network.shape(INPUT)[:-1], default=1)
