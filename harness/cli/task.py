@@ -1,4 +1,4 @@
-"""`pgdl task`: list, show and validate tasks."""
+"""`pgdl task`: list, show, validate and build tasks."""
 
 import os
 import statistics
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import options, task_build
+from harness.cli import options, task_build, task_recipes
 
 if TYPE_CHECKING:
     from harness.task.layout import TaskFiles
@@ -24,7 +24,7 @@ directory_argument = click.argument("directory", required=False, metavar="[DIR]"
 
 @click.group(name="task")
 def command() -> None:
-    """List, show and validate tasks.
+    """List, show, validate and build tasks.
 
     A task is a set of trained models, one for each combination of some hyperparameters, and the data that
     they were trained on. DIR holds tasks or is itself one; without it, --tasks is taken.
@@ -32,6 +32,7 @@ def command() -> None:
 
 
 command.add_command(task_build.command)
+command.add_command(task_recipes.command)
 
 
 @command.command(name="list")
