@@ -5,6 +5,9 @@ import contextlib
 import importlib.util
 import io
 import re
+import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,18 +45,27 @@ def sections(page: str) -> list[Section]:
 
 
 def run(section: Section) -> Iterator[tuple[str, str]]:
-    """Run the blocks in one namespace; yields what was printed and what the page says, for each block `text`."""
+    """Run Python in one namespace, and `pgdl`; yields, for each block `text`, what was printed and the text."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     printed = io.StringIO()
     for language, text in section.blocks:
         if language == "python":
             with contextlib.redirect_stdout(printed):
                 exec(compile(text, f"docs: {section.heading}", "exec"), namespace)
+        elif language == "sh":
+            printed.write("".join(_pgdl(line) for line in text.splitlines()))
         elif language == "text":
             yield printed.getvalue(), text
             printed.seek(0)
             printed.truncate()
     assert printed.getvalue() == "", "printed, and not on the page"
+
+
+def _pgdl(line: str) -> str:
+    command, *arguments = shlex.split(line, comments=True)
+    assert command == "pgdl"
+    ended = subprocess.run([sys.executable, "-m", "harness.cli", *arguments], capture_output=True, text=True)
+    return ended.stdout + ended.stderr
 
 
 def _is_there(package: str) -> bool:
