@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from harness.board.comparison import MeasureRow
-from harness.task.page import COLOUR, STYLE
+from harness.plots import COLOUR, STYLE
 
 
 def write_plot(rows: Sequence[MeasureRow], paths: Sequence[Path]) -> None:
