@@ -54,6 +54,8 @@ def command(
     Example: pgdl compare --measures norm,margin,vc_dim:image_side=8 --output tables/norms
     """
     from harness.board.comparison import compare
+    from harness.board.leaderboard import score_oracle
+    from harness.board.rounding import rounded
     from harness.cli.calls import prepare_run, record_calls
     from harness.cli.setup import UNSAFE
     from harness.cli.tables import wide_console
@@ -74,7 +76,8 @@ def command(
         console.print(UNSAFE, style="bold red", markup=False)
     console.print(f"Records: {records.name}", markup=False)
     if output is not None:
-        _write(rows, list(references), output)
+        oracle = rounded(score_oracle(references), run.withheld).score
+        _write(rows, list(references), oracle, output)
     return 1 if any(row.failures for row in rows) else 0
 
 
@@ -137,7 +140,7 @@ def _print_rows(rows: "Sequence[MeasureRow]", tasks: Sequence[str], console: "Co
         console.print(note, style="dim", markup=False, highlight=False)
 
 
-def _write(rows: "Sequence[MeasureRow]", tasks: Sequence[str], output: Path) -> None:
+def _write(rows: "Sequence[MeasureRow]", tasks: Sequence[str], oracle: float | None, output: Path) -> None:
     from harness.board.comparison_formats import to_csv, to_latex, write_parquet
     from harness.board.comparison_plot import write_plot
 
@@ -146,7 +149,7 @@ def _write(rows: "Sequence[MeasureRow]", tasks: Sequence[str], output: Path) -> 
         csv.write_text(to_csv(rows, tasks))
         tex.write_text(to_latex(rows, tasks))
         write_parquet(rows, parquet)
-        write_plot(rows, plots)
+        write_plot(rows, plots, oracle)
     except OSError as error:
         raise UserError(f"cannot be written: {error.strerror}", file=error.filename or output) from error
     click.echo(f"Written: {', '.join(map(str, (csv, tex, parquet, *plots)))}", err=True)

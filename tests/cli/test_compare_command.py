@@ -50,11 +50,12 @@ def test_a_table_over_tasks_is_printed_and_written(pgdl: Pgdl, folder: Path) -> 
     assert found["distance_from_init"][5] == "failed"
     assert found["distance_from_init"][-2:] == ["8", "EXCEPTION"]
     assert "distance_from_init: uninitialised: 8 EXCEPTION: MeasureUnavailable: needs the initial weights" in ended.out
-    assert ended.err.startswith("Written: deep/norms.csv, ")
+    assert ended.err.splitlines()[-1].startswith("Written: deep/norms.csv, ")
     assert {file.name for file in (folder / "deep").iterdir()} == {f"norms.{suffix}" for suffix in SUFFIXES}
     written = {row["measure"]: row for row in csv.DictReader((folder / "deep" / "norms.csv").read_text().splitlines())}
     assert written["num_params"]["family"] == "size"
     assert parquet.read_table(folder / "deep" / "norms.parquet").num_rows == 6
+    assert ">noisy oracle " in (folder / "deep" / "norms.svg").read_text()
     _compare_with_run_and_score(pgdl, written)
 
 
