@@ -4,6 +4,7 @@ It stands at the top of the repository, in task_data/ and submissions/. A wheel 
 pyproject.toml names; a checkout has all of it.
 """
 
+import shutil
 from pathlib import Path
 
 from harness.errors import UserError
@@ -19,6 +20,19 @@ def task_data() -> Path:
 def submissions() -> Path:
     """Return the directory of the example submissions; raises `UserError` if it is missing."""
     return _find("submissions")
+
+
+def copy_files(source: Path, target: Path) -> None:
+    """Copy what is below a directory, but for what Python compiled there: pip compiles whatever it installs.
+
+    Raises `OSError` for the first file that cannot be copied.
+    """
+    for file in sorted(source.rglob("*")):
+        name = file.relative_to(source)
+        if file.is_file() and "__pycache__" not in name.parts:
+            place = target / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, place)
 
 
 def _find(name: str) -> Path:

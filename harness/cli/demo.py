@@ -45,7 +45,8 @@ def command(directory: Path) -> None:
     try:
         models = _lay_out(directory)
     except OSError as error:
-        raise UserError(f"cannot be written: {error.strerror}", file=error.filename or directory) from error
+        file = error.filename2 or error.filename or directory
+        raise UserError(f"cannot be written: {error.strerror}", file=file) from error
     click.echo(f"Written to {directory}: a task of {models} models, and example submissions. Next:\n")
     enter = [] if directory.resolve() == Path.cwd() else [f"cd {shlex.quote(str(directory))}"]
     click.echo("\n".join(f"  {line}" for line in (*enter, *COMMANDS)))
@@ -67,13 +68,10 @@ def _require_empty(directory: Path) -> None:
 
 def _lay_out(directory: Path) -> int:
     """Write everything; returns the number of models."""
-    import shutil
-
     from harness import shipped
     from harness.task.demo import NAME, write_demo_task
 
     models = write_demo_task(shipped.task_data(), directory / "task_data")
-    compiled = shutil.ignore_patterns("__pycache__")  # pip compiles what it installs
-    shutil.copytree(shipped.submissions(), directory / "submissions", ignore=compiled)
+    shipped.copy_files(shipped.submissions(), directory / "submissions")
     (directory / "README.md").write_text(README.format(task=NAME, models=models, commands="\n".join(COMMANDS)))
     return models

@@ -1,10 +1,10 @@
 """The task of `pgdl demo`: the models of the demo task digits_nin that have three convolutions."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
+from harness.shipped import copy_files
 from harness.task.files import read_json
 from harness.task.layout import REFERENCE
 from harness.task.reference import directory_name
@@ -24,9 +24,9 @@ def write_demo_task(task_data: Path, target: Path) -> int:
     """
     models, data = task_data / "input_data" / _SOURCE, target / "input_data" / NAME
     entries = _chosen(read_json(task_data / "reference_data" / _SOURCE / REFERENCE))
-    shutil.copytree(models / "dataset_1" / "train", data / "dataset_1" / "train")
+    copy_files(models / "dataset_1" / "train", data / "dataset_1" / "train")
     for model in map(directory_name, entries):
-        shutil.copytree(models / model, data / model)
+        copy_files(models / model, data / model)
     reference = target / "reference_data" / NAME
     reference.mkdir(parents=True)
     (reference / REFERENCE).write_text(json.dumps(entries, indent=2))

@@ -1,6 +1,9 @@
 """`pgdl demo`: a small task and examples, laid out where nothing is yet."""
 
 import json
+import resource
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -90,6 +93,17 @@ def test_nothing_is_overwritten(argument: str, message: str, pgdl: Pgdl, folder:
     assert (ended.code, ended.out, ended.err) == (2, "", f"pgdl: {message}\n")
     assert [path.name for path in folder.rglob("*")] == ["full", "file"]
     assert (folder / "full" / "file").read_text() == "mine"
+
+
+def test_a_full_disk_is_one_line(folder: Path) -> None:
+    """Files may have 5,000 bytes here, as on a disk that is almost full."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "harness.cli", "demo", "there"], capture_output=True, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)),
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("pgdl: there/task_data/")
+    assert ended.stderr.endswith(": cannot be written: File too large\n")
 
 
 @pytest.mark.parametrize("command", [["check", "mine.py"], ["run", "mine.py"], ["board"], ["task", "validate"]])
