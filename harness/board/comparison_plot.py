@@ -89,5 +89,5 @@ def _mark(axes: Any, levels: dict[str, tuple[float | None, str]]) -> None:
     for height, (name, (level, style)) in enumerate(levels.items()):
         if level is not None:
             axes.axvline(level, color=INK, linestyle=style, linewidth=0.9, zorder=0.5)
-            axes.annotate(f"{name} {level:.1f}", (level, 1), xycoords=axes.get_xaxis_transform(), ha="center",
+            axes.annotate(f"{name} {level:.2f}", (level, 1), xycoords=axes.get_xaxis_transform(), ha="center",
                           xytext=(0, 2 + 10 * height), textcoords="offset points", annotation_clip=False)  # fmt: skip

@@ -60,7 +60,7 @@ def test_there_is_a_dot_for_every_measure_with_a_score(tmp_path: Path) -> None:
 
 def test_chance_and_the_oracle_are_marked_where_they_are_known(tmp_path: Path) -> None:
     texts, _ = drawn([*MANY, row("random", "control", 1.75)], tmp_path, oracle=20.71)
-    assert {"chance (random) 1.8", "noisy oracle 20.7"} <= set(texts)
+    assert {"chance (random) 1.75", "noisy oracle 20.71"} <= set(texts)
     texts, _ = drawn(MANY, tmp_path)
     assert not any("chance" in text or "oracle" in text for text in texts)
 
