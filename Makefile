@@ -30,7 +30,8 @@ pictures: demo-full ## Draw the pictures of README and docs/ anew (half an hour)
 	unsafe=$$(.ci/sandbox-option $(BIN)/python) && \
 	$(BIN)/pgdl run $(BASELINES) submissions/*/ --tasks task_data --results $(DEMO)/board.db $$unsafe
 	$(BIN)/pgdl board --tasks task_data --results $(DEMO)/board.db --format csv > $(DEMO)/board.csv
-	$(BIN)/python .ci/draw_board.py < $(DEMO)/board.csv > docs/board.svg
+	$(BIN)/python .ci/draw_board.py < $(DEMO)/board.csv > $(DEMO)/board.svg
+	cp $(DEMO)/board.svg docs/board.svg
 	cp $(DEMO)/comparison.svg docs/comparison.svg
 
 test: lint sandbox ## Set everything up and pass all checks
