@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from harness.cli.task import command as task
+from harness.cli.main import cli
 from harness.corpus.catalogue import find_recipe, recipes
 from harness.corpus.recipe import read_recipe
 from harness.errors import UserError
@@ -46,7 +46,7 @@ def test_what_is_neither_a_file_nor_a_name(argument, remedy, tmp_path, monkeypat
     assert str(refused.value) == f"{argument}: no such recipe: expected a file, or a name, found neither; {remedy}"
 
 
-def test_they_are_listed(monkeypatch):
-    listed = CliRunner().invoke(task, ["recipes"]).output.splitlines()
+def test_they_are_listed():
+    listed = CliRunner().invoke(cli, ["task", "recipes"]).output.splitlines()
     assert [line.split()[0] for line in listed[1:]] == list(recipes())
     assert listed[1].split()[:3] == ["digits_fcn_bn", "32", "digits"]
