@@ -12,6 +12,7 @@ from harness.sandbox import bubblewrap
 from harness.sandbox.cgroup import CallGroup, RunGroup
 from harness.sandbox.job import BOOTSTRAP, Job
 from harness.sandbox.limits import Limits
+from harness.sandbox.processes import Namespace, Processes, Tree
 from harness.sandbox.seccomp import filter_program
 from harness.sandbox.storage import Storage, storage_of_namespaces
 
@@ -24,8 +25,8 @@ class Body(Protocol):
     """What the harness needs of the processes behind a worker."""
 
     @property
-    def roots(self) -> tuple[int, ...]:
-        """Process ids under which all processes of the call are found."""
+    def processes(self) -> Processes:
+        """All processes of the call."""
 
     def storage(self) -> Storage:
         """What the call holds outside of its processes' memory; nothing where that is bounded by other means."""
@@ -79,17 +80,13 @@ class SandboxBody:
             if group:
                 group.close()
             raise StartError
-        self.pid = int(json.loads(described)["child-pid"])
-        self.pidfd = os.pidfd_open(self.pid)
-
-    @property
-    def roots(self) -> tuple[int, ...]:
-        """The first process of the sandbox."""
-        return (self.pid,)
+        self._pid = int(json.loads(described)["child-pid"])
+        self.pidfd = os.pidfd_open(self._pid)
+        self.processes = Namespace(self._pid)
 
     def storage(self) -> Storage:
-        """The scratch space and the sockets of the sandbox's namespaces."""
-        return storage_of_namespaces(self.pid, bubblewrap.SCRATCH)
+        """The scratch space and the sockets of the sandbox's namespaces, once these are its own."""
+        return storage_of_namespaces(self._pid, bubblewrap.SCRATCH) if self.processes.is_made() else Storage()
 
     def exit_status(self) -> int | None:
         """Bubblewrap ends as its command does."""
@@ -109,8 +106,9 @@ class SandboxBody:
         return self._process.poll() is not None
 
     def close(self) -> None:
-        """Close the process' descriptor, and the control group."""
+        """Close the process' descriptor, the namespace's /proc, and the control group."""
         os.close(self.pidfd)
+        self.processes.close()
         if self.group:
             self.group.close()
 
@@ -124,11 +122,7 @@ class PlainBody:
             env=job.environment(home=str(job.worker.parent)),
             stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, pass_fds=(control,), start_new_session=True,
         )  # fmt: skip
-
-    @property
-    def roots(self) -> tuple[int, ...]:
-        """The worker."""
-        return (self._process.pid,)
+        self.processes: Processes = Tree(self._process.pid)
 
     def storage(self) -> Storage:
         """Not looked at: its files are the user's own."""

@@ -7,9 +7,10 @@ from typing import Any
 
 from harness.sandbox.body import StartError
 from harness.sandbox.clock import Clock, Deadline
+from harness.sandbox.exhaustion import is_exhausted, weigh
 from harness.sandbox.job import Job
 from harness.sandbox.limits import MIB, Limits
-from harness.sandbox.memory import Usage, machine_is_exhausted, measure
+from harness.sandbox.memory import Usage, measure
 from harness.sandbox.outcome import Outcome
 from harness.sandbox.process import ProtocolError, Starter, WorkerProcess
 from harness.sandbox.result import TAIL, CallResult, Ended, printable, read_claim
@@ -62,6 +63,7 @@ class Call:
         self._peak = 0
         self._cpu_before = 0.0  #: processor seconds when the model was loaded
         self._when = " before the measure was called"  #: what a message adds as long as that is so
+        self._deadline: Deadline | None = None  #: of the measure that is called, or was last
         self._result = CallResult(Outcome.INFRA_ERROR)
         self.is_over = False
 
@@ -135,7 +137,7 @@ class Call:
         """The call itself, between the start and the stop of the clock."""
         self._when = ""
         started = clock.start()
-        deadline = Deadline(clock.left(), self._worker.body.kill)
+        self._deadline = deadline = Deadline(clock.left(), self._worker.body.kill)
         try:
             with deadline:
                 self._worker.send(event="go")
@@ -173,7 +175,7 @@ class Call:
             if frame is not None:
                 return _check(frame, event, timed)
             if self._worker.closed:
-                raise self._vanished(timed)
+                raise self._late(exceeded) if left() <= 0 else self._vanished(timed)
             if time.monotonic() >= look_at:
                 began = time.monotonic()
                 self._watch()
@@ -196,13 +198,29 @@ class Call:
                 self._worker.body.kill()  # at once: it grows on
                 name = " MiB" if unit == MIB else ""
                 raise Ended(outcome, f"{what} (limit {limit // unit}{name}, used {used // unit}{name}){self._when}")
-        if machine_is_exhausted():
-            raise Ended(Outcome.INFRA_ERROR, "the machine has less than 5 % of its memory left")
+        if is_exhausted():
+            self._weigh()
+
+    def _weigh(self) -> None:
+        """Find out whether this call has taken the machine's memory; raises `Ended` if it had to be ended for that."""
+        held = weigh(self._worker.end)
+        if held is None:
+            return
+        limits = self._limits
+        used = f"(limit {limits.memory_bytes // MIB} MiB, used {held // MIB} MiB)"
+        if held > limits.memory_bytes + limits.scratch_bytes + limits.shared_memory_bytes:
+            self._peak = max(self._peak, held)
+            raise Ended(Outcome.MEMORY, f"out of memory, and the machine with it {used}{self._when}")
+        raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
 
     def _look(self) -> None:
-        used = measure(self._worker.body.roots, self._limits.memory_bytes)
+        used = measure(self._worker.body.processes, self._limits.memory_bytes, self._is_late)
         self._usage = Usage(used.memory_bytes, max(used.cpu_s, self._usage.cpu_s))  # a process may be gone already
         self._peak = max(self._peak, self._usage.memory_bytes)
+
+    def _is_late(self) -> bool:
+        """Whether the clock has killed the worker: then there is nothing to be known of its memory any more."""
+        return self._deadline is not None and self._deadline.passed_at is not None
 
     def _late(self, exceeded: str | None) -> Ended:
         if exceeded is not None:

@@ -22,6 +22,7 @@ from harness.sandbox.body import SandboxBody, StartError, memory_file, new_group
 from harness.sandbox.cgroup import RunGroup
 from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
+from harness.sandbox.processes import Processes
 from harness.sandbox.seccomp import filter_program
 from harness.sandbox.storage import Storage
 
@@ -80,7 +81,11 @@ class ForkedBody:
         """Wait for the worker's process id; raises `StartError`."""
         self._placeholder, self._descriptor = placeholder, report
         self._report = Report(report)
-        self.roots = (placeholder.pid, int(self._report.facts["pid"]))
+
+    @property
+    def processes(self) -> Processes:
+        """Those of the placeholder's namespace, where the worker is as well."""
+        return self._placeholder.processes
 
     def storage(self) -> Storage:
         """What the placeholder's namespaces hold."""
