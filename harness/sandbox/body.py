@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
-from typing import Protocol
+from typing import IO, Protocol
 
 from harness.sandbox import bubblewrap
 from harness.sandbox.cgroup import CallGroup, RunGroup
@@ -14,7 +14,8 @@ from harness.sandbox.job import BOOTSTRAP, Job
 from harness.sandbox.limits import Limits
 from harness.sandbox.processes import Namespace, Processes, Tree
 from harness.sandbox.seccomp import filter_program
-from harness.sandbox.storage import Storage, storage_of_namespaces
+from harness.sandbox.storage import Storage, storage_of_sandbox
+from harness.worker.limits import limit_process
 
 
 class StartError(Exception):
@@ -55,38 +56,54 @@ class SandboxBody:
         options: list[str],
         command: list[str],
         inherited: tuple[int, ...],
+        limits: Limits,
         output: int,
         errors: int,
         group: CallGroup | None,
+        source: int = subprocess.DEVNULL,
     ) -> None:
-        """Start all of it in `group`, which it closes."""
+        """Start all of it in `group`, which it closes, under the limits of a process: it is kept waiting for them."""
         self.group = group
-        source, info = os.pipe()
-        words = [*options, "--info-fd", str(info)]
+        (answer, info), (gate, opening) = os.pipe(), os.pipe()
+        words = [*options, "--info-fd", str(info), "--block-fd", str(gate)]
         arguments = memory_file(b"".join(word.encode() + b"\0" for word in words))
+        with os.fdopen(answer, "rb") as described, os.fdopen(opening, "wb"):
+            try:
+                entrance = group.entrance if group else []
+                self._process = subprocess.Popen(
+                    [*entrance, bubblewrap.executable(), "--args", str(arguments), "--", *command],
+                    env={}, stdin=source, stdout=output, stderr=errors, cwd="/",
+                    pass_fds=(*inherited, info, gate, arguments), start_new_session=True,  # Ctrl-C is for the harness
+                )  # fmt: skip
+            finally:
+                for descriptor in (info, gate, arguments):
+                    os.close(descriptor)
+            try:
+                pid = self._admit(described, limits)
+            except StartError:
+                self._process.wait()
+                if group:
+                    group.close()
+                raise
+            self.pidfd = os.pidfd_open(pid)
+            self.processes = Namespace(pid)
+
+    def _admit(self, described: IO[bytes], limits: Limits) -> int:
+        """Limit the first process of the sandbox, and return its id; raises `StartError`."""
         try:
-            self._process = subprocess.Popen(
-                [*(group.entrance if group else ()), bubblewrap.executable(), "--args", str(arguments), "--", *command],
-                env={}, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, cwd="/",
-                pass_fds=(*inherited, info, arguments), start_new_session=True,  # Ctrl-C is for the harness alone
-            )  # fmt: skip
-        finally:
-            os.close(info)
-            os.close(arguments)
-        with os.fdopen(source, "rb") as answer:
-            described = answer.read()  # until bubblewrap closes it; empty when it could not make the sandbox
-        if not described:
-            self._process.wait()
-            if group:
-                group.close()
-            raise StartError
-        self._pid = int(json.loads(described)["child-pid"])
-        self.pidfd = os.pidfd_open(self._pid)
-        self.processes = Namespace(self._pid)
+            pid = int(json.load(described)["child-pid"])
+            limit_process(pid, limits.processes, limits.open_files, limits.file_bytes)
+        except PermissionError as error:
+            self._process.kill()
+            raise StartError("its limits cannot be set") from error
+        except (ValueError, ProcessLookupError) as error:
+            raise StartError from error  # bubblewrap could not make the sandbox, and says why
+        return pid
 
     def storage(self) -> Storage:
-        """The scratch space and the sockets of the sandbox's namespaces, once these are its own."""
-        return storage_of_namespaces(self._pid, bubblewrap.SCRATCH) if self.processes.is_made() else Storage()
+        """What is in the scratch space and the network of the sandbox, once it has its own."""
+        root = self.processes.root()
+        return Storage() if root is None else storage_of_sandbox(root, bubblewrap.SCRATCH)
 
     def exit_status(self) -> int | None:
         """Bubblewrap ends as its command does."""
@@ -106,7 +123,7 @@ class SandboxBody:
         return self._process.poll() is not None
 
     def close(self) -> None:
-        """Close the process' descriptor, the namespace's /proc, and the control group."""
+        """Close the process' descriptor, the sandbox's files, and the control group."""
         os.close(self.pidfd)
         self.processes.close()
         if self.group:
@@ -162,7 +179,7 @@ def start_fresh(
         command = [*prefix, *bubblewrap.worker(control)]
         filtered, inherited = [*options, "--seccomp", str(seccomp)], (control, seccomp)
         group = new_group(groups, limits)
-        return SandboxBody(filtered, command, inherited, output=sink, errors=sink, group=group)
+        return SandboxBody(filtered, command, inherited, limits, output=sink, errors=sink, group=group)
     finally:
         os.close(seccomp)
 

@@ -8,11 +8,12 @@ everything stands still; what only describes the machine stays as it is.
 import os
 from pathlib import Path
 
-#: Files that say how the machine is made and was started, and do not change.
+#: What says how the machine is made and was started, and does not change; or is of the sandbox' own namespaces
+#: (sysvipc). To hide it would only make every start slower.
 FIXED = frozenset(
     {
-        "bootconfig", "cmdline", "config.gz", "consoles", "devices", "dma", "execdomains", "filesystems", "iomem",
-        "ioports", "kallsyms", "misc", "mtrr", "version", "version_signature",
+        "acpi", "bootconfig", "bus", "cmdline", "config.gz", "consoles", "devices", "dma", "execdomains", "filesystems",
+        "iomem", "ioports", "kallsyms", "misc", "mtrr", "partitions", "sysvipc", "tty", "version", "version_signature",
     }
 )  # fmt: skip
 

@@ -48,27 +48,24 @@ class Namespace:
     def __init__(self, first: int) -> None:
         """`first` is the first process of the namespace."""
         self._first = first
-        self._proc: int | None = None
+        self._root: int | None = None
 
-    def is_made(self) -> bool:
-        """Whether the sandbox is complete: until then its first process sees the machine's files."""
-        if self._proc is None:
-            try:
-                descriptor = os.open(f"/proc/{self._first}/root/proc", os.O_RDONLY | os.O_DIRECTORY)
-            except OSError:
-                return False
-            if os.fstat(descriptor).st_dev == os.stat("/proc").st_dev:  # noqa: PTH116
-                os.close(descriptor)
-                return False
-            self._proc = descriptor
-        return True
+    def root(self) -> str | None:
+        """Where the harness finds the sandbox's files; None until all are there: its first process sees the machine's.
+
+        Once it is found, no process inside can keep the harness from looking.
+        """
+        if self._root is None:
+            with suppress(OSError):
+                self._root = _own_root(self._first)
+        return None if self._root is None else f"/proc/self/fd/{self._root}"
 
     def entries(self) -> list[str]:
-        """List its /proc, which outlives its processes."""
-        if not self.is_made():
+        """List its /proc."""
+        root = self.root()
+        if root is None:
             return []
-        assert self._proc is not None
-        return [f"{self._place}/{entry.name}" for entry in os.scandir(self._proc) if entry.name.isdigit()]
+        return [f"{root}/proc/{entry.name}" for entry in os.scandir(f"{root}/proc") if entry.name.isdigit()]
 
     def numbers(self) -> dict[str, int]:
         """Look for the namespace among all processes of the machine."""
@@ -78,18 +75,26 @@ class Namespace:
             for pid in psutil.pids():
                 with suppress(OSError):
                     if Path(f"/proc/{pid}/ns/pid").readlink() == namespace:
-                        found[f"{self._place}/{_inner_number(pid)}"] = pid
+                        found[f"{self.root()}/proc/{_inner_number(pid)}"] = pid
         return found
 
     def close(self) -> None:
-        """Let go of its /proc; there are no entries any more."""
-        if self._proc is not None:
-            os.close(self._proc)
-        self._first, self._proc = 0, None
+        """Let go of its files, for good."""
+        if self._root is not None:
+            os.close(self._root)
+        self._first, self._root = 0, None
 
-    @property
-    def _place(self) -> str:
-        return f"/proc/self/fd/{self._proc}"
+
+def _own_root(pid: int) -> int | None:
+    """Open the root directory of a process, if that is not the machine's: it has a /proc of its own."""
+    root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY)
+    try:
+        if os.stat("proc", dir_fd=root).st_dev != os.stat("/proc").st_dev:  # noqa: PTH116
+            return root
+    except FileNotFoundError:  # on the way from one to the other
+        pass
+    os.close(root)
+    return None
 
 
 def _inner_number(pid: int) -> str:

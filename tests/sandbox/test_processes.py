@@ -51,7 +51,7 @@ def sandboxed(program: str) -> Iterator[int]:
 def test_a_namespace_has_everything_that_runs_in_it() -> None:
     with sandboxed(PROGRAM) as first:
         namespace = Namespace(first)
-        assert namespace.is_made()
+        assert namespace.root() is not None
         entries = namespace.entries()
         assert {Path(entry).name for entry in entries} == {"1", "2", "4"}, "bubblewrap's own, the program, the daemon"
         assert set(namespace.numbers()) == set(entries)
@@ -61,13 +61,12 @@ def test_a_namespace_has_everything_that_runs_in_it() -> None:
             Path(entry, "exe").readlink() for entry in outside
         )
     namespace.close()
-    assert (namespace.entries(), namespace.is_made()) == ([], False)
+    assert (namespace.entries(), namespace.root()) == ([], None)
 
 
 def test_a_sandbox_that_still_sees_the_machine_is_not_made_yet() -> None:
     namespace = Namespace(os.getpid())
-    assert not namespace.is_made()
-    assert namespace.entries() == []
+    assert (namespace.entries(), namespace.root()) == ([], None)
 
 
 def test_a_tree_has_children_and_their_children() -> None:
