@@ -14,6 +14,7 @@ from harness.sandbox.memory import Usage, measure
 from harness.sandbox.outcome import Outcome
 from harness.sandbox.process import ProtocolError, Starter, WorkerProcess
 from harness.sandbox.result import TAIL, CallResult, Ended, printable, read_claim
+from harness.sandbox.watch import Watch
 
 #: Seconds between two looks at memory and output.
 TICK = 0.05
@@ -60,6 +61,7 @@ class Call:
     def __init__(self, worker: WorkerProcess, limits: Limits, stopping: Callable[[], bool]) -> None:
         self._worker, self._limits, self._stopping = worker, limits, stopping
         self._usage = Usage(0, 0.0)
+        self._watch = Watch(lambda: measure(worker.body.processes, limits.memory_bytes, self._is_late), TICK)
         self._peak = 0
         self._cpu_before = 0.0  #: processor seconds when the model was loaded
         self._when = " before the measure was called"  #: what a message adds as long as that is so
@@ -177,12 +179,10 @@ class Call:
             if self._worker.closed:
                 raise self._late(exceeded) if left() <= 0 else self._vanished(timed)
             if time.monotonic() >= look_at:
-                began = time.monotonic()
-                self._watch()
-                ended = time.monotonic()
-                look_at = ended + max(TICK, ended - began)  # looking at hundreds of processes takes a while
+                self._compare()
+                look_at = time.monotonic() + TICK
 
-    def _watch(self) -> None:
+    def _compare(self) -> None:
         """Compare what is used with the limits; raises `Ended`."""
         self._look()
         limits, held = self._limits, self._worker.body.storage()
@@ -214,9 +214,10 @@ class Call:
         raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
 
     def _look(self) -> None:
-        used = measure(self._worker.body.processes, self._limits.memory_bytes, self._is_late)
-        self._usage = Usage(used.memory_bytes, max(used.cpu_s, self._usage.cpu_s))  # a process may be gone already
-        self._peak = max(self._peak, self._usage.memory_bytes)
+        used = self._watch.look()
+        if used is not None:
+            self._usage = Usage(used.memory_bytes, max(used.cpu_s, self._usage.cpu_s))  # a process may be gone already
+            self._peak = max(self._peak, self._usage.memory_bytes)
 
     def _is_late(self) -> bool:
         """Whether the clock has killed the worker: then there is nothing to be known of its memory any more."""

@@ -4,6 +4,7 @@ import ctypes
 import os
 import platform
 import re
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ KCMP_VM = 1
 SIZES = re.compile(rb"^(VmRSS|VmSwap|VmPTE|HugetlbPages):\s+(\d+) kB", re.MULTILINE)
 SHARES = re.compile(rb"^(Pss|SwapPss):\s+(\d+) kB", re.MULTILINE)
 PARENT = re.compile(rb"^PPid:\s+(\d+)", re.MULTILINE)
+
+#: Seconds that the whole of the memory may take to be known, once it is known to be too much.
+HURRY_S = 0.1
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -52,9 +56,10 @@ def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] 
 
     Resident sizes count pages that forked children share once per child. They are cheap, so they come
     first; only when their sum is over `limit_bytes` is the proportional size looked up, which is right. A process
-    that keeps others from looking counts in full. That second look takes milliseconds per process; it stops, without
-    a size, once `give_up` says so.
+    that keeps others from looking counts in full. That second look takes milliseconds per process, and longer where
+    it has to wait; it stops, without a size, once `give_up` says so, and after `HURRY_S` as soon as it is sure.
     """
+    began = time.monotonic()
     found: dict[str, _Memory] = {}
     ticks = 0
     for entry in processes.entries():
@@ -66,9 +71,11 @@ def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] 
     total = sum(memory.bytes for memory in found.values())
     if total > limit_bytes:
         total, numbers = 0, processes.numbers()
-        for entry, memory in found.items():
+        for entry, memory in sorted(found.items(), key=lambda item: -item[1].bytes):
             if give_up():
                 return Usage(0, ticks / TICKS)
+            if total > limit_bytes and time.monotonic() > began + HURRY_S:
+                break
             with suppress(FileNotFoundError, ProcessLookupError):
                 if not _shares_memory(entry, memory, found, numbers):
                     total += _proportional_size(memory)

@@ -6,6 +6,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
+from harness.sandbox import memory
 from harness.sandbox.limits import MIB
 from harness.sandbox.memory import Usage, measure, same_memory
 from harness.sandbox.processes import Tree
@@ -70,7 +73,7 @@ def test_a_child_counts_for_its_parent() -> None:
 
 def test_pages_that_forked_children_share_count_once_where_it_matters() -> None:
     with running(ALLOCATE + FORK, processes=4) as pid:
-        cheap, exact = measure(Tree(pid), MUCH).memory_bytes, measure(Tree(pid), 0).memory_bytes
+        cheap, exact = measure(Tree(pid), MUCH).memory_bytes, measure(Tree(pid), 250 * MIB).memory_bytes
     assert cheap > 400 * MIB
     assert 90 * MIB < exact < 200 * MIB
 
@@ -95,6 +98,13 @@ def test_the_long_look_is_given_up_when_nobody_needs_it_any_more() -> None:
     assert given_up.memory_bytes == 0
     assert whole.memory_bytes > 90 * MIB
     assert 0 < given_up.cpu_s <= whole.cpu_s
+
+
+def test_the_long_look_ends_early_only_when_it_is_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "HURRY_S", 0.0)
+    with running(ALLOCATE + FORK, processes=4) as pid:
+        assert 90 * MIB < measure(Tree(pid), 250 * MIB).memory_bytes < 200 * MIB
+        assert 10 * MIB < measure(Tree(pid), 10 * MIB).memory_bytes < 90 * MIB
 
 
 def test_processor_time_of_children_that_ended_is_kept() -> None:
