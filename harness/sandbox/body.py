@@ -29,8 +29,11 @@ class Body(Protocol):
     def processes(self) -> Processes:
         """All processes of the call."""
 
-    def storage(self) -> Storage:
-        """What the call holds outside of its processes' memory; nothing where that is bounded by other means."""
+    def storage(self) -> Storage | None:
+        """What the call holds outside of its processes' memory; nothing where that is bounded by other means.
+
+        None as long as the sandbox cannot be looked into.
+        """
 
     def exit_status(self) -> int | None:
         """How the worker ended (128 + number for a signal), None while it runs."""
@@ -100,10 +103,10 @@ class SandboxBody:
             raise StartError from error  # bubblewrap could not make the sandbox, and says why
         return pid
 
-    def storage(self) -> Storage:
+    def storage(self) -> Storage | None:
         """What is in the scratch space and the network of the sandbox, once it has its own."""
         root = self.processes.root()
-        return Storage() if root is None else storage_of_sandbox(root, bubblewrap.SCRATCH)
+        return None if root is None else storage_of_sandbox(root, bubblewrap.SCRATCH)
 
     def exit_status(self) -> int | None:
         """Bubblewrap ends as its command does."""

@@ -70,8 +70,10 @@ class Call:
         self.is_over = False
 
     def wait_until_ready(self, started: float) -> None:
-        """Wait for the worker's imports; raises `Ended` if they fail, `StoppedError`."""
+        """Wait for the worker's imports; raises `Ended` if they fail or nobody can watch them, `StoppedError`."""
         ready = self._expect("ready", lambda: self._limits.startup_s - (time.monotonic() - started))
+        if self._worker.body.storage() is None:
+            raise Ended(Outcome.INFRA_ERROR, "the harness may not look into the sandbox, and so cannot keep its limits")
         startup = time.monotonic() - started
         self._result = replace(self._result, startup_wall_s=startup, environment=dict(ready["environment"]))
 
@@ -184,8 +186,11 @@ class Call:
 
     def _compare(self) -> None:
         """Compare what is used with the limits; raises `Ended`."""
+        held = self._worker.body.storage()
+        if held is None:  # nothing is there yet
+            return
         self._look()
-        limits, held = self._limits, self._worker.body.storage()
+        limits = self._limits
         scratch_bytes = limits.scratch_bytes + limits.shared_memory_bytes
         for outcome, what, used, limit, unit in (
             (Outcome.MEMORY, "out of memory", self._usage.memory_bytes, limits.memory_bytes, MIB),

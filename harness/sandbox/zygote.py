@@ -128,7 +128,7 @@ class ForkedBody:
         """Those of the placeholder's namespace, where the worker is as well."""
         return self._placeholder.processes
 
-    def storage(self) -> Storage:
+    def storage(self) -> Storage | None:
         """What the placeholder's namespaces hold."""
         return self._placeholder.storage()
 

@@ -12,6 +12,7 @@ from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
 from harness.sandbox.probe import sandbox_problem
 from harness.sandbox.staging import Staging
+from harness.sandbox.storage import Storage
 from harness.sandbox.zygote import Placeholder
 
 LIMITS = Limits(processes=77, open_files=99, file_bytes=12345678)
@@ -61,7 +62,7 @@ def test_the_harness_can_look_at_the_sandbox(placeholder: Placeholder) -> None:
     root = placeholder.processes.root()
     assert root is not None
     assert {path.name for path in Path(root, "job").iterdir()} == {"trusted", "submission", "model", "data", "cat"}
-    assert (placeholder.storage().scratch_files, placeholder.storage().sockets) == (2, 0), "the directories themselves"
+    assert placeholder.storage() == Storage(scratch_files=2), "the directories themselves"
 
 
 def test_a_sandbox_that_cannot_be_made_says_why(job: Job, capfd: pytest.CaptureFixture[str]) -> None:

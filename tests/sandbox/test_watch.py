@@ -1,11 +1,16 @@
-"""Looking at a call without waiting for what takes long."""
+"""Looking at a call, without waiting for what takes long."""
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 
 from harness.sandbox import watch as watch_module
+from harness.sandbox.call import Call
+from harness.sandbox.limits import Limits
 from harness.sandbox.memory import Usage
+from harness.sandbox.outcome import Outcome
+from harness.sandbox.result import Ended
 from harness.sandbox.watch import Watch
 
 
@@ -47,6 +52,15 @@ def test_nobody_waits_for_what_takes_long_nor_begins_it_twice(monkeypatch: pytes
     while (usage := watch.look()) is None:
         pass
     assert usage == Usage(2, 0.0)
+
+
+def test_nothing_is_called_in_a_sandbox_that_cannot_be_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = SimpleNamespace(body=SimpleNamespace(storage=lambda: None))
+    call = Call(worker, Limits(), lambda: False)  # type: ignore[arg-type]
+    monkeypatch.setattr(call, "_expect", lambda *_: {"environment": {}})
+    with pytest.raises(Ended) as ended:
+        call.wait_until_ready(0.0)
+    assert ended.value.outcome is Outcome.INFRA_ERROR
 
 
 def test_a_defect_shows_where_one_looks() -> None:
