@@ -18,7 +18,7 @@ def test_the_printed_commands_lead_to_a_leaderboard(environment: dict[str, str],
     assert [command.split()[:2] for command in commands][1:] == [["pgdl", "check"], ["pgdl", "run"], ["pgdl", "board"]]
     script = "\n".join([f'pgdl() {{ {shlex.join(PGDL)} "$@"; }}', "set -e", *commands])
     ended = subprocess.run(
-        ["sh", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240
+        ["sh", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=500
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     board = [line.split() for line in ended.stdout.partition("\nrank ")[2].splitlines()]

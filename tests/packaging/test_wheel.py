@@ -51,7 +51,7 @@ def installed(wheel, tmp_path_factory):
 
     def run(*arguments, cwd):
         command = [sys.executable, "-m", "harness.cli", *arguments]
-        return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120)
+        return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=500)
 
     return run
 

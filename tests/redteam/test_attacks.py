@@ -97,7 +97,7 @@ def rows(mode, tmp_path_factory, target, token, surroundings, beacon) -> dict[st
     ]  # fmt: skip
     arguments, pipe = [*map(str, command)], subprocess.PIPE
     with subprocess.Popen(arguments, env=surroundings, stdout=pipe, stderr=subprocess.STDOUT, text=True) as run:
-        wait_for(lambda: bool(processes_of(token)), "the first sandbox", seconds=120)  # so that they can be found
+        wait_for(lambda: bool(processes_of(token)), "the first sandbox")  # so that they can be found
         output, _ = run.communicate()
     assert run.returncode in (0, 1), output
     assert "Traceback (most" not in output, output
@@ -146,7 +146,7 @@ def test_what_is_stored_is_short_and_printable(rows):
 
 
 def test_no_process_is_left(rows, token):
-    wait_for(lambda: not processes_of(token), "the last process to end", seconds=10)
+    wait_for(lambda: not processes_of(token), "the last process to end")
 
 
 def test_nothing_staged_is_left(rows, surroundings):
