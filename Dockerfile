@@ -20,7 +20,7 @@ ARG ACCELERATOR=cpu
 
 LABEL org.opencontainers.image.title="pgdl-harness" \
       org.opencontainers.image.description="Run, score and rank complexity measures that predict generalization in deep learning" \
-      org.opencontainers.image.licenses="Apache-2.0"
+      org.opencontainers.image.licenses="Apache-2.0 AND CC-BY-4.0"
 
 # hadolint ignore=DL3008
 RUN apt-get update \
@@ -31,6 +31,8 @@ COPY pyproject.toml constraints.txt README.md LICENSE /opt/pgdl/
 COPY harness /opt/pgdl/harness
 COPY scoring /opt/pgdl/scoring
 COPY baselines /opt/pgdl/baselines
+COPY submissions /opt/pgdl/submissions
+COPY task_data /opt/pgdl/task_data
 RUN case "$ACCELERATOR" in \
         cpu) package=/opt/pgdl ;; \
         gpu) package='/opt/pgdl[gpu]' ;; \

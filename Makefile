@@ -26,6 +26,14 @@ demo-full: setup sandbox ## Compare all measures of the library on the shipped t
 	unsafe=$$(.ci/sandbox-option $(BIN)/python) && \
 	$(BIN)/pgdl compare --measures all --tasks task_data --results $(DEMO)/results.db --output $(DEMO)/comparison $$unsafe
 
+pictures: demo-full ## Draw the pictures of README and docs/ anew (half an hour)
+	unsafe=$$(.ci/sandbox-option $(BIN)/python) && \
+	$(BIN)/pgdl run $(BASELINES) submissions/*/ --tasks task_data --results $(DEMO)/board.db $$unsafe
+	$(BIN)/pgdl board --tasks task_data --results $(DEMO)/board.db --format csv > $(DEMO)/board.csv
+	$(BIN)/python .ci/draw_board.py < $(DEMO)/board.csv > $(DEMO)/board.svg
+	cp $(DEMO)/board.svg docs/board.svg
+	cp $(DEMO)/comparison.svg docs/comparison.svg
+
 test: lint sandbox ## Set everything up and pass all checks
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
@@ -63,4 +71,4 @@ clean: ## Remove what was built, demo results included, and all caches; keep .ve
 	rm -rf build dist ./*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
-.PHONY: help demo demo-full test lint format bench redteam soak setup sandbox lock clean
+.PHONY: help demo demo-full pictures test lint format bench redteam soak setup sandbox lock clean

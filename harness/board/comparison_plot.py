@@ -1,42 +1,93 @@
-"""A comparison of measures as a plot: a dot per measure, family by family."""
+"""A comparison of measures as a plot: family by family, the best by name, beside what chance and an oracle get."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.figure import Figure
 
 from harness.board.comparison import MeasureRow
-from harness.task.page import COLOUR, STYLE
+from harness.plots import COLOUR, FAINT, INK, STYLE, svg_file
+
+#: Measures of a family that have a line and a name of their own; the others share a line.
+NAMED = 5
+
+#: The measure that knows nothing: its score is what chance gets.
+CHANCE = "random"
+
+#: Inches: width, height of a line, and what axis and titles need.
+WIDTH, LINE, REST = 7.6, 0.165, 0.9
+
+Line = tuple[str, Sequence[MeasureRow]]
 
 
-def write_plot(rows: Sequence[MeasureRow], paths: Sequence[Path]) -> None:
-    """Draw the mean scores by family; the best measure of each is named, dots that lack a task are hollow.
+def write_plot(rows: Sequence[MeasureRow], paths: Sequence[Path], oracle: float | None = None) -> None:
+    """Draw the mean scores by family; dots of measures that lack a task are hollow.
 
     The suffix of each path says the format. The same rows make the same files.
+
+    Args:
+        rows: the measures, best first.
+        paths: the files to write, SVG, PNG or what else matplotlib knows.
+        oracle: final score of the noisy oracle, 0 to 100; None leaves its line out.
     """
-    families = list(dict.fromkeys(row.family for row in rows))
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(6.4, 0.8 + 0.5 * len(families)), layout="constrained")
+    families = {row.family: _lines([other for other in rows if other.family == row.family]) for row in rows}
+    height = REST + LINE * sum(len(lines) + 1 for lines in families.values())
+    with mpl.rc_context(STYLE | {"font.size": 8}):
+        figure = Figure(figsize=(WIDTH, height), layout="constrained")
         axes = figure.subplots()
-        for place, family in enumerate(families):
-            _draw(axes, place, [row for row in rows if row.family == family and row.score is not None])
-        axes.set_yticks(range(len(families)), families)
+        end = _draw(axes, families)
         hollow = "" if all(row.complete for row in rows) else " (hollow: not of every task)"
-        axes.set(xlabel=f"mean official score{hollow}", ylim=(len(families) - 0.5, -0.5))
+        axes.set(xlabel=f"mean official score{hollow}", ylim=(end, -1))
+        axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", alpha=0.3)
         axes.set_axisbelow(True)
+        chance = next((row.score for row in rows if row.measure.partition(":")[0] == CHANCE), None)
+        _mark(axes, {f"chance ({CHANCE})": (chance, "dotted"), "noisy oracle": (oracle, "dashed")})
+        axes.set_xlim(left=0)
         for path in paths:
-            figure.savefig(path, dpi=200, metadata={"Date": None} if path.suffix == ".svg" else {})
+            if path.suffix == ".svg":
+                path.write_text(svg_file(figure))
+            else:
+                figure.savefig(path, dpi=200)
 
 
-def _draw(axes: Any, place: int, rows: Sequence[MeasureRow]) -> None:
-    """Draw a family's dots, best first from top to bottom, so that equal ones can be told apart."""
-    heights = place + (np.linspace(-0.2, 0.2, len(rows)) if len(rows) > 1 else np.zeros(len(rows)))
-    for row, height in zip(rows, heights, strict=True):
-        axes.scatter(row.score, height, s=16, facecolor=COLOUR if row.complete else "none", edgecolor=COLOUR)
-    if rows:
-        where = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": 7}
-        axes.annotate(rows[0].measure, (rows[0].score, heights[0]), **where)
+def _lines(family: Sequence[MeasureRow]) -> list[Line]:
+    """A line for each of the best of a family, and one for all others; one more is not worth that."""
+    named = NAMED if len(family) > NAMED + 1 else len(family)
+    lines: list[Line] = [(row.measure, [row]) for row in family[:named]]
+    return [*lines, (f"{len(family) - named} more", family[named:])] if family[named:] else lines
+
+
+def _draw(axes: Any, families: dict[str, list[Line]]) -> float:
+    """Draw one line below the other, with a gap and a name for each family; returns where they end."""
+    place, places, names = 0, [], []
+    for family, lines in families.items():
+        middle = place + (len(lines) - 1) / 2
+        axes.annotate(family, (1, middle), xycoords=axes.get_yaxis_transform(), xytext=(8, 0),
+                      textcoords="offset points", va="center", annotation_clip=False, weight="bold")  # fmt: skip
+        for name, shown in lines:
+            for row in shown:
+                _dot(axes, row, place, COLOUR if len(shown) == 1 else FAINT)
+            places.append(place)
+            names.append(name)
+            place += 1
+        place += 1
+    axes.set_yticks(places, names)
+    return place - 1
+
+
+def _dot(axes: Any, row: MeasureRow, place: float, colour: str) -> None:
+    if row.score is not None:
+        inside = colour if row.complete else "none"
+        axes.scatter(row.score, place, s=16, facecolor=inside, edgecolor=colour, clip_on=False, zorder=3)
+
+
+def _mark(axes: Any, levels: dict[str, tuple[float | None, str]]) -> None:
+    """Draw a vertical line for each level that is known, with its name above; names stand one above the other."""
+    for height, (name, (level, style)) in enumerate(levels.items()):
+        if level is not None:
+            axes.axvline(level, color=INK, linestyle=style, linewidth=0.9, zorder=0.5)
+            axes.annotate(f"{name} {level:.2f}", (level, 1), xycoords=axes.get_xaxis_transform(), ha="center",
+                          xytext=(0, 2 + 10 * height), textcoords="offset points", annotation_clip=False)  # fmt: skip

@@ -51,6 +51,17 @@ def score_calls(calls: Calls, references: Mapping[str, Reference]) -> Submission
     return score_submission({task: calls.on(task, reference) for task, reference in references.items()})
 
 
+def score_oracle(references: Mapping[str, Reference]) -> SubmissionScore:
+    """Score the noisy oracle: the gap itself with a little noise, computed from reference data alone."""
+    tasks = {}
+    for task, reference in references.items():
+        values = noisy_oracle(list(reference.gaps.values()), ORACLE_NOISE)
+        tasks[task] = TaskCalls(
+            reference.grid, reference.gaps, dict(zip(reference.gaps, map(float, values), strict=True))
+        )
+    return score_submission(tasks)
+
+
 def build_board(
     collected: Collected,
     references: Mapping[str, Reference],
@@ -106,11 +117,5 @@ def _row(calls: Calls, references: Mapping[str, Reference], expected: int, withh
 
 
 def _oracle(references: Mapping[str, Reference], expected: int) -> Row:
-    """The gap itself with a little noise, computed from reference data alone, never in a sandbox."""
-    tasks = {}
-    for task, reference in references.items():
-        values = noisy_oracle(list(reference.gaps.values()), ORACLE_NOISE)
-        tasks[task] = TaskCalls(
-            reference.grid, reference.gaps, dict(zip(reference.gaps, map(float, values), strict=True))
-        )
-    return Row(None, ORACLE, "oracle", score_submission(tasks), expected, expected, None, sandboxed=True)
+    """The row of the noisy oracle, which never was in a sandbox."""
+    return Row(None, ORACLE, "oracle", score_oracle(references), expected, expected, None, sandboxed=True)

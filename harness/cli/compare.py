@@ -60,6 +60,8 @@ def command(
     """
     from harness.board.comparison import compare
     from harness.board.comparison_formats import to_json
+    from harness.board.leaderboard import score_oracle
+    from harness.board.rounding import rounded
     from harness.cli.calls import prepare_run, record_calls
     from harness.cli.setup import UNSAFE
     from harness.cli.tables import wide_console
@@ -82,7 +84,8 @@ def command(
     if form == "json" and not quiet:
         click.echo(to_json(rows))
     if output is not None:
-        _write(rows, list(references), output)
+        oracle = rounded(score_oracle(references), run.withheld).score
+        _write(rows, list(references), oracle, output)
     return 1 if any(row.failures for row in rows) else 0
 
 
@@ -138,7 +141,7 @@ def _print_rows(rows: "Sequence[MeasureRow]", tasks: Sequence[str], console: "Co
     print_lines(console, notes(rows))
 
 
-def _write(rows: "Sequence[MeasureRow]", tasks: Sequence[str], output: Path) -> None:
+def _write(rows: "Sequence[MeasureRow]", tasks: Sequence[str], oracle: float | None, output: Path) -> None:
     from harness.board.comparison_formats import to_csv, to_latex, write_parquet
     from harness.board.comparison_plot import write_plot
 
@@ -147,7 +150,7 @@ def _write(rows: "Sequence[MeasureRow]", tasks: Sequence[str], output: Path) -> 
         csv.write_text(to_csv(rows, tasks))
         tex.write_text(to_latex(rows, tasks))
         write_parquet(rows, parquet)
-        write_plot(rows, plots)
+        write_plot(rows, plots, oracle)
     except OSError as error:
         raise UserError(f"cannot be written: {error.strerror}", file=error.filename or output) from error
     click.echo(f"Written: {', '.join(map(str, (csv, tex, parquet, *plots)))}", err=True)

@@ -168,8 +168,9 @@ def _memory_limit() -> Finding:
     if problem is None:
         return GOOD, "  memory limit", "kept by the kernel: every call has a control group", ""
     delegated = f"systemd-run {'' if os.geteuid() == 0 else '--user '}--scope -p Delegate=yes pgdl ..."
-    mend = f"to have the kernel keep it, where there are systemd and cgroup v2: {delegated} (found: {problem})"
-    return WARNING, "  memory limit", "kept by the memory watch, twenty times a second", mend
+    mend = f"only a control group counts that; where there are systemd and cgroup v2: {delegated} (found: {problem})"
+    kept = "kept by the memory watch, twenty times a second; the kernel's own memory for a call is not in it"
+    return WARNING, "  memory limit", kept, mend
 
 
 def _containers() -> Iterator[Finding]:

@@ -16,15 +16,16 @@ from harness.errors import UserError
 
 #: Command name -> one-line help; each lives in the module `harness.cli.NAME` as the object `command`.
 COMMANDS = {
+    "demo": "Lay out a small task and examples, to try the other commands on.",
     "new": "Write a commented template of a submission.",
-    "check": "Try a submission on a few models, in seconds.",
+    "check": "Try a submission on a few models.",
     "run": "Run submissions on every model of every task.",
     "score": "Score recorded runs or `.predict` files.",
-    "board": "Print the leaderboard and write it to files.",
+    "board": "Print the leaderboard; write it to files if asked to.",
     "results": "Print the recorded calls, as a table or for other programs.",
     "measures": "List the library's measures, or explain one.",
     "compare": "Run measures of the library on every model, and compare their scores.",
-    "task": "List, show and validate tasks.",
+    "task": "List, show, validate and build tasks.",
     "doctor": "Say what this machine can do, and what mends the rest.",
 }
 

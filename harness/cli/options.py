@@ -13,6 +13,7 @@ import click
 
 import harness
 from harness.cli import completion
+from harness.task import DEFAULT_DIRECTORY
 
 Decorator = Callable[[Any], Any]
 
@@ -80,7 +81,8 @@ def _option(name: str, *more: str, **settings: Any) -> Decorator:
 
 
 tasks = _option(
-    "--tasks", "tasks_dir", type=click.Path(path_type=Path), default="task_data", show_default=True, metavar="DIR",
+    "--tasks", "tasks_dir", type=click.Path(path_type=Path), default=DEFAULT_DIRECTORY, show_default=True,
+    metavar="DIR",
     help="Directory that holds tasks: input_data/ and reference_data/, or task folders directly.",
 )  # fmt: skip
 task = _option(

@@ -2,7 +2,7 @@
 
 import click
 
-from harness.cli import task_build, task_list, task_show, task_validate
+from harness.cli import task_build, task_list, task_recipes, task_show, task_validate
 
 
 @click.group(name="task")
@@ -14,5 +14,5 @@ def command() -> None:
     """
 
 
-for module in (task_list, task_show, task_validate, task_build):
+for module in (task_list, task_show, task_validate, task_build, task_recipes):
     command.add_command(module.command)

@@ -22,7 +22,7 @@ UNFINISHED = 3
 
 
 @click.command("build")
-@click.argument("recipe", metavar="RECIPE", type=click.Path(path_type=Path))
+@click.argument("recipe", metavar="RECIPE")
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path), metavar="DIR",
     help="Directory that gets input_data/TASK and reference_data/TASK.",
@@ -33,13 +33,14 @@ UNFINISHED = 3
     "--resume/--no-resume", default=True, show_default=True,
     help="Go on with what an earlier run of the same recipe has finished, or begin anew.",
 )  # fmt: skip
-def command(recipe: Path, out: Path, workers: int | None, limit: int | None, resume: bool) -> int:
+def command(recipe: str, out: Path, workers: int | None, limit: int | None, resume: bool) -> int:
     """Train every model of RECIPE's grid, and write a task in the competition's layout.
 
-    Every model that is finished is kept, however the run ends; the same command goes on with the others.
-    Exit code 3 if a model could not be trained.
+    RECIPE is a file, or the name of one that comes with the package: pgdl task recipes lists these. Every model
+    that is finished is kept, however the run ends; the same command goes on with the others. Exit code 3 if a
+    model could not be trained.
 
-    Example: pgdl task build task_data/recipes/digits_vgg.toml --out my_tasks
+    Example: pgdl task build digits_vgg --out my_tasks
     """
     import os
     import time
@@ -47,12 +48,13 @@ def command(recipe: Path, out: Path, workers: int | None, limit: int | None, res
     from rich.console import Console
 
     from harness.corpus.build import Build
+    from harness.corpus.catalogue import find_recipe
     from harness.corpus.recipe import read_recipe
     from harness.sandbox.devices import find_gpus
     from scoring import MINIMUM_HYPERPARAMETERS
 
     console = Console(highlight=False, soft_wrap=True)
-    read = read_recipe(recipe)
+    read = read_recipe(find_recipe(recipe))
     build = Build(read, out)
     if build.is_finished:
         console.print(f"{build.task} is finished already", markup=False)

@@ -6,14 +6,16 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
-from typing import Protocol
+from typing import IO, Protocol
 
 from harness.sandbox import bubblewrap
 from harness.sandbox.cgroup import CallGroup, RunGroup
 from harness.sandbox.job import BOOTSTRAP, Job
 from harness.sandbox.limits import Limits
+from harness.sandbox.processes import Namespace, Processes, Tree
 from harness.sandbox.seccomp import filter_program
-from harness.sandbox.storage import Storage, storage_of_namespaces
+from harness.sandbox.storage import Storage, storage_of_sandbox
+from harness.worker.limits import limit_process
 
 
 class StartError(Exception):
@@ -24,11 +26,14 @@ class Body(Protocol):
     """What the harness needs of the processes behind a worker."""
 
     @property
-    def roots(self) -> tuple[int, ...]:
-        """Process ids under which all processes of the call are found."""
+    def processes(self) -> Processes:
+        """All processes of the call."""
 
-    def storage(self) -> Storage:
-        """What the call holds outside of its processes' memory; nothing where that is bounded by other means."""
+    def storage(self) -> Storage | None:
+        """What the call holds outside of its processes' memory; nothing where that is bounded by other means.
+
+        None as long as the sandbox cannot be looked into.
+        """
 
     def exit_status(self) -> int | None:
         """How the worker ended (128 + number for a signal), None while it runs."""
@@ -54,42 +59,54 @@ class SandboxBody:
         options: list[str],
         command: list[str],
         inherited: tuple[int, ...],
+        limits: Limits,
         output: int,
         errors: int,
         group: CallGroup | None,
+        source: int = subprocess.DEVNULL,
     ) -> None:
-        """Start all of it in `group`, which it closes."""
+        """Start all of it in `group`, which it closes, under the limits of a process: it is kept waiting for them."""
         self.group = group
-        source, info = os.pipe()
-        words = [*options, "--info-fd", str(info)]
+        (answer, info), (gate, opening) = os.pipe(), os.pipe()
+        words = [*options, "--info-fd", str(info), "--block-fd", str(gate)]
         arguments = memory_file(b"".join(word.encode() + b"\0" for word in words))
+        with os.fdopen(answer, "rb") as described, os.fdopen(opening, "wb"):
+            try:
+                entrance = group.entrance if group else []
+                self._process = subprocess.Popen(
+                    [*entrance, bubblewrap.executable(), "--args", str(arguments), "--", *command],
+                    env={}, stdin=source, stdout=output, stderr=errors, cwd="/",
+                    pass_fds=(*inherited, info, gate, arguments), start_new_session=True,  # Ctrl-C is for the harness
+                )  # fmt: skip
+            finally:
+                for descriptor in (info, gate, arguments):
+                    os.close(descriptor)
+            try:
+                pid = self._admit(described, limits)
+            except StartError:
+                self._process.wait()
+                if group:
+                    group.close()
+                raise
+            self.pidfd = os.pidfd_open(pid)
+            self.processes = Namespace(pid)
+
+    def _admit(self, described: IO[bytes], limits: Limits) -> int:
+        """Limit the first process of the sandbox, and return its id; raises `StartError`."""
         try:
-            self._process = subprocess.Popen(
-                [*(group.entrance if group else ()), bubblewrap.executable(), "--args", str(arguments), "--", *command],
-                env={}, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, cwd="/",
-                pass_fds=(*inherited, info, arguments), start_new_session=True,  # Ctrl-C is for the harness alone
-            )  # fmt: skip
-        finally:
-            os.close(info)
-            os.close(arguments)
-        with os.fdopen(source, "rb") as answer:
-            described = answer.read()  # until bubblewrap closes it; empty when it could not make the sandbox
-        if not described:
-            self._process.wait()
-            if group:
-                group.close()
-            raise StartError
-        self.pid = int(json.loads(described)["child-pid"])
-        self.pidfd = os.pidfd_open(self.pid)
+            pid = int(json.load(described)["child-pid"])
+            limit_process(pid, limits.processes, limits.open_files, limits.file_bytes)
+        except PermissionError as error:
+            self._process.kill()
+            raise StartError("its limits cannot be set") from error
+        except (ValueError, ProcessLookupError) as error:
+            raise StartError from error  # bubblewrap could not make the sandbox, and says why
+        return pid
 
-    @property
-    def roots(self) -> tuple[int, ...]:
-        """The first process of the sandbox."""
-        return (self.pid,)
-
-    def storage(self) -> Storage:
-        """The scratch space and the sockets of the sandbox's namespaces."""
-        return storage_of_namespaces(self.pid, bubblewrap.SCRATCH)
+    def storage(self) -> Storage | None:
+        """What is in the scratch space and the network of the sandbox, once it has its own."""
+        root = self.processes.root()
+        return None if root is None else storage_of_sandbox(root, bubblewrap.SCRATCH)
 
     def exit_status(self) -> int | None:
         """Bubblewrap ends as its command does."""
@@ -109,8 +126,9 @@ class SandboxBody:
         return self._process.poll() is not None
 
     def close(self) -> None:
-        """Close the process' descriptor, and the control group."""
+        """Close the process' descriptor, the sandbox's files, and the control group."""
         os.close(self.pidfd)
+        self.processes.close()
         if self.group:
             self.group.close()
 
@@ -124,11 +142,7 @@ class PlainBody:
             env=job.environment(home=str(job.worker.parent)),
             stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, pass_fds=(control,), start_new_session=True,
         )  # fmt: skip
-
-    @property
-    def roots(self) -> tuple[int, ...]:
-        """The worker."""
-        return (self._process.pid,)
+        self.processes: Processes = Tree(self._process.pid)
 
     def storage(self) -> Storage:
         """Not looked at: its files are the user's own."""
@@ -168,7 +182,7 @@ def start_fresh(
         command = [*prefix, *bubblewrap.worker(control)]
         filtered, inherited = [*options, "--seccomp", str(seccomp)], (control, seccomp)
         group = new_group(groups, limits)
-        return SandboxBody(filtered, command, inherited, output=sink, errors=sink, group=group)
+        return SandboxBody(filtered, command, inherited, limits, output=sink, errors=sink, group=group)
     finally:
         os.close(seccomp)
 

@@ -8,12 +8,14 @@ through /proc/1.
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.errors import UserError
 from harness.sandbox.devices import Gpu, gpu_mounts
 from harness.sandbox.job import BOOTSTRAP, Job
 from harness.sandbox.limits import Limits
+from harness.sandbox.proc import hide
 
 #: Users that workers become when root runs the harness. The kernel counts a user's processes over the whole
 #: machine, so no two workers may share one: neither of this harness nor of another that runs beside it.
@@ -32,12 +34,12 @@ HOME = "/tmp"
 SCRATCH = ("/tmp", "/dev/shm")
 
 
-def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
+def sandbox(job: Job, limits: Limits, slot: int, mounts: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """Return bubblewrap's options for `job`, and what must precede a command that runs in the sandbox.
 
-    `slot` numbers the sandboxes that exist at once.
+    `slot` numbers the sandboxes that exist at once; `mounts` are options for what else is to be there.
     """
-    options = [*_box(limits, job.gpu), *_job_mounts(job), *_SEAL]
+    options = [*_box(limits, job.gpu, job.worker), *_job_mounts(job), *mounts, *_SEAL]
     for name, value in job.environment(home=HOME).items():
         options += ["--setenv", name, value]
     return options, _drop_root(slot)
@@ -50,17 +52,17 @@ def worker(control: int) -> list[str]:
 
 def trial() -> tuple[list[str], list[str]]:
     """Return options and command prefix of a sandbox without a job, to find out whether one can be made."""
-    return [*_box(Limits(), gpu=None), *_SEAL], _drop_root(slot=0)
+    return [*_box(Limits(), gpu=None, worker=None), *_SEAL], _drop_root(slot=0)
 
 
 #: Closes the sandbox once everything is mounted.
 _SEAL = ("--remount-ro", "/", "--chdir", "/tmp", "--clearenv")
 
 
-def _box(limits: Limits, gpu: Gpu | None) -> list[str]:
-    """Everything of a sandbox that does not depend on the job."""
-    devices = [*_scratch(limits), *gpu_mounts(gpu), "--remount-ro", "/dev"]
-    return [*_namespaces(), *_system_mounts(), *devices, *_interpreter_mounts()]
+def _box(limits: Limits, gpu: Gpu | None, worker: Path | None) -> list[str]:
+    """Everything of a sandbox that does not depend on the job; `worker` is where its code is staged, if it is."""
+    devices = [*_scratch(limits), *_no_zeros(gpu), *gpu_mounts(gpu), "--remount-ro", "/dev"]
+    return [*_namespaces(), *_system_mounts(), *hide(worker, gpu=gpu is not None), *devices, *_interpreter_mounts()]
 
 
 def _namespaces() -> list[str]:
@@ -119,6 +121,11 @@ def _scratch(limits: Limits) -> list[str]:
         "--size", str(limits.shared_memory_bytes), "--perms", "1777", "--tmpfs", "/dev/shm",
         "--size", str(limits.scratch_bytes), "--perms", "1777", "--tmpfs", "/tmp",
     ]  # fmt: skip
+
+
+def _no_zeros(gpu: Gpu | None) -> list[str]:
+    """Keep /dev/zero from being opened, unless CUDA needs it: mapped, it is shared memory that nobody sees."""
+    return ["--ro-bind", "/dev/zero", "/dev/zero"] if gpu is None else []  # a mount without devices
 
 
 def _interpreter_mounts() -> list[str]:

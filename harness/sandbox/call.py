@@ -7,12 +7,14 @@ from typing import Any
 
 from harness.sandbox.body import StartError
 from harness.sandbox.clock import Clock, Deadline
+from harness.sandbox.exhaustion import is_exhausted, weigh
 from harness.sandbox.job import Job
 from harness.sandbox.limits import MIB, Limits
-from harness.sandbox.memory import Usage, machine_is_exhausted, measure
+from harness.sandbox.memory import Usage, measure
 from harness.sandbox.outcome import Outcome
 from harness.sandbox.process import ProtocolError, Starter, WorkerProcess
 from harness.sandbox.result import TAIL, CallResult, Ended, printable, read_claim
+from harness.sandbox.watch import Watch
 
 #: Seconds between two looks at memory and output.
 TICK = 0.05
@@ -59,15 +61,19 @@ class Call:
     def __init__(self, worker: WorkerProcess, limits: Limits, stopping: Callable[[], bool]) -> None:
         self._worker, self._limits, self._stopping = worker, limits, stopping
         self._usage = Usage(0, 0.0)
+        self._watch = Watch(lambda: measure(worker.body.processes, limits.memory_bytes, self._is_late), TICK)
         self._peak = 0
         self._cpu_before = 0.0  #: processor seconds when the model was loaded
         self._when = " before the measure was called"  #: what a message adds as long as that is so
+        self._deadline: Deadline | None = None  #: of the measure that is called, or was last
         self._result = CallResult(Outcome.INFRA_ERROR)
         self.is_over = False
 
     def wait_until_ready(self, started: float) -> None:
-        """Wait for the worker's imports; raises `Ended` if they fail, `StoppedError`."""
+        """Wait for the worker's imports; raises `Ended` if they fail or nobody can watch them, `StoppedError`."""
         ready = self._expect("ready", lambda: self._limits.startup_s - (time.monotonic() - started))
+        if self._worker.body.storage() is None:
+            raise Ended(Outcome.INFRA_ERROR, "the harness may not look into the sandbox, and so cannot keep its limits")
         startup = time.monotonic() - started
         self._result = replace(self._result, startup_wall_s=startup, environment=dict(ready["environment"]))
 
@@ -135,7 +141,7 @@ class Call:
         """The call itself, between the start and the stop of the clock."""
         self._when = ""
         started = clock.start()
-        deadline = Deadline(clock.left(), self._worker.body.kill)
+        self._deadline = deadline = Deadline(clock.left(), self._worker.body.kill)
         try:
             with deadline:
                 self._worker.send(event="go")
@@ -173,17 +179,18 @@ class Call:
             if frame is not None:
                 return _check(frame, event, timed)
             if self._worker.closed:
-                raise self._vanished(timed)
+                raise self._late(exceeded) if left() <= 0 else self._vanished(timed)
             if time.monotonic() >= look_at:
-                began = time.monotonic()
-                self._watch()
-                ended = time.monotonic()
-                look_at = ended + max(TICK, ended - began)  # looking at hundreds of processes takes a while
+                self._compare()
+                look_at = time.monotonic() + TICK
 
-    def _watch(self) -> None:
+    def _compare(self) -> None:
         """Compare what is used with the limits; raises `Ended`."""
+        held = self._worker.body.storage()
+        if held is None:  # nothing is there yet
+            return
         self._look()
-        limits, held = self._limits, self._worker.body.storage()
+        limits = self._limits
         scratch_bytes = limits.scratch_bytes + limits.shared_memory_bytes
         for outcome, what, used, limit, unit in (
             (Outcome.MEMORY, "out of memory", self._usage.memory_bytes, limits.memory_bytes, MIB),
@@ -196,13 +203,30 @@ class Call:
                 self._worker.body.kill()  # at once: it grows on
                 name = " MiB" if unit == MIB else ""
                 raise Ended(outcome, f"{what} (limit {limit // unit}{name}, used {used // unit}{name}){self._when}")
-        if machine_is_exhausted():
-            raise Ended(Outcome.INFRA_ERROR, "the machine has less than 5 % of its memory left")
+        if is_exhausted():
+            self._weigh()
+
+    def _weigh(self) -> None:
+        """Find out whether this call has taken the machine's memory; raises `Ended` if it had to be ended for that."""
+        held = weigh(self._worker.end)
+        if held is None:
+            return
+        limits = self._limits
+        used = f"(limit {limits.memory_bytes // MIB} MiB, used {held // MIB} MiB)"
+        if held > limits.memory_bytes + limits.scratch_bytes + limits.shared_memory_bytes:
+            self._peak = max(self._peak, held)
+            raise Ended(Outcome.MEMORY, f"out of memory, and the machine with it {used}{self._when}")
+        raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
 
     def _look(self) -> None:
-        used = measure(self._worker.body.roots, self._limits.memory_bytes)
-        self._usage = Usage(used.memory_bytes, max(used.cpu_s, self._usage.cpu_s))  # a process may be gone already
-        self._peak = max(self._peak, self._usage.memory_bytes)
+        used = self._watch.look()
+        if used is not None:
+            self._usage = Usage(used.memory_bytes, max(used.cpu_s, self._usage.cpu_s))  # a process may be gone already
+            self._peak = max(self._peak, self._usage.memory_bytes)
+
+    def _is_late(self) -> bool:
+        """Whether the clock has killed the worker: then there is nothing to be known of its memory any more."""
+        return self._deadline is not None and self._deadline.passed_at is not None
 
     def _late(self, exceeded: str | None) -> Ended:
         if exceeded is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.place import own, place, started
 from harness.sandbox.body import StartError, shell_status
+from harness.sandbox.processes import Processes, Tree
 from harness.sandbox.storage import Storage
 
 #: The engine's client.
@@ -34,7 +35,7 @@ class ContainerBody:
             [CLIENT, *arguments], stdin=control, stdout=control, stderr=sink,
             start_new_session=True,  # Ctrl-C is for the harness alone
         )  # fmt: skip
-        self.roots = self._wait_until_running(time.monotonic() + patience_s)
+        self.processes: Processes = Tree(*self._wait_until_running(time.monotonic() + patience_s))
 
     def storage(self) -> Storage:
         """Not looked at: what the kernel needs for files and sockets counts as the container's memory."""
@@ -48,8 +49,10 @@ class ContainerBody:
         """Whether the engine says so, or the worker was killed.
 
         Not every engine notices. The first process of a container can only be killed from outside, which the
-        kernel does at the memory limit.
+        kernel does at the memory limit, or the harness by `kill`.
         """
+        if self._removal is not None:
+            return False
         return self.exit_status() == KILLED or ask("inspect", "--format", "{{.State.OOMKilled}}", self._name) == "true"
 
     def kill(self) -> None:

@@ -23,6 +23,7 @@ from harness.sandbox.body import StartError, memory_file
 from harness.sandbox.devices import SHARED_NODES
 from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
+from harness.sandbox.processes import Processes, Tree
 from harness.sandbox.seccomp import filter_program
 from harness.sandbox.storage import Storage
 from harness.sandbox.zygote import Report, Zygote
@@ -62,7 +63,7 @@ class LandlockBody:
         self._line, self._scratch, self._limits = line, scratch, limits
         self._report = Report(line.fileno())
         self._free = _free_bytes(scratch)
-        self.roots = (int(self._report.facts["pid"]),)
+        self.processes: Processes = Tree(int(self._report.facts["pid"]))
 
     def storage(self) -> Storage:
         """What is in the scratch directory; and, if the disk has become fuller, in files that have no name there."""
@@ -70,7 +71,7 @@ class LandlockBody:
         with suppress(FileNotFoundError):
             lost = self._free - _free_bytes(self._scratch)
             if lost > self._limits.scratch_bytes:
-                size += nameless_bytes(self.roots[0], str(self._scratch), lost)
+                size += nameless_bytes(self.processes, str(self._scratch), lost)
         return Storage(size, files)
 
     def exit_status(self) -> int | None:
@@ -198,28 +199,27 @@ def _bytes_on_disk(entry: "os.DirEntry[str]") -> int:
         return 0
 
 
-def nameless_bytes(supervisor: int, directory: str, lost: int) -> int:
-    """Bytes on the disk of files that processes below one hold, and that were removed.
+def nameless_bytes(processes: Processes, directory: str, lost: int) -> int:
+    """Bytes on the disk of files that processes hold, and that were removed.
 
-    Of what is only mapped, or held by a process that keeps others from looking, no size is known: it is then all
-    that the disk has `lost`.
+    Every thread may hold files of its own. Of what is only mapped, or held by a process that keeps others from looking,
+    no size is known: it is then all that the disk has `lost`.
     """
     found: dict[tuple[int, int], int] = {}
     try:
-        for process in psutil.Process(supervisor).children(recursive=True):
+        for entry in processes.entries():
             with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
-                for descriptor in Path(f"/proc/{process.pid}/fd").iterdir():
-                    with suppress(FileNotFoundError):
-                        state = descriptor.stat()
-                        if not state.st_nlink:
-                            found[state.st_dev, state.st_ino] = state.st_blocks * 512
-                maps = Path(f"/proc/{process.pid}/maps").read_text(errors="replace").splitlines()
-                if any(directory in line and line.endswith(" (deleted)") for line in maps):
-                    return lost
+                for thread in Path(entry, "task").iterdir():
+                    for descriptor in (thread / "fd").iterdir():
+                        with suppress(FileNotFoundError):
+                            state = descriptor.stat()
+                            if not state.st_nlink:
+                                found[state.st_dev, state.st_ino] = state.st_blocks * 512
+                    maps = (thread / "maps").read_text(errors="replace").splitlines()
+                    if any(directory in line and line.endswith(" (deleted)") for line in maps):
+                        return lost
     except PermissionError:
         return lost
-    except psutil.NoSuchProcess:
-        return 0
     return sum(found.values())
 
 

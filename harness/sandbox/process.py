@@ -12,13 +12,21 @@ from typing import IO, Any
 from harness.sandbox.body import Body, StartError
 from harness.sandbox.job import Job
 from harness.sandbox.limits import MIB, Limits
+from harness.sandbox.processes import progress
 from harness.worker.channel import MAX_FRAME
 
 #: Output that is kept, from its end.
 OUTPUT_KEPT = MIB
 
-#: Seconds that a killed sandbox may take to disappear before the harness gives up on the machine.
+#: Seconds without any progress after which the harness gives up on a killed sandbox, and on the machine. A busy machine
+#: only takes its time; a process that is stuck in a driver does nothing at all.
 KILL_GRACE = 10.0
+
+#: Seconds that a killed sandbox may take at most.
+KILL_LIMIT = 120.0
+
+#: Seconds between two looks at its progress.
+LOOK = 0.5
 
 #: Starts the processes of a worker, given job, limits, slot, and the worker's ends of control channel and output.
 Starter = Callable[[Job, Limits, int, int, int], Body]
@@ -39,6 +47,7 @@ class WorkerProcess:
         self.output = b""
         self.output_total = 0
         self.closed = False  #: the worker closed its end of the control channel
+        self._gone = False
         self._frames = b""
         self._control, theirs = socket.socketpair()
         source, sink = os.pipe()
@@ -94,17 +103,36 @@ class WorkerProcess:
         self._wait_until(lambda: self.body.exit_status() is not None, time.monotonic() + timeout)
         return self.body.exit_status()
 
+    def end(self) -> bool:
+        """Kill the worker and all it started, and wait; False if something is left that makes no progress in ending."""
+        if not self._gone:
+            self.body.kill()
+            self._gone = self._wait_until_gone()
+        return self._gone
+
     def kill(self) -> bool:
-        """Kill the worker and all it started; False if something is left after `KILL_GRACE` seconds."""
-        self.body.kill()
-        # The end of the output pipe says that nobody holds its other end: the whole sandbox is gone.
-        gone = self._wait_until(
-            lambda: self.body.is_gone() and self._output not in self._open, time.monotonic() + KILL_GRACE
-        )
+        """End the worker, and give back what is held of it; returns what `end` does."""
+        gone = self.end()
         self.body.close()
         self._control.close()
         self._output.close()
         return gone
+
+    def _wait_until_gone(self) -> bool:
+        began = looked = moved = time.monotonic()
+        last = None
+        while not self._wait_until(self._is_gone, looked + LOOK):
+            looked = time.monotonic()
+            now = progress(self.body.processes.entries())
+            if now != last or now.runs:
+                last, moved = now, looked
+            if looked - moved > KILL_GRACE or looked - began > KILL_LIMIT:
+                return False
+        return True
+
+    def _is_gone(self) -> bool:
+        # The end of the output pipe says that nobody holds its other end: the whole sandbox is gone.
+        return self.body.is_gone() and self._output not in self._open
 
     def _wait_until(self, condition: Callable[[], bool], deadline: float) -> bool:
         pause = 0.001

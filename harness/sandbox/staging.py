@@ -16,6 +16,7 @@ from typing import Self
 import harness.worker
 from harness.cache import cache_directory
 from harness.errors import UserError
+from harness.sandbox.proc import write_copies
 
 
 class Staging:
@@ -64,7 +65,7 @@ class Staging:
         return self._staged[key]
 
     def worker(self) -> Path:
-        """Stage the package `harness.worker` alone."""
+        """Stage the package `harness.worker` alone, and what workers see instead of some files in /proc."""
         return self.stage("worker", _write_worker)
 
 
@@ -75,6 +76,7 @@ def _write_worker(directory: Path) -> None:
     (directory / "harness" / "__init__.py").touch()
     for file in source.glob("*.py"):
         shutil.copyfile(file, target / file.name)
+    write_copies(directory)
 
 
 @contextmanager

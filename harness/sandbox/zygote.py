@@ -22,6 +22,7 @@ from harness.sandbox.body import SandboxBody, StartError, memory_file, new_group
 from harness.sandbox.cgroup import RunGroup
 from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
+from harness.sandbox.processes import Processes
 from harness.sandbox.seccomp import filter_program
 from harness.sandbox.storage import Storage
 
@@ -31,8 +32,11 @@ BOOTSTRAP = (
     "sys.path.pop(0); main(int(sys.argv[1]))"
 )
 
-#: The first process of a sandbox that a fork will join: it says that everything is mounted, then holds it open.
-PLACEHOLDER = ("/bin/sh", "-c", "echo ready; exec /bin/sleep infinity >/dev/null")
+#: What holds a sandbox open for a fork, and where it is inside: it repeats what it is told, and waits for more.
+HOLDER, HOLDER_INSIDE = "/bin/cat", "/job/cat"
+
+#: Nobody can look into a process that runs a program which its user may not read.
+UNREADABLE = "0111"
 
 #: Seconds that the imports may take.
 IMPORT_S = 120.0
@@ -73,16 +77,58 @@ class Report:
         return shell_status(self.facts.get("status"))
 
 
+class Placeholder(SandboxBody):
+    """A sandbox that a fork will join, held open by a process that is as confined and as limited as the worker.
+
+    The worker is the same user. It must not get into that process, in which it would be somebody that nobody watches.
+    """
+
+    def __init__(self, job: Job, limits: Limits, slot: int, sink: int, groups: RunGroup | None) -> None:
+        """Make the sandbox, and wait until all of it is there and the process runs; raises `StartError`."""
+        seccomp, program = memory_file(filter_program(job.gpu is not None)), os.open(HOLDER, os.O_RDONLY)
+        (given, line), (heard, answer) = os.pipe(), os.pipe()
+        self._line = os.fdopen(line, "wb", buffering=0)
+        with os.fdopen(heard, "rb") as hears:
+            try:
+                holder = ["--perms", UNREADABLE, "--ro-bind-data", str(program), HOLDER_INSIDE]
+                options, prefix = bubblewrap.sandbox(job, limits, slot, holder)
+                super().__init__(
+                    [*options, "--seccomp", str(seccomp)], [*prefix, HOLDER_INSIDE], (seccomp, program), limits,
+                    output=answer, errors=sink, group=new_group(groups, limits), source=given,
+                )  # fmt: skip
+            except StartError:
+                self._line.close()
+                raise
+            finally:
+                for descriptor in (seccomp, program, given, answer):
+                    os.close(descriptor)
+            with suppress(BrokenPipeError):
+                self._line.write(b"ready\n")
+            if not hears.readline():
+                self.kill()
+                self.close()
+                raise StartError("the sandbox ended before it was ready")
+
+    def close(self) -> None:
+        """Let the holder end, too, if it has not been killed."""
+        self._line.close()
+        super().close()
+
+
 class ForkedBody:
     """A worker that a zygote forked into the sandbox of a placeholder."""
 
-    def __init__(self, placeholder: SandboxBody, report: int) -> None:
+    def __init__(self, placeholder: Placeholder, report: int) -> None:
         """Wait for the worker's process id; raises `StartError`."""
         self._placeholder, self._descriptor = placeholder, report
         self._report = Report(report)
-        self.roots = (placeholder.pid, int(self._report.facts["pid"]))
 
-    def storage(self) -> Storage:
+    @property
+    def processes(self) -> Processes:
+        """Those of the placeholder's namespace, where the worker is as well."""
+        return self._placeholder.processes
+
+    def storage(self) -> Storage | None:
         """What the placeholder's namespaces hold."""
         return self._placeholder.storage()
 
@@ -168,7 +214,7 @@ def start_fast(
 
     The kernel keeps the memory limit if there are `groups`.
     """
-    placeholder = _placeholder(job, limits, slot, sink, groups)
+    placeholder = Placeholder(job, limits, slot, sink, groups)
     entrances = [placeholder.group.open_entrance()] if placeholder.group else []
     program = memory_file(filter_program(job.gpu is not None))
     source, report = os.pipe()
@@ -192,26 +238,3 @@ def start_fast(
         placeholder.kill()
         placeholder.close()
         raise
-
-
-def _placeholder(job: Job, limits: Limits, slot: int, sink: int, groups: RunGroup | None) -> SandboxBody:
-    """Make a sandbox, and wait until all of it is there.
-
-    Its first process is as confined as the worker, who is the same user and can write into its memory.
-    """
-    options, prefix = bubblewrap.sandbox(job, limits, slot)
-    seccomp = memory_file(filter_program(job.gpu is not None))
-    source, ready = os.pipe()
-    with os.fdopen(source, "rb") as answer:
-        try:
-            filtered = [*options, "--seccomp", str(seccomp)]
-            command, group = [*prefix, *PLACEHOLDER], new_group(groups, limits)
-            body = SandboxBody(filtered, command, (seccomp,), output=ready, errors=sink, group=group)
-        finally:
-            os.close(ready)
-            os.close(seccomp)
-        if not answer.readline():
-            body.kill()
-            body.close()
-            raise StartError("the sandbox ended before it was ready")
-    return body

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import UserError
+from harness.task import DEFAULT_DIRECTORY
 from harness.task.files import did_you_mean, visible_directories
 from harness.task.mark import find_marks, is_hidden
 
@@ -78,7 +79,8 @@ def find_all(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
     """Find the tasks in `root` and then what is reference data only; errors as `find_tasks`."""
     if not root.is_dir():
         found = "a file" if root.exists() else "nothing"
-        raise UserError("not a directory", file=root, expected="a directory", found=found, remedy=_REMEDY)
+        demo = ", or make a task to try things on by `pgdl demo`" if str(root) == DEFAULT_DIRECTORY else ""
+        raise UserError("not a directory", file=root, expected="a directory", found=found, remedy=_REMEDY + demo)
     tasks = {path.resolve().name: path for path in _task_directories(root)}
     everything = [
         # the marks first: they say so if the reference data is out of reach

@@ -1,6 +1,5 @@
 """A page about tasks, with the plots that tell whether a measure has something to predict."""
 
-import io
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,21 +11,19 @@ import jinja2
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
+from harness.plots import COLOUR, INK, STYLE, dark_rules, svg_element
 from harness.task.task import Task
 
-#: Text of the plots stays text, in the page's own font; ids do not change from one writing to the next.
-STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "pgdl",
-    "font.family": "sans-serif",
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
+#: What is said of the gaps of some models.
+STATISTICS: dict[str, Callable[[list[float]], float]] = {
+    "min gap": min,
+    "mean": statistics.mean,
+    "median": statistics.median,
+    "max": max,
 }
-COLOUR = "#2f6f9f"
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,8 @@ class TaskSection:
 def write_page(tasks: Sequence[Task], path: Path) -> None:
     """Write an HTML page about `tasks`, which needs no other file and no network."""
     template = jinja2.Environment(autoescape=True).from_string(files("harness.task").joinpath("page.html").read_text())
-    path.write_text(template.render(sections=[describe(task) for task in tasks]))
+    sections = [describe(task) for task in tasks]
+    path.write_text(template.render(sections=sections, columns=list(STATISTICS), dark_rules=dark_rules()))
 
 
 def describe(task: Task) -> TaskSection:
@@ -65,15 +63,19 @@ def describe(task: Task) -> TaskSection:
 
 
 def _rows(task: Task, gaps: NDArray[Any]) -> list[tuple[str, ...]]:
-    """Hyperparameter, value, number of models, and minimum, mean and maximum of their gaps."""
+    """Hyperparameter, value, number of models, and the statistics of their gaps; first for all models."""
     assert task.reference is not None
-    grid, rows = task.reference.grid, []
+    grid = task.reference.grid
+    rows = [("(all)", "", *_figures(gaps.tolist()))]
     for column, name in enumerate(grid.names):
         for code, value in enumerate(grid.values[name]):
             chosen = gaps[grid.codes[:, column] == code].tolist()
-            figures = (min(chosen), statistics.mean(chosen), max(chosen))
-            rows.append((name if code == 0 else "", str(value), str(len(chosen)), *(f"{x:.4f}" for x in figures)))
+            rows.append((name if code == 0 else "", str(value), *_figures(chosen)))
     return rows
+
+
+def _figures(gaps: list[float]) -> tuple[str, ...]:
+    return str(len(gaps)), *(f"{statistic(gaps):.4f}" for statistic in STATISTICS.values())
 
 
 def _plots(task: Task, gaps: NDArray[Any], sizes: NDArray[Any]) -> dict[str, str]:
@@ -87,10 +89,12 @@ def _plots(task: Task, gaps: NDArray[Any], sizes: NDArray[Any]) -> dict[str, str
     def histogram(axes: Any) -> None:
         axes.hist(gaps, bins=min(len(gaps), 20), color=COLOUR)
         axes.set(xlabel="generalization gap", ylabel="models")
+        axes.xaxis.set_major_locator(MaxNLocator(5))
 
     def accuracies(axes: Any) -> None:
         axes.scatter(train, test, s=14, color=COLOUR)
         axes.set(xlabel="train accuracy", ylabel="test accuracy")
+        axes.xaxis.set_major_locator(MaxNLocator(5))
 
     def parameters(axes: Any) -> None:
         axes.scatter(sizes, gaps, s=14, color=COLOUR)
@@ -104,7 +108,7 @@ def _plots(task: Task, gaps: NDArray[Any], sizes: NDArray[Any]) -> dict[str, str
             codes = grid.codes[:, column]
             axes.scatter(codes + np.linspace(-0.15, 0.15, len(codes)), gaps, s=10, color=COLOUR, alpha=0.6)
             means = [gaps[codes == code].mean() for code in range(len(grid.values[name]))]
-            axes.plot(range(len(means)), means, "_", markersize=30, color="black")
+            axes.plot(range(len(means)), means, "_", markersize=30, color=INK)
             axes.set(xlabel=name, ylabel="generalization gap", xlim=(-0.5, len(means) - 0.5))
             axes.set_xticks(range(len(means)), [str(value) for value in grid.values[name]])
 
@@ -115,7 +119,7 @@ def _plots(task: Task, gaps: NDArray[Any], sizes: NDArray[Any]) -> dict[str, str
         "train and test accuracy": accuracies,
         "gap by number of parameters": parameters,
     }
-    plots |= {f"gap by {name}": by_value(column, name) for column, name in enumerate(grid.names)}
+    plots |= {f"gap by {name} (line: mean)": by_value(column, name) for column, name in enumerate(grid.names)}
     return {title: _svg(draw) for title, draw in plots.items()}
 
 
@@ -123,7 +127,4 @@ def _svg(draw: Callable[[Any], None]) -> str:
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(3.6, 2.6), layout="constrained")
         draw(figure.subplots())
-        stream = io.StringIO()
-        figure.savefig(stream, format="svg", metadata={"Date": None})
-    text = stream.getvalue()
-    return text[text.index("<svg") :]
+        return svg_element(figure)

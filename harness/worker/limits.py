@@ -29,12 +29,17 @@ def apply_limits(processes: int, open_files: int, file_bytes: int) -> None:
     Address space is left alone: CUDA reserves far more of it than it uses. Memory is watched from outside.
     """
     offer_to_kernel()
+    limit_process(0, processes, open_files, file_bytes)
+
+
+def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) -> None:
+    """Set the hard limits of the process `pid`, 0 for this one; those of its children are the same from then on."""
     for kind, value in (
         (resource.RLIMIT_NPROC, processes),
         (resource.RLIMIT_NOFILE, open_files),
         (resource.RLIMIT_FSIZE, file_bytes),
         (resource.RLIMIT_CORE, 0),
     ):
-        _, hard = resource.getrlimit(kind)
+        _, hard = resource.prlimit(pid, kind)
         bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (bounded, bounded))
+        resource.prlimit(pid, kind, (bounded, bounded))

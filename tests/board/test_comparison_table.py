@@ -10,7 +10,6 @@ from pyarrow import parquet
 
 from harness.board.comparison import MISSING, MeasureRow, compare
 from harness.board.comparison_formats import NOTES, cells, headings, notes, to_csv, to_latex, write_parquet
-from harness.board.comparison_plot import write_plot
 from harness.board.rounding import FAILED
 from harness.sandbox.outcome import Outcome
 from harness.task.reference import Reference
@@ -174,20 +173,3 @@ def test_parquet_has_a_row_per_measure_and_task(table: list[MeasureRow], tmp_pat
 def test_parquet_where_nothing_has_a_score(known: dict[str, Reference], tmp_path: Path) -> None:
     write_parquet(compare([], known, {"never": "norm"}), tmp_path / "comparison.parquet")
     assert parquet.read_schema(tmp_path / "comparison.parquet").field("score").type == "double"
-
-
-def test_the_plot_shows_every_family_and_names_its_best(table: list[MeasureRow], tmp_path: Path) -> None:
-    paths = [tmp_path / "plot.png", tmp_path / "plot.svg"]
-    write_plot(table, paths)
-    assert paths[0].read_bytes().startswith(b"\x89PNG")
-    text = paths[1].read_text()
-    for shown in ("norm", "margin", "size", "best:seed=3", "good", "late", "hollow: not of every task"):
-        assert shown in text
-    assert "half" not in text
-    write_plot(table, paths)
-    assert paths[1].read_text() == text
-
-
-def test_a_plot_without_any_score(known: dict[str, Reference], tmp_path: Path) -> None:
-    write_plot(compare([], known, {"never": "norm"}), [tmp_path / "plot.svg"])
-    assert "norm" in (tmp_path / "plot.svg").read_text()

@@ -57,6 +57,7 @@ def test_a_table_over_tasks_is_printed_and_written(pgdl: Pgdl, folder: Path) -> 
     written = {row["measure"]: row for row in csv.DictReader((folder / "deep" / "norms.csv").read_text().splitlines())}
     assert written["num_params"]["family"] == "size"
     assert parquet.read_table(folder / "deep" / "norms.parquet").num_rows == 6
+    assert ">noisy oracle " in (folder / "deep" / "norms.svg").read_text()
     _compare_with_run_and_score(pgdl, written)
 
 

@@ -47,7 +47,7 @@ def build(environment):
 
     def run(*arguments) -> subprocess.CompletedProcess[str]:
         command = [*PGDL, *map(str, arguments)]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=500)
 
     return run
 

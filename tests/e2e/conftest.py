@@ -33,7 +33,7 @@ def pgdl(environment: dict[str, str]) -> Run:
 
     def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
         command = [*PGDL, *map(str, arguments)]
-        return subprocess.run(command, env=environment, cwd=cwd, capture_output=True, text=True, timeout=240)
+        return subprocess.run(command, env=environment, cwd=cwd, capture_output=True, text=True, timeout=500)
 
     return run
 

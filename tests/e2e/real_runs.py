@@ -34,7 +34,7 @@ def records(database: Path) -> list[dict[str, Any]]:
             return []
 
 
-def wait_for(condition: Callable[[], bool], what: str, seconds: float = 90) -> None:
+def wait_for(condition: Callable[[], bool], what: str, seconds: float = 240) -> None:
     """Wait until `condition` holds; fail with `what` if it does not within `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():

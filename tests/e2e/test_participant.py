@@ -91,7 +91,7 @@ def test_without_bubblewrap_the_run_refuses_and_says_what_mends_it(tmp_path, com
         str(tmp_path / "r.db"),
     ]
     done = subprocess.run(
-        command, env=environment | {"PATH": str(tmp_path)}, capture_output=True, text=True, timeout=60
+        command, env=environment | {"PATH": str(tmp_path)}, capture_output=True, text=True, timeout=500
     )
     assert done.returncode == 2
     assert "apt-get install" in done.stderr

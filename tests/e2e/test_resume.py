@@ -28,8 +28,8 @@ def test_an_interrupted_run_loses_nothing_and_leaves_no_process(tmp_path, compet
     wait_for(lambda: bool(descendants(harness)), "a sandbox")
     below = descendants(harness)
     harness.send_signal(sent)
-    assert harness.wait(30) == code
-    wait_for(lambda: not alive(below), "the end of every sandbox", 10)
+    assert harness.wait(240) == code
+    wait_for(lambda: not alive(below), "the end of every sandbox")
 
     before = records(database)
     assert 2 <= len(before) < 8
@@ -51,7 +51,7 @@ def test_a_killed_harness_takes_an_endless_submission_with_it(tmp_path, one_mode
     below = descendants(harness)
     assert alive(below)
     harness.send_signal(signal.SIGKILL)
-    wait_for(lambda: not alive(below), "the end of every sandbox", 10)
+    wait_for(lambda: not alive(below), "the end of every sandbox")
 
 
 def test_the_same_command_again_computes_nothing_and_force_everything(tmp_path, one_model, pgdl):
@@ -79,7 +79,7 @@ def test_two_harnesses_on_one_results_file(tmp_path, competition, start):
     names = ("first", "second")
     submissions = [write_submission(tmp_path, name, f"return float({len(name)})") for name in names]
     both = [start("run", submission, *shared) for submission in submissions]
-    assert [harness.wait(200) for harness in both] == [0, 0], [harness.communicate()[0] for harness in both]
+    assert [harness.wait(240) for harness in both] == [0, 0], [harness.communicate()[0] for harness in both]
     rows = records(database)
     assert sorted((row["submission"], row["model"]) for row in rows) == sorted((n, m) for n in names for m in MODELS)
     assert {row["value"] for row in rows} == {5.0, 6.0}
@@ -98,7 +98,7 @@ def test_a_full_disk_stops_the_run_with_one_line_and_keeps_what_was_written(tmp_
     full = ["bwrap", "--dev-bind", "/", "/", "--size", "524288", "--tmpfs", str(disk)]
     filler = f"head -c 401408 /dev/zero > {disk}/filler; "
     done = subprocess.run(
-        [*full, "sh", "-c", filler + script], env=environment, capture_output=True, text=True, timeout=240
+        [*full, "sh", "-c", filler + script], env=environment, capture_output=True, text=True, timeout=500
     )
     lines = done.stdout.splitlines()
     codes = [line for line in lines if line.startswith("code")]

@@ -126,11 +126,11 @@ def test_two_runs_at_once_share_the_work(place, start, tmp_path):
     first = start("run", mine, *shared)
     wait_for(lambda: len(records(tmp_path / "r.db")) >= 1, "the first record")
     second = start("run", mine, *shared)
-    output, _ = second.communicate(timeout=120)
+    output, _ = second.communicate(timeout=500)
     assert second.returncode == 0, output
     assert "another run is making" in output
     assert "8 of 8" in output
-    assert first.wait(timeout=120) == 0
+    assert first.wait(timeout=500) == 0
     rows = records(tmp_path / "r.db")
     assert len(rows) == len({row["key"] for row in rows}) == 8
 
@@ -143,7 +143,7 @@ def test_what_a_killed_run_had_begun_is_taken_over_by_one_that_waits(place, star
     second = start("run", mine, *shared)
     wait_for(lambda: len(records(tmp_path / "r.db")) >= 2, "the second record")
     first.kill()
-    output, _ = second.communicate(timeout=120)
+    output, _ = second.communicate(timeout=500)
     assert second.returncode == 0, output
     rows = records(tmp_path / "r.db")
     assert len(rows) == len({row["key"] for row in rows}) == 8

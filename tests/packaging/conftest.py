@@ -43,7 +43,7 @@ class Machine:
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Run a command in the checkout, with an environment that holds PATH and nothing else."""
         return subprocess.run(
-            command, cwd=self.checkout, env={"PATH": str(self.programs)}, capture_output=True, text=True, timeout=60
+            command, cwd=self.checkout, env={"PATH": str(self.programs)}, capture_output=True, text=True, timeout=500
         )
 
     def calls(self) -> list[str]:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from repository import PACKAGES, PYPROJECT, ROOT
+from repository import PACKAGES, PYPROJECT, ROOT, SHIPPED
 from throwaway import make_task
 
 TEXT = (ROOT / "Dockerfile").read_text()
@@ -38,7 +38,7 @@ def pip_step():
 
 def test_what_is_copied_is_what_the_package_is_built_from():
     project = PYPROJECT["project"]
-    sources = {"pyproject.toml", "constraints.txt", project["readme"], *project["license-files"], *PACKAGES}
+    sources = {"pyproject.toml", "constraints.txt", project["readme"], *project["license-files"], *PACKAGES, *SHIPPED}
     assert set(copied()) == sources
     assert all((ROOT / source).exists() for source in sources)
 

@@ -1,44 +1,110 @@
-"""The wheel holds the packages, all of their files and the licence, and nothing else."""
+"""The wheel holds the packages, the data that they need away from a checkout, and the licence; and nothing else."""
 
+import os
 import shutil
 import subprocess
 import sys
 import zipfile
+from email.parser import Parser
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from repository import PACKAGES, PYPROJECT, ROOT
+from repository import PACKAGES, PYPROJECT, ROOT, SHIPPED
 
 (BUILDER,) = map(Requirement, PYPROJECT["build-system"]["requires"])
 INSTALLED = metadata.version(BUILDER.name) if metadata.packages_distributions().get(BUILDER.name) else "0"
 
+#: The largest wheel that we want to send: a task of a few hundred kB, and code.
+MAX_BYTES = 1_000_000
+
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
+def wheel_file(tmp_path_factory):
     if not BUILDER.specifier.contains(INSTALLED):
         pytest.skip(f"building offline needs {BUILDER}, found {INSTALLED}")
     source = tmp_path_factory.mktemp("source")
-    for package in (*PACKAGES, "tests", "task_data"):
-        shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in (*PACKAGES, *SHIPPED, "tests"):
+        shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / file, source)
     out = tmp_path_factory.mktemp("wheel")
     build = ["pip", "wheel", "--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", out, source]
     subprocess.run([sys.executable, "-m", *build], check=True)
     (file,) = out.iterdir()
-    with zipfile.ZipFile(file) as archive:
+    return file
+
+
+@pytest.fixture(scope="module")
+def wheel(wheel_file):
+    with zipfile.ZipFile(wheel_file) as archive:
         yield archive
 
 
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """Run `pgdl ARGUMENTS` in a directory, with the wheel's content in place of the checkout."""
+    packages = tmp_path_factory.mktemp("site-packages")
+    wheel.extractall(packages)
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(packages), "HOME": str(packages), "COLUMNS": "200"}
+
+    def run(*arguments, cwd):
+        command = [sys.executable, "-m", "harness.cli", *arguments]
+        return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=500)
+
+    return run
+
+
+def below(folder):
+    """Paths of all files of a directory, with their content."""
+    return {path.relative_to(folder): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+
+
+def files(folder):
+    """Names of the files of a directory of the repository, as git has them."""
+    found = (ROOT / folder).rglob("*")
+    return {path.relative_to(ROOT).as_posix() for path in found if path.is_file() and "__pycache__" not in path.parts}
+
+
+def in_wheel(wheel):
+    return {name for name in wheel.namelist() if ".dist-info/" not in name}
+
+
 def test_every_file_of_the_packages_is_in_the_wheel(wheel):
-    expected = {
-        file.relative_to(ROOT).as_posix()
-        for package in PACKAGES
-        for file in (ROOT / package).rglob("*")
-        if file.is_file() and "__pycache__" not in file.parts
-    }
-    assert {name for name in wheel.namelist() if ".dist-info/" not in name} == expected
+    code = {name for name in in_wheel(wheel) if not name.startswith("harness/shipped/")}
+    assert code == set.union(*map(files, PACKAGES))
+
+
+def test_what_is_shipped_comes_from_the_repository(wheel):
+    shipped = {name.removeprefix("harness/shipped/") for name in in_wheel(wheel) if name.startswith("harness/shipped/")}
+    assert shipped > files("submissions") | files("task_data/recipes") | {"task_data/README.md"}
+    assert [name for name in shipped if wheel.read(f"harness/shipped/{name}") != (ROOT / name).read_bytes()] == []
+
+
+def test_the_wheel_is_small(wheel_file):
+    assert wheel_file.stat().st_size < MAX_BYTES
+
+
+def test_the_demo_of_the_wheel_is_that_of_the_checkout(installed, tmp_path):
+    made = installed("demo", "from-wheel", cwd=tmp_path)
+    assert (made.returncode, made.stderr) == (0, "")
+    subprocess.run([sys.executable, "-m", "harness.cli", "demo", tmp_path / "from-checkout"], cwd=ROOT, check=True)
+    assert below(tmp_path / "from-wheel") == below(tmp_path / "from-checkout")
+
+
+def test_the_demo_needs_all_of_the_task_that_the_wheel_carries(wheel, installed, tmp_path):
+    installed("demo", "demo", cwd=tmp_path)
+    shipped = {name.rpartition("/digits_nin/")[2] for name in wheel.namelist() if "/digits_nin/" in name}
+    used = below(tmp_path / "demo" / "task_data")
+    assert {path.as_posix().rpartition("/digits_nin_small/")[2] for path in used} == shipped
+
+
+def test_recipes_are_found_by_name_in_the_wheel(installed, tmp_path):
+    listed = installed("task", "recipes", cwd=tmp_path).stdout.splitlines()[1:]
+    assert len(listed) == len(files("task_data/recipes"))
+    refused = installed("task", "build", "digit_vgg", "--out", "x", cwd=tmp_path)
+    assert (refused.returncode, refused.stderr.endswith("did you mean 'digits_vgg'?\n")) == (2, True)
 
 
 def test_the_licence_and_the_command_are_in_the_wheel(wheel):
@@ -46,3 +112,11 @@ def test_the_licence_and_the_command_are_in_the_wheel(wheel):
     assert b"Copyright 2026 The pgdl-harness authors" in wheel.read(licence)
     (entry_points,) = [name for name in wheel.namelist() if name.endswith("/entry_points.txt")]
     assert b"pgdl = harness.cli.main:main" in wheel.read(entry_points)
+
+
+def test_what_the_wheel_says_of_itself(wheel):
+    (file,) = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
+    said = Parser().parsestr(wheel.read(file).decode())
+    assert "Typing :: Typed" in said.get_all("Classifier")
+    assert said["License-Expression"] == "Apache-2.0 AND CC-BY-4.0"  # code, and images
+    assert {f"{package}/py.typed" for package in PACKAGES} < set(wheel.namelist())

@@ -12,18 +12,32 @@ import threading
 from collections.abc import Callable
 
 LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.syscall.restype = ctypes.c_long  # an address may be the answer
 
 #: Numbers of x86-64, for calls that libc gives no function for.
 CLONE, CLONE3, PRCTL, IOCTL, FCNTL, KEYCTL, IO_URING_SETUP = 56, 435, 157, 16, 72, 250, 425
 MEMFD_CREATE, MEMFD_SECRET, PIDFD_GETFD, PERF_EVENT_OPEN, USERFAULTFD = 319, 447, 438, 298, 323
 PROCESS_VM_READV, KCMP, MQ_OPEN, OPEN_TREE, NAME_TO_HANDLE_AT = 310, 312, 240, 428, 303
-CACHESTAT = 451
+MMAP, MADVISE, MINCORE, READAHEAD, FADVISE64, PREADV2, SYSINFO, GETSOCKOPT = 9, 28, 27, 187, 221, 327, 99, 55
+SPLICE, TEE, VMSPLICE, IO_SETUP, USTAT, CACHESTAT = 275, 276, 278, 206, 136, 451
 
 AF_UNIX, AF_INET, AF_NETLINK, AF_VSOCK, SOCK_STREAM, SOCK_RAW = 1, 2, 16, 40, 1, 3
-CLONE_NEWUSER, CLONE_NEWNS, CLONE_THREAD = 0x10000000, 0x20000, 0x10000
+CLONE_NEWUSER, CLONE_NEWNS, CLONE_THREAD, CLONE_PARENT = 0x10000000, 0x20000, 0x10000, 0x8000
+SHARED, PRIVATE, ANONYMOUS, HUGE = 1, 2, 0x20, 0x40000
+MADV_NORMAL, MADV_MERGEABLE, MADV_COLD, MADV_PAGEOUT, MADV_COLLAPSE = 0, 12, 20, 21, 25
+SOL_SOCKET, SO_TYPE, SO_COOKIE = 1, 3, 57
 TIOCSTI, TIOCLINUX, TCGETS = 0x5412, 0x541C, 0x5401
-PR_SET_PDEATHSIG, PR_GET_DUMPABLE, SIGKILL = 1, 3, 9
-F_GETFD, F_GETLK, F_OFD_GETLK, F_GETLEASE, F_GET_RW_HINT, F_SET_RW_HINT = 1, 5, 36, 1025, 1035, 1036
+PR_SET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_MEMORY_MERGE, SIGKILL = 1, 3, 67, 9
+F_SETLK, F_OFD_SETLKW, F_GETFD, F_GETLK, F_OFD_GETLK, F_GETLEASE, F_GET_RW_HINT, F_SET_RW_HINT = (
+    6,
+    38,
+    1,
+    5,
+    36,
+    1025,
+    1035,
+    1036,
+)
 HIGH = 1 << 32  # bits that the kernel ignores in an argument that it takes as an int
 
 CALLS = {
@@ -32,6 +46,7 @@ CALLS = {
     "setns": lambda: LIBC.setns(-1, 0),
     "clone into a user namespace": lambda: raw(CLONE, CLONE_NEWUSER | CLONE_THREAD),
     "clone into a mount namespace": lambda: raw(CLONE, CLONE_NEWNS | CLONE_THREAD),
+    "clone beside its parent": lambda: raw(CLONE, CLONE_PARENT | CLONE_THREAD),
     "clone3": lambda: raw(CLONE3, 0, 0),
     "a call since Linux 6.5": lambda: raw(CACHESTAT, -1, 0, 0, 0),
     "socket of the internet": lambda: LIBC.socket(AF_INET, SOCK_STREAM, 0),
@@ -45,6 +60,29 @@ CALLS = {
     "perf_event_open": lambda: raw(PERF_EVENT_OPEN, 0, 0, -1, -1, 0),
     "userfaultfd": lambda: raw(USERFAULTFD, 12345),
     "process_vm_readv": lambda: raw(PROCESS_VM_READV, os.getpid(), 0, 0, 0, 0, 0),
+    "shared memory without a file": lambda: raw(MMAP, 0, 0, 0, SHARED | ANONYMOUS, -1, 0),
+    "shared memory in huge pages": lambda: raw(MMAP, 0, 0, 0, SHARED | ANONYMOUS | HUGE, -1, 0),
+    "private memory": lambda: raw(MMAP, 0, 4096, 0, PRIVATE | ANONYMOUS, -1, 0),
+    "vmsplice": lambda: raw(VMSPLICE, -1, 0, 0, 0),
+    "splice": lambda: raw(SPLICE, -1, 0, -1, 0, 1, 0),
+    "tee": lambda: raw(TEE, -1, -1, 1, 0),
+    "preadv2": lambda: raw(PREADV2, -1, 0, 0, 0, 0, 0),
+    "fadvise64": lambda: raw(FADVISE64, -1, 0, 0, 0),
+    "readahead": lambda: raw(READAHEAD, -1, 0, 0),
+    "mincore": lambda: raw(MINCORE, 1, 1, 0),
+    "madvise cold": lambda: raw(MADVISE, 0, 0, MADV_COLD),
+    "madvise out": lambda: raw(MADVISE, 0, 0, MADV_PAGEOUT),
+    "madvise collapse": lambda: raw(MADVISE, 0, 0, MADV_COLLAPSE),
+    "madvise mergeable": lambda: raw(MADVISE, 0, 0, MADV_MERGEABLE),
+    "madvise normal": lambda: raw(MADVISE, 0, 0, MADV_NORMAL),
+    "prctl to merge": lambda: raw(PRCTL, PR_SET_MEMORY_MERGE, 0, 0, 0, 0),
+    "sysinfo": lambda: raw(SYSINFO, 0),
+    "io_setup": lambda: raw(IO_SETUP, 0, 0),
+    "ustat": lambda: raw(USTAT, 0, 0),
+    "cookie of a socket": lambda: raw(GETSOCKOPT, -1, SOL_SOCKET, SO_COOKIE, 0, 0),
+    "type of a socket": lambda: raw(GETSOCKOPT, -1, SOL_SOCKET, SO_TYPE, 0, 0),
+    "lock": lambda: raw(FCNTL, 0, F_SETLK, 0),
+    "wait for a lock": lambda: raw(FCNTL, 0, F_OFD_SETLKW, 0),
     "kcmp": lambda: raw(KCMP, os.getpid(), os.getpid(), 12345, 0, 0),
     "pidfd_getfd": lambda: raw(PIDFD_GETFD, -1, 0, 0),
     "mq_open": lambda: raw(MQ_OPEN, 0, 0),
@@ -86,7 +124,7 @@ def fate(program: bytes) -> int:
     """Exit status of a child that runs this machine code, negative for the signal that ended it."""
     child = os.fork()
     if child == 0:
-        memory = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+        memory = mmap.mmap(-1, 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
         memory.write(program)
         ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(memory)))()
         os._exit(0)

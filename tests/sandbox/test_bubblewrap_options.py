@@ -12,6 +12,7 @@ from harness.sandbox import bubblewrap
 from harness.sandbox.devices import Gpu
 from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
+from harness.sandbox.proc import COPIED
 from harness.sandbox.staging import Staging
 
 GPU = Gpu(1, "GPU-22222222-0000", "NVIDIA H200")
@@ -94,12 +95,13 @@ def test_the_worker_is_given_its_four_directories_and_the_control_channel(job: J
 def test_nothing_is_writable_but_bounded_scratch_space(job: Job) -> None:
     for options in (command(job)[0], command(on_gpu(job))[0]):
         assert not {option[0] for option in options} & {"--bind", "--bind-try", "--dev-bind"}
-        scratch = [option[1] for option in options if option[0] == "--tmpfs"]
-        assert sorted(scratch) == ["/dev/shm", "/tmp"]
+        scratch = []
         for number, option in enumerate(options):
-            if option[0] == "--tmpfs":
+            if option[0] == "--tmpfs" and options[number + 1] != ("--remount-ro", option[1]):
+                scratch.append(option[1])
                 assert options[number - 2][0] == "--size"
                 assert int(options[number - 2][1]) <= 256 * 1024**2
+        assert sorted(scratch) == ["/dev/shm", "/tmp"]
 
 
 @pytest.mark.parametrize("user", ["ordinary_user", "root"])
@@ -198,7 +200,8 @@ def test_a_trial_is_the_same_box_without_a_job(job: Job) -> None:
     arguments, wrapper = bubblewrap.trial()
     box = parse(arguments)
     assert wrapper == []
-    assert set(box) < set(command(job)[0])
+    copied = {("--ro-bind", "/dev/null", f"/proc/{name}") for name in COPIED}
+    assert set(box) - copied < set(command(job)[0])
     assert not any(word.startswith("/job") for option in box for word in option)
 
 

@@ -100,7 +100,7 @@ def start(tmp_path: Path) -> Iterator[Any]:
     yield begin
     for call in calls:
         call.vanish()
-        call.process.wait(timeout=20)
+        call.process.wait(timeout=500)
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_all_of_a_call_ends_and_nothing_else(start: Any, bystander: Any, work: s
     while said[-1] is not None:
         said.append(call.hear())
     assert said[-2] == {"gone": True}
-    assert call.process.wait(timeout=20) == 0
+    assert call.process.wait(timeout=500) == 0
     assert not call.scratch.exists()
     assert bystander.poll() is None
     inside = [p for p in psutil.process_iter(["cwd"]) if str(p.info["cwd"]).startswith(str(call.scratch))]
@@ -145,7 +145,7 @@ def test_everything_ends_when_the_harness_is_gone(start: Any) -> None:
     call.wait_until_below(1)
     below = psutil.Process(call.process.pid).children(recursive=True)
     call.vanish()
-    call.process.wait(timeout=20)
+    call.process.wait(timeout=500)
     assert not any(process.is_running() for process in below)
     assert not call.scratch.exists()
 

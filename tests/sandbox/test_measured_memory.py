@@ -6,14 +6,39 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
+from harness.sandbox import memory
 from harness.sandbox.limits import MIB
-from harness.sandbox.memory import Usage, _shares_memory, measure
+from harness.sandbox.memory import Usage, measure, same_memory
+from harness.sandbox.processes import Tree
 
 MUCH = 10**15
 
 ALLOCATE = "held = bytearray(b'x' * (100 << 20)); "
 FORK = "import os; [os.fork() for _ in range(2)]; "  # four processes in all
 WAIT = "import os; os.write(1, b'ready\\n'); os.read(0, 1)"
+
+#: The first thread of the process ends, another one waits; the number is of exit(2), which ends a thread.
+HIDE = """
+import ctypes, os, platform, threading
+def wait():
+    while b"Z" not in open("/proc/self/stat", "rb").read().rpartition(b")")[2]:
+        pass
+    os.write(1, b"ready\\n")
+    os.read(0, 1)
+    os._exit(0)
+threading.Thread(target=wait).start()
+ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[platform.machine()], 0)
+"""
+
+#: Reads bytes far apart of memory that nobody has written to: it takes tables, but no pages.
+TABLES = """
+import mmap
+empty = mmap.mmap(-1, 20 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, mmap.PROT_READ)
+empty.madvise(mmap.MADV_NOHUGEPAGE)
+for place in range(0, 20 << 30, 2 << 20): empty[place]
+"""
 
 
 @contextmanager
@@ -29,44 +54,73 @@ def running(program: str, processes: int = 1) -> Iterator[int]:
 
 
 def test_a_process_is_measured() -> None:
-    usage = measure([os.getpid()], MUCH)
+    usage = measure(Tree(os.getpid()), MUCH)
     assert 10 * MIB < usage.memory_bytes < 4096 * MIB
     assert usage.cpu_s > 0
 
 
 def test_what_a_child_allocates_is_seen() -> None:
     with running("") as small, running(ALLOCATE) as large:
-        difference = measure([large], MUCH).memory_bytes - measure([small], MUCH).memory_bytes
+        difference = measure(Tree(large), MUCH).memory_bytes - measure(Tree(small), MUCH).memory_bytes
     assert 90 * MIB < difference < 120 * MIB
 
 
 def test_a_child_counts_for_its_parent() -> None:
-    before = measure([os.getpid()], MUCH).memory_bytes
+    before = measure(Tree(os.getpid()), MUCH).memory_bytes
     with running(ALLOCATE):
-        assert measure([os.getpid()], MUCH).memory_bytes - before > 90 * MIB
+        assert measure(Tree(os.getpid()), MUCH).memory_bytes - before > 90 * MIB
 
 
 def test_pages_that_forked_children_share_count_once_where_it_matters() -> None:
     with running(ALLOCATE + FORK, processes=4) as pid:
-        cheap, exact = measure([pid], MUCH).memory_bytes, measure([pid], 0).memory_bytes
+        cheap, exact = measure(Tree(pid), MUCH).memory_bytes, measure(Tree(pid), 250 * MIB).memory_bytes
     assert cheap > 400 * MIB
     assert 90 * MIB < exact < 200 * MIB
+
+
+def test_memory_is_seen_behind_a_first_thread_that_has_ended() -> None:
+    with running(HIDE) as small, running(ALLOCATE + HIDE) as large:
+        for limit in (MUCH, 0):
+            difference = measure(Tree(large), limit).memory_bytes - measure(Tree(small), limit).memory_bytes
+            assert 90 * MIB < difference < 120 * MIB
+
+
+def test_page_tables_count() -> None:
+    with running("") as small, running(TABLES) as large:
+        for limit in (MUCH, 0):
+            difference = measure(Tree(large), limit).memory_bytes - measure(Tree(small), limit).memory_bytes
+            assert 35 * MIB < difference < 60 * MIB
+
+
+def test_the_long_look_is_given_up_when_nobody_needs_it_any_more() -> None:
+    with running(ALLOCATE) as pid:
+        given_up, whole = measure(Tree(pid), 0, lambda: True), measure(Tree(pid), 0)
+    assert given_up.memory_bytes == 0
+    assert whole.memory_bytes > 90 * MIB
+    assert 0 < given_up.cpu_s <= whole.cpu_s
+
+
+def test_the_long_look_ends_early_only_when_it_is_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "HURRY_S", 0.0)
+    with running(ALLOCATE + FORK, processes=4) as pid:
+        assert 90 * MIB < measure(Tree(pid), 250 * MIB).memory_bytes < 200 * MIB
+        assert 10 * MIB < measure(Tree(pid), 10 * MIB).memory_bytes < 90 * MIB
 
 
 def test_processor_time_of_children_that_ended_is_kept() -> None:
     burn = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'sum(range(6 * 10**7))']); "
     with running("") as idle, running(burn) as busy:
-        assert measure([busy], MUCH).cpu_s > measure([idle], MUCH).cpu_s + 0.05
+        assert measure(Tree(busy), MUCH).cpu_s > measure(Tree(idle), MUCH).cpu_s + 0.05
 
 
 def test_a_process_that_is_gone_uses_nothing() -> None:
     with running("") as pid:
         pass
-    assert measure([pid], MUCH) == Usage(0, 0.0)
+    assert measure(Tree(pid), MUCH) == Usage(0, 0.0)
 
 
 def test_a_child_has_memory_of_its_own_once_its_program_runs() -> None:
     """Between its start by vfork and its program it runs in its parent's, and would count twice."""
     with running("") as child:
-        assert _shares_memory(os.getpid(), os.getpid())
-        assert not _shares_memory(child, os.getpid())
+        assert same_memory(os.getpid(), os.getpid())
+        assert not same_memory(child, os.getpid())

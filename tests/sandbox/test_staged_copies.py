@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.sandbox.proc import COPIED
 from harness.sandbox.staging import Staging
 
 ROOT = Path(__file__).parents[2]
@@ -100,7 +101,8 @@ def test_the_worker_goes_into_the_sandbox_alone() -> None:
         staged = staging.worker()
         files = {path.relative_to(staged).as_posix() for path in staged.rglob("*") if path.is_file()}
         package = {path.name for path in (ROOT / "harness" / "worker").glob("*.py")}
-        assert files == {"harness/__init__.py", *(f"harness/worker/{name}" for name in package)}
+        copies = {f"proc/{name}" for name in COPIED}
+        assert files == {"harness/__init__.py", *(f"harness/worker/{name}" for name in package)} | copies
         assert (staged / "harness" / "__init__.py").read_bytes() == b""
         assert staging.worker() == staged
 

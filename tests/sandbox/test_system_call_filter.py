@@ -19,13 +19,22 @@ BWRAP = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
 
 REFUSED = [
     "ptrace", "unshare", "setns", "clone into a user namespace", "clone into a mount namespace",
+    "clone beside its parent", "shared memory without a file", "shared memory in huge pages", "vmsplice", "splice",
+    "tee", "fadvise64", "readahead", "mincore", "madvise cold", "madvise out", "madvise collapse", "madvise mergeable",
+    "prctl to merge", "sysinfo", "io_setup", "ustat", "cookie of a socket",
     "socket of the internet", "socket of the kernel", "socket of the machine's host", "memfd_create",
     "memfd_secret", "keyctl", "io_uring_setup", "perf_event_open", "userfaultfd", "process_vm_readv", "kcmp",
     "pidfd_getfd", "mq_open", "open_tree", "name_to_handle_at", "shmget", "semget", "msgget", "ioctl TIOCSTI",
     "ioctl TIOCSTI with high bits", "ioctl TIOCLINUX", "outlive the harness", "outlive the harness with high bits",
     "see a lock", "see a lock of a file", "see a lease", "see a hint", "leave a hint", "leave a hint with high bits",
 ]  # fmt: skip
-ALLOWED = ["socket of this machine", "die with the harness", "prctl PR_GET_DUMPABLE", "fcntl F_GETFD", "a thread"]
+ALLOWED = [
+    "socket of this machine", "die with the harness", "prctl PR_GET_DUMPABLE", "fcntl F_GETFD", "a thread",
+    "private memory", "madvise normal",
+]  # fmt: skip
+
+#: Answered by the kernel itself, with an error for the arguments that the probe gives.
+PASSED_ON = {"ioctl TCGETS": "ENOTTY", "type of a socket": "EBADF"}
 
 #: Refused to an ordinary user by many kernels anyway, so that only the filter's own answer can be looked at.
 REFUSED_ANYWAY = {"io_uring_setup", "perf_event_open", "userfaultfd", "kcmp", "open_tree"}
@@ -75,8 +84,18 @@ def test_allowed(call: str, filtered: dict[str, str]) -> None:
     assert filtered[call] == "fine"
 
 
-def test_other_requests_to_a_device_are_allowed(filtered: dict[str, str]) -> None:
-    assert filtered["ioctl TCGETS"] == "ENOTTY"
+@pytest.mark.parametrize("call", PASSED_ON)
+def test_other_requests_are_passed_on(call: str, filtered: dict[str, str]) -> None:
+    assert filtered[call] == PASSED_ON[call]
+
+
+@pytest.mark.parametrize("call", ["lock", "wait for a lock"])
+def test_there_are_no_locks(call: str, filtered: dict[str, str], unfiltered: dict[str, str]) -> None:
+    assert (filtered[call], unfiltered[call]) == ("ENOLCK", "EFAULT")
+
+
+def test_preadv2_is_not_there_so_that_libc_uses_preadv(filtered: dict[str, str], unfiltered: dict[str, str]) -> None:
+    assert (filtered["preadv2"], unfiltered["preadv2"]) == ("ENOSYS", "EBADF")
 
 
 def test_clone3_is_not_there_so_that_libc_uses_clone(filtered: dict[str, str], unfiltered: dict[str, str]) -> None:
@@ -93,8 +112,11 @@ def test_calls_by_a_foreign_abi_kill_the_process(call: str, filtered: dict[str, 
     assert filtered[call] in (str(-signal.SIGSYS), str(-signal.SIGSEGV)), "the latter where the kernel lacks it"
 
 
-def test_cuda_needs_memory_files() -> None:
-    assert probe(filter_program(gpu=True))["memfd_create"] == "fine"
+def test_cuda_needs_memory_without_a_name() -> None:
+    found = probe(filter_program(gpu=True))
+    assert found["memfd_create"] == "fine"
+    assert found["shared memory without a file"] == "EINVAL", "the kernel's own answer"
+    assert found["sysinfo"] == "EFAULT", "the kernel's own answer"
 
 
 def test_the_filter_is_a_program_for_the_kernel() -> None:

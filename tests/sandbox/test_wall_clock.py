@@ -89,7 +89,7 @@ def test_what_is_left_is_the_total_less_the_seconds_of_all_calls(steps: list[tup
 def test_a_deadline_ends_what_runs_while_everybody_is_busy() -> None:
     ended = threading.Event()
     with Deadline(0.01, ended.set) as deadline:
-        assert ended.wait(30)
+        assert ended.wait(240)
     assert deadline.passed_at is not None
 
 

@@ -102,7 +102,7 @@ def test_nothing_leaks_in_2000_calls(tmp_path, competition, environment, capsys)
     assert late["mounts"] == early["mounts"]
     assert late["resident KiB"] - early["resident KiB"] < 40 * 1024, "buffers of output that is flooded, not records"
     assert not list((cache / "staged").iterdir())
-    wait_for(lambda: len(psutil.pids()) <= before + 5, "the machine to have no more processes than before", seconds=30)
+    wait_for(lambda: len(psutil.pids()) <= before + 5, "the machine to have no more processes than before")
 
 
 def outcomes(rows: list[dict[str, Any]]) -> dict[str, tuple[str, float]]:
@@ -139,7 +139,7 @@ def test_a_run_that_is_killed_50_times_ends_with_the_same_records(tmp_path, comp
     assert outcomes(found) == outcomes(expected)
     assert len(found) == len(expected) == len(submissions) * MODELS
     assert not list((tmp_path / "cache" / "staged").iterdir())
-    wait_for(lambda: not left(tmp_path / "cache"), "the last process to end", seconds=30)
+    wait_for(lambda: not left(tmp_path / "cache"), "the last process to end")
 
 
 def left(cache: Path) -> list[psutil.Process]:

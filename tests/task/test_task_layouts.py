@@ -113,24 +113,6 @@ def test_list_and_show(tmp_path, pgdl):
     assert "8 architectures of 2 to 3 layers: Dense" in shown
 
 
-def test_a_page_needs_nothing_else(tmp_path, pgdl):
-    make_task(tmp_path)
-    page = tmp_path / "page.html"
-    assert f"Wrote {page}" in pgdl("task", "show", tmp_path, "--html", page).err
-    text = page.read_text()
-    for expected in (
-        "<h1>tiny</h1>",
-        "<td>tanh</td>",
-        "0.1975",
-        "gap by width",
-        "train accuracy",
-        "gap by number of parameters",
-    ):
-        assert expected in text
-    assert text.count("<svg") == 3 + 3  # one plot for each hyperparameter
-    assert not {"<link", "<script", "src="} & {*text.split()}
-
-
 def test_nothing_heavy_is_imported(tmp_path):
     """TensorFlow never is; listing tasks reads reference data without HDF5 and protocol buffers."""
     make_task(tmp_path)

@@ -1,4 +1,4 @@
-"""Opens the memory of the namespace's first process and of its parent for writing."""
+"""Opens the memory and the descriptors of the namespace's first process and of its parent."""
 
 import os
 
@@ -7,11 +7,10 @@ EXPECT = ("OK",)
 
 def complexity(model, dataset):
     for pid in {1, os.getppid()} - {os.getpid()}:
-        try:
-            os.close(os.open(f"/proc/{pid}/mem", os.O_RDWR))
-        except OSError:
-            continue
-        arguments = open(f"/proc/{pid}/cmdline").read()
-        if "sleep" not in arguments:  # what only holds the sandbox open has an attack of its own
-            print(f"BREACH: memory of {arguments!r}")
+        for name in ("mem", "environ", "fd/0", "root/etc/hostname"):
+            try:
+                os.close(os.open(f"/proc/{pid}/{name}", os.O_RDWR if name == "mem" else os.O_RDONLY))
+            except OSError:
+                continue
+            print(f"BREACH: {name} of {open(f'/proc/{pid}/cmdline').read()!r}")
     return 1.0

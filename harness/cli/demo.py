@@ -1,0 +1,77 @@
+"""`pgdl demo`: a small task and example submissions, from the package itself."""
+
+import shlex
+from pathlib import Path
+
+import click
+
+from harness.errors import UserError
+
+EXAMPLE = "submissions/error_on_mixup"
+
+README = """\
+# A small task to try pgdl on
+
+- `task_data/`: the task `{task}`, {models} trained networks on 8 x 8 images of digits;
+- `submissions/`: example submissions, each with a `complexity.py`.
+
+In this directory:
+
+```sh
+{commands}
+```
+
+`pgdl new my_measure` writes a template of your own; `pgdl measures` lists the measures that are built in.
+
+These are few and small networks: the scores show how things work, not which measure is good.
+
+The images are those of scikit-learn's `load_digits`: E. Alpaydin and C. Kaynak (1998), Optical Recognition of
+Handwritten Digits, UCI Machine Learning Repository, https://doi.org/10.24432/C50P49, licensed under CC BY 4.0
+(https://creativecommons.org/licenses/by/4.0/). Changes: the pixels were divided by 16, the images were split anew
+into training and test set and written as TFRecord files.
+"""
+
+COMMANDS = (f"pgdl check {EXAMPLE}", f"pgdl run {EXAMPLE} random", "pgdl board")
+
+
+@click.command("demo")
+@click.argument("directory", metavar="[DIR]", default="pgdl-demo", type=click.Path(path_type=Path))
+def command(directory: Path) -> None:
+    """Lay out a small task and example submissions in DIR (default: pgdl-demo), to try the other commands on.
+
+    Example: pgdl demo && cd pgdl-demo && pgdl check submissions/error_on_mixup
+    """
+    _require_empty(directory)
+    try:
+        models = _lay_out(directory)
+    except OSError as error:
+        file = error.filename2 or error.filename or directory
+        raise UserError(f"cannot be written: {error.strerror}", file=file) from error
+    click.echo(f"Written to {directory}: a task of {models} models, and example submissions. Next:\n")
+    enter = [] if directory.resolve() == Path.cwd() else [f"cd {shlex.quote(str(directory))}"]
+    click.echo("\n".join(f"  {line}" for line in (*enter, *COMMANDS)))
+
+
+def _require_empty(directory: Path) -> None:
+    """Refuse to write where something is already."""
+    remedy = "name another by `pgdl demo DIR`"
+    try:
+        if next(directory.iterdir(), None) is not None:
+            raise UserError("already there and not empty", file=directory, remedy=remedy)
+    except FileNotFoundError:
+        return
+    except NotADirectoryError as error:
+        raise UserError("not a directory", file=directory, remedy=remedy) from error
+    except OSError as error:
+        raise UserError(f"cannot be read: {error.strerror}", file=directory, remedy=remedy) from error
+
+
+def _lay_out(directory: Path) -> int:
+    """Write everything; returns the number of models."""
+    from harness import shipped
+    from harness.task.demo import NAME, write_demo_task
+
+    models = write_demo_task(shipped.task_data(), directory / "task_data")
+    shipped.copy_files(shipped.submissions(), directory / "submissions")
+    (directory / "README.md").write_text(README.format(task=NAME, models=models, commands="\n".join(COMMANDS)))
+    return models

@@ -1,0 +1,21 @@
+"""`pgdl task recipes`: the recipes that come with the package."""
+
+import click
+
+
+@click.command("recipes")
+def command() -> None:
+    """List the recipes of the package; `pgdl task build` takes each by its name."""
+    from rich.table import Table
+
+    from harness.cli.tables import wide_console
+    from harness.corpus.catalogue import recipes
+    from harness.corpus.recipe import read_recipe
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("recipe", "models", "data", "description"):
+        table.add_column(heading, justify="right" if heading == "models" else "left", no_wrap=True)
+    for name, file in recipes().items():
+        recipe = read_recipe(file)
+        table.add_row(name, str(len(recipe.cells)), recipe.data.source, recipe.description)
+    wide_console().print(table, markup=False)

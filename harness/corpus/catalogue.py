@@ -1,0 +1,31 @@
+"""The recipes that come with the package, by name."""
+
+from pathlib import Path
+
+from harness import shipped
+from harness.errors import UserError
+from harness.task.files import did_you_mean, natural
+
+_LISTED = "`pgdl task recipes` lists those of the package"
+
+
+def recipes() -> dict[str, Path]:
+    """Return name -> file, pgdl_task2 before pgdl_task10; raises `UserError` if they are missing."""
+    files = (shipped.task_data() / "recipes").glob("*.toml")
+    return {file.stem: file for file in sorted(files, key=lambda file: natural(file.stem))}
+
+
+def find_recipe(argument: str) -> Path:
+    """Return the file that the argument means: a path, or the name of one of the package's recipes.
+
+    Raises:
+        UserError: there is neither a file nor a recipe of that name.
+    """
+    path = Path(argument)
+    if path.is_file():
+        return path
+    known = recipes()
+    if argument in known:
+        return known[argument]
+    remedy = did_you_mean(path.stem, known) or _LISTED
+    raise UserError("no such recipe", file=argument, expected="a file, or a name", found="neither", remedy=remedy)

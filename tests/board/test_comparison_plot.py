@@ -1,0 +1,101 @@
+"""The plot of a comparison: which measures are named, and beside which levels."""
+
+import re
+from itertools import combinations
+from pathlib import Path
+from xml.etree import ElementTree
+
+from board_examples import references
+
+from harness.board.comparison import MeasureRow, compare
+from harness.board.comparison_plot import NAMED, write_plot
+from harness.plots import dark_rules
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def row(measure: str, family: str, score: float | None, complete: bool = True) -> MeasureRow:
+    return MeasureRow(1, measure, family, score, complete, sandboxed=True, seconds_per_model=0.1, tasks={})
+
+
+def drawn(rows: list[MeasureRow], directory: Path, oracle: float | None = None) -> tuple[list[str], str]:
+    """The texts of the plot from its beginning to its end, and all of it."""
+    file = directory / "plot.svg"
+    write_plot(rows, [file], oracle)
+    text = file.read_text()
+    return [element.text or "" for element in ElementTree.fromstring(text).iter(f"{SVG}text")], text
+
+
+MANY = [row(f"norm_{n}", "norm", 20.0 - n) for n in range(9)]
+SOME = [row("best:seed=3", "size", 12.5), row("half", "margin", 9.0, complete=False), row("never", "margin", None)]
+
+
+def test_the_best_of_every_family_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    texts, _ = drawn([*MANY, *SOME], tmp_path)
+    named = [f"norm_{n}" for n in range(NAMED)]
+    assert [text for text in texts if text.startswith("norm_")] == named
+    assert f"{9 - NAMED} more" in texts
+    for shown in (
+        "norm",
+        "size",
+        "margin",
+        "best:seed=3",
+        "half",
+        "never",
+        "mean official score (hollow: not of every task)",
+    ):
+        assert shown in texts
+
+
+def test_one_more_than_fits_is_named_rather_than_counted(tmp_path: Path) -> None:
+    texts, _ = drawn(MANY[: NAMED + 1], tmp_path)
+    assert f"norm_{NAMED}" in texts
+    assert not any("more" in text for text in texts)
+
+
+def test_there_is_a_dot_for_every_measure_with_a_score(tmp_path: Path) -> None:
+    _, text = drawn([*MANY, *SOME], tmp_path)
+    assert len(re.findall(r'<g id="PathCollection_', text)) == 9 + 2
+
+
+def test_chance_and_the_oracle_are_marked_where_they_are_known(tmp_path: Path) -> None:
+    texts, _ = drawn([*MANY, row("random", "control", 1.75)], tmp_path, oracle=20.71)
+    assert {"chance (random) 1.75", "noisy oracle 20.71"} <= set(texts)
+    texts, _ = drawn(MANY, tmp_path)
+    assert not any("chance" in text or "oracle" in text for text in texts)
+
+
+def test_no_two_texts_overlap(tmp_path: Path) -> None:
+    """Also where the oracle is no better than chance, and their names would stand in one place."""
+    _, text = drawn([*MANY, row("random", "control", 1.75)], tmp_path, oracle=1.75)
+    places = re.findall(
+        r'<text style="[^"]*" (?:x="([\d.]+)" y="([\d.]+)"|transform="translate\(([\d.]+) ([\d.]+)\)")', text
+    )
+    found = [(float(a or c), float(b or d)) for a, b, c, d in places]
+    assert len(found) > len(MANY)
+    pairs = [(one, other) for one, other in combinations(found, 2) if abs(one[0] - other[0]) < 1]
+    assert [(one, other) for one, other in pairs if abs(one[1] - other[1]) < 8] == []
+
+
+def test_it_needs_no_network_and_has_a_dark_mode(tmp_path: Path) -> None:
+    _, text = drawn([*MANY, *SOME], tmp_path, oracle=20.0)
+    assert "@font-face" not in text
+    assert re.findall(r"url\((?!#)", text) == []
+    used = set(re.findall(r"(?:fill|stroke): #[0-9a-f]+", re.sub(r"<style>.*?</style>", "", text)))
+    assert [colour for colour in used if f'[style*="{colour}"]' not in dark_rules()] == []
+    assert f"<style>{dark_rules()}</style>" in text
+
+
+def test_the_same_rows_make_the_same_files(tmp_path: Path) -> None:
+    paths = [tmp_path / "plot.png", tmp_path / "plot.svg"]
+    write_plot(MANY, paths)
+    before = [path.read_bytes() for path in paths]
+    write_plot(MANY, paths)
+    assert before == [path.read_bytes() for path in paths]
+    assert before[0].startswith(b"\x89PNG")
+
+
+def test_a_plot_without_any_score(tmp_path: Path) -> None:
+    known = references(tmp_path)
+    texts, _ = drawn(compare([], known, {"never": "norm"}), tmp_path)
+    assert {"norm", "never"} <= set(texts)

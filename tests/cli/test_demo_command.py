@@ -1,0 +1,119 @@
+"""`pgdl demo`: a small task and examples, laid out where nothing is yet."""
+
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.submission import find_submission
+from harness.task.layout import find_tasks
+from harness.task.reference import read_reference
+
+Pgdl = Callable[..., Any]
+
+WHOLE = Path(__file__).parents[2] / "task_data" / "reference_data" / "digits_nin" / "model_configs.json"
+
+
+def test_it_says_what_is_there_and_what_to_do_next(pgdl: Pgdl, folder: Path) -> None:
+    ended = pgdl("demo")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines() == [
+        "Written to pgdl-demo: a task of 16 models, and example submissions. Next:",
+        "",
+        "  cd pgdl-demo",
+        "  pgdl check submissions/error_on_mixup",
+        "  pgdl run submissions/error_on_mixup random",
+        "  pgdl board",
+    ]
+    assert sorted(path.name for path in (folder / "pgdl-demo").iterdir()) == ["README.md", "submissions", "task_data"]
+
+
+def test_the_task_is_whole_and_has_an_official_score(pgdl: Pgdl, folder: Path) -> None:
+    pgdl("demo", "there")
+    (files,) = find_tasks(folder / "there" / "task_data")
+    assert files.reference is not None
+    reference = read_reference(files.reference)
+    assert reference.models == tuple(path.name for path in files.models)
+    assert reference.grid.names == ("batch_size", "dropout", "learning_rate", "n_filters")
+    assert reference.grid.is_complete
+    assert len(set(reference.gaps.values())) > 8
+    validated = pgdl("task", "validate", "there/task_data")
+    assert validated.out == "digits_nin_small: 16 models, 4 hyperparameters, 320 training samples: valid\n"
+
+
+def test_its_gaps_are_those_of_the_demo_task_that_it_is_a_part_of(pgdl: Pgdl, folder: Path) -> None:
+    pgdl("demo", "there")
+    (files,) = find_tasks(folder / "there" / "task_data")
+    whole = json.loads(WHOLE.read_text())
+    assert files.reference is not None
+    for model, entry in json.loads(files.reference.read_text()).items():
+        assert entry["metrics"] == whole[model]["metrics"]
+        assert whole[model]["hparams"]["n_convolutions"]["current_value"] == 3
+
+
+def test_every_example_can_be_run_under_its_name(pgdl: Pgdl, folder: Path) -> None:
+    pgdl("demo", "there")
+    examples = [path for path in (folder / "there" / "submissions").iterdir() if path.is_dir()]
+    assert len(examples) == 4
+    for example in examples:
+        submission = find_submission(str(example))
+        assert (submission.name, submission.problem) == (example.name, None)
+
+
+def test_an_empty_directory_is_as_good_as_none(pgdl: Pgdl, folder: Path) -> None:
+    assert pgdl("demo", ".").code == 0
+    assert (folder / "task_data").is_dir()
+
+
+def test_one_does_not_change_into_where_one_is(pgdl: Pgdl) -> None:
+    assert "  cd " not in pgdl("demo", ".").out
+
+
+def test_a_directory_with_a_blank_can_be_pasted(pgdl: Pgdl) -> None:
+    assert "  cd 'my demo'\n" in pgdl("demo", "my demo").out
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("full", "full: already there and not empty; name another by `pgdl demo DIR`"),
+        ("full/file", "full/file: not a directory; name another by `pgdl demo DIR`"),
+        ("full/file/below", "full/file/below: not a directory; name another by `pgdl demo DIR`"),
+    ],
+)
+def test_nothing_is_overwritten(argument: str, message: str, pgdl: Pgdl, folder: Path) -> None:
+    (folder / "full").mkdir()
+    (folder / "full" / "file").write_text("mine")
+    ended = pgdl("demo", argument)
+    assert (ended.code, ended.out, ended.err) == (2, "", f"pgdl: {message}\n")
+    assert [path.name for path in folder.rglob("*")] == ["full", "file"]
+    assert (folder / "full" / "file").read_text() == "mine"
+
+
+def test_a_full_disk_is_one_line(folder: Path) -> None:
+    """Files may have 5,000 bytes here, as on a disk that is almost full."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "harness.cli", "demo", "there"], capture_output=True, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)),
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("pgdl: there/task_data/")
+    assert ended.stderr.endswith(": cannot be written: File too large\n")
+
+
+@pytest.mark.parametrize("command", [["check", "mine.py"], ["run", "mine.py"], ["board"], ["task", "validate"]])
+def test_who_has_no_tasks_is_told_of_the_demo(command: list[str], pgdl: Pgdl, folder: Path) -> None:
+    (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
+    ended = pgdl(*command)
+    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+    assert ended.err.startswith("pgdl: task_data: not a directory")
+    assert ended.err.endswith("by --tasks DIR, or make a task to try things on by `pgdl demo`\n")
+
+
+def test_who_names_another_directory_is_not(pgdl: Pgdl) -> None:
+    assert "pgdl demo" not in pgdl("task", "validate", "nowhere").err

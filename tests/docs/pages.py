@@ -1,0 +1,72 @@
+"""Runs the code of a page of docs/ and compares what it prints with what the page says."""
+
+import ast
+import contextlib
+import importlib.util
+import io
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+_FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Section(NamedTuple):
+    """A section of a page: its heading, and its fenced blocks as (language, text)."""
+
+    heading: str
+    blocks: list[tuple[str, str]]
+
+    @property
+    def code(self) -> str:
+        """All of its Python."""
+        return "\n".join(text for language, text in self.blocks if language == "python")
+
+    @property
+    def missing(self) -> list[str]:
+        """The packages that its code imports and that are not installed."""
+        found = [node for node in ast.walk(ast.parse(self.code)) if isinstance(node, ast.Import | ast.ImportFrom)]
+        names = {alias.name for node in found if isinstance(node, ast.Import) for alias in node.names}
+        names |= {node.module or "" for node in found if isinstance(node, ast.ImportFrom)}
+        return sorted({name.partition(".")[0] for name in names if not _is_there(name.partition(".")[0])})
+
+
+def sections(page: str) -> list[Section]:
+    """The sections of a page that hold code."""
+    parts = re.split(r"^## (.*)$", (DOCS / page).read_text(), flags=re.MULTILINE)[1:]
+    found = [Section(heading, _FENCED.findall(text)) for heading, text in zip(parts[::2], parts[1::2], strict=True)]
+    return [section for section in found if section.code]
+
+
+def run(section: Section) -> Iterator[tuple[str, str]]:
+    """Run Python in one namespace, and `pgdl`; yields, for each block `text`, what was printed and the text."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    printed = io.StringIO()
+    for language, text in section.blocks:
+        if language == "python":
+            with contextlib.redirect_stdout(printed):
+                exec(compile(text, f"docs: {section.heading}", "exec"), namespace)
+        elif language == "sh":
+            printed.write("".join(_pgdl(line) for line in text.splitlines()))
+        elif language == "text":
+            yield printed.getvalue(), text
+            printed.seek(0)
+            printed.truncate()
+    assert printed.getvalue() == "", "printed, and not on the page"
+
+
+def _pgdl(line: str) -> str:
+    command, *arguments = shlex.split(line, comments=True)
+    assert command == "pgdl"
+    ended = subprocess.run([sys.executable, "-m", "harness.cli", *arguments], capture_output=True, text=True)
+    return ended.stdout + ended.stderr
+
+
+def _is_there(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None

@@ -1,0 +1,112 @@
+"""docs/task-format.md: who follows the page writes a valid task, and what it lists is what the code knows."""
+
+import copy
+import json
+import re
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from pages import DOCS, run, sections
+
+from harness.errors import UserError
+from harness.task.data import read_training_data
+from harness.task.layers import SUPPORTED, TRAINING_ONLY
+from harness.task.layout import find_tasks
+from harness.task.reference import read_reference
+from harness.task.shards import read_samples
+
+PAGE = (DOCS / "task-format.md").read_text()
+REFERENCES = sorted((DOCS.parent / "task_data" / "reference_data").glob("*/model_configs.json"))
+EXAMPLE, SCHEMA = (
+    json.loads(block) for block in re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)[-2:]
+)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The page's own task, and what was printed where the page says what is printed."""
+    (section,) = sections("task-format.md")
+    folder = tmp_path_factory.mktemp("written")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("PGDL_CACHE", str(folder / "cache"))
+        said = list(run(section))
+    return folder, said
+
+
+def test_a_task_that_is_written_after_the_page_is_valid(written):
+    _, ((printed, said),) = written
+    assert printed == said
+    assert ": valid\n" in said
+
+
+def test_its_data_come_back_as_they_were_written(written):
+    folder, _ = written
+    random = np.random.default_rng(0)
+    expected = random.normal(size=(24, 4)).astype(np.float32)
+    (files,) = find_tasks(folder)
+    data = read_training_data(files.train)
+    np.testing.assert_array_equal(data.inputs, expected)
+    np.testing.assert_array_equal(data.labels, np.arange(24) % 3)
+
+
+def test_its_shards_are_those_that_tensorflow_reads(written):
+    tf = pytest.importorskip("tensorflow")
+    shard = next(written[0].rglob("shard_0.tfrecord"))
+    features = {name: tf.io.FixedLenFeature([], tf.string) for name in ("inputs", "output")}
+    records = [tf.io.parse_single_example(record, features) for record in tf.data.TFRecordDataset([str(shard)])]
+    read = [
+        (tf.io.parse_tensor(one["inputs"], tf.float32).numpy(), int(tf.io.parse_tensor(one["output"], tf.int32)))
+        for one in records
+    ]
+    for (inputs, label), (expected, expected_label) in zip(read, read_samples(shard), strict=True):
+        np.testing.assert_array_equal(inputs, expected)
+        assert label == expected_label
+
+
+def names_after(sentence):
+    """The names in backticks in the paragraph that follows a sentence of the page."""
+    paragraph = PAGE.partition(sentence)[2].strip().partition("\n\n")[0]
+    return re.findall(r"`(\w+)`", paragraph)
+
+
+def test_every_layer_is_listed():
+    assert names_after("\nLayers are\n") == sorted(SUPPORTED)
+    assert names_after("These do nothing outside of training and are left out:") == sorted(TRAINING_ONLY)
+
+
+@pytest.mark.parametrize("file", REFERENCES, ids=lambda file: file.parent.name)
+def test_the_shipped_reference_data_meet_the_schema(file):
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(json.loads(file.read_text()), SCHEMA)
+
+
+def test_the_example_meets_the_schema():
+    jsonschema.validate(EXAMPLE, SCHEMA)
+
+
+BREAKS = {
+    "no models": lambda content: content.clear(),
+    "no hyperparameters": lambda content: content["0"]["hparams"].clear(),
+    "no metrics": lambda content: content["0"].pop("metrics"),
+    "no current value": lambda content: content["0"]["hparams"]["depth"].pop("current_value"),
+    "possible values in text": lambda content: content["0"]["hparams"]["depth"].update(possible_values="1, 2"),
+    "a list as value": lambda content: content["0"]["hparams"]["depth"].update(current_value=[1]),
+    "accuracy in percent": lambda content: content["0"]["metrics"].update(test_acc=87.5),
+    "accuracy in text": lambda content: content["0"]["metrics"].update(test_acc="0.875"),
+    "no test accuracy": lambda content: content["0"]["metrics"].pop("test_acc"),
+}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_what_the_schema_refuses_the_harness_refuses(name, tmp_path: Path):
+    content = copy.deepcopy(EXAMPLE)
+    BREAKS[name](content)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(content, SCHEMA)
+    file = tmp_path / "model_configs.json"
+    file.write_text(json.dumps(content))
+    with pytest.raises(UserError):
+        read_reference(file)

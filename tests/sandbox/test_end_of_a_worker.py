@@ -1,0 +1,101 @@
+"""Waiting for a killed worker: as long as it gets on with ending, and no longer."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.sandbox import process
+from harness.sandbox.job import Job
+from harness.sandbox.limits import Limits
+from harness.sandbox.process import WorkerProcess
+from harness.sandbox.processes import Progress, progress
+
+NOWHERE = Path("/nowhere")
+
+
+class Dying:
+    """Processes that are gone after the harness has looked at them so many times."""
+
+    exit_status = staticmethod(lambda: None)
+
+    def __init__(self, sink: int, look: Callable[[int], Progress], looks: int) -> None:
+        self._sink, self._look, self._left = os.dup(sink), look, looks
+        self.kills, self.closed = 0, False
+        self.processes = self
+
+    def entries(self) -> list[str]:
+        return []
+
+    def progress(self, _entries: list[str]) -> Progress:
+        self._left -= 1
+        if self._left == 0:
+            os.close(self._sink)
+        return self._look(self._left)
+
+    def kill(self) -> None:
+        self.kills += 1
+
+    def is_gone(self) -> bool:
+        return self._left <= 0
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def dying(monkeypatch: pytest.MonkeyPatch, look: Callable[[int], Progress], looks: int) -> tuple[WorkerProcess, Dying]:
+    """A worker, without a process, whose end `look` describes."""
+    bodies: list[Dying] = []
+
+    def start(_job: Job, _limits: Limits, _slot: int, _control: int, sink: int) -> Dying:
+        bodies.append(Dying(sink, look, looks))
+        return bodies[0]
+
+    monkeypatch.setattr(process, "KILL_GRACE", 0.2)
+    monkeypatch.setattr(process, "LOOK", 0.02)
+    monkeypatch.setattr(process, "progress", lambda entries: bodies[0].progress(entries))
+    worker = WorkerProcess(start, Job(NOWHERE, NOWHERE, NOWHERE, NOWHERE), Limits(), 0)  # type: ignore[arg-type]
+    return worker, bodies[0]
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda left: Progress(left, 100, False),  # fewer and fewer
+        lambda left: Progress(1, 100 - left, False),  # one that takes its time, e.g. to give back much memory
+        lambda _left: Progress(1, 100, True),  # one that waits for a processor
+    ],
+)
+def test_a_busy_machine_may_take_longer_than_the_grace(
+    monkeypatch: pytest.MonkeyPatch, look: Callable[[int], Progress]
+) -> None:
+    worker, body = dying(monkeypatch, look, looks=40)
+    assert worker.kill()
+    assert body.closed
+
+
+def test_what_is_stuck_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker, body = dying(monkeypatch, lambda _left: Progress(1, 100, False), looks=10**9)
+    assert not worker.kill()
+    assert body.closed
+
+
+def test_what_spins_in_the_kernel_is_given_up_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "KILL_LIMIT", 0.5)
+    worker, _ = dying(monkeypatch, lambda _left: Progress(1, 100, True), looks=10**9)
+    assert not worker.kill()
+
+
+def test_it_is_killed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker, body = dying(monkeypatch, lambda left: Progress(left, 0, False), looks=2)
+    assert worker.end()
+    assert not body.closed, "what is known of it can still be asked"
+    assert worker.kill()
+    assert body.kills == 1
+
+
+def test_progress_is_read_from_the_kernel() -> None:
+    own = progress(["/proc/self", "/proc/0"])
+    assert (own.left, own.runs) == (1, True)
+    assert own.ticks > 0

@@ -1,0 +1,81 @@
+"""When the machine runs out of memory: the call that took it is to blame, and nobody else."""
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from harness.sandbox import exhaustion
+from harness.sandbox.call import Call
+from harness.sandbox.limits import GIB, MIB, Limits
+from harness.sandbox.outcome import Outcome
+from harness.sandbox.result import Ended
+
+LIMITS = Limits(memory_bytes=2 * GIB)
+
+
+class Machine:
+    """A machine with some memory left."""
+
+    def __init__(self, available: int, total: int = 100 * GIB) -> None:
+        self.available, self.total = available, total
+
+    def virtual_memory(self) -> SimpleNamespace:
+        return SimpleNamespace(available=self.available, total=self.total)
+
+
+class Worker:
+    """A worker that holds some of the machine's memory."""
+
+    def __init__(self, machine: Machine, held: int) -> None:
+        self.machine, self.held, self.ended = machine, held, False
+
+    def end(self) -> bool:
+        self.machine.available += self.held
+        self.held, self.ended = 0, True
+        return True
+
+
+def call(worker: Worker) -> Call:
+    return Call(worker, LIMITS, lambda: False)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    machine = Machine(available=1 * GIB)
+    monkeypatch.setattr(exhaustion, "psutil", machine)
+    return machine
+
+
+@pytest.mark.parametrize(
+    ("held", "outcome", "message"),
+    [
+        (50 * GIB, Outcome.MEMORY, "out of memory, and the machine with it (limit 2048 MiB, used 51200 MiB)"),
+        (1 * GIB, Outcome.INFRA_ERROR, "not by this call (limit 2048 MiB, used 1024 MiB)"),
+        (2 * GIB + 300 * MIB, Outcome.INFRA_ERROR, "not by this call"),  # files in scratch space are allowed
+    ],
+)
+def test_what_comes_back_with_its_end_says_whose_fault_it_was(
+    machine: Machine, held: int, outcome: Outcome, message: str
+) -> None:
+    with pytest.raises(Ended) as ended:
+        call(Worker(machine, held))._weigh()
+    assert ended.value.outcome is outcome
+    assert message in str(ended.value)
+
+
+def test_a_call_goes_on_if_the_culprit_was_ended_meanwhile(machine: Machine) -> None:
+    culprit, bystander = Worker(machine, 50 * GIB), Worker(machine, 1 * GIB)
+    exhaustion.WEIGHING.acquire()
+    waiting = threading.Thread(target=call(bystander)._weigh)
+    waiting.start()
+    culprit.end()
+    exhaustion.WEIGHING.release()
+    waiting.join()
+    assert not bystander.ended
+
+
+def test_exhausted_is_less_than_a_twentieth(machine: Machine) -> None:
+    assert exhaustion.is_exhausted()
+    machine.available = 6 * GIB
+    assert not exhaustion.is_exhausted()

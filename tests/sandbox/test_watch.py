@@ -1,0 +1,69 @@
+"""Looking at a call, without waiting for what takes long."""
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from harness.sandbox import watch as watch_module
+from harness.sandbox.call import Call
+from harness.sandbox.limits import Limits
+from harness.sandbox.memory import Usage
+from harness.sandbox.outcome import Outcome
+from harness.sandbox.result import Ended
+from harness.sandbox.watch import Watch
+
+
+class Time:
+    """Seconds that pass only when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+def test_what_is_quick_is_known_at_once() -> None:
+    sizes = iter(range(1, 4))
+    watch = Watch(lambda: Usage(next(sizes), 0.0), patience_s=30)
+    assert [watch.look() for _ in range(3)] == [Usage(1, 0.0), Usage(2, 0.0), Usage(3, 0.0)]
+
+
+def test_nobody_waits_for_what_takes_long_nor_begins_it_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    time = Time()
+    monkeypatch.setattr(watch_module, "time", time)
+    measured, let_go = [], threading.Event()
+
+    def measure() -> Usage:
+        measured.append(len(measured))
+        let_go.wait()
+        return Usage(len(measured), 0.0)
+
+    watch = Watch(measure, patience_s=0.01)
+    assert [watch.look(), watch.look()] == [None, None]
+    time.now += 10
+    let_go.set()
+    while (usage := watch.look()) is None:
+        pass
+    assert (usage, measured) == (Usage(1, 0.0), [0])
+    assert watch.look() is None, "it rests for as long as that took"
+    time.now += 10.1
+    while (usage := watch.look()) is None:
+        pass
+    assert usage == Usage(2, 0.0)
+
+
+def test_nothing_is_called_in_a_sandbox_that_cannot_be_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = SimpleNamespace(body=SimpleNamespace(storage=lambda: None))
+    call = Call(worker, Limits(), lambda: False)  # type: ignore[arg-type]
+    monkeypatch.setattr(call, "_expect", lambda *_: {"environment": {}})
+    with pytest.raises(Ended) as ended:
+        call.wait_until_ready(0.0)
+    assert ended.value.outcome is Outcome.INFRA_ERROR
+
+
+def test_a_defect_shows_where_one_looks() -> None:
+    watch = Watch(lambda: Usage(1 // 0, 0.0), patience_s=30)
+    with pytest.raises(ZeroDivisionError):
+        watch.look()

@@ -1,0 +1,82 @@
+"""`pgdl task show --html`: one page about all tasks, in light and dark mode, on its own."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from throwaway import make_task
+
+from harness.plots import dark_rules
+
+
+class Page(HTMLParser):
+    """Ids and links of a page, and the rows of its tables."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links, self.rows, self._cell = [], [], [], None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        self.links += [attributes["href"]] if tag == "a" else []
+        if tag == "tr":
+            self.rows.append([])
+        self._cell = "" if tag in ("td", "th") else self._cell
+
+    def handle_data(self, data):
+        self._cell = None if self._cell is None else self._cell + data
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.rows[-1].append(self._cell)
+            self._cell = None
+
+
+@pytest.fixture
+def page(tmp_path, pgdl):
+    """The page of two tasks, one of which has no reference data."""
+    make_task(tmp_path)
+    make_task(tmp_path, name="alone", reference=False)
+    file = tmp_path / "page.html"
+    assert f"Wrote {file}" in pgdl("task", "show", tmp_path, "--html", file).err
+    return file.read_text()
+
+
+def test_it_needs_nothing_else(page):
+    assert not {"<link", "<script", "<img", "<iframe", "@import", "@font-face", "src="} & {*re.split(r"[\s>(]", page)}
+    assert re.findall(r"url\((?!#)", page) == []
+
+
+def test_there_is_a_plot_for_each_hyperparameter(page):
+    assert page.count("<svg") == 3 + 3
+    for title in ("gaps", "train and test accuracy", "gap by number of parameters", "gap by width (line: mean)"):
+        assert f"<figcaption>{title}</figcaption>" in page
+
+
+def test_the_gaps_of_each_value_with_their_median(page):
+    rows = Page(page).rows
+    assert ["hyperparameter", "value", "models", "min gap", "mean", "median", "max"] in rows
+    assert ["(all)", "", "8", "0.0500", "0.1925", "0.1750", "0.4000"] in rows
+    assert ["", "tanh", "4", "0.0500", "0.1975", "0.1700", "0.4000"] in rows
+
+
+def test_the_contents_lead_to_every_task(page):
+    found = Page(page)
+    assert [link for link in found.links if link.removeprefix("#") not in found.ids] == []
+    assert {"#task-1", "#plots-2", "#gaps-2", "#task-2", "#top"} == set(found.links)  # the first has no reference data
+    assert re.findall(r"<h2.*?>(.*)</h2>", page) == ["alone", "tiny"]
+
+
+def test_ids_are_unique_but_for_those_inside_of_plots(page):
+    ids = Page(re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL)).ids
+    assert len(ids) == len(set(ids))
+
+
+def test_every_colour_of_the_plots_has_another_one_in_dark_mode(page):
+    plots = "".join(re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL))
+    used = set(re.findall(r"(?:fill|stroke): #[0-9a-f]+", plots))
+    assert used
+    assert dark_rules() in page
+    assert [colour for colour in used if f'[style*="{colour}"]' not in dark_rules()] == []
