@@ -13,9 +13,9 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable
-from baselines.network import INPUT, Network
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
+from baselines.network import INPUT, Network
 
 #: Smallest cushion: that of a layer that sends a signal to zero.
 FLOOR = 1e-6

@@ -7,11 +7,11 @@ import numpy as np
 
 from baselines.compression.cushions import FLOOR, HIGH, interlayer_cushions, layer_cushions, norms
 from baselines.core.lazy import tf
-from baselines.core.output_margin import positive_margin
 from baselines.core.measure import MeasureUnavailable, Need, measure
-from baselines.network import INPUT, Network
+from baselines.core.output_margin import positive_margin
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
+from baselines.network import INPUT, Network
 
 _PAPER = "Arora et al. 2018, arXiv 1802.05296"
 

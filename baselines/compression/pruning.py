@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from baselines.core.measure import Need, measure
-from baselines.network import Network
 from baselines.core.outputs import accuracy
 from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject
+from baselines.network import Network
 
 #: Halvings of the interval of fractions.
 N_HALVINGS = 12

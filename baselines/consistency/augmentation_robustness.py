@@ -7,9 +7,9 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
-from baselines.network import INPUT
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
+from baselines.network import INPUT
 
 #: What a changed answer costs: flipped, saturation, cropped, edges, brighter, flipped and saturation, erased.
 PENALTIES = (6.0, 1.0, 2.0, 3.0, 1.0, 12.0, 2.0)

@@ -6,9 +6,9 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
-from baselines.network import INPUT, Network
 from baselines.core.sample import Array, draw
 from baselines.core.subject import Subject, shared
+from baselines.network import INPUT, Network
 
 #: Distances below this part of the largest coordinate are rounding.
 ROUNDING = 1e-8

@@ -7,9 +7,9 @@ import numpy as np
 from baselines.consistency.davies_bouldin import mean_index
 from baselines.core.lazy import tf
 from baselines.core.measure import MEASURES, MeasureUnavailable, Need, measure
-from baselines.network import INPUT, Network
 from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject, shared
+from baselines.network import INPUT, Network
 
 _SOURCE = "Natekar and Sharma 2020, arXiv 2012.02775"
 _NEEDS = {Need.DATA, Need.LABELS}

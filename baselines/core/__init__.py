@@ -1,0 +1,1 @@
+"""What the families share: registering measures, training examples, outputs, margins, and work that is done once."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from baselines.core.families import family_of
 from baselines.core.subject import Subject, subject_of
 from baselines.core.unavailable import MeasureUnavailable
 
@@ -54,12 +55,12 @@ MEASURES: dict[str, Measure] = {}
 
 
 def measure(
-    *, family: str, meaning: str, formula: str, source: str, cost: str, needs: set[Need] | None = None,
-    name: str | None = None,
+    *, meaning: str, formula: str, source: str, cost: str, needs: set[Need] | None = None, name: str | None = None
 ) -> Callable[[Callable[..., float]], Complexity]:  # fmt: skip
     """Make a measure of a function of a `Subject` and keyword parameters, and put it into `MEASURES`.
 
-    What is returned takes `(model, dataset, **parameters)`. The name is the function's unless it is given.
+    What is returned takes `(model, dataset, **parameters)`. The name is the function's unless it is given; the family
+    is the package of the function's module.
     """
 
     def register(compute: Callable[..., float]) -> Complexity:
@@ -77,6 +78,7 @@ def measure(
         complexity.__signature__ = inspect.Signature([*positional, *own])  # type: ignore[attr-defined]
         if label in MEASURES:
             raise ValueError(f"two measures are named {label}")
+        family = family_of(compute.__module__)
         MEASURES[label] = Measure(label, family, meaning, formula, source, cost, frozenset(needs or ()), complexity)
         return complexity
 

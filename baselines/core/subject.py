@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from baselines.network import Network, fold_batch_norm, read_nodes
 from baselines.core.sample import Sample, draw, read_examples
 from baselines.core.unavailable import MeasureUnavailable
+from baselines.network import Network, fold_batch_norm, read_nodes
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -1,0 +1,8 @@
+"""Derivatives of the logits or of the loss, with respect to inputs or to weights.
+
+A network that answers steadily around its training examples is expected to do so beside them (Novak et al. 2018,
+arXiv 1802.08760), and weights whose change moves the answers much carry much information (Liang et al. 2019, arXiv
+1711.01530). Derivatives of the loss are tiny once the training set is fitted, and then rank how far training went:
+use the `log_` forms. Derivatives of the logits grow with the scale of the logits. Steadiness is no virtue by
+itself: a constant network has it.
+"""

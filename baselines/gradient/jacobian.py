@@ -6,9 +6,9 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.measure import Need, measure
-from baselines.network import INPUT, Network
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
+from baselines.network import INPUT, Network
 
 
 @measure(

@@ -11,11 +11,11 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.measure import Need, measure
-from baselines.network import INPUT
-from baselines.network.per_example import cross_entropies, per_example
 from baselines.core.outputs import logits
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
+from baselines.network import INPUT
+from baselines.network.per_example import cross_entropies, per_example
 
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 _JIANG = "Jiang et al. 2019, arXiv 1912.02178, appendix C"
@@ -100,7 +100,8 @@ _gradient_measure(
 )  # fmt: skip
 
 
-@measure( meaning="trace of the empirical Fisher matrix", formula="E |g_i|^2", source=_LIANG, cost="1 B",
+@measure(
+    meaning="trace of the empirical Fisher matrix", formula="E |g_i|^2", source=_LIANG, cost="1 B",
     needs=_NEEDS,
 )  # fmt: skip
 def fisher_trace(subject: Subject, *, n_samples: int = 2048, label: str = "true", seed: int = 0) -> float:
@@ -115,7 +116,8 @@ def fisher_trace(subject: Subject, *, n_samples: int = 2048, label: str = "true"
     return float(weight_gradients(subject, n_samples, seed, label)[0].mean())
 
 
-@measure( meaning="logarithm: trace of the empirical Fisher matrix", formula="ln(E |g_i|^2 + 1e-30)",
+@measure(
+    meaning="logarithm: trace of the empirical Fisher matrix", formula="ln(E |g_i|^2 + 1e-30)",
     source=_LIANG, cost="1 B", needs=_NEEDS,
 )  # fmt: skip
 def log_fisher_trace(subject: Subject, *, n_samples: int = 2048, label: str = "true", seed: int = 0) -> float:
@@ -149,7 +151,8 @@ _gradient_measure(
 )  # fmt: skip
 
 
-@measure( meaning="change of the logits under noise on the input",
+@measure(
+    meaning="change of the logits under noise on the input",
     formula="E |f(x + eta) - f(x)|^2 / E |f|^2, eta ~ N(0, tau^2 I)", source="Forouzesh et al. 2021, arXiv 2010.02074",
     cost="2 F", needs={Need.DATA},
 )  # fmt: skip

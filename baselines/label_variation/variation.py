@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from baselines.label_variation.graphs import cosines, neighbours, normalized_variation, squared_distances, variation
 from baselines.core.measure import Need, measure
 from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject
+from baselines.label_variation.graphs import cosines, neighbours, normalized_variation, squared_distances, variation
 
 _SOURCE = "Lassance et al. 2020, arXiv 2011.12737"
 _NEEDS = {Need.DATA, Need.LABELS}

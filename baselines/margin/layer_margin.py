@@ -10,9 +10,9 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
-from baselines.network import INPUT, Network
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
+from baselines.network import INPUT, Network
 
 _JIANG = "Jiang et al. 2018, arXiv 1810.00113"
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
@@ -113,7 +113,8 @@ def signature(values: Array) -> Array:
     return np.array([max(values.min(), low - reach), low, middle, high, min(values.max(), high + reach)])
 
 
-@measure( meaning="minus the mean logarithm of the distances' statistics, over layers",
+@measure(
+    meaning="minus the mean logarithm of the distances' statistics, over layers",
     formula="-mean over layers and their five statistics of ln max(statistic, 1e-9)", source=_JIANG, cost="1 F and 1 B",
     needs=_NEEDS,
 )  # fmt: skip

@@ -2,11 +2,11 @@
 
 import math
 
-from baselines.core.output_margin import output_margin, positive_margin
 from baselines.core.measure import Need
+from baselines.core.output_margin import output_margin, positive_margin
 from baselines.norm.magnitude import JIANG
-from baselines.norm.terms import Terms, bounded_exp, log_prod, log_sum_of_ratios, norm_measure
 from baselines.norm.path_norm import squared_path_norm
+from baselines.norm.terms import Terms, bounded_exp, log_prod, log_sum_of_ratios, norm_measure
 
 
 @norm_measure(

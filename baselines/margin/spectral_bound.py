@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from baselines.core.output_margin import positive_margin
 from baselines.core.measure import Need
+from baselines.core.output_margin import positive_margin
+from baselines.core.sample import Array
 from baselines.norm.magnitude import JIANG
 from baselines.norm.terms import Terms, log_prod, log_sum_of_ratios, norm_measure
-from baselines.core.sample import Array
 from baselines.size.counts import side
 
 _FORMULA = (

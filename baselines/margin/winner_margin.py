@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from baselines.margin.layer_margin import output_margins
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
-from baselines.network import INPUT, Network
 from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject
+from baselines.margin.layer_margin import output_margins
+from baselines.network import INPUT, Network
 
 #: What is added to lengths and deviations.
 SMALL = 1e-7
@@ -18,7 +18,8 @@ SMALL = 1e-7
 BATCH = 50
 
 
-@measure( meaning="minus the mean margin in the first layer, on augmented examples",
+@measure(
+    meaning="minus the mean margin in the first layer, on augmented examples",
     formula="-E (f_y - f_j) / (|d (f_y - f_j) / d x^1| + 1e-7) / (sqrt(trimmed mean of variances) + 1e-7)",
     source="Natekar and Sharma 2020, arXiv 2012.02775", cost="1 F and 1 B",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},

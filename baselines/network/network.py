@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.network.nodes import INPUT, Array, Node, Nodes
 from baselines.core.unavailable import MeasureUnavailable
+from baselines.network.nodes import INPUT, Array, Node, Nodes
 
 #: Bytes of all activations of a batch, about.
 BATCH_BYTES = 2**28

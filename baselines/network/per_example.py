@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from baselines.core.lazy import tf
+from baselines.core.unavailable import MeasureUnavailable
 from baselines.network.network import Network
 from baselines.network.nodes import INPUT, Node
-from baselines.core.unavailable import MeasureUnavailable
 
 
 def cross_entropies(logits: Any, labels: Any) -> Any:

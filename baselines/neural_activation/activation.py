@@ -1,17 +1,17 @@
 """Cognitive neural activation: how the use of deep layers goes with the complexity of the input.
 
 For an image x, alpha(x) is the entropy of its pixels, and beta(x) the slope of a layer's summed
-pre-activations over the layer's depth; see activation_curve.py.
+pre-activations over the layer's depth; see curve.py.
 """
 
 import numpy as np
 
-from baselines.neural_activation.area import area_between
-from baselines.neural_activation.curve import activity, augmented, correlation, input_entropies, slopes
 from baselines.core.measure import Need, measure
 from baselines.core.outputs import log_probabilities, margins
 from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject, shared
+from baselines.neural_activation.area import area_between
+from baselines.neural_activation.curve import activity, augmented, correlation, input_entropies, slopes
 
 _PAPER = "Gain and Siegelmann 2020, Abstraction Mechanisms Predict Generalization in Deep Neural Networks (ICML)"
 _STANDS_IN = "an augmented copy is the surrogate of held-out images"
@@ -58,7 +58,7 @@ def cna_area(
 
     The paper compares with held-out data. A measure is given none, so a surrogate is used: the training images
     mirrored, shifted and with noise. As in the paper, alpha is that of an image before augmentation.
-    With held-out data at hand, take `area_between` of two `activation_curve.curve`s.
+    With held-out data at hand, take `area_between` of two `curve.curve`s.
 
     Args:
         subject: the network and its training data.

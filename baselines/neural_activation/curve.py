@@ -10,8 +10,8 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable
-from baselines.network import INPUT, Network
 from baselines.core.sample import Array
+from baselines.network import INPUT, Network
 
 #: Images whose pixels are counted at once.
 _CHUNK = 256

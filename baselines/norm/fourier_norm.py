@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from baselines.norm.linear_map import LinearMap
 from baselines.core.sample import Array
+from baselines.norm.linear_map import LinearMap
 
 #: Bytes of the transformed kernel that are looked at together.
 BYTES = 2**26

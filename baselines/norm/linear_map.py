@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from baselines.network import Kernel, Network, Node
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
+from baselines.network import Kernel, Network, Node
 
 
 @dataclass(frozen=True)

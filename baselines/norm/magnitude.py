@@ -9,9 +9,9 @@ import math
 import numpy as np
 
 from baselines.core.measure import Need, measure
-from baselines.norm.terms import Terms, log_prod, log_sum_of_ratios, norm_measure, sum_of_ratios
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
+from baselines.norm.terms import Terms, log_prod, log_sum_of_ratios, norm_measure, sum_of_ratios
 
 JIANG = "Jiang et al. 2019, arXiv 1912.02178, eq. "
 _DZIUGAITE = "Dziugaite et al. 2020, arXiv 2010.11924"

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.norm.linear_map import LinearMap
 from baselines.network import INPUT, Network, Nodes
+from baselines.norm.linear_map import LinearMap
 
 #: Maps of up to so many inputs are written out as matrices.
 SMALL = 128

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from baselines.core.subject import Subject, shared
 from baselines.network import Network, Node
 from baselines.network.fold import affine
 from baselines.norm.magnitude import JIANG
 from baselines.norm.terms import Terms, norm_measure
-from baselines.core.subject import Subject, shared
 
 
 @shared

@@ -7,13 +7,13 @@ They are the same for dense layers and windows of one pixel.
 
 import numpy as np
 
-from baselines.norm.fourier_norm import fourier_norm, gram
-from baselines.norm.linear_map import LinearMap, changed_maps, trained_maps
-from baselines.network import INPUT
-from baselines.norm.operator_norm import operator_norm
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.core.unavailable import MeasureUnavailable
+from baselines.network import INPUT
+from baselines.norm.fourier_norm import fourier_norm, gram
+from baselines.norm.linear_map import LinearMap, changed_maps, trained_maps
+from baselines.norm.operator_norm import operator_norm
 
 
 @shared

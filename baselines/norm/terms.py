@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from baselines.norm.linear_map import LinearMap, changed_maps, trained_maps
-from baselines.core.output_margin import output_margin
 from baselines.core.measure import MEASURES, Complexity, Need, measure
 from baselines.core.normalization import normalized
+from baselines.core.output_margin import output_margin
 from baselines.core.sample import Array
+from baselines.core.subject import Subject
+from baselines.norm.linear_map import LinearMap, changed_maps, trained_maps
 from baselines.norm.spectral import (
     singular_values,
     squared_fourier_norms,
@@ -25,7 +26,6 @@ from baselines.norm.spectral import (
     squared_matrix_norms,
     squared_operator_norms,
 )
-from baselines.core.subject import Subject
 
 #: Squared norms below it, those of layers that are all zeros, count as this in logarithms and divisions.
 TINY = 1e-30
@@ -137,7 +137,7 @@ def bounded_exp(value: float) -> float:
 
 
 def norm_measure(
-    *, meaning: str, formula: str, source: str, family: str = "norm", needs: set[Need] | None = None,
+    *, meaning: str, formula: str, source: str, needs: set[Need] | None = None,
     spectral: bool = False, margin: Callable[..., float] | None = None, normalizable: bool = True,
 ) -> Callable[[Callable[..., float]], Complexity]:  # fmt: skip
     """Make a measure of a function of `Terms`, or one for every variant of the spectral norm.
@@ -148,7 +148,6 @@ def norm_measure(
         meaning: as in `measure`; what the variants differ in is added.
         formula: as in `measure`.
         source: as in `measure`.
-        family: as in `measure`.
         needs: as in `measure`, beyond data and labels for a margin.
         spectral: whether it uses spectral norms.
         margin: what `Terms.margin` is, if it is used.
@@ -160,7 +159,7 @@ def norm_measure(
         for suffix, variant in (VARIANTS if spectral else {"": VARIANTS[""]}).items():
             cost = ([variant.cost] if spectral else []) + (["1 F"] if margin else [])
             measure(
-                name=name + suffix, family=family, meaning=meaning + variant.note, formula=formula, source=source,
+                name=name + suffix, meaning=meaning + variant.note, formula=formula, source=source,
                 cost=" and ".join(cost) or "none",
                 needs={*(needs or ()), *({Need.DATA, Need.LABELS} if margin else ())},
             )(_of_subject(compute, variant.norms if spectral else None, margin, normalizable))  # fmt: skip

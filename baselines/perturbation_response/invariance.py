@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from baselines.perturbation_response.image_perturbation import jitter_colours, rotate, translate_x, translate_y
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
-from baselines.network import INPUT
-from baselines.perturbation_response.mixing import FAMILY, SOURCE, is_right
-from baselines.perturbation_response.response_curve import gi_score, grid, mean_error
 from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject, shared
+from baselines.network import INPUT
+from baselines.perturbation_response.image_perturbation import jitter_colours, rotate, translate_x, translate_y
+from baselines.perturbation_response.mixing import SOURCE, is_right
+from baselines.perturbation_response.response_curve import gi_score, grid, mean_error
 
 
 @dataclass(frozen=True)

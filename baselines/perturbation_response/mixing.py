@@ -12,10 +12,10 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
-from baselines.network import INPUT, Network
-from baselines.perturbation_response.response_curve import gi_score, grid, mean_error, pal_score
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
+from baselines.network import INPUT, Network
+from baselines.perturbation_response.response_curve import gi_score, grid, mean_error, pal_score
 
 SOURCE = "Schiff et al. 2021, arXiv 2106.04765"
 #: Examples in the paper's 180 batches of 128.

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 
 from baselines.core.measure import Need, measure
-from baselines.sharpness.scales import weight_space
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
+from baselines.sharpness.scales import weight_space
 
 #: Relative change between two steps towards an eigenvalue at which it is good enough.
 TOLERANCE = 1e-4

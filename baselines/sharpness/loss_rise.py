@@ -2,8 +2,8 @@
 
 from baselines.core.lazy import tf
 from baselines.core.measure import Need, measure
-from baselines.sharpness.scales import N_STEPS, STEP_TO_RADIUS, weight_space
 from baselines.core.subject import Subject
+from baselines.sharpness.scales import N_STEPS, STEP_TO_RADIUS, weight_space
 
 
 @measure(

@@ -1,6 +1,6 @@
 """PAC-Bayes measures: how much noise the weights bear, and how far training moved them.
 
-The scales sigma and sigma' of the noise are those of `perturbation.noise_scale`. Biases get noise, too, but w
+The scales sigma and sigma' of the noise are those of `scales.noise_scale`. Biases get noise, too, but w
 and w0, the trained and the initial weights, are kernels alone unless `include_bias`; n is their number, m that
 of the training examples. Batch normalization is folded into them. Parameters that all of them have:
 
@@ -15,10 +15,10 @@ import math
 import numpy as np
 
 from baselines.core.measure import Need, measure
-from baselines.network import Network
-from baselines.sharpness.scales import EPSILON, noise_scale
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
+from baselines.network import Network
+from baselines.sharpness.scales import EPSILON, noise_scale
 
 _J19 = "Jiang et al. 2019, arXiv 1912.02178, eq."
 _COST = "<= 261 F for sigma and as much for sigma', which others share"

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from baselines.core.lazy import tf
-from baselines.network import Network
 from baselines.core.subject import Subject, shared
+from baselines.network import Network
 from baselines.sharpness.weight_space import WeightSpace, gradient, place, repeat, scores
 
 #: Scales are sought in this interval; the ends are what is returned if all are harmful, or none is.

@@ -5,9 +5,9 @@ from typing import Any
 
 from baselines.core.lazy import tf
 from baselines.core.measure import Need, measure
+from baselines.core.subject import Subject
 from baselines.network import Network
 from baselines.sharpness.scales import ATTACKED, TOLERANCE, hits_after_ascent, hits_after_steps, worst_accuracy
-from baselines.core.subject import Subject
 from baselines.sharpness.weight_space import WeightSpace
 
 N_HALVINGS = 20

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from baselines.core.lazy import tf
-from baselines.network import INPUT, Network
 from baselines.core.sample import Sample
+from baselines.network import INPUT, Network
 
 
 class WeightSpace:

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from baselines.core.measure import Need, measure
-from baselines.network import INPUT, Network
 from baselines.core.normalization import normalized
 from baselines.core.subject import Subject
+from baselines.network import INPUT, Network
 
 _KIT = "PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976)"
 
@@ -39,7 +39,7 @@ def num_params(
     return normalized(counted, subject, False, normalization=normalization)
 
 
-@measure(family="size", meaning="number of weight layers", formula="d", source="control", cost="none")
+@measure(meaning="number of weight layers", formula="d", source="control", cost="none")
 def depth(subject: Subject) -> float:
     """Number of weight layers; the two kernels of a separable convolution count as two. Range: [0, inf)."""
     return len(subject.network.kernels)

@@ -8,8 +8,8 @@ import tensorflow as tf
 from small_networks import T1_DATA, T1_KERNELS, dataset, dense, layers, t1
 
 import baselines
-from baselines.gradient.weight_gradients import weight_gradients
 from baselines.core.subject import Subject
+from baselines.gradient.weight_gradients import weight_gradients
 
 VALUES = {
     "fisher_trace": 5.641700,

@@ -7,11 +7,11 @@ from small_networks import dataset, layers, t1
 
 import baselines
 from baselines import MEASURES, MeasureUnavailable, sharing
+from baselines.core.subject import Subject, subject_of
 from baselines.perturbation_response.image_perturbation import jitter_colours, rotate, translate_x, translate_y
 from baselines.perturbation_response.invariance import invariance_curve
 from baselines.perturbation_response.mixing import is_right
 from baselines.perturbation_response.response_curve import gi_score
-from baselines.core.subject import Subject, subject_of
 from harness.corpus import augmentation
 
 CHANGES = {"rotation": rotate, "translate_x": translate_x, "translate_y": translate_y, "color_jitter": jitter_colours}

@@ -12,10 +12,10 @@ from small_networks import dataset, dense, layers, t1
 
 import baselines
 from baselines import sharing
+from baselines.core.subject import Subject
 from baselines.label_variation import variation as label_variation
 from baselines.label_variation.graphs import cosines, neighbours, normalized_variation, squared_distances, variation
 from baselines.label_variation.variation import cosine_variation, nearest_variation
-from baselines.core.subject import Subject
 
 NAMES = ("vpm", "wcv", "vr")
 

@@ -6,8 +6,8 @@ import tensorflow as tf
 from small_networks import layers, t1
 
 from baselines import MeasureUnavailable
-from baselines.network import INPUT, Network, fold_batch_norm, read_nodes
 from baselines.core.subject import Subject, shared, sharing, subject_of
+from baselines.network import INPUT, Network, fold_batch_norm, read_nodes
 
 
 def with_random_weights(model, seed=0):

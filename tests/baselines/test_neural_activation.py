@@ -14,9 +14,9 @@ from small_networks import dataset, dense, layers, t1
 
 import baselines
 from baselines import MeasureUnavailable
+from baselines.core.subject import Subject
 from baselines.neural_activation.area import area_between
 from baselines.neural_activation.curve import activity, augmented, correlation, curve, input_entropies, slopes
-from baselines.core.subject import Subject
 
 NAMES = ("cna", "cna_area", "cna_margin", "cna_area_over_margin")
 cna, cna_area, cna_margin, cna_area_over_margin = map(baselines.load, NAMES)

@@ -13,8 +13,8 @@ from small_networks import T1_DATA, dataset, dense, layers, t1
 import baselines
 from baselines import MeasureUnavailable
 from baselines.compression.cushions import interlayer_cushions, layer_cushions
-from baselines.network import INPUT
 from baselines.core.subject import Subject
+from baselines.network import INPUT
 
 NAMES = (
     "inverse_layer_cushion", "activation_contraction", "arora_compression_bound", "noise_sensitivity",

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from small_networks import T1_DATA, dataset, dense, layers, t1, tf
 
 import baselines
+from baselines.core.subject import Subject
 from baselines.sharpness import scales as perturbation
 from baselines.sharpness.pacbayes import common_variance, isotropic_bound, magnitude_bound
 from baselines.sharpness.scales import LARGEST, SMALLEST, largest_harmless
-from baselines.core.subject import Subject
 
 NAMES = [name for name in baselines.MEASURES if name.startswith("pacbayes")]
 NEED_INITIAL = ["pacbayes_init", "pacbayes_mag_init", "pacbayes_mag_init_exact"]

@@ -7,10 +7,10 @@ import pytest
 from small_networks import T1_DATA, dataset, dense, t1
 
 import baselines
+from baselines.core.subject import subject_of
 from baselines.sharpness import scales as perturbation
 from baselines.sharpness import starter_kit as starter_sharpness
 from baselines.sharpness.worst_case import box_bound, magnitude_box_bound
-from baselines.core.subject import subject_of
 
 SCALES = ["sharpness_flatness", "sharpness_mag_flatness"]
 BOUNDS = ["sharpness_init", "sharpness_orig", "sharpness_mag_init", "sharpness_mag_orig"]

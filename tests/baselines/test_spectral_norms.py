@@ -9,9 +9,9 @@ import tensorflow as tf
 from small_networks import layers, t1
 
 import baselines
+from baselines.core.subject import Subject
 from baselines.norm import operator_norm
 from baselines.norm.spectral import singular_values, squared_fourier_norms, squared_matrix_norms, squared_operator_norms
-from baselines.core.subject import Subject
 
 NORMS = {"matrix": squared_matrix_norms, "fft": squared_fourier_norms, "op": squared_operator_norms}
 

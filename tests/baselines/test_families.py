@@ -1,0 +1,74 @@
+"""The families of measures: where they are, what is said of them, and that a new measure is one file."""
+
+import ast
+import importlib
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import baselines
+from baselines.core.families import FAMILIES
+
+PACKAGE = Path(baselines.__file__).parent
+DOCS = PACKAGE.parent / "docs" / "measures.md"
+
+NEW = '''"""A measure that was not here before."""
+
+from baselines.core.measure import measure
+
+
+@measure(meaning="nothing", formula="0", source="a test", cost="none")
+def brand_new(subject):
+    """Always 0."""
+    return 0.0
+'''
+
+
+def test_every_package_beside_core_and_network_is_a_family():
+    packages = {file.parent.name for file in PACKAGE.glob("*/__init__.py")}
+    assert set(FAMILIES) == packages - {"core", "network"}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_document_says_of_a_family_what_its_package_says(family):
+    _, heading, rest = DOCS.read_text().partition(f"\n### {family.replace('_', ' ')}\n")
+    assert heading, f"docs/measures.md: expected a section on {family}"
+    doc = importlib.import_module(f"baselines.{family}").__doc__
+    assert rest.partition("\n### ")[0].split()[: len(doc.split())] == doc.split()
+    assert 3 <= doc.count(". ") + doc.count(".\n") <= 12
+
+
+def test_measures_come_family_by_family():
+    listed = [measure.family.replace(" ", "_") for measure in baselines.MEASURES.values()]
+    assert list(dict.fromkeys(listed)) == list(FAMILIES)
+    assert listed == sorted(listed, key=FAMILIES.index)
+
+
+def test_a_new_measure_is_one_file_in_its_family(tmp_path):
+    copy = shutil.copytree(PACKAGE, tmp_path / "baselines", ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / "gradient" / "brand_new.py").write_text(NEW)
+    found = listed_in(tmp_path)
+    assert found.pop("brand_new") == "gradient"
+    assert found == {name: measure.family for name, measure in baselines.MEASURES.items()}
+
+
+def listed_in(directory):
+    """Families by measure, as a process sees them that finds the library in `directory`."""
+    program = (
+        "import sys, json; sys.path.insert(0, sys.argv[1]); import baselines; "
+        "print(json.dumps({name: measure.family for name, measure in baselines.MEASURES.items()}))"
+    )
+    command = [sys.executable, "-I", "-c", program, str(directory)]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+@pytest.mark.parametrize("common", ["core", "network"])
+def test_what_families_share_imports_no_family(common):
+    for file in (PACKAGE / common).glob("*.py"):
+        modules = {node.module for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ImportFrom)}
+        own = {module.split(".")[1] for module in modules if module.startswith("baselines.")}
+        assert own <= {"core", "network"}, file.name
