@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from baselines.core.bisection import bisect
 from baselines.core.measure import Need, measure
 from baselines.core.outputs import accuracy
 from baselines.core.sample import Array, Sample
-from baselines.core.subject import Subject
+from baselines.core.subject import Subject, shared
 from baselines.network import Network
 
 #: Halvings of the interval of fractions.
@@ -52,14 +53,10 @@ def pruning_tolerance(
         return [np.where(rank <= fraction, 0, kernel) for rank, kernel in zip(ranks, kernels, strict=True)]
 
     with network.restoring():
-        is_harmless = _judge(network, subject.sample(n_samples, seed), accuracy_drop)
+        is_harmless = _judge(subject, n_samples, seed, accuracy_drop)
         if is_harmless(pruned(1)):
             return -1.0
-        low, high = 0.0, 1.0
-        for _ in range(N_HALVINGS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if is_harmless(pruned(middle)) else (low, middle)
-        return -low
+        return -bisect(lambda fraction: not is_harmless(pruned(fraction)), 0.0, 1.0, N_HALVINGS).low
 
 
 @measure(
@@ -84,7 +81,7 @@ def quantization_bits(subject: Subject, *, accuracy_drop: float = 0.1, n_samples
     network = subject.folded
     kernels = [kernel.numpy() for kernel in _kernels(network)]
     with network.restoring():
-        is_harmless = _judge(network, subject.sample(n_samples, seed), accuracy_drop)
+        is_harmless = _judge(subject, n_samples, seed, accuracy_drop)
         enough = (bits for bits in range(1, MOST_BITS) if is_harmless([rounded(kernel, bits) for kernel in kernels]))
         return next(enough, MOST_BITS)
 
@@ -104,9 +101,15 @@ def _kernels(network: Network) -> list[Any]:
     return [variable for variable in network.variables if len(variable.shape) > 1]
 
 
-def _judge(network: Network, sample: Sample, accuracy_drop: float) -> Callable[[list[Array]], bool]:
+@shared
+def _trained_accuracy(subject: Subject, n_samples: int, seed: int) -> float:
+    return _accuracy(subject.folded, subject.sample(n_samples, seed))
+
+
+def _judge(subject: Subject, n_samples: int, seed: int, accuracy_drop: float) -> Callable[[list[Array]], bool]:
     """Return what tells whether the network is accurate enough with other kernels."""
-    least = _accuracy(network, sample) - accuracy_drop - ROUNDING
+    network, sample = subject.folded, subject.sample(n_samples, seed)
+    least = _trained_accuracy(subject, n_samples, seed) - accuracy_drop - ROUNDING
 
     def is_harmless(kernels: list[Array]) -> bool:
         for variable, kernel in zip(_kernels(network), kernels, strict=True):

@@ -5,6 +5,7 @@ computed once: inside `sharing()` the same model and dataset are the same `Subje
 """
 
 import functools
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -54,15 +55,21 @@ class Subject:
 
     def sample(self, number: int, seed: int = 0, *, by_class: bool = False) -> Sample:
         """Draw examples of the training set; the same numbers give the same examples."""
-        return _sample(self, number, seed, by_class=by_class)
+        return _sample(self, min(number, len(self.examples)), seed, by_class=by_class)
 
 
 def shared(compute: Callable[Concatenate[Subject, P], R]) -> Callable[Concatenate[Subject, P], R]:
-    """Make a function of a subject and hashable arguments remember what it returned for them."""
+    """Make a function of a subject and hashable arguments remember what it returned for them.
+
+    However a call is spelled, by position, by name, or with defaults left out, it is the same call.
+    """
+    signature = inspect.signature(compute)
 
     @functools.wraps(compute)
     def remembered(subject: Subject, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        key = (compute, args, tuple(sorted(kwargs.items())))
+        call = signature.bind(subject, *args, **kwargs)
+        call.apply_defaults()
+        key = (compute, *list(call.arguments.values())[1:])
         if key not in subject.found:
             subject.found[key] = compute(subject, *args, **kwargs)
         found: R = subject.found[key]

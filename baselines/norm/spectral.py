@@ -23,11 +23,12 @@ def singular_values(subject: Subject, change: bool = False) -> list[Array]:
     They are roots of a Gram matrix' eigenvalues, which is many times faster than a singular value decomposition;
     those below 1e-7 of the largest, the resolution of float32, are 0.
     """
-    return [_singular_values(layer.matrices) for layer in _maps(subject, change)]
+    return [_singular_values(subject, change, number) for number in range(len(_maps(subject, change)))]
 
 
-def _singular_values(matrices: Array) -> Array:
-    squares = np.linalg.eigvalsh(gram(matrices)).ravel()
+@shared
+def _singular_values(subject: Subject, change: bool, number: int) -> Array:
+    squares = np.linalg.eigvalsh(gram(_maps(subject, change)[number].matrices)).ravel()
     found: Array = np.sqrt(np.where(squares > 1e-14 * squares.max(), squares, 0.0))
     return found
 
@@ -62,13 +63,15 @@ def squared_fourier_norms(subject: Subject, change: bool = False, *, fft_size: s
     if fft_size not in ("layer", "dataset"):
         raise ValueError(f"fft_size: expected layer or dataset, found {fft_size}")
     sides = subject.network.shape(INPUT)[:-1] if fft_size == "dataset" else None
-    return np.array([_fourier_norm(layer, sides) ** 2 for layer in _maps(subject, change)])
+    layers = range(len(_maps(subject, change)))
+    return np.array([_fourier_norm(subject, change, number, sides) ** 2 for number in layers])
 
 
-def _fourier_norm(layer: LinearMap, of_inputs: tuple[int, ...] | None) -> float:
+def _fourier_norm(subject: Subject, change: bool, number: int, of_inputs: tuple[int, ...] | None) -> float:
     """The norm on a feature map of the inputs' sides without stride, if they are given."""
+    layer = _maps(subject, change)[number]
     if layer.is_pointwise:
-        return float(_singular_values(layer.matrices).max())
+        return float(_singular_values(subject, change, number).max())
     periodic = layer.adjoint if layer.node.kind.endswith("Transpose") else layer
     sides, strides = periodic.sides, periodic.strides
     if of_inputs is not None:
@@ -80,18 +83,20 @@ def _fourier_norm(layer: LinearMap, of_inputs: tuple[int, ...] | None) -> float:
     extents = [rate * (taps - 1) + 1 for rate, taps in zip(layer.dilation, layer.window, strict=True)]
     sides = tuple(map(max, sides, extents))
     if any(side % stride for side, stride in zip(sides, strides, strict=True)):
-        return operator_norm(layer)
+        return _operator_norm(subject, change, number)
     return fourier_norm(periodic, sides, strides)
 
 
 @shared
 def squared_operator_norms(subject: Subject, change: bool = False) -> Array:
     """S_i (d,), squared, of the layers as they are."""
-    return np.array([_operator_norm(layer) ** 2 for layer in _maps(subject, change)])
+    return np.array([_operator_norm(subject, change, number) ** 2 for number in range(len(_maps(subject, change)))])
 
 
-def _operator_norm(layer: LinearMap) -> float:
-    return float(_singular_values(layer.matrices).max()) if layer.is_pointwise else operator_norm(layer)
+@shared
+def _operator_norm(subject: Subject, change: bool, number: int) -> float:
+    layer = _maps(subject, change)[number]
+    return float(_singular_values(subject, change, number).max()) if layer.is_pointwise else operator_norm(layer)
 
 
 def _maps(subject: Subject, change: bool) -> list[LinearMap]:

@@ -24,13 +24,14 @@ def keskar_sharpness(subject: Subject, *, epsilon: float = 1e-3, n_samples: int 
     """
     space = weight_space(subject, n_samples, seed)
     radii = epsilon * (tf.abs(space.trained) + 1)
-    point, losses = space.trained, []
     with space.network.restoring():
-        for _ in range(N_STEPS + 1):
-            loss, slope = space.gradient(point)
-            losses.append(loss)
+        point, (loss, slope) = space.trained, space.trained_gradient
+        losses = [loss]
+        for _ in range(N_STEPS):
             point = point + STEP_TO_RADIUS * radii * tf.sign(slope)
             point = tf.clip_by_value(point, space.trained - radii, space.trained + radii)
+            loss, slope = space.gradient(point)
+            losses.append(loss)
     return 100 * (max(losses) - losses[0]) / (1 + losses[0])
 
 
@@ -54,6 +55,6 @@ def sam_sharpness(subject: Subject, *, rho: float = 0.05, n_samples: int = 2048,
     """
     space = weight_space(subject, n_samples, seed)
     with space.network.restoring():
-        loss, slope = space.gradient(space.trained)
+        loss, slope = space.trained_gradient
         step = tf.math.divide_no_nan(rho * slope, tf.norm(slope))
         return space.loss(space.trained + step) - loss

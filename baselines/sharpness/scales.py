@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from baselines.core.bisection import bisect
 from baselines.core.lazy import tf
 from baselines.core.subject import Subject, shared
 from baselines.network import Network
@@ -33,25 +34,31 @@ def largest_harmless(drop: Callable[[float], float], allowed: float) -> float:
     It ends where the drop is within `TOLERANCE` of what is allowed, or the interval is small. Within the last
     interval, whose ends many models share, the drop is taken as linear. Range: [SMALLEST, LARGEST].
     """
-    low, high = SMALLEST, LARGEST
-    of_low, of_high = 0.0, drop(high)
-    if of_high <= allowed:
-        return high
-    for _ in range(N_HALVINGS):
-        scale = math.sqrt(low * high)
-        found = drop(scale)
-        if found > allowed:
-            high, of_high = scale, found
-        else:
-            low, of_low = scale, found
-        if high < (1 + RELATIVE_INTERVAL) * low or (high < NARROW * low and abs(found - allowed) < TOLERANCE):
-            break
-    return low * math.pow(high / low, (allowed - of_low) / (of_high - of_low))
+    drops = {SMALLEST: 0.0, LARGEST: drop(LARGEST)}
+    if drops[LARGEST] <= allowed:
+        return LARGEST
+
+    def is_harmful(scale: float) -> bool:
+        drops[scale] = drop(scale)
+        return drops[scale] > allowed
+
+    def is_enough(low: float, high: float, tried: float) -> bool:
+        is_close = high < NARROW * low and abs(drops[tried] - allowed) < TOLERANCE
+        return is_close or high < (1 + RELATIVE_INTERVAL) * low
+
+    low, high, _ = bisect(
+        is_harmful, SMALLEST, LARGEST, N_HALVINGS, middle=lambda low, high: math.sqrt(low * high), is_enough=is_enough
+    )
+    return low * math.pow(high / low, (allowed - drops[low]) / (drops[high] - drops[low]))
+
+
+def weight_space(subject: Subject, n_samples: int, seed: int) -> WeightSpace:
+    """The weights of the network without batch normalization, and training examples."""
+    return _weight_space(subject, min(n_samples, len(subject.examples)), seed)
 
 
 @shared
-def weight_space(subject: Subject, n_samples: int, seed: int) -> WeightSpace:
-    """The weights of the network without batch normalization, and training examples."""
+def _weight_space(subject: Subject, n_samples: int, seed: int) -> WeightSpace:
     return WeightSpace(subject.folded, subject.sample(n_samples, seed))
 
 
@@ -73,7 +80,7 @@ def noise_scale(
         return accuracy - float(hits) / (n_draws * len(space.data[1]))
 
     with space.network.restoring():
-        accuracy = space.accuracy(space.trained)
+        accuracy = space.trained_accuracy
         return largest_harmless(drop, accuracy_drop)
 
 
@@ -96,7 +103,7 @@ def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative:
     space = weight_space(subject, ATTACKED, seed)
     sizes = tf.abs(space.trained) if is_relative else tf.ones_like(space.trained)
     with space.network.restoring():
-        accuracy = space.accuracy(space.trained)
+        accuracy = space.trained_accuracy
 
         def drop(alpha: float) -> float:
             return accuracy - worst_accuracy(space, alpha * sizes, accuracy - accuracy_drop - TOLERANCE, seed)

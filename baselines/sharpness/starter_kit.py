@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from baselines.core.bisection import bisect
 from baselines.core.lazy import tf
 from baselines.core.measure import Need, measure
 from baselines.core.subject import Subject
@@ -46,7 +47,7 @@ def sharpness_starter_kit(
     attack = _hits_after_descent if parity_descent else hits_after_ascent
     sizes = tf.abs(space.trained)
     with space.network.restoring():
-        accuracy = 1.0 if parity_descent else space.accuracy(space.trained)
+        accuracy = 1.0 if parity_descent else space.trained_accuracy
         enough = accuracy - accuracy_drop - TOLERANCE
         return -_largest_harmless(
             lambda ratio: accuracy - worst_accuracy(space, ratio * sizes, enough, seed, attack), accuracy_drop
@@ -55,17 +56,18 @@ def sharpness_starter_kit(
 
 def _largest_harmless(drop: Callable[[float], float], allowed: float) -> float:
     """Largest ratio in [0, LARGEST_RATIO] whose drop in accuracy is at most `allowed`, by bisection."""
-    low, high = 0.0, LARGEST_RATIO
-    if drop(high) <= allowed:
-        return high
-    middle = high
-    for _ in range(N_HALVINGS):
-        middle = (low + high) / 2
-        excess = drop(middle) - allowed
-        if abs(excess) < TOLERANCE:
-            break
-        low, high = (low, middle) if excess > 0 else (middle, high)
-    return middle
+    if drop(LARGEST_RATIO) <= allowed:
+        return LARGEST_RATIO
+    excesses = {}
+
+    def is_harmful(ratio: float) -> bool:
+        excesses[ratio] = drop(ratio) - allowed
+        return excesses[ratio] > 0
+
+    def is_enough(_low: float, _high: float, tried: float) -> bool:
+        return abs(excesses[tried]) < TOLERANCE
+
+    return bisect(is_harmful, 0.0, LARGEST_RATIO, N_HALVINGS, is_enough=is_enough).tried
 
 
 def _hits_after_descent(network: Network, *arguments: Any) -> Any:

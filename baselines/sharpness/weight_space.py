@@ -32,6 +32,16 @@ class WeightSpace:
             *given, *self.data
         )
 
+    @functools.cached_property
+    def trained_accuracy(self) -> float:
+        """`accuracy` where training ended, once for all who ask."""
+        return self.accuracy(self.trained)
+
+    @functools.cached_property
+    def trained_gradient(self) -> tuple[float, Any]:
+        """`gradient` where training ended, once for all who ask."""
+        return self.gradient(self.trained)
+
     def accuracy(self, point: Any) -> float:
         """Fraction of the examples that are classified correctly, in [0, 1]."""
         return float(self.run(_scores_at, point)[0]) / len(self.data[1])

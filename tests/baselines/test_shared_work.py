@@ -1,0 +1,165 @@
+"""Measures of one network that are asked for together do each piece of work once."""
+
+import functools
+import hashlib
+from collections import Counter
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import dataset, layers
+
+import baselines
+from baselines.compression import pruning
+from baselines.core.bisection import bisect
+from baselines.core.subject import Subject, shared
+from baselines.network import Network
+from baselines.sharpness import scales, starter_kit
+
+
+@shared
+def found(subject, number, seed=0, *, label="true"):
+    subject.calls.append((number, seed, label))
+    return number
+
+
+def test_a_call_is_the_same_however_it_is_spelled():
+    subject = Subject(None, None)
+    subject.calls = []
+    for spelled in (
+        lambda: found(subject, 5),
+        lambda: found(subject, number=5),
+        lambda: found(subject, 5, 0),
+        lambda: found(subject, 5, seed=0, label="true"),
+        lambda: found(subject, label="true", seed=0, number=5),
+    ):
+        assert spelled() == 5
+    assert subject.calls == [(5, 0, "true")]
+    found(subject, 5, 1)
+    found(subject, 5, label="model")
+    assert subject.calls[1:] == [(5, 1, "true"), (5, 0, "model")]
+
+
+def network():
+    """Two convolutions, one with a stride that does not divide the image, one depthwise, and two dense layers."""
+    tf.keras.utils.set_random_seed(3)
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input((7, 7, 3)),
+            layers.Conv2D(4, 3, strides=2, padding="same", use_bias=False),
+            layers.BatchNormalization(),
+            layers.ReLU(),
+            layers.DepthwiseConv2D(3, padding="same", activation="relu"),
+            layers.Flatten(),
+            layers.Dense(6, "relu"),
+            layers.Dense(3),
+        ]
+    )
+    model.initial_weights = model.get_weights()
+    rng = np.random.default_rng(4)
+    for weight in model.weights:
+        noise = rng.normal(0, 0.3, weight.shape)
+        weight.assign_add(np.abs(noise) if "variance" in weight.path else noise)
+    return model
+
+
+@pytest.fixture(scope="module")
+def work():
+    """Counts of passes, spectra and searches when all measures look at one network; keys say of what."""
+    counts, patch = Counter(), pytest.MonkeyPatch()
+    patch.setattr(Network, "compiled", counting_passes(Network.compiled, counts))
+    for name, of_one_matrix in (("eigvalsh", np.linalg.eigvalsh), ("svd", np.linalg.svd)):
+        patch.setattr(np.linalg, name, counting_spectra(name, of_one_matrix, counts))
+    for module in (pruning, scales, starter_kit):
+        patch.setattr(module, "bisect", counting_searches(counts))
+    rng = np.random.default_rng(5)
+    images, model = rng.normal(size=(90, 7, 7, 3)), network()
+    data = dataset(images, model(images.astype(np.float32)).numpy().argmax(axis=1))  # it is right about all of them
+    with patch.context(), baselines.sharing():
+        for name in baselines.MEASURES:
+            tf.keras.utils.set_random_seed(0)
+            assert np.isfinite(baselines.load(name)(model, data))
+    patch.undo()
+    return counts
+
+
+def counting_passes(compiled, counts):
+    """`Network.compiled` whose functions are counted by the network's layers and weights, their name and arguments.
+
+    With other than the trained weights it is a step of a search, which may come to the same weights again.
+    """
+
+    def counting(self, key, function, *specs):
+        run = compiled(self, key, function, *specs)
+        kinds = [(node.kind, node.sources) for node in self.nodes]
+        trained = digest(*[np.float32(array) for place in self.weight_nodes for array in self.nodes[place].weights])
+
+        @functools.wraps(function)
+        def counted(*arguments):
+            name = key[0] if isinstance(key, tuple) else getattr(key, "__name__", key)
+            weights = digest(*self.variables)
+            what = "pass" if weights == trained else "step"
+            counts[what, name, str(key), str(kinds), weights, digest(*arguments)] += 1
+            return run(*arguments)
+
+        return counted
+
+    return counting
+
+
+def counting_spectra(name, compute, counts):
+    def counted(matrix, *arguments, **options):
+        counts["spectrum", name, digest(matrix)] += 1
+        return compute(matrix, *arguments, **options)
+
+    return counted
+
+
+def counting_searches(counts):
+    def counted(is_too_much, *arguments, **options):
+        counts["search", is_too_much.__qualname__, str(arguments)] += 1
+        return bisect(is_too_much, *arguments, **options)
+
+    return counted
+
+
+def digest(*arrays):
+    found = hashlib.sha256()
+    for array in map(np.asarray, arrays):
+        found.update(f"{array.shape} {array.dtype} ".encode() + np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()
+
+
+#: What is computed with gradients, and how many different times on the 90 examples, which are one batch.
+GRADIENTS = {
+    "per example": 1,  # of weights: gradient, Fisher trace, Fisher-Rao norm
+    "input gradients": 1,
+    "input Jacobians": 1,
+    "layer margins": 1,
+    "_gradient_at": 2,  # for sam_sharpness and as the first of keskar_sharpness' steps; the second leaves from there
+}
+
+
+@pytest.mark.parametrize("kind", ["pass", "spectrum"])
+def test_no_work_is_done_twice(kind, work):
+    repeated = {key[:2]: count for key, count in work.items() if key[0] == kind and count > 1}
+    assert repeated == {}
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_each_gradient_is_computed_once(name, work):
+    assert sum(count for key, count in work.items() if key[:2] == ("pass", name)) == GRADIENTS[name]
+
+
+def test_each_spectrum_is_computed_once(work):
+    """Four kernels, trained and changed: their matrices; and at every frequency that of the depthwise convolution."""
+    assert sum(count for key, count in work.items() if key[:2] == ("spectrum", "eigvalsh")) == 10
+
+
+def test_each_search_is_made_once(work):
+    """For sigma, sigma', alpha and alpha'; for the starting kit's ratio; for the fraction that is pruned."""
+    searches = Counter()
+    for key, count in work.items():
+        if key[0] == "search":
+            searches[key[1].partition(".")[0]] += count
+    assert searches == {"largest_harmless": 4, "_largest_harmless": 1, "pruning_tolerance": 1}
