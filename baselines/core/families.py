@@ -1,8 +1,8 @@
 """The families of measures: one package beside `core` and `network` for each, one module for each group of measures."""
 
 import importlib
-import importlib.util
 import pkgutil
+from pathlib import Path
 
 #: The families in the order of the catalogue.
 FAMILIES = (
@@ -16,11 +16,16 @@ def import_families() -> None:
 
     A sandbox is shown only the families that its measures are made of: the others are not there.
     """
-    for family in FAMILIES:
-        if importlib.util.find_spec(f"baselines.{family}") is not None:
-            package = importlib.import_module(f"baselines.{family}")
-            for name in sorted(module.name for module in pkgutil.iter_modules(package.__path__)):
-                importlib.import_module(f"baselines.{family}.{name}")
+    there = _modules(Path(__file__).parents[1])
+    for family in (family for family in FAMILIES if family in there):
+        package = importlib.import_module(f"baselines.{family}")
+        for module in _modules(Path(package.__path__[0])):
+            importlib.import_module(f"baselines.{family}.{module}")
+
+
+def _modules(package: Path) -> list[str]:
+    """Names of the modules in a package's directory."""
+    return sorted(module.name for module in pkgutil.iter_modules([str(package)]))
 
 
 def family_of(module: str) -> str:

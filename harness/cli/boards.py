@@ -13,7 +13,7 @@ from harness.execution.withhold import Withhold
 from harness.records import Evaluation, Records
 from harness.sandbox.devices import find_gpus
 from harness.sandbox.limits import Limits, default_memory_bytes
-from harness.submission import Submission, find_baseline, find_submission
+from harness.submission import Submission, find_named, find_submission
 from harness.task.contents import Contents, read_contents
 from harness.task.files import did_you_mean
 from harness.task.layout import find_all, find_references, hidden_names
@@ -71,7 +71,7 @@ def choose(collected: Collected, arguments: Sequence[str], where: str) -> Collec
     known = sorted({calls.submission for calls in collected.shown})
     shown: list[Calls] = []
     for argument in arguments:
-        if argument in known and not Path(argument).exists() and find_baseline(argument) is None:
+        if argument in known and not Path(argument).exists() and find_named(argument) is None:
             shown += [calls for calls in collected.shown if calls.submission == argument]
             continue
         try:

@@ -4,6 +4,7 @@ A participant's submission always has a sandbox to itself.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from harness.execution.plan import PlannedCall
@@ -39,8 +40,9 @@ def module_of(batch: Batch, planned: PlannedCall) -> str:
 
 
 def write_batch(batch: Batch, directory: Path) -> None:
-    """Write the files of a batch's submissions, which are alike but for complexity.py."""
-    batch[0].submission.write(directory)
+    """Write the files of a batch's submissions; those that have one path are alike, but for complexity.py."""
+    together: dict[str, bytes] = {}
     for planned in batch:
-        content = planned.submission.files["complexity.py"]
-        (directory / f"{module_of(batch, planned)}.py").write_bytes(content)
+        files = planned.submission.files
+        together |= files | {f"{module_of(batch, planned)}.py": files["complexity.py"]}
+    replace(batch[0].submission, files=together).write(directory)

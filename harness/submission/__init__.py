@@ -1,6 +1,12 @@
-"""Submissions: what participants hand in."""
+"""Submissions: what participants hand in, and measures that go by a name."""
 
+from harness.submission.find import find_named, find_submission, find_submissions
 from harness.submission.inspect import find_flaw
-from harness.submission.submission import LIBRARY, Submission, find_baseline, find_submission, find_submissions
+from harness.submission.installed import InstalledMeasure, installed_measures
+from harness.submission.library import find_baseline
+from harness.submission.submission import LIBRARY, Submission
 
-__all__ = ["LIBRARY", "Submission", "find_baseline", "find_flaw", "find_submission", "find_submissions"]
+__all__ = [
+    "LIBRARY", "InstalledMeasure", "Submission", "find_baseline", "find_flaw", "find_named", "find_submission",
+    "find_submissions", "installed_measures",
+]  # fmt: skip

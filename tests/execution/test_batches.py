@@ -48,6 +48,19 @@ def test_every_measure_is_a_module_of_its_own(tmp_path):
     assert found == {"a": b"a", "b": b"b"}
 
 
+def test_measures_that_are_made_of_other_files_share_a_sandbox_with_all_of_them(tmp_path):
+    one, other = (
+        replace(
+            baseline(name), files={"complexity.py": name.encode(), f"baselines/{name}/it.py": b"", "common.py": b""}
+        )
+        for name in "ab"
+    )
+    [batch] = make_batches(plan(one, other, models=1))
+    write_batch(batch, tmp_path)
+    found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.py")} - {"complexity.py"}
+    assert found == {"baseline_0.py", "baseline_1.py", "baselines/a/it.py", "baselines/b/it.py", "common.py"}
+
+
 def test_only_a_participants_module_is_called_complexity():
     """The worker gives names of 2020 to that one alone."""
     batches = make_batches(plan(baseline("a"), make_submission("theirs"), models=1))

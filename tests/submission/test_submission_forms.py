@@ -86,15 +86,19 @@ def test_a_misspelt_baseline_is_recognised() -> None:
 
 
 @needs_a_baseline
-def test_a_baseline_is_a_submission_that_carries_the_package(tmp_path: Path) -> None:
+def test_a_baseline_is_a_submission_that_carries_what_it_is_made_of() -> None:
     name = next(iter(baselines.MEASURES))
     submission = find_submission(name)
     assert (submission.name, submission.is_baseline, submission.problem) == (name, True, None)
     assert submission.metadata.description == baselines.MEASURES[name].meaning
     assert f"load({name!r})" in submission.files["complexity.py"].decode()
     root = Path(baselines.__file__).parent
-    package = {f"baselines/{file.relative_to(root)}" for file in root.rglob("*.py")}
-    assert set(submission.files) == {"complexity.py", *package}
+    family = baselines.MEASURES[name].family.replace(" ", "_")
+    parts = [
+        root / "__init__.py",
+        *(file for part in ("core", "network", family) for file in root.glob(f"{part}/*.py")),
+    ]
+    assert set(submission.files) == {"complexity.py", *(f"baselines/{file.relative_to(root)}" for file in parts)}
 
 
 @needs_a_baseline

@@ -1,0 +1,113 @@
+"""Measures of other packages in this environment, which announce them by entry points.
+
+No such package is ever imported here. What is known of a measure is what its distribution's metadata says; it runs as a
+participant's submission does, in a sandbox of its own, where it is imported by name.
+"""
+
+import functools
+import hashlib
+import re
+import site
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from importlib import metadata
+from pathlib import Path
+
+from harness.errors import UserError
+from harness.submission.metadata import Metadata
+from harness.submission.name import is_name, taken
+from harness.submission.submission import Submission
+
+#: The group of entry points; the value of one is `package.module:function`.
+GROUP = "pgdl.measures"
+
+_VALUE = re.compile(r"(?P<module>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):(?P<function>[A-Za-z_]\w*)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class InstalledMeasure:
+    """A measure that an installed distribution announces."""
+
+    name: str
+    value: str  #: package.module:function
+    origin: str  #: name and version of the distribution
+    summary: str  #: one line, what the distribution says of itself
+    distribution: metadata.Distribution = field(repr=False, compare=False)
+    problem: str | None = None  #: why it cannot be run
+
+
+@functools.cache
+def installed_measures() -> tuple[InstalledMeasure, ...]:
+    """Return the measures that distributions in this environment announce, in the order of their names."""
+    found = [_read(entry, entry.dist) for entry in metadata.entry_points(group=GROUP) if entry.dist is not None]
+    times = Counter(measure.name for measure in found)
+    twice = "a second installed package announces a measure of that name"
+    named = (replace(one, problem=one.problem or twice) if times[one.name] > 1 else one for one in found)
+    return tuple(sorted(named, key=lambda one: (one.name, one.origin)))
+
+
+def find_installed(name: str) -> Submission | None:
+    """Return the installed measure of that name as a submission, None if there is none.
+
+    Raises `UserError` for one that cannot be run.
+    """
+    measure = next((one for one in installed_measures() if one.name == name), None)
+    if measure is None:
+        return None
+    if measure.problem is not None:
+        raise UserError(f"{measure.problem}", file=f"{name} of {measure.origin}")
+    module, _, function = measure.value.partition(":")
+    digest = _digest(_files(measure.distribution, module))
+    code = (
+        f"# Of {measure.origin}; SHA-256 of its files that belong to {module.partition('.')[0]}: {digest}\n"
+        f"import {module}\n\ncomplexity = {module}.{function}\n"
+    )
+    about = Metadata(name=name, description=measure.summary)
+    return Submission(name, {"complexity.py": code.encode()}, about, source=name)
+
+
+def _read(entry: metadata.EntryPoint, distribution: metadata.Distribution) -> InstalledMeasure:
+    about = distribution.metadata
+    texts = f"{about['Name']} {distribution.version}", next(iter(about.get_all("Summary") or [""])), entry.name
+    origin, summary, name = ("".join(character for character in text if character.isprintable()) for text in texts)
+    problem = _problem(entry, distribution)
+    return InstalledMeasure(name, entry.value, origin, summary, distribution, problem)
+
+
+def _problem(entry: metadata.EntryPoint, distribution: metadata.Distribution) -> str | None:
+    if not is_name(entry.name):
+        return "cannot be a name"
+    if whose := taken(entry.name):
+        return f"cannot be called so: {whose}"
+    value = _VALUE.fullmatch(entry.value)
+    if value is None:
+        return f"expected package.module:function, found {entry.value!r}"
+    place = Path(str(distribution.locate_file(""))).resolve()
+    if place not in {Path(path).resolve() for path in site.getsitepackages()}:
+        return f"lies in {place}, where no sandbox looks for packages; install it beside the harness"
+    module = value["module"].replace(".", "/")
+    files = (file.as_posix().partition(".")[0] for file in _files(distribution, value["module"]))
+    if not {module, f"{module}/__init__"} & set(files):
+        return f"no module {value['module']} is installed with it; one that is installed as editable is in no sandbox"
+    return None
+
+
+def _files(distribution: metadata.Distribution, module: str) -> list[metadata.PackagePath]:
+    """The distribution's files that belong to a module's top-level package, or to the module itself."""
+    top = module.partition(".")[0]
+    files = distribution.files or ()
+    return sorted(file for file in files if file.parts[0].partition(".")[0] == top and file.suffix != ".pyc")
+
+
+def _digest(files: Iterable[metadata.PackagePath]) -> str:
+    """SHA-256 (hex) of all paths and contents."""
+    digest = hashlib.sha256()
+    for file in files:
+        path = Path(str(file.locate()))
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise UserError(f"cannot be read: {error.strerror}", file=path, remedy="install it again") from error
+        digest.update(f"{len(str(file).encode())} {file} {len(content)} ".encode() + content)
+    return digest.hexdigest()

@@ -1,0 +1,73 @@
+"""The library's measures as submissions: each with the files that it is made of, and no others."""
+
+import ast
+import functools
+from pathlib import Path
+
+import baselines
+from harness.errors import UserError
+from harness.submission.metadata import Metadata
+from harness.submission.name import MAX_NAME, is_specification
+from harness.submission.submission import Submission
+from harness.task.files import did_you_mean
+
+#: Packages of the library that every measure is made of, beside that of its family.
+COMMON = ("core", "network")
+
+
+def find_baseline(specification: str) -> Submission | None:
+    """Return the baseline that is written `name` or `name:parameter=value,...`, None if there is none of that name.
+
+    Raises `UserError` for a parameter that it does not have, or a value of another type than the default.
+    """
+    name, _, parameters = specification.partition(":")
+    if name not in baselines.MEASURES:
+        return None
+    measure = baselines.MEASURES[name]
+    try:
+        baselines.load(specification)
+    except ValueError as error:
+        given = (part.partition("=")[0] for part in parameters.split(","))
+        unknown = next((one for one in given if one not in measure.parameters), "")
+        raise UserError(str(error), file=specification, remedy=did_you_mean(unknown, measure.parameters)) from error
+    if not is_specification(specification):
+        expected = f"at most {MAX_NAME} ASCII letters, digits and . + - _ : = ,"
+        raise UserError("cannot be a name", file=specification, expected=expected)
+    code = f"from baselines import load, share\n\nshare()\ncomplexity = load({specification!r})\n"
+    files = _files_of(measure.function.__module__.split(".")[1]) | {"complexity.py": code.encode()}
+    metadata = Metadata(name=specification, description=measure.meaning)
+    return Submission(specification, files, metadata, is_baseline=True)
+
+
+@functools.cache
+def _files_of(family: str) -> dict[str, bytes]:
+    """The sources of a family's package, of what it imports from in turn, and of what all measures share."""
+    packages, waiting = set(), {family, *COMMON}
+    while waiting:
+        packages |= waiting
+        waiting = {imported for package in waiting for imported in _imports(package)} - packages
+    return {
+        path: content
+        for path, content in _library().items()
+        if path == "baselines/__init__.py" or path.split("/")[1] in packages
+    }
+
+
+def _imports(package: str) -> set[str]:
+    """The packages of the library that a package's modules import from."""
+    found: set[str] = set()
+    for path, content in _library().items():
+        if path.startswith(f"baselines/{package}/"):
+            for node in ast.walk(ast.parse(content)):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+                found |= {name.split(".")[1] for name in names if name.startswith("baselines.")}
+    return found
+
+
+@functools.cache
+def _library() -> dict[str, bytes]:
+    """All sources of the library, read once: they must not differ from one measure to the next."""
+    package = Path(baselines.__file__).parent
+    sources = sorted(package.rglob("*.py"))
+    return {f"baselines/{file.relative_to(package).as_posix()}": file.read_bytes() for file in sources}
