@@ -8,7 +8,14 @@ from click.shell_completion import CompletionItem
 
 def submissions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a measure, or else a path."""
-    named = measures(context, parameter, incomplete)
+    from harness.submission import installed_measures
+
+    installed = [
+        CompletionItem(measure.name, help=measure.origin)
+        for measure in installed_measures()
+        if incomplete and measure.name.startswith(incomplete)
+    ]
+    named = measures(context, parameter, incomplete) + installed
     return named or [CompletionItem(incomplete, type="file")]
 
 

@@ -14,6 +14,7 @@ from harness.errors import UserError
 
 if TYPE_CHECKING:
     from baselines import Measure
+    from harness.submission import InstalledMeasure
 
 #: Spaces between columns, and which shares of a narrow terminal meaning, cost, needs and source have.
 GAP = "  "
@@ -25,29 +26,34 @@ SHARES = (0.45, 0.2, 0.15, 0.2)
 @click.option("--family", metavar="NAME", help="Only the measures of this family.")
 @options.table_or_json
 def command(name: str | None, family: str | None, form: str) -> None:
-    """List the measures of the library by family, or explain the one called NAME.
+    """List the measures of the library by family and those of installed packages, or explain the one called NAME.
 
     A measure can be run wherever a submission can. Costs are in passes over the training examples that it looks
-    at: F is one forward pass, B one forward and backward pass.
+    at: F is one forward pass, B one forward and backward pass. Other packages announce measures by entry points
+    (docs/measures.md); they are run as submissions are, and nothing of them is imported here.
 
     Example: pgdl measures vc_dim, then pgdl run vc_dim:image_side=28
     """
     import baselines
+    from harness.submission import installed_measures
 
     if name is not None:
-        measure = baselines.MEASURES.get(name)
-        if measure is None:
-            raise _unknown("measure", name, list(baselines.MEASURES))
-        click.echo(json.dumps(_as_object(measure), indent=1) if form == "json" else _explanation(measure))
+        known: dict[str, Measure | InstalledMeasure] = {measure.name: measure for measure in installed_measures()}
+        known.update(baselines.MEASURES)
+        if name not in known:
+            raise _unknown("measure", name, list(known))
+        click.echo(json.dumps(_as_object(known[name]), indent=1) if form == "json" else _explanation(known[name]))
         return
     families = list(dict.fromkeys(measure.family for measure in baselines.MEASURES.values()))
     if family is not None and family not in families:
         raise _unknown("family", family, families)
     chosen = [measure for measure in baselines.MEASURES.values() if family in (None, measure.family)]
+    others = installed_measures() if family is None else ()
     if form == "json":
-        click.echo(json.dumps([_as_object(measure) for measure in chosen], indent=1))
+        click.echo(json.dumps([*map(_as_object, chosen), *map(_as_object, others)], indent=1))
     else:
-        click.echo(_listing(chosen, shutil.get_terminal_size().columns if sys.stdout.isatty() else None))
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        click.echo("\n\n".join([_listing(chosen, width), *([_others(others, width)] if others else [])]))
 
 
 def _unknown(what: str, name: str, known: list[str]) -> UserError:
@@ -71,6 +77,15 @@ def _listing(measures: Sequence["Measure"], width: int | None) -> str:
     return "\n\n".join(sections)
 
 
+def _others(measures: Sequence["InstalledMeasure"], width: int | None) -> str:
+    """One line per measure of an installed package: its origin, and what keeps it from being run or is said of it."""
+    rows = [(m.name, m.origin, f"cannot be run: {m.problem}" if m.problem else m.summary) for m in measures]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    if width is not None:
+        widths[-1] = min(widths[-1], max(width - sum(widths[:-1]) - len(GAP) * len(widths), 0))
+    return "\n".join([click.style("installed packages", bold=True), *(_line(row, widths) for row in rows)])
+
+
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     shown = (
         cell if len(cell) <= width else f"{cell[: max(width - 1, 0)]}…"
@@ -79,19 +94,21 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return GAP + GAP.join(cell.ljust(width) for cell, width in zip(shown, widths, strict=True)).rstrip()
 
 
-def _explanation(measure: "Measure") -> str:
+def _explanation(measure: "Measure | InstalledMeasure") -> str:
     """All that is known of a measure."""
+    known = _as_object(measure)
     facts = {
-        "family": measure.family,
-        "formula": measure.formula,
-        "parameters": ", ".join(f"{name}={default}" for name, default in measure.parameters.items()),
-        "needs": _needs(measure),
-        "cost": measure.cost,
-        "source": measure.source,
+        "family": known["family"],
+        "formula": known["formula"],
+        "parameters": ", ".join(f"{name}={default}" for name, default in known["parameters"].items()),
+        "needs": ", ".join(known["needs"]),
+        "cost": known["cost"],
+        "source": known["source"],
+        "origin": known["origin"],
     }
-    lines = [f"  {label:<12}{text or 'none'}" for label, text in facts.items()]
-    heading = f"{click.style(measure.name, bold=True)}: {measure.meaning}"
-    return "\n".join([heading, "", *lines, "", inspect.getdoc(measure.function) or ""])
+    lines = [f"  {label:<12}{text or 'none'}" for label, text in facts.items() if text is not None]
+    heading = f"{click.style(measure.name, bold=True)}: {known['meaning']}"
+    return "\n".join([heading, "", *lines, "", known["explanation"]])
 
 
 def _needs(measure: "Measure") -> str:
@@ -99,7 +116,24 @@ def _needs(measure: "Measure") -> str:
     return ", ".join(need for need in type(next(iter(measure.needs))) if need in measure.needs) if measure.needs else ""
 
 
-def _as_object(measure: "Measure") -> dict[str, Any]:
+def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
+    """What is known of a measure; None where an installed package's metadata does not say it."""
+    import harness
+    from harness.submission import InstalledMeasure
+
+    if isinstance(measure, InstalledMeasure):
+        return {
+            "name": measure.name,
+            "family": None,
+            "meaning": measure.summary,
+            "formula": None,
+            "parameters": {},
+            "needs": [],
+            "cost": None,
+            "source": measure.value,
+            "origin": measure.origin,
+            "explanation": f"Cannot be run: {measure.problem}." if measure.problem else "",
+        }
     return {
         "name": measure.name,
         "family": measure.family,
@@ -109,5 +143,6 @@ def _as_object(measure: "Measure") -> dict[str, Any]:
         "needs": _needs(measure).split(", ") if measure.needs else [],
         "cost": measure.cost,
         "source": measure.source,
+        "origin": f"pgdl-harness {harness.__version__}",
         "explanation": inspect.getdoc(measure.function) or "",
     }

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import baselines
+import harness
 from tests.cli.test_command_line import ROOT, imported_by
 
 Pgdl = Callable[..., Any]
@@ -58,7 +59,7 @@ def test_json_has_everything(pgdl: Pgdl) -> None:
     one = json.loads(pgdl("measures", "vc_dim", "--format", "json").out)
     assert one == found["vc_dim"]
     assert one.keys() == {
-        "name", "family", "meaning", "formula", "parameters", "needs", "cost", "source", "explanation",
+        "name", "family", "meaning", "formula", "parameters", "needs", "cost", "source", "origin", "explanation",
     }  # fmt: skip
     assert one["parameters"]["image_side"] == 32
     assert (one["needs"], found["distance_from_init"]["needs"]) == ([], ["initial weights"])
@@ -69,7 +70,7 @@ def test_one_measure_is_explained(pgdl: Pgdl) -> None:
     measure = baselines.MEASURES["vc_dim"]
     lines = out.splitlines()
     assert lines[0] == f"vc_dim: {measure.meaning}"
-    facts = dict(line.split(maxsplit=1) for line in lines[2:8])
+    facts = dict(line.split(maxsplit=1) for line in lines[2:9])
     assert facts == {
         "family": "size",
         "formula": measure.formula,
@@ -77,6 +78,7 @@ def test_one_measure_is_explained(pgdl: Pgdl) -> None:
         "needs": "none",
         "cost": "none",
         "source": measure.source,
+        "origin": f"pgdl-harness {harness.__version__}",
     }
     assert "height and width of the images in pixels" in out
 
