@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from baselines.core.eigenvalues import largest_eigenvalue_of_positive
 from baselines.core.lazy import tf
 from baselines.network import INPUT, Network, Nodes
 from baselines.norm.linear_map import LinearMap
 
 #: Maps of up to so many inputs are written out as matrices.
 SMALL = 128
-
-#: Relative error at which the iteration ends.
-TOLERANCE = 1e-4
 
 #: Settings of a convolution that say what it does.
 _SETTINGS = ("kernel_size", "strides", "padding", "dilation_rate", "depth_multiplier", "data_format")
@@ -62,8 +60,6 @@ def _norm(network: Network, seed: int) -> float:
 
 
 def _largest_eigenvalue(network: Network, size: int, seed: int) -> float:
-    from scipy.sparse.linalg import LinearOperator, eigsh
-
     def there_and_back(inputs: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(inputs)
@@ -72,8 +68,7 @@ def _largest_eigenvalue(network: Network, size: int, seed: int) -> float:
 
     run = network.compiled("there and back", there_and_back, network.spec(INPUT))
     shape = (1, *network.shape(INPUT))
-    product = LinearOperator(
-        (size, size), lambda vector: run(vector.reshape(shape).astype(np.float32)).numpy().ravel(), dtype=np.float32
-    )
     start = np.random.default_rng(seed).normal(size=size).astype(np.float32)
-    return float(eigsh(product, k=1, v0=start, tol=TOLERANCE, return_eigenvectors=False)[0])
+    return largest_eigenvalue_of_positive(
+        lambda vector: run(vector.reshape(shape).astype(np.float32)).numpy().ravel(), start
+    )

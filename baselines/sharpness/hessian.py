@@ -1,16 +1,11 @@
 """Curvature of the training loss at the trained weights."""
 
-from collections.abc import Callable
-
 import numpy as np
 
+from baselines.core.eigenvalues import largest_eigenvalue
 from baselines.core.measure import Need, measure
-from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.sharpness.scales import weight_space
-
-#: Relative change between two steps towards an eigenvalue at which it is good enough.
-TOLERANCE = 1e-4
 
 
 @measure(
@@ -56,27 +51,3 @@ def hessian_top_eigenvalue(subject: Subject, *, n_steps: int = 50, n_samples: in
     space = weight_space(subject, n_samples, seed)
     begin = np.random.default_rng(seed).normal(size=len(space))
     return largest_eigenvalue(lambda vector: space.hessian_product(vector).numpy(), begin, n_steps)
-
-
-def largest_eigenvalue(product: Callable[[Array], Array], begin: Array, n_steps: int) -> float:
-    """Largest eigenvalue of a symmetric matrix that is known by its products with vectors (n,).
-
-    Old directions are not kept: rounding lets them come back, which repeats eigenvalues but moves none.
-    """
-    from scipy.linalg import eigvalsh_tridiagonal
-
-    vector, previous, beta = begin / np.linalg.norm(begin), np.zeros_like(begin), 0.0
-    diagonal: list[float] = []
-    beside: list[float] = []
-    value = -np.inf
-    for _ in range(n_steps):
-        found = product(vector.astype(np.float32)) - beta * previous
-        diagonal.append(float(vector @ found))
-        before, value = value, float(eigvalsh_tridiagonal(diagonal, beside)[-1])
-        found = found - diagonal[-1] * vector
-        beta = float(np.linalg.norm(found))
-        if abs(value - before) <= TOLERANCE * abs(value) or beta == 0:
-            break
-        beside.append(beta)
-        vector, previous = found / beta, vector
-    return value

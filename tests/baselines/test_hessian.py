@@ -5,7 +5,7 @@ import pytest
 from small_networks import dataset, dense
 
 import baselines
-from baselines.sharpness.hessian import largest_eigenvalue
+from baselines.core.eigenvalues import largest_eigenvalue
 
 trace, top_eigenvalue = map(baselines.load, ("hessian_trace", "hessian_top_eigenvalue"))
 
