@@ -18,7 +18,7 @@ WORKER = ROOT / "harness" / "worker"
 TRAINER = {
     ROOT / "harness" / "corpus" / f"{name}.py"
     for name in (
-        "augmentation", "autoaugment", "colours", "datasets", "network", "sources", "trainer", "training",
+        "augmentation", "autoaugment", "colours", "datasets", "geometry", "network", "sources", "trainer", "training",
     )
 }  # fmt: skip
 

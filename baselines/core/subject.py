@@ -1,7 +1,8 @@
 """What a measure is about: a trained network and its training data, and what has been found out about them.
 
 Asked for several measures of one network, everything that they share (forward passes, spectra, margins) is
-computed once: inside `sharing()` the same model and dataset are the same `Subject`.
+computed once: inside `sharing()` the same model and dataset are the same `Subject`. What was not asked for lately and
+would need too much memory is computed again.
 """
 
 import functools
@@ -10,9 +11,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from baselines.core.retained import Retained
 from baselines.core.sample import Sample, draw, read_examples
 from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import Network, fold_batch_norm, read_nodes
+
+#: Bytes of results that are kept for other measures, so that none runs out of memory for the sake of its neighbours.
+#: The training set, and the networks with what was compiled of them, come on top.
+RETAINED_BYTES = 256 * 2**20
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,7 +29,7 @@ class Subject:
 
     def __init__(self, model: Any, dataset: Any) -> None:
         self.model, self.dataset = model, dataset
-        self.found: dict[Any, Any] = {}  #: what `shared` functions returned
+        self.found = Retained(RETAINED_BYTES)  #: what `shared` functions returned
 
     @functools.cached_property
     def network(self) -> Network:
@@ -70,10 +76,7 @@ def shared(compute: Callable[Concatenate[Subject, P], R]) -> Callable[Concatenat
         call = signature.bind(subject, *args, **kwargs)
         call.apply_defaults()
         key = (compute, *list(call.arguments.values())[1:])
-        if key not in subject.found:
-            subject.found[key] = compute(subject, *args, **kwargs)
-        found: R = subject.found[key]
-        return found
+        return subject.found.get(key, lambda: compute(subject, *args, **kwargs))
 
     return remembered
 

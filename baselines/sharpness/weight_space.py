@@ -23,6 +23,11 @@ class WeightSpace:
     def __len__(self) -> int:
         return int(self.trained.shape[0])
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the vector and of the examples."""
+        return sum(tensor.shape.num_elements() * tensor.dtype.size for tensor in (self.trained, *self.data))
+
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call `function(network, *arguments, images, labels)`, compiled once for each network."""
         given = [tf.convert_to_tensor(argument) for argument in arguments]

@@ -12,8 +12,9 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from baselines.core.images import blend, grey, rotate, transform, translate
 from harness.corpus.autoaugment import cifar10_policy
+from harness.corpus.colours import blend, grey
+from harness.corpus.geometry import rotate, transform, translate
 
 #: A batch, and one number per image: the magnitude of the change.
 Perturbation = Callable[[Any, Any], Any]

@@ -11,8 +11,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from baselines.core.images import blend, grey, rotate, transform, translate
-from harness.corpus.colours import auto_contrast, equalize, smooth, to_levels
+from harness.corpus.colours import auto_contrast, blend, equalize, grey, smooth, to_levels
+from harness.corpus.geometry import rotate, shear, translate
 
 #: Sub-policies: two operations, each with its probability and level; None where it has no level.
 POLICY: list[list[tuple[str, float, int | None]]] = [
@@ -99,12 +99,6 @@ def _solarize(images: Any, levels: Any, _: Any) -> Any:
     return tf.where(to_levels(images) < threshold, images, 1 - images)
 
 
-def _shear_y(images: Any, levels: Any, signs: Any) -> Any:
-    """Move y by a share of x, from the corner at the top left."""
-    none, one = tf.zeros_like(levels), tf.ones_like(levels)
-    return transform(images, (one, none, none, 0.03 * levels * signs, one, none), fill=_GREY)
-
-
 #: Operations on a batch: images, levels and signs, one per image.
 OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "auto_contrast": lambda images, _levels, _signs: auto_contrast(images),
@@ -116,7 +110,7 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "posterize": _posterize,
     "rotate": lambda images, levels, signs: rotate(images, signs * 3 * levels, _GREY),
     "sharpness": lambda images, levels, _: blend(smooth(images), images, _factor(levels)),
-    "shear_y": _shear_y,
+    "shear_y": lambda images, levels, signs: shear(images, tf.zeros_like(levels), 0.03 * levels * signs, _GREY),
     "solarize": _solarize,
     "translate_x": lambda images, levels, signs: translate(images, _shift(levels, signs), tf.zeros_like(levels), _GREY),
     "translate_y": lambda images, levels, signs: translate(images, tf.zeros_like(levels), _shift(levels, signs), _GREY),

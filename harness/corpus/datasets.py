@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.core.images import LUMINANCE
 from harness.corpus.sources import Array, EncodedImages, Split, read_source
 from harness.errors import UserError
 
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
 
 #: Share of the images that train where the source does not divide them and the recipe does not say.
 DEFAULT_TRAIN_SHARE = 0.75
+
+#: Red, green and blue in the luminance of ITU-R BT.601.
+LUMINANCE = np.array([0.299, 0.587, 0.114], np.float32)
 
 Inputs = NDArray[np.float32]
 Labels = NDArray[np.int32]
@@ -153,7 +155,7 @@ def with_channels(images: Inputs, number: int) -> Inputs:
         return images
     colours = images[..., :3]
     if number == 1:
-        return (colours @ np.array(LUMINANCE, np.float32))[..., np.newaxis]
+        return (colours @ LUMINANCE)[..., np.newaxis]
     if present == 1:
         colours = np.repeat(colours, 3, axis=-1)
     opaque = np.ones_like(colours[..., :1])

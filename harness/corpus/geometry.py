@@ -1,13 +1,13 @@
-"""Changes of batches of images (N, H, W, C), each image by an amount of its own; also for the training of corpora."""
+"""Geometric changes of batches of images, each image by an amount of its own.
+
+Imports TensorFlow: for the trainer's process only.
+"""
 
 import math
 from collections.abc import Sequence
 from typing import Any
 
-from baselines.core.lazy import tf
-
-#: Red, green and blue in the luminance of ITU-R BT.601.
-LUMINANCE = (0.299, 0.587, 0.114)
+import tensorflow as tf
 
 
 def transform(images: Any, rows: Sequence[Any], interpolation: str = "BILINEAR", fill: float = 0.0) -> Any:
@@ -30,9 +30,12 @@ def rotate(images: Any, degrees: Any, fill: float = 0.0) -> Any:
     """Rotate counter-clockwise about the centre."""
     angle = tf.cast(degrees, tf.float32) * (math.pi / 180)
     cosine, sine = tf.cos(angle), tf.sin(angle)
-    y, x = tf.unstack((tf.cast(tf.shape(images)[1:3], tf.float32) - 1) / 2)  # the centre
-    rows = cosine, -sine, x - cosine * x + sine * y, sine, cosine, y - sine * x - cosine * y
-    return transform(images, rows, fill=fill)
+    height, width = tf.unstack((tf.cast(tf.shape(images)[1:3], tf.float32) - 1) / 2)  # the centre
+    return transform(
+        images,
+        (cosine, -sine, width - cosine * width + sine * height, sine, cosine, height - sine * width - cosine * height),
+        fill=fill,
+    )
 
 
 def translate(images: Any, right: Any, down: Any, fill: float = 0.0) -> Any:
@@ -43,11 +46,7 @@ def translate(images: Any, right: Any, down: Any, fill: float = 0.0) -> Any:
     return transform(images, (one, none, -right * width, none, one, -down * height), fill=fill)
 
 
-def grey(images: Any) -> Any:
-    """Luminance, (N, H, W, 1)."""
-    return images if images.shape[-1] == 1 else tf.tensordot(images, tf.constant(LUMINANCE)[:, None], axes=1)
-
-
-def blend(base: Any, images: Any, factor: Any) -> Any:
-    """Go from `base` (factor 0) to `images` (factor 1) and beyond, inside [0, 1]."""
-    return tf.clip_by_value(base + factor * (images - base), 0.0, 1.0)
+def shear(images: Any, horizontal: Any, vertical: Any, fill: float = 0.0) -> Any:
+    """Shear: x moves by `horizontal` times y, y by `vertical` times x, from the corner at the top left."""
+    none, one = tf.zeros_like(horizontal), tf.ones_like(horizontal)
+    return transform(images, (one, horizontal, none, vertical, one, none), fill=fill)

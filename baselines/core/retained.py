@@ -1,0 +1,63 @@
+"""Results that are kept for whoever asks again, of bounded size."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
+
+R = TypeVar("R")
+
+
+class Retained:
+    """Results by key, whose arrays have at most `limit` bytes; those that were asked for least recently go first.
+
+    An array that belongs to several results counts once. A result that is larger than all may be is not kept.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.nbytes = 0
+        self._limit = limit
+        self._results: OrderedDict[Hashable, Any] = OrderedDict()
+        self._uses: dict[int, int] = {}  #: of each array, by its id
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        """Keys, the least recently used first."""
+        return iter(self._results)
+
+    def get(self, key: Hashable, compute: Callable[[], R]) -> R:
+        """Return the result for `key`; computes it if it is not there, or not any more."""
+        if key in self._results:
+            self._results.move_to_end(key)
+            found: R = self._results[key]
+            return found
+        result = compute()
+        self._results[key] = result
+        for array, nbytes in arrays_of(result):
+            self._uses[array] = self._uses.get(array, 0) + 1
+            self.nbytes += nbytes if self._uses[array] == 1 else 0
+        while self.nbytes > self._limit:
+            self._drop_oldest()
+        return result
+
+    def _drop_oldest(self) -> None:
+        _, result = self._results.popitem(last=False)
+        for array, nbytes in arrays_of(result):
+            self._uses[array] -= 1
+            if self._uses[array] == 0:
+                del self._uses[array]
+                self.nbytes -= nbytes
+
+
+def arrays_of(result: Any) -> Iterator[tuple[int, int]]:
+    """Identity and bytes of everything in a result that has bytes: arrays, in tuples, lists and dataclasses, too."""
+    if hasattr(result, "nbytes"):
+        yield id(result), int(result.nbytes)
+    elif isinstance(result, tuple | list):
+        for part in result:
+            yield from arrays_of(part)
+    elif is_dataclass(result):
+        for field in fields(result):
+            yield from arrays_of(getattr(result, field.name))

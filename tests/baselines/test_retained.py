@@ -1,0 +1,98 @@
+"""What measures keep for each other is bounded, and no value depends on the bound."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import dataset, dense
+
+import baselines
+from baselines.core import subject as subjects
+from baselines.core.retained import Retained, arrays_of
+from baselines.core.subject import Subject
+
+KILO = np.zeros(128)  # of 1024 bytes
+
+
+def kept(retained, keys):
+    """Those of the keys whose results are still there."""
+    there = []
+    for key in keys:
+        computed = []
+        retained.get(key, lambda computed=computed: computed.append(1))
+        there += [] if computed else [key]
+    return there
+
+
+def test_the_least_recently_used_go_first():
+    retained = Retained(3 * 1024)
+    for key in "abc":
+        retained.get(key, KILO.copy)
+    retained.get("a", pytest.fail)
+    retained.get("d", KILO.copy)
+    assert retained.nbytes == 3 * 1024
+    assert kept(retained, "acdb") == ["a", "c", "d"]
+
+
+def test_an_array_of_several_results_counts_once():
+    retained, array = Retained(2 * 1024), KILO.copy()
+    for key in range(5):
+        retained.get(key, lambda key=key: (key, array))
+    assert (retained.nbytes, len(retained)) == (1024, 5)
+    retained.get("more", lambda: [KILO.copy(), array])
+    assert (retained.nbytes, len(retained)) == (2 * 1024, 6)
+    retained.get("most", lambda: np.zeros(256))
+    assert (retained.nbytes, kept(retained, [*range(5), "more", "most"])) == (2 * 1024, ["most"])
+
+
+def test_what_is_too_large_is_not_kept():
+    retained = Retained(1024)
+    retained.get("small", lambda: np.zeros(2))
+    assert retained.get("large", lambda: np.ones(1024)).sum() == 1024
+    assert (retained.nbytes, len(retained)) == (0, 0)
+
+
+@dataclass
+class Parts:
+    first: np.ndarray
+    second: tuple[np.ndarray, list[np.ndarray]]
+    name: str = "text"
+
+
+def test_arrays_are_found_in_tuples_lists_and_dataclasses():
+    arrays = [np.zeros(size) for size in (1, 2, 3)]
+    found = list(arrays_of((Parts(arrays[0], (arrays[1], [arrays[2]])), 5, None, {"a": 1}, np.float64(1))))
+    assert [nbytes for _, nbytes in found] == [8, 16, 24, 8]
+    assert [identity for identity, _ in found[:3]] == list(map(id, arrays))
+
+
+#: They draw samples of different sizes, keep logits, activities and points of the weights.
+MEASURES = ("inverse_margin", "cna", "fisher_trace", "sam_sharpness", "pacbayes_flatness", "noise_sensitivity")
+
+
+def test_values_do_not_depend_on_the_bound_and_the_bound_holds(monkeypatch):
+    rng = np.random.default_rng(0)
+    images = rng.normal(size=(3000, 20))
+    data = dataset(images, images[:, :3].argmax(axis=1))
+    model = dense(*(rng.normal(size=shape) for shape in [(20, 8), (8, 6), (6, 3)]))
+
+    def values():
+        found, sizes = [], []
+        with baselines.sharing():
+            for name in [*MEASURES, *MEASURES]:
+                tf.keras.utils.set_random_seed(0)
+                found.append(baselines.load(name)(model, data))
+                sizes.append(subjects.subject_of(model, data).found.nbytes)
+        return found, max(sizes)
+
+    free, most = values()
+    assert free[: len(MEASURES)] == free[len(MEASURES) :]
+    monkeypatch.setattr(subjects, "RETAINED_BYTES", 100_000)
+    bounded, largest = values()
+    assert bounded == free
+    assert largest <= 100_000 < most
+
+
+def test_the_bound_is_that_of_every_subject():
+    assert Subject(None, None).found._limit == subjects.RETAINED_BYTES == 256 * 2**20

@@ -1,0 +1,121 @@
+"""Watches which measures have their values compared in the tests of the families, and fails a run that leaves one out.
+
+The value that a measure returns in such a test is a float that knows its measure, and so is what is computed of it with
++, -, *, / and abs. Comparing it, by itself or within `pytest.approx`, counts as a test of the measure's value.
+"""
+
+from pathlib import Path
+
+import pytest
+
+import baselines
+
+FAMILIES = Path(__file__).parent / "baselines"
+
+#: Tests that treat all measures alike.
+GENERAL = {"test_every_measure.py", "test_shared_work.py", "test_retained.py", "test_families.py"}
+
+#: Spectral norms of convolutions are tested in test_spectral_norms.py; what is made of them, in its plain form.
+VARIANTS = ("_fft", "_op")
+
+#: In this process: the file of the running test, and what has been compared.
+running: Path | None = None
+compared: set[str] = set()
+
+
+class Value(float):
+    """What measures returned, or was computed of it."""
+
+    measures: frozenset[str]
+
+
+def value_of(number, *measures):
+    """`number`, knowing what the measures are that it comes from."""
+    found = Value(number)
+    found.measures = frozenset().union(*measures)
+    return found
+
+
+def _propagating(name):
+    def operate(self, *others):
+        found = getattr(float, name)(self, *others)
+        if found is NotImplemented:
+            return found
+        return value_of(found, *(one.measures for one in (self, *others) if isinstance(one, Value)))
+
+    return operate
+
+
+def _comparing(name):
+    def compare(self, other):
+        compared.update(self.measures)
+        if isinstance(other, Value):
+            compared.update(other.measures)
+        return getattr(float, name)(self, other)
+
+    return compare
+
+
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "neg", "abs"):
+    setattr(Value, f"__{_name}__", _propagating(f"__{_name}__"))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(Value, f"__{_name}__", _comparing(f"__{_name}__"))
+Value.__hash__ = float.__hash__
+
+
+def watch() -> None:
+    """Make all measures return values that know where they come from, in tests of families."""
+    for measure in baselines.MEASURES.values():
+        object.__setattr__(measure, "function", _watched(measure.name, measure.function))
+
+
+def _watched(name, function):
+    def complexity(model, dataset, **parameters):
+        found = function(model, dataset, **parameters)
+        is_of_family = running is not None and running.parent == FAMILIES and running.name not in GENERAL
+        return value_of(found, {name}) if is_of_family else found
+
+    complexity.__doc__, complexity.__module__ = function.__doc__, function.__module__
+    complexity.__signature__ = function.__signature__
+    return complexity
+
+
+class Watch:
+    """A plugin of pytest; with xdist every worker tells the process that started it."""
+
+    def __init__(self):
+        self.files: set[Path] = set()
+
+    def pytest_runtest_setup(self, item):
+        global running
+        running = item.path
+
+    def pytest_runtest_logreport(self, report):
+        self.files.add(Path(report.nodeid.partition("::")[0]))
+
+    def pytest_testnodedown(self, node):
+        compared.update(getattr(node, "workeroutput", {}).get("compared", ()))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session, exitstatus):
+        if hasattr(session.config, "workerinput"):
+            session.config.workeroutput["compared"] = sorted(compared)
+        elif exitstatus == 0 and self._is_whole(session.config):
+            self.missing = [name for name in baselines.MEASURES if _plain(name) not in compared]
+            if self.missing:
+                session.exitstatus = 1
+
+    def _is_whole(self, config):
+        """Whether all tests of the families were run."""
+        names = {file.name for file in self.files if file.parent.name == FAMILIES.name}
+        parts = any("::" in argument for argument in config.args) or config.option.keyword or config.option.markexpr
+        return not parts and names >= {file.name for file in FAMILIES.glob("test_*.py")}
+
+    def pytest_terminal_summary(self, terminalreporter):
+        if getattr(self, "missing", None):
+            terminalreporter.section("measures whose value no test of tests/baselines compares")
+            terminalreporter.write_line(", ".join(self.missing))
+
+
+def _plain(name):
+    return next((name.removesuffix(suffix) for suffix in VARIANTS if name.endswith(suffix)), name)
