@@ -128,11 +128,15 @@ def _no_zeros(gpu: Gpu | None) -> list[str]:
     return ["--ro-bind", "/dev/zero", "/dev/zero"] if gpu is None else []  # a mount without devices
 
 
+def interpreter() -> set[Path]:
+    """Return the directories of the Python environment that runs the harness; often under a home directory."""
+    return {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
+
+
 def _interpreter_mounts() -> list[str]:
-    """The environment that runs the harness, at its own path; often under a home directory."""
-    prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
+    """The Python environment, at its own path."""
     arguments: list[str] = []
-    for prefix in sorted(prefixes):
+    for prefix in sorted(interpreter()):
         if not prefix.is_relative_to("/usr"):
             arguments += [*_parents(prefix), "--ro-bind", str(prefix), str(prefix)]
     return arguments

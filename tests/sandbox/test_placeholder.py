@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from harness.sandbox import Fresh
 from harness.sandbox.body import StartError
 from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
-from harness.sandbox.probe import sandbox_problem
+from harness.sandbox.placeholder import Placeholder
 from harness.sandbox.staging import Staging
 from harness.sandbox.storage import Storage
-from harness.sandbox.zygote import Placeholder
 
 LIMITS = Limits(processes=77, open_files=99, file_bytes=12345678)
 
 
 @pytest.fixture
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Job]:
-    problem = sandbox_problem()
+    problem = Fresh().problem()
     if problem is not None:
         pytest.skip(f"no sandbox here: {problem}")
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
