@@ -29,7 +29,7 @@ def trial(results: Sequence[CallResult], again: CallResult, start_s: float = 3.0
     submission = replace(make_submission("mine"), source=str(Path.cwd() / "mine.py"))
     calls = sorted(plan_calls([submission], [make_task(8)], SETTINGS, NOWHERE_TO_RUN), key=lambda call: call.model.id)
     done = tuple(Done(call, result, NOW, {}, "bubblewrap/fast") for call, result in zip(calls, results, strict=False))
-    return Trial(tuple(calls), done, Done(calls[0], again, NOW), start_s, calls_s)
+    return Trial(tuple(calls), done, Done(calls[0], again, NOW, {}, "bubblewrap/fast"), start_s, calls_s)
 
 
 def report(results: Sequence[CallResult], again: CallResult | None = None, withheld: Sequence[str] = ()) -> Report:
