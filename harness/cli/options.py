@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+import harness
 from harness.cli import completion
 from harness.task import DEFAULT_DIRECTORY
 
@@ -18,6 +19,10 @@ Decorator = Callable[[Any], Any]
 
 #: Bytes that importing TensorFlow takes, more or less.
 LEAST_MEMORY = 256 * 1024**2
+
+#: Names of the executors, by their files: help must not wait for what they import.
+_FILES = Path(harness.__path__[0], "execution", "executors").glob("[a-z]*.py")
+EXECUTORS = sorted(file.stem for file in _FILES if file.stem != "executor")
 
 #: Seconds: 30 days.
 LONGEST_S = 30 * 24 * 3600
@@ -71,15 +76,6 @@ def parse_workers(context: click.Context, parameter: click.Parameter, value: str
     raise click.BadParameter(f"expected a number from 1 to {most}, or auto, found {value!r}", context, parameter)
 
 
-def parse_executor(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Return the name of an executor."""
-    from harness.execution.executors import EXECUTORS  # here: help must not wait for it
-
-    if value in EXECUTORS:
-        return value
-    raise click.BadParameter(f"expected one of {', '.join(EXECUTORS)}, found {value!r}", context, parameter)
-
-
 def _option(name: str, *more: str, **settings: Any) -> Decorator:
     variable = "PGDL_" + name.removeprefix("--").upper().replace("-", "_")
     return click.option(name, *more, envvar=variable, show_envvar=True, **settings)
@@ -125,7 +121,7 @@ keras = _option(
     help="Which Keras `tf.keras` means. Default: what the submission asks for, else 3.",
 )
 executor = _option(
-    "--executor", callback=parse_executor, default="local", hidden=True,  # as long as there is no choice
+    "--executor", type=click.Choice(EXECUTORS), default="local", show_default=True, hidden=len(EXECUTORS) == 1,
     help="What runs the calls.",
 )  # fmt: skip
 seed = _option(

@@ -11,10 +11,11 @@ import pytest
 from actors import Actors
 from planned_things import SETTINGS, make_submission, make_task
 
+from harness.cli import options
 from harness.errors import UserError
 from harness.execution import machine
 from harness.execution.budget import TimeBudget
-from harness.execution.executors import Done
+from harness.execution.executors import EXECUTORS, Done
 from harness.execution.executors.local import Local
 from harness.execution.machine import Cores, Lanes
 from harness.execution.plan import PlannedCall, plan_calls
@@ -245,3 +246,7 @@ def test_a_copy_that_is_used_stays_however_many_there_are() -> None:
                 assert again == first
             assert first.is_dir()
         assert not first.exists()
+
+
+def test_executors_are_found_by_the_names_of_their_files() -> None:
+    assert sorted(EXECUTORS) == options.EXECUTORS

@@ -1,14 +1,9 @@
-"""The engines that run calls, one per file."""
-
-import importlib
-import pkgutil
+"""The engines that run calls, one per file that is named as the user names it."""
 
 from harness.execution.executors.executor import Done, Executor
-
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+from harness.registry import find_siblings
 
 #: All executors by name.
-EXECUTORS: dict[str, type[Executor]] = {executor.name: executor for executor in Executor.__subclasses__()}
+EXECUTORS: dict[str, type[Executor]] = find_siblings(__name__, Executor)
 
 __all__ = ["EXECUTORS", "Done", "Executor"]

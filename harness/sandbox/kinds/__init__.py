@@ -1,20 +1,14 @@
 """The kinds of sandbox, one per file; what each promises is said in docs/security.md."""
 
-import importlib
-import pkgutil
-
 from harness.errors import UserError
+from harness.registry import find_siblings
 from harness.sandbox.kinds.fast import Fast
 from harness.sandbox.kinds.fresh import Fresh
-from harness.sandbox.kinds.kind import Kind, Warn, all_kinds
+from harness.sandbox.kinds.kind import Kind, Warn
 from harness.sandbox.kinds.landlock import Landlock
 
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
-
-
 #: All kinds by name.
-KINDS: dict[str, type[Kind]] = {kind.name: kind for kind in all_kinds()}
+KINDS: dict[str, type[Kind]] = find_siblings(__name__, Kind)
 
 
 def choose_kind(warn: Warn, *, may_promise_less: bool = True) -> Kind:

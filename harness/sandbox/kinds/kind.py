@@ -101,14 +101,3 @@ class Kind(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def all_kinds() -> list[type[Kind]]:
-    """The kinds whose modules have been imported."""
-    found: list[type[Kind]] = []
-    below = Kind.__subclasses__()
-    while below:
-        kind = below.pop(0)
-        found.append(kind)
-        below += kind.__subclasses__()
-    return found
