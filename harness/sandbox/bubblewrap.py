@@ -8,7 +8,6 @@ through /proc/1.
 import os
 import shutil
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from harness.errors import UserError
@@ -34,12 +33,12 @@ HOME = "/tmp"
 SCRATCH = ("/tmp", "/dev/shm")
 
 
-def sandbox(job: Job, limits: Limits, slot: int, mounts: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
     """Return bubblewrap's options for `job`, and what must precede a command that runs in the sandbox.
 
-    `slot` numbers the sandboxes that exist at once; `mounts` are options for what else is to be there.
+    `slot` numbers the sandboxes that exist at once.
     """
-    options = [*_box(limits, job.gpu, job.worker), *_job_mounts(job), *mounts, *_SEAL]
+    options = [*_box(limits, job.gpu, job.worker), *_job_mounts(job), *_SEAL]
     for name, value in job.environment(home=HOME).items():
         options += ["--setenv", name, value]
     return options, _drop_root(slot)

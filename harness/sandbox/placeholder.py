@@ -10,12 +10,10 @@ from harness.sandbox.enclosure import Enclosure, new_group
 from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
+from harness.sandbox.staging import ECHO
 
-#: What holds a sandbox open for a fork, and where it is inside: it repeats what it is told, and waits for more.
-HOLDER, HOLDER_INSIDE = "/bin/cat", "/job/cat"
-
-#: Nobody can look into a process that runs a program which its user may not read.
-UNREADABLE = "0111"
+#: The program inside that holds a sandbox open for a fork: it echoes a line, and waits for more.
+HOLDER = f"{bubblewrap.JOB_DIRECTORIES[0]}/{ECHO}"
 
 
 class Placeholder(Enclosure):
@@ -26,22 +24,21 @@ class Placeholder(Enclosure):
 
     def __init__(self, job: Job, limits: Limits, slot: int, sink: int, groups: RunGroup | None) -> None:
         """Make the sandbox, and wait until all of it is there and the process runs; raises `StartError`."""
-        seccomp, program = memory_file(filter_program(job.gpu is not None)), os.open(HOLDER, os.O_RDONLY)
+        seccomp = memory_file(filter_program(job.gpu is not None))
         (given, line), (heard, answer) = os.pipe(), os.pipe()
         self._line = os.fdopen(line, "wb", buffering=0)
         with os.fdopen(heard, "rb") as hears:
             try:
-                holder = ["--perms", UNREADABLE, "--ro-bind-data", str(program), HOLDER_INSIDE]
-                options, prefix = bubblewrap.sandbox(job, limits, slot, holder)
+                options, prefix = bubblewrap.sandbox(job, limits, slot)
                 super().__init__(
-                    [*options, "--seccomp", str(seccomp)], [*prefix, HOLDER_INSIDE], (seccomp, program), limits,
+                    [*options, "--seccomp", str(seccomp)], [*prefix, HOLDER], (seccomp,), limits,
                     output=answer, errors=sink, group=new_group(groups, limits), source=given,
                 )  # fmt: skip
             except StartError:
                 self._line.close()
                 raise
             finally:
-                for descriptor in (seccomp, program, given, answer):
+                for descriptor in (seccomp, given, answer):
                     os.close(descriptor)
             with suppress(BrokenPipeError):
                 self._line.write(b"ready\n")

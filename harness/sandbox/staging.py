@@ -21,6 +21,10 @@ from harness.errors import UserError
 from harness.sandbox.limits import GIB
 from harness.sandbox.proc import write_copies
 
+#: A program that repeats its input (`harness.sandbox.placeholder`), and its mode: a process that runs a program which
+#: its user may not read cannot be looked into by other processes of that user.
+ECHO, UNREADABLE = "cat", 0o111
+
 #: Bytes of staged copies that are kept for later calls while no call uses them.
 KEPT_BYTES = 4 * GIB
 
@@ -115,8 +119,10 @@ class Staging:
             shutil.rmtree(self._copies.pop(key).path, ignore_errors=True)
 
     def worker(self) -> Path:
-        """Stage the package `harness.worker` alone, and what workers see instead of some files in /proc."""
-        return self.stage("worker", _write_worker)
+        """Stage the package `harness.worker` alone, replacements of some files in /proc, and the program `ECHO`."""
+        directory = self.stage("worker", _write_worker)
+        (directory / ECHO).chmod(UNREADABLE)
+        return directory
 
 
 def _write_worker(directory: Path) -> None:
@@ -127,6 +133,7 @@ def _write_worker(directory: Path) -> None:
     for file in source.glob("*.py"):
         shutil.copyfile(file, target / file.name)
     write_copies(directory)
+    shutil.copyfile("/bin/cat", directory / ECHO)
 
 
 @contextmanager

@@ -61,7 +61,7 @@ def test_nobody_of_its_user_can_look_into_it(placeholder: Placeholder) -> None:
 def test_the_harness_can_look_at_the_sandbox(placeholder: Placeholder) -> None:
     root = placeholder.processes.root()
     assert root is not None
-    assert {path.name for path in Path(root, "job").iterdir()} == {"trusted", "submission", "model", "data", "cat"}
+    assert {path.name for path in Path(root, "job").iterdir()} == {"trusted", "submission", "model", "data"}
     assert placeholder.storage() == Storage(scratch_files=2), "the directories themselves"
 
 
