@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from harness.configuration import Configuration, configuration_of
-from harness.sandbox.outcome import Outcome
+from harness.outcome import Outcome
 from harness.submission import LIBRARY
 from harness.task.contents import Contents
 from harness.task.reference import Reference

@@ -9,7 +9,7 @@ from harness.board import remarks
 from harness.board.collect import Calls, Collected
 from harness.board.rounding import rounded
 from harness.configuration import Configuration
-from harness.sandbox.outcome import Outcome
+from harness.outcome import Outcome
 from harness.submission.name import ORACLE
 from harness.task.reference import Reference
 from scoring import Entry, SubmissionScore, TaskCalls, TaskScore, noisy_oracle, rank, score_submission

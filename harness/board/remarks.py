@@ -6,7 +6,7 @@ from dataclasses import fields
 
 from harness.board.collect import Calls, Collected
 from harness.configuration import Configuration
-from harness.sandbox.limits import GIB
+from harness.sandbox import GIB
 from harness.task.notes import named
 from harness.task.reference import Reference
 

@@ -78,7 +78,7 @@ def command(
         plan, _ = record_calls(run, records, console, force=force)
         rows = compare(records.newest([call.key for call in plan.calls]), references, families, run.withheld)
     _print_rows(rows, list(references), console)
-    if not run.setup.settings.sandboxed:
+    if not run.setup.executor.is_sandboxed:
         console.print(UNSAFE, style="bold red")
     console.print(f"Records: {records.name}")
     if form == "json" and not quiet:

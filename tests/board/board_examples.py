@@ -6,8 +6,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from harness.outcome import Outcome
 from harness.records import Evaluation
-from harness.sandbox.outcome import Outcome
 from harness.task.layout import find_references
 from harness.task.reference import Reference, read_reference
 from tests.records.evaluation_rows import evaluation

@@ -13,7 +13,7 @@ from board_examples import GAPS, MEASURE, OFFICIAL, failed, references, rows, wr
 from harness.board.collect import Collected, collect
 from harness.board.formats import cells, headings, notes, to_csv, to_json, to_markdown
 from harness.board.leaderboard import Board, build_board
-from harness.sandbox.outcome import Outcome
+from harness.outcome import Outcome
 from scoring import RULE
 
 TASKS = ["second", "toy"]

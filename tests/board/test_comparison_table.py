@@ -11,7 +11,7 @@ from pyarrow import parquet
 from harness.board.comparison import MISSING, MeasureRow, compare
 from harness.board.comparison_formats import NOTES, cells, headings, notes, to_csv, to_latex, write_parquet
 from harness.board.rounding import FAILED
-from harness.sandbox.outcome import Outcome
+from harness.outcome import Outcome
 from harness.task.reference import Reference
 from scoring import kendall_tau
 

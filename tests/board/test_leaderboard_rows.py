@@ -9,8 +9,8 @@ from hypothesis import given, settings
 
 from harness.board.collect import Collected, collect
 from harness.board.leaderboard import Row, build_board
+from harness.outcome import Outcome
 from harness.records import Evaluation
-from harness.sandbox.outcome import Outcome
 from harness.submission.name import ORACLE
 from harness.task.reference import Reference
 

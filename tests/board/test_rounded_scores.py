@@ -13,8 +13,8 @@ from harness.board.collect import collect
 from harness.board.formats import cells, notes, to_csv, to_json, to_markdown
 from harness.board.leaderboard import Board, Row, build_board, score_calls
 from harness.board.rounding import FAILED, rounded
+from harness.outcome import Outcome
 from harness.records import Evaluation
-from harness.sandbox.outcome import Outcome
 from harness.submission.name import ORACLE
 from harness.task.reference import Reference
 from scoring import SubmissionScore, TaskScore
