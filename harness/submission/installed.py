@@ -69,10 +69,10 @@ def find_installed(name: str) -> Submission | None:
 
 def _read(entry: metadata.EntryPoint, distribution: metadata.Distribution) -> InstalledMeasure:
     about = distribution.metadata
-    texts = f"{about['Name']} {distribution.version}", next(iter(about.get_all("Summary") or [""])), entry.name
-    origin, summary, name = ("".join(character for character in text if character.isprintable()) for text in texts)
+    texts = f"{about['Name']} {distribution.version}", *(about.get_all("Summary") or [""])[:1], entry.name, entry.value
+    origin, summary, name, value = ("".join(filter(str.isprintable, text)) for text in texts)
     problem = _problem(entry, distribution)
-    return InstalledMeasure(name, entry.value, origin, summary, distribution, problem)
+    return InstalledMeasure(name, value, origin, summary, distribution, problem)
 
 
 def _problem(entry: metadata.EntryPoint, distribution: metadata.Distribution) -> str | None:

@@ -190,7 +190,7 @@ def test_batches_do_not_matter():
     expected = augmentation_robustness_penalty(model, data)
     for size in (1024, 24, 1):
         with baselines.sharing():
-            baselines.subject.subject_of(model, data).network.__dict__["batch_size"] = size
+            baselines.core.subject.subject_of(model, data).network.__dict__["batch_size"] = size
             assert augmentation_robustness_penalty(model, data) == pytest.approx(expected, rel=1e-5)
 
 

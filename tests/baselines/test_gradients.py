@@ -45,6 +45,15 @@ NETWORKS = {
 }
 
 
+@pytest.mark.parametrize("name", ["gradient_norm", "gradient_noise_final", "fisher_rao_norm"])
+def test_logarithms(name):
+    model = NETWORKS["few positions"]()
+    data = dataset(*examples((8, 8, 2)))
+    plain = baselines.load(name)(model, data)
+    assert plain > 1e-3
+    assert baselines.load(f"log_{name}")(model, data) == pytest.approx(math.log(plain))
+
+
 def examples(shape, number=20):
     rng = np.random.default_rng(0)
     return rng.normal(size=(number, *shape)), rng.integers(0, 3, number)

@@ -8,11 +8,12 @@ from small_networks import T1_DATA, T1_KERNELS, dataset, dense, layers, t1
 import baselines
 from baselines import MEASURES, MeasureUnavailable, sharing
 from baselines.core.subject import Subject, subject_of
-from baselines.perturbation_response.mixing import CURVES, FAMILY, mixup_curve, partners
+from baselines.perturbation_response.mixing import CURVES, mixup_curve, partners
 from baselines.perturbation_response.response_curve import gi_score, mean_error, pal_score
 
 NAMES = [f"{kind}_l{layer}" for kind, layer in CURVES]
-MIXUP = [name for name in MEASURES if name.endswith(("_l0", "_l1")) and MEASURES[name].family == FAMILY]
+IN_FAMILY = [name for name in MEASURES if MEASURES[name].family == "perturbation response"]
+MIXUP = [name for name in IN_FAMILY if name.endswith(("_l0", "_l1"))]
 
 
 def blobs(n=60, features=4, classes=3, seed=0):
