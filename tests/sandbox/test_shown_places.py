@@ -61,7 +61,7 @@ def test_what_is_shown_is_refused_however_it_is_written(kind: Kind, environment:
     for path in [environment, *below]:
         with pytest.raises(UserError) as error:
             kind.require_unseen([path])
-        what, remedy = "submissions could read it: every sandbox shows", "move it to a place outside"
+        what, remedy = "submissions could read it: every sandbox shows", "move it to a directory outside"
         assert str(error.value).startswith(f"{path}: {what} ")
         assert str(error.value).endswith(f"; {remedy}")
     kind.require_unseen([environment.parent, environment.with_name("venv2"), Path("/")])

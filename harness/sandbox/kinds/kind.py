@@ -93,7 +93,7 @@ class Kind(ABC):
             inside = next((directory for directory in shown if path.resolve().is_relative_to(directory)), None)
             if inside is not None:
                 message = f"submissions could read it: every sandbox shows {inside}"
-                raise UserError(message, file=path, remedy="move it to a place outside")
+                raise UserError(message, file=path, remedy="move it to a directory outside")
 
     def __enter__(self) -> Self:
         return self
