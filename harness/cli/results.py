@@ -75,7 +75,7 @@ def _select(
 
 
 def _print_table(rows: "Iterable[dict[str, Any]]") -> None:
-    from harness.cli.tables import print_table, wide_console
+    from harness.tables import print_table, wide_console
 
     cells = [
         (

@@ -115,7 +115,7 @@ def _show(
         for line in remarks:
             click.secho(line, dim=True)
         return
-    from harness.board.formats import score_object
+    from harness.board.scores import score_object
 
     rounded = {"rounded": sorted(withheld)} if withheld else {}
     objects = [{"submission": name} | rounded | score_object(score) for name, score in scores]

@@ -44,8 +44,8 @@ def command(directory: Path | None, tasks_dir: Path, task_names: Sequence[str], 
 
 
 def _print(files: "TaskFiles") -> None:
-    from harness.cli.tables import print_table, wide_console
     from harness.cli.task_list import GAP_COLUMNS, gap_cells, size
+    from harness.tables import print_table, wide_console
     from harness.task.data import read_training_data
     from harness.task.reference import read_reference
     from harness.task.summary import architectures, gaps_by_value, summarise

@@ -8,7 +8,8 @@ from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, failed, references, 
 from hypothesis import given, settings
 
 from harness.board.collect import Collected, collect
-from harness.board.leaderboard import Row, build_board
+from harness.board.leaderboard import build_board
+from harness.board.row import Row
 from harness.records import Evaluation
 from harness.sandbox.outcome import Outcome
 from harness.submission.name import ORACLE
