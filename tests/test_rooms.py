@@ -49,3 +49,19 @@ def test_what_runs_in_a_process_of_its_own_imports_nothing_of_the_rest_of_the_ha
     for file in files:
         own = {name for name in imported(file) if name.split(".")[0] in ("harness", "scoring", "baselines")}
         assert all(name.startswith(f"harness.{room}") for name in own), file.name
+
+
+def test_the_format_knows_nothing_of_what_is_made_of_it():
+    """Tasks and corpora use it; of the rest it knows how errors are worded, and the grid of hyperparameters."""
+    files = list((ROOT / "harness" / "format").glob("*.py"))
+    assert files
+    allowed = {"harness.errors", "harness.hints", "scoring"}
+    for file in files:
+        own = {name for name in imported(file) if name.split(".")[0] in ("harness", "scoring", "baselines")}
+        assert {name for name in own - allowed if not name.startswith("harness.format.")} == set(), file.name
+
+
+def test_the_checksum_of_records_is_written_once():
+    """What a file is called and how it is checked stands in the format alone."""
+    knows = [file for file in (ROOT / "harness").rglob("*.py") if "0xA282EAD8" in file.read_text()]
+    assert knows == [ROOT / "harness" / "format" / "shards.py"]

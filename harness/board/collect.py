@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from harness.configuration import Configuration, configuration_of
+from harness.format.reference import Reference
 from harness.sandbox.outcome import Outcome
 from harness.submission import LIBRARY
 from harness.task.contents import Contents
-from harness.task.reference import Reference
 from scoring import Failure, TaskCalls
 
 if TYPE_CHECKING:  # SQLAlchemy takes longer to import than a score to compute

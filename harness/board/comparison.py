@@ -10,7 +10,7 @@ from harness.board.per_task import lines
 from harness.board.rounding import rounding_note
 from harness.board.row import Row, counted, make_row
 from harness.board.scores import decimal
-from harness.task.reference import Reference
+from harness.format.reference import Reference
 from scoring import SubmissionScore, TaskScore, mean_score, score_submission
 
 NOTES = (

@@ -11,8 +11,8 @@ from harness.board.collect import Calls, Collected
 from harness.board.rounding import rounded, rounding_note
 from harness.board.row import OnTask, Row, make_row
 from harness.board.scores import decimal, score_object
+from harness.format.reference import Reference
 from harness.submission.name import ORACLE
-from harness.task.reference import Reference
 from scoring import RULE, SubmissionScore, TaskCalls, TaskScore, noisy_oracle, score_submission
 
 ORACLE_NOISE = 0.02

@@ -10,7 +10,7 @@ from harness.board.collect import Calls, Record, value_of
 from harness.board.rounding import rounded
 from harness.board.scores import percent
 from harness.configuration import Configuration
-from harness.task.reference import Reference
+from harness.format.reference import Reference
 from scoring import Failure, SubmissionScore, TaskScore
 
 #: The outcome of a call that was never made.

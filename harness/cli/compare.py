@@ -12,8 +12,8 @@ from harness.errors import UserError
 
 if TYPE_CHECKING:
     from harness.board.board import Board
+    from harness.format.reference import Reference
     from harness.submission import Submission
-    from harness.task.reference import Reference
     from harness.task.task import Task
 
 #: Stands for every measure of the library.
@@ -90,8 +90,8 @@ def command(
 def choose(texts: Iterable[str]) -> "list[tuple[Submission, str]]":
     """Return the measures that the option --measures names, each once, with their families; raises `UserError`."""
     import baselines
+    from harness.hints import did_you_mean
     from harness.submission import find_baseline
-    from harness.task.files import did_you_mean
 
     families = {measure.family for measure in baselines.MEASURES.values()}
     chosen = {}

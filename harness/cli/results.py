@@ -55,9 +55,9 @@ def _select(
     records: "Records", submissions: Sequence[str], tasks: Sequence[str], outcomes: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield the chosen records as plain values; raises `UserError` for words that nothing is called by."""
+    from harness.hints import did_you_mean
     from harness.records import Evaluation
     from harness.sandbox.outcome import Outcome
-    from harness.task.files import did_you_mean
 
     wanted = []
     for column, chosen, known in (

@@ -13,7 +13,7 @@ from harness.errors import UserError
 
 if TYPE_CHECKING:
     from harness.cli.boards import Competition
-    from harness.task.reference import Reference
+    from harness.format.reference import Reference
     from scoring import SubmissionScore
 
 

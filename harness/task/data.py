@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from harness.cache import cache_directory
 from harness.errors import UserError
+from harness.format.layout import find_shards
+from harness.format.problems import Problems
+from harness.format.shards import count_samples, read_samples
 from harness.task.digests import Digests
-from harness.task.problems import Problems
-from harness.task.shards import count_samples, find_shards, read_samples
 
 INPUTS, LABELS = "inputs.npy", "labels.npy"
 

@@ -10,17 +10,11 @@ from typing import Any
 import numpy as np
 
 from harness.errors import UserError
-from harness.task.architecture import CONFIG, Architecture
+from harness.format.architecture import Architecture, ModelShapes
+from harness.format.files import require_file
+from harness.format.layout import CONFIG, INITIAL_WEIGHTS, WEIGHTS
+from harness.format.weights import Array, read_weights
 from harness.task.digests import line
-from harness.task.files import require_file
-from harness.task.shapes import ModelShapes
-from harness.task.weights import Array, read_weights
-
-WEIGHTS = "weights.hdf5"
-INITIAL_WEIGHTS = "weights_init.hdf5"
-
-#: The files of a model's directory, in the order in which they are digested.
-FILES = (CONFIG, WEIGHTS, INITIAL_WEIGHTS)
 
 #: What a file of weights may take: a whole model keeps numbers of its optimizer beside each parameter, and texts.
 BYTES_PER_PARAMETER = 64

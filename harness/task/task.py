@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import UserError
-from harness.task.architecture import CONFIG, Architecture, read_architecture
+from harness.format.architecture import Architecture, ModelShapes, read_architecture
+from harness.format.layout import CONFIG
+from harness.format.problems import InvalidTaskError, Problems
+from harness.format.reference import Reference, read_reference
 from harness.task.data import TrainingData, check_test_data, read_training_data
 from harness.task.layout import TaskFiles
 from harness.task.model import Model, read_model
-from harness.task.problems import InvalidTaskError, Problems
-from harness.task.reference import Reference, read_reference
-from harness.task.shapes import ModelShapes, infer_shapes
+from harness.task.shapes import infer_shapes
 
 
 @dataclass(frozen=True)

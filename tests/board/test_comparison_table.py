@@ -15,8 +15,8 @@ from harness.board.formats import latex
 from harness.board.formats import parquet as parquet_format
 from harness.board.rounding import FAILED
 from harness.board.row import MISSING
+from harness.format.reference import Reference
 from harness.sandbox.outcome import Outcome
-from harness.task.reference import Reference
 from scoring import kendall_tau
 
 TASKS = ["second", "toy"]

@@ -16,10 +16,10 @@ from harness.board.formats import markdown
 from harness.board.leaderboard import Leaderboard, build_board, score_calls
 from harness.board.rounding import FAILED, rounded
 from harness.board.row import Row
+from harness.format.reference import Reference
 from harness.records import Evaluation
 from harness.sandbox.outcome import Outcome
 from harness.submission.name import ORACLE
-from harness.task.reference import Reference
 from scoring import SubmissionScore, TaskScore
 
 TASKS = ["open", "secret"]

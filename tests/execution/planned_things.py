@@ -4,13 +4,12 @@ import hashlib
 from pathlib import Path
 
 from harness.execution.settings import Settings
+from harness.format.architecture import Architecture, ModelShapes
 from harness.sandbox.limits import GIB, Limits
 from harness.submission import Submission
 from harness.submission.metadata import Metadata
-from harness.task.architecture import Architecture
 from harness.task.data import TrainingData
 from harness.task.model import Model
-from harness.task.shapes import ModelShapes
 from harness.task.task import Task
 
 SETTINGS = Settings(Limits(memory_bytes=4 * GIB))
