@@ -5,7 +5,7 @@ import mmap
 import time
 
 EXPECT = ("MEMORY", "TIMEOUT")  # the latter where the machine is slow
-SIZE, STEP, MADV_NOHUGEPAGE, MAP_NORESERVE = 440 << 30, 2 << 20, 15, 0x4000
+SIZE, STEP, MADV_NOHUGEPAGE, MAP_NORESERVE = 640 << 30, 2 << 20, 15, 0x4000
 
 
 def complexity(model, dataset):
