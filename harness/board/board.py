@@ -46,6 +46,9 @@ class Board(ABC):
     #: Stands above the board where a format has a title.
     title: ClassVar[str]
 
+    #: What is said of each task where there is a line per row and task, of `harness.board.per_task.FIGURES`.
+    per_task: ClassVar[Sequence[str]]
+
     @property
     @abstractmethod
     def columns(self) -> Sequence[Column]:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from harness.board.board import Board, Column, rank_column, rank_rows, score_columns
 from harness.board.collect import Calls, collect
-from harness.board.per_task import lines
+from harness.board.per_task import FIGURES, lines
 from harness.board.rounding import rounding_note
 from harness.board.row import Row, counted, make_row
 from harness.board.scores import decimal
@@ -27,6 +27,7 @@ class Comparison(Board):
     """Measures on tasks; rows have their families."""
 
     title: ClassVar[str] = "Comparison"
+    per_task: ClassVar[Sequence[str]] = tuple(FIGURES)
 
     @property
     def columns(self) -> Sequence[Column]:

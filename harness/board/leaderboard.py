@@ -31,12 +31,16 @@ BEFORE = (
     "configuration", "settings", "stale", "rounded",
 )  # fmt: skip
 
+#: What tables with a line per task have of it. How calls failed is in the reason, which hidden tasks withhold.
+PER_TASK = ("score", "printed", "kendall", "granulated_kendall", "seconds_per_model", "models", "reason")
+
 
 @dataclass(frozen=True)
 class Leaderboard(Board):
     """All submissions under the competition's rule."""
 
     title: ClassVar[str] = "Leaderboard"
+    per_task: ClassVar[Sequence[str]] = PER_TASK
 
     @property
     def columns(self) -> Sequence[Column]:

@@ -7,7 +7,7 @@ from harness.board.board import Board
 from harness.board.row import OnTask, Row, counted
 from harness.board.scores import percent
 
-#: What each line has of its task: a name, the type of its values, and where it comes from. Scores are 0 to 100,
+#: What a line may have of its task: a name, the type of its values, and where it comes from. Scores are 0 to 100,
 #: correlations -1 to 1.
 FIGURES: Mapping[str, tuple[type, Callable[[OnTask], Any]]] = {
     "score": (float, lambda task: task.official),
@@ -23,9 +23,9 @@ FIGURES: Mapping[str, tuple[type, Callable[[OnTask], Any]]] = {
 
 
 def lines(board: Board, row: Row) -> list[dict[str, Any]]:
-    """Return a row's lines, one per task: what tells the row from others, the task, and `FIGURES`."""
+    """Return a row's lines, one per task: what tells the row from others, the task, and the board's `per_task`."""
     identity = {column.name: column.value(row) for column in board.identity}
     return [
-        identity | {"task": name} | {figure: value(row.tasks[name]) for figure, (_, value) in FIGURES.items()}
+        identity | {"task": name} | {figure: FIGURES[figure][1](row.tasks[name]) for figure in board.per_task}
         for name in board.tasks
     ]

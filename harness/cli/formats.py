@@ -15,16 +15,23 @@ if TYPE_CHECKING:
 #: The format for people, in which a command may say more than the board.
 TABLE = "table"
 
+
+def _require_fit(form: str) -> str:
+    """Refuse bytes on a terminal before anything runs."""
+    if form != TABLE and sys.stdout.isatty() and formats.is_binary(form):
+        raise UserError(f"--format {form} is not for a terminal", remedy="add > FILE")
+    return form
+
+
 option = click.option(
-    "--format", "form", type=click.Choice(formats.names()), default=TABLE, show_default=True, help="What to print."
-)
+    "--format", "form", type=click.Choice(formats.names()), default=TABLE, show_default=True, help="What to print.",
+    callback=lambda _context, _parameter, form: _require_fit(form),
+)  # fmt: skip
 
 
 def show(board: "Board", form: str) -> None:
-    """Print the board; raises `UserError` for bytes on a terminal."""
+    """Print the board."""
     content = formats.find(form).render(board)
-    if isinstance(content, bytes) and sys.stdout.isatty():
-        raise UserError(f"--format {form} is not for a terminal", remedy="add > FILE")
     click.echo(content, nl=False, color=True)  # what has colours has them because the terminal does
 
 

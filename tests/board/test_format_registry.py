@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import sys
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -52,13 +53,14 @@ def test_the_command_line_takes_its_choices_from_the_files_there() -> None:
 def test_another_file_is_another_format(
     boards: dict[str, Board], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "names.py").write_text(
+    (tmp_path / "names_only.py").write_text(
         'SUFFIX = ".txt"\n\ndef render(board):\n    return "".join(f"{row.submission}\\n" for row in board.rows)\n'
     )
     monkeypatch.setattr(formats, "__path__", [*formats.__path__, str(tmp_path)])
-    assert "names" in formats.names()
+    monkeypatch.delitem(sys.modules, "harness.board.formats.names_only", raising=False)
+    assert "names_only" in formats.names()
     assert ".txt" in {form.SUFFIX for form in formats.written()}
-    assert formats.find("names").render(boards["comparison"]) == f"good\n{HOSTILE}\nbad\n"
+    assert formats.find("names_only").render(boards["comparison"]) == f"good\n{HOSTILE}\nbad\n"
 
 
 @pytest.mark.parametrize("name", formats.names())
@@ -98,6 +100,20 @@ def test_the_calls_behind_the_cells_are_in_the_board_but_for_hidden_tasks(boards
         assert bad.tasks["secret"].failures == {"CRASH": 8}
         assert "it broke" not in bad.tasks["secret"].reason
         assert bad.tasks["open"].reason == "8 CRASH: it broke"
+
+
+def test_no_format_of_the_leaderboard_tells_how_calls_on_hidden_tasks_failed(tmp_path: Path) -> None:
+    known = references(tmp_path, "secret")
+    evaluations = [failed("bad", model, Outcome.CRASH, "secret", message="it broke") for model in MODELS]
+    for withheld, told in (([], True), (["secret"], False)):
+        board = build_board(collect(evaluations, known), known, withheld)
+        contents = [formats.find(name).render(board) for name in formats.names()]
+        texts = [
+            content if isinstance(content, str) else str(parquet.read_table(BufferReader(content)).to_pylist())
+            for content in contents
+        ]
+        assert any("CRASH" in text for text in texts) == told
+        assert any("it broke" in text for text in texts) == told
 
 
 #: What `escaped` writes for one character, and what LaTeX sets for it.

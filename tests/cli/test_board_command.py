@@ -68,6 +68,15 @@ def test_what_is_printed_is_what_is_written(form: str, ending: str, pgdl: Pgdl, 
 
 
 @pytest.mark.usefixtures("results")
+@pytest.mark.parametrize("command", ["board", "compare"])
+def test_bytes_are_not_for_a_terminal(command: str, pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    ended = pgdl(command, "--format", "parquet")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "pgdl: --format parquet is not for a terminal; add > FILE\n"
+
+
+@pytest.mark.usefixtures("results")
 def test_the_files_are_written_anew(pgdl: Pgdl, folder: Path, record: Callable[..., Path]) -> None:
     pgdl("board", "--output", "board")
     record(rows("newcomer", GAPS))

@@ -3,7 +3,8 @@
 A file's name is what `--format` calls the format. It has
 
 * `render(board)`, which returns text or bytes, the end of the last line included,
-* `SUFFIX`, that of its files; None for a format that is only printed.
+* `SUFFIX`, that of its files; None for a format that is only printed,
+* `BINARY = True` if it is not text, and so not for a terminal.
 """
 
 import importlib
@@ -32,6 +33,11 @@ def find(name: str) -> Format:
     """Return the format of a name that is one of `names()`."""
     found: Format = importlib.import_module(f"{__name__}.{name}")
     return found
+
+
+def is_binary(name: str) -> bool:
+    """Whether a format is not text."""
+    return getattr(find(name), "BINARY", False)
 
 
 def written() -> list[Format]:

@@ -6,6 +6,7 @@ from harness.board.board import Board
 from harness.board.per_task import FIGURES, lines
 
 SUFFIX = ".parquet"
+BINARY = True
 
 
 def render(board: Board) -> bytes:
@@ -15,7 +16,7 @@ def render(board: Board) -> bytes:
 
     arrow = {str: pa.string(), float: pa.float64(), int: pa.int64()}
     texts = {name: pa.string() for name in (*(column.name for column in board.identity), "task")}
-    schema = pa.schema(texts | {name: arrow[kind] for name, (kind, _) in FIGURES.items()})
+    schema = pa.schema(texts | {name: arrow[FIGURES[name][0]] for name in board.per_task})
     records = [line for row in board.rows for line in lines(board, row)]
     stream = io.BytesIO()
     parquet.write_table(pa.Table.from_pylist(records, schema=schema), stream)
