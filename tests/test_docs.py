@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness.outcome import Outcome
 from harness.records import Evaluation, Request
-from harness.sandbox.landlock import MISSING
-from harness.sandbox.outcome import Outcome
+from harness.sandbox.kinds.landlock import MISSING
 from harness.worker import of_2020
 from scoring import RULE
 

@@ -1,67 +1,101 @@
-"""Each room imports only what it may (docs/architecture.md)."""
+"""Each room imports only what the table in docs/architecture.md allows, and what a room names in its `__init__`."""
 
 import ast
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
+HARNESS = ROOT / "harness"
 
-#: room -> top-level packages of this project, and of the field, that it must not import.
-FORBIDDEN = {
-    "scoring": {"harness", "baselines", "tensorflow", "keras", "tf_keras"},
-    "baselines": {"harness", "scoring"},
-    "harness": {"tensorflow", "keras", "tf_keras"},
-}
-WORKER = ROOT / "harness" / "worker"
-#: What the trainer of corpora runs, which is a process of its own where TensorFlow belongs.
+#: Frameworks; only what runs in processes of their own may import them.
+FRAMEWORKS = {"tensorflow", "keras", "tf_keras"}
+
+#: Files of harness/ that run in such processes, beside the whole of `worker`: the trainer of corpora.
 TRAINER = {
-    ROOT / "harness" / "corpus" / f"{name}.py"
+    HARNESS / "corpus" / f"{name}.py"
     for name in (
         "augmentation", "autoaugment", "colours", "datasets", "geometry", "network", "sources", "trainer", "training",
     )
 }  # fmt: skip
 
+#: Rooms that others use by what they name in their `__init__`.
+BY_NAME = ("sandbox", "records")
 
-def imported(file):
+
+def rules() -> dict[str, set[str]]:
+    """The table of docs/architecture.md: room -> rooms that it may import."""
+    found = {}
+    for line in (ROOT / "docs" / "architecture.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 3 and (room := re.fullmatch(r"`([a-z_/]+?)/?`", cells[0])):
+            found[room[1].removeprefix("harness/")] = set(re.findall(r"`([a-z_]+)`", cells[2]))
+    return found
+
+
+RULES = rules()
+
+
+def imports(file: Path) -> Iterator[str]:
     """Full names of the modules that a file imports."""
-    names = set()
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            names.add(node.module)
-    return names
+            yield node.module or ""
 
 
-@pytest.mark.parametrize("room", FORBIDDEN)
-def test_no_room_imports_what_it_may_not(room):
-    files = [file for file in (ROOT / room).rglob("*.py") if WORKER not in file.parents and file not in TRAINER]
-    assert files
-    found = {file.name: {name.split(".")[0] for name in imported(file)} & FORBIDDEN[room] for file in files}
+def room_of(module: str) -> str | None:
+    """The room that a module is in; None for those of nobody's, which every room may use."""
+    head, *rest = module.split(".")
+    if head in ("scoring", "baselines", "submissions"):
+        return head
+    if head == "harness" and rest and (HARNESS / rest[0]).is_dir():
+        return rest[0]
+    return None
+
+
+def files_of(room: str) -> list[Path]:
+    place = HARNESS / room if (HARNESS / room).is_dir() else ROOT / room
+    return sorted(place.rglob("*.py"))
+
+
+def test_every_room_is_in_the_table() -> None:
+    there = {path.parent.name for path in HARNESS.glob("*/__init__.py")}
+    assert there | {"scoring", "baselines"} <= set(RULES)
+
+
+@pytest.mark.parametrize("room", RULES)
+def test_a_room_imports_only_what_the_table_allows(room: str) -> None:
+    rooms = {(file.name, other) for file in files_of(room) for name in imports(file) if (other := room_of(name))}
+    assert {pair for pair in rooms if pair[1] not in RULES[room] | {room}} == set()
+
+
+@pytest.mark.parametrize("room", BY_NAME)
+def test_others_use_what_a_room_names(room: str) -> None:
+    inside = set(files_of(room))
+    files = [file for file in HARNESS.rglob("*.py") if file not in inside]
+    deeper = {(file.name, name) for file in files for name in imports(file) if name.startswith(f"harness.{room}.")}
+    assert deeper == set()
+
+
+@pytest.mark.parametrize("room", ["scoring", *sorted(path.parent.name for path in HARNESS.glob("*/__init__.py"))])
+def test_frameworks_are_imported_only_where_models_run(room: str) -> None:
+    files = [file for file in files_of(room) if room != "worker" and file not in TRAINER]
+    found = {file.name: {name.split(".")[0] for name in imports(file)} & FRAMEWORKS for file in files}
     assert {name: heads for name, heads in found.items() if heads} == {}
 
 
 @pytest.mark.parametrize("room", ["worker", "inspector"])
-def test_what_runs_in_a_process_of_its_own_imports_nothing_of_the_rest_of_the_harness(room):
-    files = list((ROOT / "harness" / room).glob("*.py"))
-    assert files
-    for file in files:
-        own = {name for name in imported(file) if name.split(".")[0] in ("harness", "scoring", "baselines")}
+def test_what_runs_in_a_process_of_its_own_imports_nothing_of_the_rest_of_the_harness(room: str) -> None:
+    for file in files_of(room):
+        own = {name for name in imports(file) if name.split(".")[0] in ("harness", "scoring", "baselines")}
         assert all(name.startswith(f"harness.{room}") for name in own), file.name
 
 
-def test_the_format_knows_nothing_of_what_is_made_of_it():
-    """Tasks and corpora use it; of the rest it knows how errors are worded, and the grid of hyperparameters."""
-    files = list((ROOT / "harness" / "format").glob("*.py"))
-    assert files
-    allowed = {"harness.errors", "harness.hints", "scoring"}
-    for file in files:
-        own = {name for name in imported(file) if name.split(".")[0] in ("harness", "scoring", "baselines")}
-        assert {name for name in own - allowed if not name.startswith("harness.format.")} == set(), file.name
-
-
-def test_the_checksum_of_records_is_written_once():
+def test_the_checksum_of_records_is_written_once() -> None:
     """What a file is called and how it is checked stands in the format alone."""
-    knows = [file for file in (ROOT / "harness").rglob("*.py") if "0xA282EAD8" in file.read_text()]
-    assert knows == [ROOT / "harness" / "format" / "shards.py"]
+    knows = [file for file in HARNESS.rglob("*.py") if "0xA282EAD8" in file.read_text()]
+    assert knows == [HARNESS / "format" / "shards.py"]

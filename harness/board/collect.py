@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.configuration import Configuration, configuration_of
 from harness.format.reference import Reference
-from harness.sandbox.outcome import Outcome
+from harness.outcome import Outcome
 from harness.submission import LIBRARY
 from harness.task.contents import Contents
 from scoring import Failure, TaskCalls

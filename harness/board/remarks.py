@@ -7,7 +7,7 @@ from dataclasses import fields
 from harness.board.collect import Calls, Collected
 from harness.configuration import Configuration
 from harness.format.reference import Reference
-from harness.sandbox.limits import GIB
+from harness.sandbox import GIB
 from harness.task.notes import named
 
 

@@ -13,8 +13,7 @@ from harness.execution.withhold import Withhold
 from harness.format.reference import Reference, read_reference
 from harness.hints import did_you_mean
 from harness.records import Evaluation, Records
-from harness.sandbox.devices import find_gpus
-from harness.sandbox.limits import Limits, default_memory_bytes
+from harness.sandbox import Limits, default_memory_bytes, find_gpus
 from harness.submission import Submission, find_baseline, find_submission
 from harness.task.contents import Contents, read_contents
 from harness.task.layout import find_all, find_references, hidden_names
@@ -117,12 +116,12 @@ def _argument(calls: Calls) -> str:
 
 def _options(configuration: Configuration) -> list[str]:
     """The options that differ from their defaults."""
-    usual = Settings(Limits(default_memory_bytes(len(find_gpus())))).configuration(configuration.keras)
+    usual = Settings(Limits(default_memory_bytes(len(find_gpus()))))
     options = {
-        "--seed": (configuration.run_seed, usual.run_seed),
+        "--seed": (configuration.run_seed, usual.seed),
         "--time-limit": (f"{configuration.time_limit_s:g}", f"{usual.time_limit_s:g}"),
         "--time-budget": (configuration.time_budget, usual.time_budget),
-        "--memory": (f"{configuration.memory_limit_bytes // 1024**2}M", f"{usual.memory_limit_bytes // 1024**2}M"),
+        "--memory": (f"{configuration.memory_limit_bytes // 1024**2}M", f"{usual.limits.memory_bytes // 1024**2}M"),
     }
     words = [word for option, (value, default) in options.items() if value != default for word in (option, str(value))]
     if configuration.isolation == "none":

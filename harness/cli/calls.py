@@ -12,7 +12,6 @@ from harness.cli.summary import Tally
 from harness.execution.progress import RunProgress
 from harness.execution.run import Plan, execute, make_plan, requests_of
 from harness.records import Records
-from harness.sandbox.shown import require_unseen
 from harness.submission import Submission
 from harness.task.layout import find_tasks
 from harness.task.notes import notes_of
@@ -53,10 +52,10 @@ def note_tasks(tasks: Sequence[Task]) -> None:
 
 def record_calls(run: Run, records: Records, console: Console, *, force: bool) -> tuple[Plan, Tally]:
     """Make the calls that are not recorded yet, and show how far they are; returns all calls, and their count."""
-    settings, lanes = run.setup.settings, run.setup.lanes
+    settings, executor = run.setup.settings, run.setup.executor
     if "://" not in records.name:
-        require_unseen([Path(records.name)], settings.isolation)
-    plan = make_plan(run.submissions, run.tasks, settings, records, force=force)
+        executor.require_unseen([Path(records.name)])
+    plan = make_plan(run.submissions, run.tasks, settings, executor, records, force=force)
     records.ask(requests_of(plan.calls))
     if plan.recorded:
         console.print(f"{len(plan.recorded)} of {len(plan.calls)} calls are recorded already in {records.name}")
@@ -64,8 +63,8 @@ def record_calls(run: Run, records: Records, console: Console, *, force: bool) -
     for row in plan.recorded:
         tally.add(row)
     try:
-        with RunProgress(plan.missing, console, run.withheld) as progress:
-            for row in execute(plan, settings, lanes, records, warn):
+        with executor, RunProgress(plan.missing, console, run.withheld) as progress:
+            for row in execute(plan, executor, records, warn):
                 tally.add(row)
                 progress.seen(row)
     except KeyboardInterrupt:

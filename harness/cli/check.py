@@ -46,7 +46,7 @@ def command(
     from harness.cli import check_report
     from harness.cli.calls import prepare_run
     from harness.cli.check_table import CallTable, print_verdict
-    from harness.cli.setup import note, warn
+    from harness.cli.setup import note
     from harness.execution.check import Watch, forecast, try_submission
     from harness.submission import find_flaw, find_submissions
     from harness.tables import wide_console
@@ -60,10 +60,11 @@ def command(
     else:
         with console.status("reading the tasks") as status:
             run = prepare_run([found], tasks_dir, task_names, execution)
-            settings, lanes = run.setup.settings, run.setup.lanes
-            watch = Watch(warn, status.update, CallTable(run.tasks, run.withheld, console).seen)
-            trial = try_submission(found, run.tasks, settings, lanes, models, watch)
-        expected = forecast(trial, settings, lanes) if trial.passed and not run.withheld else None
+            settings, executor = run.setup.settings, run.setup.executor
+            watch = Watch(status.update, CallTable(run.tasks, run.withheld, console).seen)
+            with executor:
+                trial = try_submission(found, run.tasks, settings, executor, models, watch)
+        expected = forecast(trial, settings, executor.workers) if trial.passed and not run.withheld else None
         report = check_report.Report(found, trial, expected, run.withheld)
     print_verdict(report, console)
     if form in WRITERS and not quiet:

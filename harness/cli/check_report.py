@@ -10,8 +10,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from harness.execution.check import Forecast, Trial
-from harness.execution.pool import Done
-from harness.sandbox.outcome import Outcome
+from harness.execution.executors import Done
+from harness.outcome import Outcome
 from harness.submission import Submission
 
 #: A line of the submission in a traceback.

@@ -77,7 +77,7 @@ def command(
         board = compare(records.newest([call.key for call in plan.calls]), references, families, run.withheld)
     if not quiet:
         formats.show(board, form)
-    if not run.setup.settings.sandboxed:
+    if not run.setup.executor.is_sandboxed:
         console.print(UNSAFE, style="bold red")
     console.print(f"Records: {records.name}")
     if output is not None:

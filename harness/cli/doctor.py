@@ -13,7 +13,7 @@ import click
 from harness.cli import options
 
 if TYPE_CHECKING:
-    from harness.sandbox.isolation import Isolation
+    from harness.sandbox import Kind
 
 GOOD, WARNING, BAD = "ok", "note", "MISSING"
 
@@ -52,7 +52,7 @@ def _findings() -> Iterator[Finding]:
     yield from _software()
     yield from _machine()
     yield from _sandbox()
-    yield from _containers()
+    yield from _other_kinds()
 
 
 def _software() -> Iterator[Finding]:
@@ -76,8 +76,7 @@ def _machine() -> Iterator[Finding]:
 
     from harness.cache import cache_directory
     from harness.execution.machine import plan_lanes
-    from harness.sandbox.devices import find_gpus
-    from harness.sandbox.limits import GIB, default_memory_bytes
+    from harness.sandbox import GIB, default_memory_bytes, find_gpus
 
     gpus = find_gpus()
     if gpus:
@@ -107,16 +106,16 @@ def _machine() -> Iterator[Finding]:
 
 
 def _sandbox() -> Iterator[Finding]:
-    from harness.sandbox.isolation import Isolation
-    from harness.sandbox.landlock import MISSING, landlock_problem
-    from harness.sandbox.probe import sandbox_problem
+    from harness.sandbox import Fast, Landlock
 
-    problem, weaker = sandbox_problem(), landlock_problem()
+    warnings: list[str] = []
+    best, second = Fast(instead=warnings.append), Landlock()
+    problem, weaker = best.problem(), second.problem()
     who = "root, who starts every call as another user" if os.geteuid() == 0 else "an ordinary user"
     if problem is None:
         yield GOOD, "sandbox", f"bubblewrap at {shutil.which('bwrap')}, as {who}", "tried now with small submissions:"
         yield _memory_limit()
-        yield from _self_test(Isolation.BUBBLEWRAP)
+        yield from _self_test(best, warnings)
         if weaker is None:
             yield GOOD, "sandbox by Landlock", "would work, too", "--sandbox landlock; auto does not need it here"
         else:
@@ -124,27 +123,23 @@ def _sandbox() -> Iterator[Finding]:
     elif weaker is None:
         yield WARNING, "sandbox by bubblewrap", "does not work", str(problem)
         yield WARNING, "sandbox", f"Landlock, as {who}; it promises less:", ""
-        for guarantee in MISSING:
+        for guarantee in second.missing:
             yield WARNING, "  not promised", guarantee, ""
-        yield from _self_test(Isolation.LANDLOCK)
+        yield from _self_test(second, warnings)
     else:
         yield BAD, "sandbox", "does not work", str(problem)
         yield BAD, "sandbox by Landlock", "does not work, either", str(weaker)
 
 
-def _self_test(isolation: "Isolation") -> Iterator[Finding]:
+def _self_test(kind: "Kind", warnings: list[str]) -> Iterator[Finding]:
+    """Try a kind, which says what does not work by `warnings`."""
     from harness.errors import UserError
     from harness.execution.machine import plan_lanes
-    from harness.execution.settings import Settings
-    from harness.execution.starters import Starters
-    from harness.sandbox.limits import Limits, default_memory_bytes
-    from harness.sandbox.selftest import run_traps
-    from harness.sandbox.staging import Staging
+    from harness.sandbox import CONTROL, Staging, default_memory_bytes, run_traps, trial_job
 
-    warnings: list[str] = []
-    with Staging() as staging, Starters(Settings(Limits(), isolation=isolation), warnings.append) as starters:
+    with Staging() as staging, kind:
         try:
-            starters.prepare([3], staging, threads=1, gpu=None)
+            kind.prepare([trial_job(staging, CONTROL)])
         except UserError as error:
             yield BAD, "  self-test", "does not start", str(error)
             return
@@ -153,7 +148,7 @@ def _self_test(isolation: "Isolation") -> Iterator[Finding]:
         else:
             yield GOOD, "  fast starts", "a call starts in a fraction of a second", ""
         workers = plan_lanes(None, default_memory_bytes(0)).workers
-        for trap, result in run_traps(starters.starter(3), staging, workers):
+        for trap, result in run_traps(kind.start, staging, workers):
             if trap.caught(result):
                 yield GOOD, "  self-test", trap.name, ""
             else:
@@ -162,7 +157,7 @@ def _self_test(isolation: "Isolation") -> Iterator[Finding]:
 
 
 def _memory_limit() -> Finding:
-    from harness.sandbox.cgroup import cgroup_problem
+    from harness.sandbox import cgroup_problem
 
     problem = cgroup_problem()
     if problem is None:
@@ -173,12 +168,14 @@ def _memory_limit() -> Finding:
     return WARNING, "  memory limit", kept, mend
 
 
-def _containers() -> Iterator[Finding]:
-    from harness.cli.options import DOCKER_IMAGE
-    from harness.sandbox.docker import Docker
+def _other_kinds() -> Iterator[Finding]:
+    """The kinds of sandbox that are only there for those who ask for them."""
+    from harness.sandbox import KINDS
 
-    problem = Docker(DOCKER_IMAGE).problem()
-    if problem is None:
-        yield GOOD, "containers", f"an engine makes them from {DOCKER_IMAGE}", "--sandbox docker"
-    else:
-        yield WARNING, "containers", "none; only --sandbox docker needs them", str(problem)
+    for name, kind in KINDS.items():
+        if kind.is_sandbox and name not in ("fast", "fresh", "landlock"):
+            problem = kind().problem()
+            if problem is None:
+                yield GOOD, f"sandbox {name}", f"would work: {kind.summary} for each call", f"--sandbox {name}"
+            else:
+                yield WARNING, f"sandbox {name}", f"does not work; only --sandbox {name} needs it", str(problem)

@@ -5,7 +5,7 @@ Each is also an environment variable: `--time-limit` is `PGDL_TIME_LIMIT`, and s
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +20,15 @@ Decorator = Callable[[Any], Any]
 #: Bytes that importing TensorFlow takes, more or less.
 LEAST_MEMORY = 256 * 1024**2
 
+#: Names of the executors, by their files: help must not wait for what they import.
+_FILES = Path(harness.__path__[0], "execution", "executors").glob("[a-z]*.py")
+EXECUTORS = sorted(file.stem for file in _FILES if file.stem != "executor")
+
 #: Seconds: 30 days.
 LONGEST_S = 30 * 24 * 3600
 
 #: Calls at once for each core; more would only wait for each other.
 PER_CORE = 4
-
-#: What containers are made from if nothing else is said.
-DOCKER_IMAGE = f"pgdl-harness:{harness.__version__}"
 
 
 def parse_size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
@@ -119,6 +120,10 @@ keras = _option(
     type=click.Choice(["2", "3"]),
     help="Which Keras `tf.keras` means. Default: what the submission asks for, else 3.",
 )
+executor = _option(
+    "--executor", type=click.Choice(EXECUTORS), default="local", show_default=True, hidden=len(EXECUTORS) == 1,
+    help="What runs the calls.",
+)  # fmt: skip
 seed = _option(
     "--seed",
     type=click.IntRange(0, 2**63 - 1),
@@ -126,21 +131,6 @@ seed = _option(
     show_default=True,
     help="Seed of the run; every call derives its own.",
 )
-sandbox = _option(
-    "--sandbox", "sandbox_mode", type=click.Choice(["auto", "fast", "fresh", "landlock", "docker"]), default="auto",
-    show_default=True,
-    help="How calls start. fresh: a new process in a new sandbox. fast: a fork of a process that has imported "
-    "TensorFlow, in a new sandbox. landlock: a sandbox that promises less, where user namespaces are refused. auto: "
-    "fast, fresh or landlock, whichever works first. Values are the same. docker: a new container.",
-)  # fmt: skip
-docker_image = _option(
-    "--docker-image", default=DOCKER_IMAGE, show_default=True, metavar="IMAGE",
-    help="With --sandbox docker: the image that holds Python and TensorFlow.",
-)  # fmt: skip
-docker_runtime = _option(
-    "--docker-runtime", metavar="NAME",
-    help="With --sandbox docker: what the engine runs containers with, e.g. runsc. Default: the engine's own choice.",
-)  # fmt: skip
 withhold = _option(
     "--withhold", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True,
     help="Keep outputs, messages and figures of calls from participants, and round published scores. auto: of tasks "
@@ -174,6 +164,25 @@ output = click.option(
 def execution(command: Any) -> Any:
     """Add the options that say how calls are run."""
     limits = (time_limit, time_budget, memory, workers, keras, seed)
-    for option in reversed((*limits, sandbox, docker_image, docker_runtime, unsafe, withhold)):
+    for option in reversed((*limits, executor, *_sandboxes(), unsafe, withhold)):
         command = option(command)
     return command
+
+
+def _sandboxes() -> Iterator[Decorator]:
+    """The kinds of sandbox, and their parameters."""
+    from harness.sandbox import KINDS
+
+    kinds = {name: kind for name, kind in KINDS.items() if kind.is_sandbox}
+    meanings = "; ".join(f"{name}: {kind.summary}" for name, kind in kinds.items())
+    yield _option(
+        "--sandbox", "sandbox_mode", type=click.Choice(["auto", *kinds]), default="auto", show_default=True,
+        help=f"What a call runs in. {meanings}. auto: fast, fresh or landlock, whichever works first. Values are the "
+        "same.",
+    )  # fmt: skip
+    for name, kind in kinds.items():
+        for one in kind.parameters:
+            yield _option(
+                f"--{name}-{one.name}", default=one.default, show_default=one.default is not None, metavar=one.metavar,
+                help=f"With --sandbox {name}: {one.meaning}",
+            )  # fmt: skip

@@ -56,8 +56,8 @@ def _select(
 ) -> Iterator[dict[str, Any]]:
     """Yield the chosen records as plain values; raises `UserError` for words that nothing is called by."""
     from harness.hints import did_you_mean
+    from harness.outcome import Outcome
     from harness.records import Evaluation
-    from harness.sandbox.outcome import Outcome
 
     wanted = []
     for column, chosen, known in (
@@ -97,7 +97,7 @@ def _print_table(rows: "Iterable[dict[str, Any]]") -> None:
 
 
 def _write(rows: "Iterable[dict[str, Any]]", form: str) -> None:
-    from harness.records.export import write_csv, write_json_lines, write_parquet
+    from harness.records import write_csv, write_json_lines, write_parquet
 
     if form == "parquet" and sys.stdout.isatty():
         raise UserError("--format parquet is not for a terminal", remedy="add > calls.parquet")

@@ -49,7 +49,7 @@ def command(
         for line in settle_names(run.submissions, records, given=bool(names)):
             note(line)
         _, tally = record_calls(run, records, console, force=force)
-    sandboxed = run.setup.settings.sandboxed
+    sandboxed = run.setup.executor.is_sandboxed
     code = print_summary(tally, records.name, console, sandboxed=sandboxed, withheld=run.withheld)
     console.print(f"Next: pgdl board --tasks {tasks_dir} --results {records.name}")
     return code

@@ -10,17 +10,14 @@ import click
 from harness.cache import cache_directory
 from harness.errors import UserError
 from harness.execution.budget import TimeBudget
-from harness.execution.machine import Lanes, plan_lanes
-from harness.execution.settings import Settings, Starts
+from harness.execution.executors import EXECUTORS, Executor
+from harness.execution.settings import Settings
 from harness.execution.withhold import Withhold
-from harness.sandbox.devices import find_gpus
-from harness.sandbox.docker import Docker
-from harness.sandbox.isolation import Isolation
-from harness.sandbox.landlock import landlock_problem
-from harness.sandbox.limits import Limits, default_memory_bytes
-from harness.sandbox.probe import choose_isolation, require, sandbox_problem
-from harness.sandbox.shown import require_unseen
+from harness.sandbox import KINDS, Kind, Limits, choose_kind, default_memory_bytes, find_gpus
 from harness.task.layout import TaskFiles, hidden_names
+
+#: The value of --sandbox that leaves the choice to the harness.
+AUTO = "auto"
 
 UNSAFE = "NOT SANDBOXED (--unsafe-no-sandbox): for your own code only; these results never rank."
 
@@ -30,7 +27,7 @@ class Setup:
     """How calls will be run."""
 
     settings: Settings
-    lanes: Lanes
+    executor: Executor
 
 
 def prepare(options: dict[str, Any], tasks: Sequence[TaskFiles]) -> Setup:
@@ -39,24 +36,19 @@ def prepare(options: dict[str, Any], tasks: Sequence[TaskFiles]) -> Setup:
     For hidden tasks no weaker isolation is taken unasked; what lies where submissions could read it is refused.
     Raises `UserError` with what mends it.
     """
-    memory = options["memory_bytes"] or default_memory_bytes(len(find_gpus()))
-    isolation, mode = _isolation(options, hidden_names(tasks)), options["sandbox_mode"]
-    require_unseen([*_private_files(tasks), cache_directory("staged")], isolation)
-    containers = Docker(options["docker_image"], options["docker_runtime"])
+    limits = Limits(memory_bytes=options["memory_bytes"] or default_memory_bytes(len(find_gpus())))
     settings = Settings(
-        limits=Limits(memory_bytes=memory),
+        limits=limits,
         time_limit_s=options["time_limit"],
         time_budget=TimeBudget(options["time_budget"]),
         seed=options["seed"],
         keras=int(options["keras"]) if options["keras"] else None,
-        isolation=isolation,
-        docker=containers if isolation is Isolation.DOCKER else None,
         withhold=Withhold(options["withhold"]),
-        starts=Starts.AUTO if mode in list(Isolation) else Starts(mode),
     )
-    if settings.docker is not None:
-        settings.docker.require()
-    return Setup(settings, plan_lanes(options["workers"], memory))
+    kind = _choose_kind(options, hidden_names(tasks))
+    executor = EXECUTORS[options["executor"]](kind, limits, options["workers"])
+    executor.require_unseen([*_private_files(tasks), cache_directory("staged")])
+    return Setup(settings, executor)
 
 
 def _private_files(tasks: Sequence[TaskFiles]) -> Iterator[Path]:
@@ -66,26 +58,23 @@ def _private_files(tasks: Sequence[TaskFiles]) -> Iterator[Path]:
         yield from (path for path in task.directory.rglob("*") if path.is_symlink())
 
 
-def _isolation(options: dict[str, Any], hidden: Collection[str]) -> Isolation:
-    """What the options ask for; only `auto` may take less than bubblewrap, and says so; never with a hidden task."""
-    mode = options["sandbox_mode"]
+def _choose_kind(options: dict[str, Any], hidden: Collection[str]) -> Kind:
+    """The sandbox that the options ask for; only `auto` may take less than the best, but never with a hidden task."""
+    name = options["sandbox_mode"]
     if options["unsafe_no_sandbox"]:
-        if mode != Starts.AUTO:
-            raise UserError(f"--unsafe-no-sandbox and --sandbox {mode} contradict each other", remedy="leave one out")
+        if name != AUTO:
+            raise UserError(f"--unsafe-no-sandbox and --sandbox {name} contradict each other", remedy="leave one out")
         if hidden:
             remedy = "leave it out, or name other tasks by --task"
             raise UserError(f"--unsafe-no-sandbox: not with hidden tasks ({', '.join(sorted(hidden))})", remedy=remedy)
         click.secho(UNSAFE, err=True, fg="red", bold=True)
-        return Isolation.NONE
-    if mode == Isolation.DOCKER:
-        return Isolation.DOCKER
-    if mode == Isolation.LANDLOCK:
-        require(landlock_problem())
-        return Isolation.LANDLOCK
-    if mode == Starts.AUTO and not hidden:
-        return choose_isolation(warn)
-    require(sandbox_problem())
-    return Isolation.BUBBLEWRAP
+        name = "none"
+    if name == AUTO:
+        return choose_kind(warn, may_promise_less=not hidden)
+    parameters = {one.name: options[f"{name}_{one.name}"] for one in KINDS[name].parameters}
+    kind = KINDS[name](**parameters)
+    kind.require()
+    return kind
 
 
 def warn(message: str) -> None:

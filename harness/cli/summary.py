@@ -9,7 +9,7 @@ from rich.console import Console
 
 from harness.cli.setup import UNSAFE
 from harness.execution.run import Recorded
-from harness.sandbox.outcome import Outcome
+from harness.outcome import Outcome
 from harness.tables import print_lines, print_table
 
 #: What is said wherever something is not shown.

@@ -50,7 +50,7 @@ def command(recipe: str, out: Path, workers: int | None, limit: int | None, resu
     from harness.corpus.build import Build
     from harness.corpus.catalogue import find_recipe
     from harness.corpus.recipe import read_recipe
-    from harness.sandbox.devices import find_gpus
+    from harness.sandbox import find_gpus
     from scoring import MINIMUM_HYPERPARAMETERS
 
     console = Console(highlight=False, soft_wrap=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
-from harness.sandbox.devices import find_gpus
+from harness.sandbox import find_gpus
 
 
 class TrainerProcess:

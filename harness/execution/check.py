@@ -2,18 +2,15 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
 
-from harness.execution.machine import Lanes
+from harness.execution.executors import Done, Executor
 from harness.execution.plan import PlannedCall, plan_calls
-from harness.execution.pool import Done, Pool
-from harness.execution.run import Clocks
 from harness.execution.settings import Settings
-from harness.execution.starters import Starters
-from harness.sandbox.outcome import Outcome
-from harness.sandbox.staging import Staging
+from harness.outcome import Outcome
 from harness.submission import Submission
 from harness.task.task import Task
 
@@ -53,32 +50,27 @@ class Trial:
 
 @dataclass(frozen=True)
 class Watch:
-    """Who is told what goes on: warnings, what is waited for, and every call that is over."""
+    """Who is told what goes on: what is waited for, and every call that is over."""
 
-    warn: Callable[[str], None]
     say: Callable[[str], None]
     seen: Callable[[Done], None]
 
 
 def try_submission(
-    submission: Submission, tasks: Sequence[Task], settings: Settings, lanes: Lanes, models: int, watch: Watch
+    submission: Submission, tasks: Sequence[Task], settings: Settings, executor: Executor, models: int, watch: Watch
 ) -> Trial:
     """Call `submission` on `models` models of each task, evenly from the smallest to the largest; smallest first."""
-    calls = plan_calls([submission], tasks, settings)
+    calls = plan_calls([submission], tasks, settings, executor)
     chosen = [call for task in tasks for call in _spread([c for c in calls if c.task is task], models)]
     in_order = sorted(chosen, key=_size_of)
     begun = time.monotonic()
     watch.say("starting the sandbox, where TensorFlow is imported once")
-    with (
-        Staging() as staging,
-        Starters(settings, watch.warn) as starters,
-        Pool(lanes, settings.limits, staging, starters, Clocks(calls, (), settings).clock) as pool,
-    ):
-        pool.prepare(in_order)
-        ready = time.monotonic()
-        watch.say(f"calling {submission.name} on {len(chosen)} models, the smallest first")
-        finished: dict[str, list[Done]] = {}
-        for done in pool.run([in_order[0], *in_order]):
+    executor.prepare(in_order)
+    ready = time.monotonic()
+    watch.say(f"calling {submission.name} on {len(chosen)} models, the smallest first")
+    finished: dict[str, list[Done]] = {}
+    with closing(executor.run([in_order[0], *in_order])) as ended:
+        for done in ended:
             earlier = finished.setdefault(done.planned.key, [])
             earlier.append(done)
             if len(earlier) == 1:
@@ -108,7 +100,7 @@ class Forecast:
     at_risk: int  #: calls that may exceed the time limit
 
 
-def forecast(trial: Trial, settings: Settings, lanes: Lanes) -> Forecast:
+def forecast(trial: Trial, settings: Settings, workers: int) -> Forecast:
     """Interpolate the calls' times over the models' numbers of parameters, task by task.
 
     All else that a call costs is taken from what the trial took altogether, other work of the machine included.
@@ -121,8 +113,8 @@ def forecast(trial: Trial, settings: Settings, lanes: Lanes) -> Forecast:
         sizes, times = [_size_of(done.planned)[0] for done in seen], [done.result.call_wall_s for done in seen]
         seconds += np.interp([model.n_parameters for model in task.models], sizes, times).tolist()
     made = [*trial.done, trial.again]
-    side_by_side = min(lanes.workers, len(made))
+    side_by_side = min(workers, len(made))
     called_s = sum(done.result.call_wall_s for done in made) / side_by_side
     overhead_s = max(trial.calls_s - called_s, 0.0) / len(made)
-    total = trial.start_s + sum(seconds) / lanes.workers + overhead_s * len(seconds)
+    total = trial.start_s + sum(seconds) / workers + overhead_s * len(seconds)
     return Forecast(len(seconds), total, sum(time > CAUTION * settings.time_limit_s for time in seconds))

@@ -2,13 +2,16 @@
 
 import os
 import platform
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
 from harness.errors import UserError
-from harness.sandbox.devices import Gpu, find_gpus
+from harness.sandbox import Gpu, find_gpus
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,27 @@ class Lanes:
         """Sandboxes that exist at once: those that work and those that are started meanwhile."""
         spare = self.cores - self.workers * self.threads
         return self.workers + max(min(self.workers, spare), 0)
+
+
+class Cores:
+    """A counted set of cores, taken and given back several at a time."""
+
+    def __init__(self, number: int) -> None:
+        self._free = number
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def take(self, number: int) -> Iterator[None]:
+        """Hold `number` cores."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._free >= number)
+            self._free -= number
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._free += number
+                self._changed.notify_all()
 
 
 def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:

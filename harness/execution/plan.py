@@ -4,18 +4,24 @@ import hashlib
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from harness.configuration import Configuration
+from harness.execution.budget import Budget
 from harness.execution.settings import Settings
+from harness.sandbox import Limits
 from harness.submission import Submission
 from harness.task.model import Model
 from harness.task.task import Task
 
+if TYPE_CHECKING:
+    from harness.execution.executors.executor import Executor
+
 
 @dataclass(frozen=True)
 class PlannedCall:
-    """One call to make: a submission on a model of a task."""
+    """One call to make: a submission on a model of a task, and all that an executor must know of it."""
 
     submission: Submission
     task: Task
@@ -23,6 +29,9 @@ class PlannedCall:
     configuration: Configuration
     seed: int
     key: str
+    limits: Limits
+    budget: Budget = field(compare=False)  #: of seconds
+    withheld: bool  #: whether nothing but its outcome and value may be kept
 
     @property
     def keras(self) -> int:
@@ -35,7 +44,9 @@ class PlannedCall:
         return self.keras == 2 and not self.submission.is_baseline
 
 
-def plan_calls(submissions: Sequence[Submission], tasks: Sequence[Task], settings: Settings) -> list[PlannedCall]:
+def plan_calls(
+    submissions: Sequence[Submission], tasks: Sequence[Task], settings: Settings, executor: "Executor"
+) -> list[PlannedCall]:
     """Return all calls: submission by submission, task by task, models in a secret order.
 
     It is drawn anew every time: a submission that reads the time, or counts its calls, must learn nothing about
@@ -43,9 +54,12 @@ def plan_calls(submissions: Sequence[Submission], tasks: Sequence[Task], setting
     """
     calls = []
     for submission in submissions:
-        configuration = settings.configuration(settings.keras or submission.metadata.keras or 3)
+        keras = settings.keras or submission.metadata.keras or 3
+        configuration = settings.configuration(keras, executor.isolation, executor.versions(keras))
         digest = submission.digest
         for task in tasks:
+            budget = Budget(settings.time_budget, settings.time_limit_s, len(task.models))
+            withheld = settings.withhold.covers(task.hidden)
             models = list(task.models)
             random.SystemRandom().shuffle(models)
             for model in models:
@@ -53,7 +67,9 @@ def plan_calls(submissions: Sequence[Submission], tasks: Sequence[Task], setting
                 seed = int(_digest(settings.seed, digest, model.shown_digest)[:8], 16)
                 about = (submission.name, digest, task.name, model.id, model.digest, task.data.digest)
                 key = _digest(*about, seed, configuration.id)
-                calls.append(PlannedCall(submission, task, model, configuration, seed, key))
+                calls.append(
+                    PlannedCall(submission, task, model, configuration, seed, key, settings.limits, budget, withheld)
+                )
     return calls
 
 

@@ -18,7 +18,7 @@ from rich.progress import (
 
 from harness.execution.plan import PlannedCall
 from harness.execution.run import Recorded
-from harness.sandbox.outcome import Outcome
+from harness.outcome import Outcome
 
 #: Submissions that have a line each on a terminal; of more only the sum is shown.
 SHOWN_LINES = 12

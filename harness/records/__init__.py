@@ -1,7 +1,8 @@
 """Records: one row per call, written as soon as it is known; and what was asked for."""
 
 from harness.records.evaluation import Evaluation
+from harness.records.export import write_csv, write_json_lines, write_parquet
 from harness.records.request import Request
 from harness.records.store import Records
 
-__all__ = ["Evaluation", "Records", "Request"]
+__all__ = ["Evaluation", "Records", "Request", "write_csv", "write_json_lines", "write_parquet"]

@@ -1,1 +1,20 @@
-"""Runs one call of a submission in a sandbox of its own, under limits that the harness enforces."""
+"""Runs one call of a submission in a sandbox of its own, under limits that the harness enforces.
+
+Other rooms use what is named here, and nothing else of this room.
+"""
+
+from harness.sandbox.call import Call, StoppedError, prepare_call
+from harness.sandbox.cgroup import cgroup_problem
+from harness.sandbox.clock import Clock
+from harness.sandbox.devices import Gpu, find_gpus
+from harness.sandbox.job import Job
+from harness.sandbox.kinds import KINDS, Fast, Fresh, Kind, Landlock, choose_kind
+from harness.sandbox.limits import GIB, Limits, default_memory_bytes
+from harness.sandbox.selftest import CONTROL, run_traps, trial_job
+from harness.sandbox.staging import Staging
+
+__all__ = [
+    "CONTROL", "GIB", "KINDS", "Call", "Clock", "Fast", "Fresh", "Gpu", "Job", "Kind", "Landlock", "Limits",
+    "Staging", "StoppedError", "cgroup_problem", "choose_kind", "default_memory_bytes", "find_gpus",
+    "prepare_call", "run_traps", "trial_job",
+]  # fmt: skip

@@ -8,7 +8,6 @@ through /proc/1.
 import os
 import shutil
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from harness.errors import UserError
@@ -34,12 +33,12 @@ HOME = "/tmp"
 SCRATCH = ("/tmp", "/dev/shm")
 
 
-def sandbox(job: Job, limits: Limits, slot: int, mounts: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
     """Return bubblewrap's options for `job`, and what must precede a command that runs in the sandbox.
 
-    `slot` numbers the sandboxes that exist at once; `mounts` are options for what else is to be there.
+    `slot` numbers the sandboxes that exist at once.
     """
-    options = [*_box(limits, job.gpu, job.worker), *_job_mounts(job), *mounts, *_SEAL]
+    options = [*_box(limits, job.gpu, job.worker), *_job_mounts(job), *_SEAL]
     for name, value in job.environment(home=HOME).items():
         options += ["--setenv", name, value]
     return options, _drop_root(slot)
@@ -128,11 +127,15 @@ def _no_zeros(gpu: Gpu | None) -> list[str]:
     return ["--ro-bind", "/dev/zero", "/dev/zero"] if gpu is None else []  # a mount without devices
 
 
+def interpreter() -> set[Path]:
+    """Return the directories of the Python environment that runs the harness; often under a home directory."""
+    return {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
+
+
 def _interpreter_mounts() -> list[str]:
-    """The environment that runs the harness, at its own path; often under a home directory."""
-    prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
+    """The Python environment, at its own path."""
     arguments: list[str] = []
-    for prefix in sorted(prefixes):
+    for prefix in sorted(interpreter()):
         if not prefix.is_relative_to("/usr"):
             arguments += [*_parents(prefix), "--ro-bind", str(prefix), str(prefix)]
     return arguments

@@ -5,15 +5,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from harness.outcome import CallResult, Outcome
 from harness.sandbox.body import StartError
+from harness.sandbox.claim import TAIL, Ended, printable, read_claim
 from harness.sandbox.clock import Clock, Deadline
 from harness.sandbox.exhaustion import is_exhausted, weigh
 from harness.sandbox.job import Job
 from harness.sandbox.limits import MIB, Limits
 from harness.sandbox.memory import Usage, measure
-from harness.sandbox.outcome import Outcome
 from harness.sandbox.process import ProtocolError, Starter, WorkerProcess
-from harness.sandbox.result import TAIL, CallResult, Ended, printable, read_claim
 from harness.sandbox.watch import Watch
 
 #: Seconds between two looks at memory and output.

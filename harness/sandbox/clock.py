@@ -9,9 +9,9 @@ from typing import Self
 class Clock:
     """Counts down `total_s` seconds while calls run; several calls may share one, also side by side."""
 
-    def __init__(self, total_s: float, meaning: str, used_s: float = 0.0) -> None:
+    def __init__(self, total_s: float, meaning: str) -> None:
         self.meaning = meaning  #: what was exceeded, e.g. "the time limit of 300 s"
-        self._total_s, self._used_s = total_s, used_s
+        self._total_s, self._used_s = total_s, 0.0
         self._running: list[float] = []
         self._lock = threading.Lock()
 
@@ -29,6 +29,11 @@ class Clock:
             self._running.remove(started)
             self._used_s += used
         return used
+
+    def spend(self, seconds: float) -> None:
+        """Count a call that was over before."""
+        with self._lock:
+            self._used_s += seconds
 
     def left(self) -> float:
         """Seconds that are left, to all calls together."""

@@ -20,8 +20,8 @@ KILLED = 128 + signal.SIGKILL
 #: Seconds between two questions whether a container runs.
 PAUSE = 0.05
 
-#: Seconds that the engine may take to answer a question.
-ANSWER_S = 30.0
+#: Seconds that the engine may take to answer, or to make a container without a job.
+ANSWER_S = 60.0
 
 
 class ContainerBody:
@@ -53,7 +53,9 @@ class ContainerBody:
         """
         if self._removal is not None:
             return False
-        return self.exit_status() == KILLED or ask("inspect", "--format", "{{.State.OOMKilled}}", self._name) == "true"
+        return (
+            self.exit_status() == KILLED or _known("inspect", "--format", "{{.State.OOMKilled}}", self._name) == "true"
+        )
 
     def kill(self) -> None:
         """Have the container killed and removed."""
@@ -81,7 +83,7 @@ class ContainerBody:
 
     def _wait_until_running(self, deadline: float) -> tuple[int, ...]:
         while self._client.poll() is None and time.monotonic() < deadline:
-            pid, _, identity = ask("inspect", "--format", "{{.State.Pid}} {{.Id}}", self._name).partition(" ")
+            pid, _, identity = _known("inspect", "--format", "{{.State.Pid}} {{.Id}}", self._name).partition(" ")
             if pid not in ("", "0"):
                 return (int(pid),) if _is_here(int(pid), identity) else ()
             time.sleep(PAUSE)
@@ -99,15 +101,29 @@ def _is_here(pid: int, identity: str) -> bool:
         return False
 
 
+class EngineError(Exception):
+    """What the client printed when it failed."""
+
+
 def ask(*arguments: str) -> str:
-    """What the client prints; nothing if the engine does not know, or does not answer."""
+    """Return what the client prints; raises `EngineError`."""
     try:
         done = subprocess.run(
             [CLIENT, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=ANSWER_S
         )
-    except subprocess.TimeoutExpired:
+    except subprocess.TimeoutExpired as error:
+        raise EngineError(f"the engine did not answer within {ANSWER_S:g} s") from error
+    if done.returncode != 0:
+        raise EngineError(" ".join(done.stderr.split())[-300:] or f"exit status {done.returncode}")
+    return done.stdout.strip()
+
+
+def _known(*arguments: str) -> str:
+    """What the client prints; nothing if the engine does not know, or does not answer."""
+    try:
+        return ask(*arguments)
+    except EngineError:
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def new_name() -> str:
@@ -123,10 +139,10 @@ class Keeper:
 
     def __init__(self) -> None:
         """Remove what harnesses left that were killed together with their keepers, and start keeping."""
-        for name in ask("ps", "--all", "--filter", f"name=pgdl-{place()}-", "--format", "{{.Names}}").split():
+        for name in _known("ps", "--all", "--filter", f"name=pgdl-{place()}-", "--format", "{{.Names}}").split():
             pid, since = name.split("-")[2:4]
             if started(int(pid)) != since:
-                ask("rm", "--force", "--volumes", name)
+                _known("rm", "--force", "--volumes", name)
         remove = f"{CLIENT} ps --all --quiet --filter name={_prefix(*own())} | xargs -r {CLIENT} rm --force --volumes"
         script = f"cat; for attempt in 1 2 3 4 5; do {remove} && break; sleep 2; done"
         self._process = subprocess.Popen(

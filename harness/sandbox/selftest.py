@@ -7,16 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
+from harness.outcome import CallResult, Outcome
+from harness.sandbox.body import StartError
 from harness.sandbox.call import prepare_call
 from harness.sandbox.clock import Clock
 from harness.sandbox.devices import Gpu
 from harness.sandbox.job import Job
 from harness.sandbox.limits import MIB, Limits
-from harness.sandbox.outcome import Outcome
 from harness.sandbox.process import Starter
-from harness.sandbox.result import CallResult
 from harness.sandbox.staging import Staging
 
 #: The call's memory limit: small, for a trap runs into it.
@@ -97,7 +95,16 @@ def _write(directory: Path, source: str) -> None:
     (directory / "complexity.py").write_text(source)
 
 
+def require_value(start: Starter, job: Job) -> None:
+    """Make the call of a staged `CONTROL`; raises `StartError` unless its value comes back."""
+    result = run_trial(start, job, 0, CONTROL.time_limit_s)
+    if not CONTROL.caught(result):
+        raise StartError(f"{result.outcome} {result.message or result.value}")
+
+
 def _write_model(directory: Path) -> None:
+    import numpy as np  # here: whoever only asks for a kind of sandbox need not wait for it
+
     layers = [{"class_name": "Dense", "config": {"units": 2}}]
     architecture = {"format": "layers", "input_shape": [3], "layers": layers}
     (directory / "architecture.json").write_text(json.dumps(architecture))
@@ -105,5 +112,7 @@ def _write_model(directory: Path) -> None:
 
 
 def _write_data(directory: Path) -> None:
+    import numpy as np
+
     np.save(directory / "inputs.npy", np.ones((8, 3), np.float32))
     np.save(directory / "labels.npy", np.zeros(8, np.int32))

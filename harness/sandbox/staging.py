@@ -7,8 +7,10 @@ import fcntl
 import os
 import secrets
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -16,16 +18,33 @@ from typing import Self
 import harness.worker
 from harness.cache import cache_directory
 from harness.errors import UserError
+from harness.sandbox.limits import GIB
 from harness.sandbox.proc import write_copies
+
+#: A program that repeats its input (`harness.sandbox.placeholder`), and its mode: a process that runs a program which
+#: its user may not read cannot be looked into by other processes of that user.
+ECHO, UNREADABLE = "cat", 0o111
+
+#: Bytes of staged copies that are kept for later calls while no call uses them.
+KEPT_BYTES = 4 * GIB
+
+
+@dataclass
+class Copy:
+    """A staged directory."""
+
+    path: Path
+    own_bytes: int  #: on the disk; what is linked takes none
+    users: int = 0
 
 
 class Staging:
-    """A directory of staged copies that lives as long as one run; each thing is staged once.
+    """A directory of staged copies; each thing is staged once, as long as there is room for it.
 
     A lock marks it as in use. What a killed run left behind has none and is removed by the next one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
         root = cache_directory("staged")
         with locked(root):  # so that no other run sees this one's directory before its lock
             _remove_abandoned(root)
@@ -33,7 +52,9 @@ class Staging:
             self._root.mkdir(mode=0o700)
             self._lock = os.open(self._root / "lock", os.O_CREAT | os.O_RDWR, 0o600)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
-        self._staged: dict[str, Path] = {}
+        self._kept_bytes = kept_bytes
+        self._copies: dict[str, Copy] = {}  #: in the order of their last use
+        self._changing = threading.Lock()
 
     def __enter__(self) -> Self:
         return self
@@ -46,27 +67,62 @@ class Staging:
         os.close(self._lock)
 
     def stage(self, key: str, write: Callable[[Path], None]) -> Path:
-        """Return the directory for `key`; the first time, `write` fills it.
+        """Return the directory for `key`, which stays; the first time, `write` fills it.
 
         Its times are set to zero and everybody may read it: the worker is another user.
         """
-        if key not in self._staged:
-            directory = self._root / secrets.token_hex(8)
-            try:
-                directory.mkdir()
-                write(directory)
-            except OSError as error:
-                remedy = "free some space, or name another cache by PGDL_CACHE; what was finished is kept"
-                raise UserError(f"cannot be staged: {error.strerror}", file=self._root, remedy=remedy) from error
-            for path in (*directory.rglob("*"), directory):
-                path.chmod(0o755 if path.is_dir() else 0o644)
-                os.utime(path, (0, 0))
-            self._staged[key] = directory
-        return self._staged[key]
+        with self._changing:
+            return self._use(key, write).path
+
+    @contextmanager
+    def hold(self, key: str, write: Callable[[Path], None]) -> Iterator[Path]:
+        """The same for as long as the context lasts; afterwards the directory goes when others need its room."""
+        with self._changing:
+            copy = self._use(key, write)
+        try:
+            yield copy.path
+        finally:
+            with self._changing:
+                copy.users -= 1
+                self._make_room()
+
+    def _use(self, key: str, write: Callable[[Path], None]) -> Copy:
+        copy = self._copies.pop(key, None) or self._write(write)
+        copy.users += 1
+        self._copies[key] = copy
+        return copy
+
+    def _write(self, write: Callable[[Path], None]) -> Copy:
+        directory = self._root / secrets.token_hex(8)
+        try:
+            directory.mkdir()
+            write(directory)
+        except OSError as error:
+            remedy = "free some space, or name another cache by PGDL_CACHE; what was finished is kept"
+            raise UserError(f"cannot be staged: {error.strerror}", file=self._root, remedy=remedy) from error
+        own_bytes = 0
+        for path in (*directory.rglob("*"), directory):
+            state = path.stat()
+            own_bytes += state.st_blocks * 512 if state.st_nlink == 1 else 0
+            path.chmod(0o755 if path.is_dir() else 0o644)
+            os.utime(path, (0, 0))
+        return Copy(directory, own_bytes)
+
+    def _make_room(self) -> None:
+        """Remove what was not used for the longest time, until the rest is not too much."""
+        unused = {key: copy for key, copy in self._copies.items() if not copy.users}
+        size = sum(copy.own_bytes for copy in unused.values())
+        for key, copy in unused.items():
+            if size <= self._kept_bytes:
+                break
+            size -= copy.own_bytes
+            shutil.rmtree(self._copies.pop(key).path, ignore_errors=True)
 
     def worker(self) -> Path:
-        """Stage the package `harness.worker` alone, and what workers see instead of some files in /proc."""
-        return self.stage("worker", _write_worker)
+        """Stage the package `harness.worker` alone, replacements of some files in /proc, and the program `ECHO`."""
+        directory = self.stage("worker", _write_worker)
+        (directory / ECHO).chmod(UNREADABLE)
+        return directory
 
 
 def _write_worker(directory: Path) -> None:
@@ -77,6 +133,7 @@ def _write_worker(directory: Path) -> None:
     for file in source.glob("*.py"):
         shutil.copyfile(file, target / file.name)
     write_copies(directory)
+    shutil.copyfile("/bin/cat", directory / ECHO)
 
 
 @contextmanager

@@ -1,9 +1,4 @@
-"""Fast starts: one process imports TensorFlow, and every call gets a fork of it inside a sandbox of its own.
-
-The sandbox is the same as for a fresh start: bubblewrap makes it around a placeholder, and the fork joins it
-before it gives up every privilege. (Where there is no bubblewrap, see `harness.sandbox.landlock`.) Nothing is
-shared between calls but what the imports left in memory.
-"""
+"""A process that has imported TensorFlow, from which workers are forked."""
 
 import json
 import os
@@ -13,30 +8,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
 from harness.sandbox import bubblewrap
-from harness.sandbox.body import SandboxBody, StartError, memory_file, new_group, shell_status
-from harness.sandbox.cgroup import RunGroup
+from harness.sandbox.body import StartError, shell_status
 from harness.sandbox.job import Job
-from harness.sandbox.limits import Limits
-from harness.sandbox.processes import Processes
-from harness.sandbox.seccomp import filter_program
-from harness.sandbox.storage import Storage
 
 #: What the zygote's interpreter runs; the arguments are its channel and the directory of the worker's code.
 BOOTSTRAP = (
     "import sys; sys.path.insert(0, sys.argv[2]); from harness.worker.zygote import main; "
     "sys.path.pop(0); main(int(sys.argv[1]))"
 )
-
-#: What holds a sandbox open for a fork, and where it is inside: it repeats what it is told, and waits for more.
-HOLDER, HOLDER_INSIDE = "/bin/cat", "/job/cat"
-
-#: Nobody can look into a process that runs a program which its user may not read.
-UNREADABLE = "0111"
 
 #: Seconds that the imports may take.
 IMPORT_S = 120.0
@@ -75,84 +59,6 @@ class Report:
         """How the worker ended, None while it runs."""
         self.read()
         return shell_status(self.facts.get("status"))
-
-
-class Placeholder(SandboxBody):
-    """A sandbox that a fork will join, held open by a process that is as confined and as limited as the worker.
-
-    The worker is the same user. It must not get into that process, in which it would be somebody that nobody watches.
-    """
-
-    def __init__(self, job: Job, limits: Limits, slot: int, sink: int, groups: RunGroup | None) -> None:
-        """Make the sandbox, and wait until all of it is there and the process runs; raises `StartError`."""
-        seccomp, program = memory_file(filter_program(job.gpu is not None)), os.open(HOLDER, os.O_RDONLY)
-        (given, line), (heard, answer) = os.pipe(), os.pipe()
-        self._line = os.fdopen(line, "wb", buffering=0)
-        with os.fdopen(heard, "rb") as hears:
-            try:
-                holder = ["--perms", UNREADABLE, "--ro-bind-data", str(program), HOLDER_INSIDE]
-                options, prefix = bubblewrap.sandbox(job, limits, slot, holder)
-                super().__init__(
-                    [*options, "--seccomp", str(seccomp)], [*prefix, HOLDER_INSIDE], (seccomp, program), limits,
-                    output=answer, errors=sink, group=new_group(groups, limits), source=given,
-                )  # fmt: skip
-            except StartError:
-                self._line.close()
-                raise
-            finally:
-                for descriptor in (seccomp, program, given, answer):
-                    os.close(descriptor)
-            with suppress(BrokenPipeError):
-                self._line.write(b"ready\n")
-            if not hears.readline():
-                self.kill()
-                self.close()
-                raise StartError("the sandbox ended before it was ready")
-
-    def close(self) -> None:
-        """Let the holder end, too, if it has not been killed."""
-        self._line.close()
-        super().close()
-
-
-class ForkedBody:
-    """A worker that a zygote forked into the sandbox of a placeholder."""
-
-    def __init__(self, placeholder: Placeholder, report: int) -> None:
-        """Wait for the worker's process id; raises `StartError`."""
-        self._placeholder, self._descriptor = placeholder, report
-        self._report = Report(report)
-
-    @property
-    def processes(self) -> Processes:
-        """Those of the placeholder's namespace, where the worker is as well."""
-        return self._placeholder.processes
-
-    def storage(self) -> Storage | None:
-        """What the placeholder's namespaces hold."""
-        return self._placeholder.storage()
-
-    def exit_status(self) -> int | None:
-        """What the worker's parent, outside the sandbox, says of its end."""
-        return self._report.exit_status
-
-    def ran_out_of_memory(self) -> bool:
-        """Whether the kernel says so of the control group, which is the placeholder's and the worker's."""
-        return self._placeholder.ran_out_of_memory()
-
-    def kill(self) -> None:
-        """Kill the placeholder; the kernel kills everything in its namespace."""
-        self._placeholder.kill()
-
-    def is_gone(self) -> bool:
-        """Whether the placeholder and the worker's parent have ended."""
-        self._report.read()
-        return self._report.ended and self._placeholder.is_gone()
-
-    def close(self) -> None:
-        """Close the report and the placeholder's descriptor."""
-        os.close(self._descriptor)
-        self._placeholder.close()
 
 
 class Zygote:
@@ -200,41 +106,28 @@ class Zygote:
         self._process.wait()
 
 
-def start_fast(
-    job: Job,
-    limits: Limits,
-    slot: int,
-    control: int,
-    sink: int,
-    *,
-    zygote: Zygote,
-    groups: RunGroup | None = None,
-) -> ForkedBody:
-    """Fork a worker into a new sandbox; raises `StartError`.
+class Zygotes:
+    """One zygote per version of Keras."""
 
-    The kernel keeps the memory limit if there are `groups`.
-    """
-    placeholder = Placeholder(job, limits, slot, sink, groups)
-    entrances = [placeholder.group.open_entrance()] if placeholder.group else []
-    program = memory_file(filter_program(job.gpu is not None))
-    source, report = os.pipe()
-    order = {
-        "uid": bubblewrap.worker_uid(slot),
-        "environment": job.environment(home=bubblewrap.HOME),
-        "home": bubblewrap.HOME,
-        "directories": bubblewrap.JOB_DIRECTORIES[1:],
-        "places": None,
-        "other_processes": 0,
-    }
-    try:
-        try:
-            zygote.order(order, [control, sink, program, report, placeholder.pidfd, *entrances])
-        finally:
-            for descriptor in (program, report, *entrances):
-                os.close(descriptor)
-        return ForkedBody(placeholder, source)
-    except StartError:
-        os.close(source)
-        placeholder.kill()
-        placeholder.close()
-        raise
+    def __init__(self) -> None:
+        self._by_keras: dict[int, Zygote] = {}
+
+    def start(self, jobs: Iterable[Job]) -> None:
+        """Start a zygote for the version of each job, all at once, and wait for them; raises `StartError`."""
+        new = {job.keras: job for job in jobs if job.keras not in self._by_keras}
+        self._by_keras |= {keras: Zygote(job) for keras, job in new.items()}
+        for keras in new:
+            self._by_keras[keras].wait_until_ready()
+
+    def get(self, keras: int) -> Zygote | None:
+        """The one with this version, if it has been started."""
+        return self._by_keras.get(keras)
+
+    def __bool__(self) -> bool:
+        return bool(self._by_keras)
+
+    def close(self) -> None:
+        """End all of them."""
+        for zygote in self._by_keras.values():
+            zygote.close()
+        self._by_keras = {}

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.format.reference import Reference, read_reference
+from harness.outcome import Outcome
 from harness.records import Evaluation
-from harness.sandbox.outcome import Outcome
 from harness.task.layout import find_references
 from tests.records.evaluation_rows import evaluation
 

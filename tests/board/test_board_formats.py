@@ -15,7 +15,7 @@ from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
 from harness.board.formats import markdown
 from harness.board.leaderboard import Leaderboard, build_board
-from harness.sandbox.outcome import Outcome
+from harness.outcome import Outcome
 from scoring import RULE
 
 TASKS = ["second", "toy"]

@@ -16,7 +16,7 @@ from harness.board.formats import parquet as parquet_format
 from harness.board.rounding import FAILED
 from harness.board.row import MISSING
 from harness.format.reference import Reference
-from harness.sandbox.outcome import Outcome
+from harness.outcome import Outcome
 from scoring import kendall_tau
 
 TASKS = ["second", "toy"]

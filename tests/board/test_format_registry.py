@@ -21,7 +21,7 @@ from harness.board.comparison import compare
 from harness.board.formats.latex import escaped
 from harness.board.leaderboard import build_board
 from harness.cli.main import cli
-from harness.sandbox.outcome import Outcome
+from harness.outcome import Outcome
 
 TASKS = ["open", "secret"]
 HOSTILE = r"a&b\\%_#$^~{}<|>"

@@ -11,8 +11,8 @@ from harness.board.collect import Collected, collect
 from harness.board.leaderboard import build_board
 from harness.board.row import Row
 from harness.format.reference import Reference
+from harness.outcome import Outcome
 from harness.records import Evaluation
-from harness.sandbox.outcome import Outcome
 from harness.submission.name import ORACLE
 
 SCALED = [3 * gap + 1 for gap in GAPS]

@@ -11,8 +11,8 @@ from harness.board import remarks
 from harness.board.collect import Calls, Collected, collect
 from harness.board.leaderboard import score_calls
 from harness.format.reference import Reference
+from harness.outcome import Outcome
 from harness.records import Evaluation, Request
-from harness.sandbox.outcome import Outcome
 from harness.task.contents import Contents
 from scoring import TaskScore
 

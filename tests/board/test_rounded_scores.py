@@ -17,8 +17,8 @@ from harness.board.leaderboard import Leaderboard, build_board, score_calls
 from harness.board.rounding import FAILED, rounded
 from harness.board.row import Row
 from harness.format.reference import Reference
+from harness.outcome import Outcome
 from harness.records import Evaluation
-from harness.sandbox.outcome import Outcome
 from harness.submission.name import ORACLE
 from scoring import SubmissionScore, TaskScore
 

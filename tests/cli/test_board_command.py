@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.sandbox.outcome import Outcome
+from harness.outcome import Outcome
 from scoring import RULE
 from tests.board.board_examples import GAPS, MEASURE, OFFICIAL, failed, rows, write_reference
 

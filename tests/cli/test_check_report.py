@@ -11,12 +11,10 @@ import pytest
 
 from harness.cli.check_report import Report, to_github, to_json, to_junit
 from harness.execution.check import Trial, forecast
-from harness.execution.machine import Lanes
 from harness.execution.plan import plan_calls
 from harness.execution.pool import Done
-from harness.sandbox.outcome import Outcome
-from harness.sandbox.result import CallResult
-from tests.execution.planned_things import SETTINGS, make_submission, make_task
+from harness.outcome import CallResult, Outcome
+from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 OK = CallResult(Outcome.OK, 1.5, call_wall_s=2.0, peak_memory_bytes=300 * 1024**2, output_tail="seen 3 layers\n")
@@ -29,9 +27,9 @@ FAILED = CallResult(
 def trial(results: Sequence[CallResult], again: CallResult, start_s: float = 3.0, calls_s: float = 6.0) -> Trial:
     """A trial on as many models of one task of eight."""
     submission = replace(make_submission("mine"), source=str(Path.cwd() / "mine.py"))
-    calls = sorted(plan_calls([submission], [make_task(8)], SETTINGS), key=lambda call: call.model.id)
-    done = tuple(Done(call, result, NOW) for call, result in zip(calls, results, strict=False))
-    return Trial(tuple(calls), done, Done(calls[0], again, NOW), start_s, calls_s)
+    calls = sorted(plan_calls([submission], [make_task(8)], SETTINGS, NOWHERE_TO_RUN), key=lambda call: call.model.id)
+    done = tuple(Done(call, result, NOW, {}, "bubblewrap/fast") for call, result in zip(calls, results, strict=False))
+    return Trial(tuple(calls), done, Done(calls[0], again, NOW, {}, "bubblewrap/fast"), start_s, calls_s)
 
 
 def report(results: Sequence[CallResult], again: CallResult | None = None, withheld: Sequence[str] = ()) -> Report:
@@ -92,7 +90,7 @@ def test_a_submission_that_cannot_be_run_needs_no_trial() -> None:
 def test_a_forecast_counts_all_that_a_call_costs(workers: int) -> None:
     """Three calls of 2 s: with one at a time in 6 s; if that took 9 s, each costs 1 s besides."""
     made = trial(DIFFERENT, OK, start_s=3.0, calls_s=9.0)
-    expected = forecast(made, SETTINGS, Lanes(workers, 1, 2, ()))
+    expected = forecast(made, SETTINGS, workers)
     overhead = (9.0 - 6.0 / workers) / 3
     assert expected.seconds == pytest.approx(3.0 + 8 * 2.0 / workers + 8 * overhead)
     assert (expected.models, expected.at_risk) == (8, 0)

@@ -12,7 +12,7 @@ import baselines
 from harness.cli.compare import choose
 from harness.errors import UserError
 from harness.records import Records
-from harness.sandbox.probe import sandbox_problem
+from harness.sandbox import Fresh
 from tests.throwaway import make_task
 
 Pgdl = Callable[..., Any]
@@ -31,7 +31,7 @@ def competition(folder: Path) -> Path:
 
 @pytest.fixture
 def sandbox() -> None:
-    problem = sandbox_problem()
+    problem = Fresh().problem()
     if problem is not None:
         pytest.skip(f"no sandbox here: {problem}")
 

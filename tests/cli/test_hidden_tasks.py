@@ -9,8 +9,7 @@ import pytest
 
 from harness.cli import setup
 from harness.errors import UserError
-from harness.sandbox.isolation import Isolation
-from harness.sandbox.outcome import Outcome
+from harness.outcome import Outcome
 from harness.task.layout import find_tasks
 from tests.board.board_examples import MEASURE, MODELS, failed, rows, write_reference
 from tests.throwaway import make_task
@@ -19,7 +18,7 @@ Pgdl = Callable[..., Any]
 
 OPTIONS: dict[str, Any] = {
     "time_limit": 1.0, "time_budget": "each", "memory_bytes": 2**30, "workers": 1, "keras": None, "seed": 0,
-    "sandbox_mode": "auto", "docker_image": "", "docker_runtime": None, "unsafe_no_sandbox": False, "withhold": "auto",
+    "sandbox_mode": "auto", "executor": "local", "unsafe_no_sandbox": False, "withhold": "auto",
 }  # fmt: skip
 
 
@@ -88,11 +87,10 @@ def test_hidden_tasks_never_run_without_a_sandbox(pgdl: Pgdl, folder: Path) -> N
 def test_no_weaker_sandbox_is_taken_unasked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_task(folder, hidden=True)
     tiny = find_tasks(folder)
-    monkeypatch.setattr(setup, "choose_isolation", lambda warn: Isolation.LANDLOCK)
-    monkeypatch.setattr(setup, "landlock_problem", lambda: None)
-    monkeypatch.setattr(setup, "sandbox_problem", lambda: UserError("no bubblewrap here"))
-    assert setup.prepare(OPTIONS, tasks=()).settings.isolation is Isolation.LANDLOCK
+    monkeypatch.setattr("harness.sandbox.Landlock.problem", lambda self: None)
+    monkeypatch.setattr("harness.sandbox.Fresh.problem", lambda self: UserError("no bubblewrap here"))
+    assert setup.prepare(OPTIONS, tasks=()).executor.isolation == "landlock"
     with pytest.raises(UserError, match="no bubblewrap here"):
         setup.prepare(OPTIONS, tiny)
     asked = OPTIONS | {"sandbox_mode": "landlock"}
-    assert setup.prepare(asked, tiny).settings.isolation is Isolation.LANDLOCK
+    assert setup.prepare(asked, tiny).executor.isolation == "landlock"

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
+from harness.outcome import Outcome
 from harness.records import Evaluation
-from harness.sandbox.outcome import Outcome
 from tests.board.board_examples import failed, rows
 
 ROOT = Path(__file__).parents[2]

@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 
 from harness.cli.setup import Setup
-from harness.execution.machine import Lanes
 from harness.execution.run import Plan, Recorded
-from harness.execution.settings import Settings
 from harness.records import Evaluation
-from harness.sandbox.limits import Limits
-from tests.execution.planned_things import make_task
+from tests.execution.planned_things import SETTINGS, Nowhere, make_task
 from tests.records.evaluation_rows import evaluation
 
 
@@ -32,7 +29,7 @@ def test_records_are_let_go_of_when_they_are_shown(
             yield Recorded(call, row.outcome, row.call_wall_s, row.message)
 
     (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
-    setup = Setup(Settings(Limits()), Lanes(1, 1, 1, ()))
+    setup = Setup(SETTINGS, Nowhere())
     monkeypatch.setattr("harness.cli.calls.execute", execute)
     monkeypatch.setattr("harness.cli.calls.prepare", lambda options, hidden: setup)
     monkeypatch.setattr("harness.cli.calls.find_tasks", lambda root, names: [])

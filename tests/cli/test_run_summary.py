@@ -9,15 +9,15 @@ from rich.console import Console
 from harness.cli.summary import Tally, print_summary
 from harness.execution.plan import plan_calls
 from harness.execution.run import Recorded
+from harness.outcome import Outcome
 from harness.records import Evaluation
-from harness.sandbox.outcome import Outcome
 from tests.board.board_examples import failed, rows
-from tests.execution.planned_things import SETTINGS, make_submission, make_task
+from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
 
 def recorded(row: Evaluation) -> Recorded:
     """What a run knows of a call with this record."""
-    (planned,) = plan_calls([make_submission(row.submission)], [make_task(1, row.task)], SETTINGS)
+    (planned,) = plan_calls([make_submission(row.submission)], [make_task(1, row.task)], SETTINGS, NOWHERE_TO_RUN)
     return Recorded(planned, row.outcome, row.call_wall_s)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.sandbox.outcome import Outcome
+from harness.outcome import Outcome
 from tests.board.board_examples import GAPS, MEASURE, MODELS, OFFICIAL, failed, rows, write_reference
 
 Pgdl = Callable[..., Any]

@@ -21,8 +21,7 @@ def environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Python environment; there is a sandbox."""
     (folder / "venv").mkdir()
     monkeypatch.setattr(sys, "prefix", str(folder / "venv"))
-    monkeypatch.setattr("harness.cli.setup.choose_isolation", lambda warn: prepare(OPTIONS, ()).settings.isolation)
-    monkeypatch.setattr("harness.cli.setup.sandbox_problem", lambda: None)
+    monkeypatch.setattr("harness.sandbox.Fresh.problem", lambda self: None)
     return folder / "venv"
 
 

@@ -11,7 +11,7 @@ import pytest
 from real_runs import PGDL
 from throwaway import make_task
 
-from harness.sandbox.probe import sandbox_problem
+from harness.sandbox import Fresh
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -63,7 +63,7 @@ def start(environment: dict[str, str]) -> Any:
 @pytest.fixture(scope="session")
 def sandbox() -> None:
     """Skip where no sandbox can be made."""
-    problem = sandbox_problem()
+    problem = Fresh().problem()
     if problem is not None:
         pytest.skip(f"no sandbox here: {problem}")
 

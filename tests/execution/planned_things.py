@@ -1,16 +1,48 @@
 """Submissions, tasks and settings to plan with; no file of any of them exists."""
 
 import hashlib
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 
+from harness.execution.executors import Done, Executor
+from harness.execution.plan import PlannedCall
 from harness.execution.settings import Settings
 from harness.format.architecture import Architecture, ModelShapes
-from harness.sandbox.limits import GIB, Limits
+from harness.sandbox import GIB, Limits
 from harness.submission import Submission
 from harness.submission.metadata import Metadata
 from harness.task.data import TrainingData
 from harness.task.model import Model
 from harness.task.task import Task
+
+
+class Nowhere(Executor):
+    """An executor that runs nothing; calls would be isolated, and find versions, as it is told."""
+
+    name = "nowhere"
+    is_sandboxed, workers = True, 1
+    isolation = "bubblewrap"
+
+    def __init__(self, isolation: str = "bubblewrap") -> None:
+        self.isolation = isolation
+
+    def versions(self, keras: int) -> str:
+        return f"keras {keras}"
+
+    def require_unseen(self, paths: Iterable[Path]) -> None:
+        """Nothing is shown."""
+
+    def prepare(self, calls: Sequence[PlannedCall]) -> None:
+        raise NotImplementedError
+
+    def run(self, calls: Sequence[PlannedCall]) -> Generator[Done]:
+        raise NotImplementedError
+
+    def __exit__(self, *exception: object) -> None:
+        """Nothing was started."""
+
+
+NOWHERE_TO_RUN = Nowhere()
 
 SETTINGS = Settings(Limits(memory_bytes=4 * GIB))
 

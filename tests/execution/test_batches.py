@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from planned_things import SETTINGS, make_submission, make_task
+from planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
 from harness.execution.batches import make_batches, module_of, write_batch
 from harness.execution.plan import plan_calls
@@ -13,7 +13,7 @@ def baseline(name):
 
 
 def plan(*submissions, models=3):
-    return plan_calls(submissions, [make_task(models)], SETTINGS)
+    return plan_calls(submissions, [make_task(models)], SETTINGS, NOWHERE_TO_RUN)
 
 
 def names(batch):

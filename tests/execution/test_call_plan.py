@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from planned_things import SETTINGS, make_model, make_submission, make_task
+from planned_things import NOWHERE_TO_RUN, SETTINGS, Nowhere, make_model, make_submission, make_task
 
 import harness
 from harness.execution.budget import TimeBudget
+from harness.execution.executors import Executor
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import Settings
-from harness.sandbox.isolation import Isolation
 from harness.sandbox.limits import GIB, Limits
 from harness.submission import Submission
 from harness.task.task import Task
@@ -17,14 +17,19 @@ from harness.task.task import Task
 ONE = make_task([make_model("model_0")])
 
 
-def only_call(submission: Submission | None = None, task: Task = ONE, settings: Settings = SETTINGS) -> PlannedCall:
-    (call,) = plan_calls([submission or make_submission()], [task], settings)
+def only_call(
+    submission: Submission | None = None,
+    task: Task = ONE,
+    settings: Settings = SETTINGS,
+    executor: Executor = NOWHERE_TO_RUN,
+) -> PlannedCall:
+    (call,) = plan_calls([submission or make_submission()], [task], settings, executor)
     return call
 
 
 def order(submission: Submission, task: Task, settings: Settings = SETTINGS) -> list[str]:
     """Digests of the models in the order in which they are visited."""
-    return [call.model.digest for call in plan_calls([submission], [task], settings)]
+    return [call.model.digest for call in plan_calls([submission], [task], settings, NOWHERE_TO_RUN)]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +44,7 @@ def order(submission: Submission, task: Task, settings: Settings = SETTINGS) -> 
         only_call(settings=replace(SETTINGS, seed=1)),
         only_call(settings=replace(SETTINGS, keras=2)),
         only_call(make_submission(keras=2)),
-        only_call(settings=replace(SETTINGS, isolation=Isolation.NONE)),
+        only_call(executor=Nowhere("none")),
     ],
     ids=[
         "submission", "model", "data", "time limit", "time budget", "memory limit", "seed", "keras of the user",
@@ -65,8 +70,10 @@ def test_the_same_call_keeps_its_key() -> None:
 
 def test_a_call_is_the_same_in_whatever_company() -> None:
     tasks = [make_task(6, "other"), make_task(6)]
-    everything = plan_calls([make_submission("x", b"x"), make_submission()], tasks, SETTINGS)
-    alone = {(call.key, call.seed) for call in plan_calls([make_submission()], [make_task(6)], SETTINGS)}
+    everything = plan_calls([make_submission("x", b"x"), make_submission()], tasks, SETTINGS, NOWHERE_TO_RUN)
+    alone = {
+        (call.key, call.seed) for call in plan_calls([make_submission()], [make_task(6)], SETTINGS, NOWHERE_TO_RUN)
+    }
     chosen = {(c.key, c.seed) for c in everything if c.submission.name == "margin" and c.task.name == "toy"}
     assert chosen == alone
     assert len({call.key for call in everything}) == len(everything) == 24
@@ -74,7 +81,7 @@ def test_a_call_is_the_same_in_whatever_company() -> None:
 
 def test_submissions_and_tasks_keep_their_order() -> None:
     submissions = [make_submission("b", b"b"), make_submission("a", b"a")]
-    calls = plan_calls(submissions, [make_task(2, "z"), make_task(2, "y")], SETTINGS)
+    calls = plan_calls(submissions, [make_task(2, "z"), make_task(2, "y")], SETTINGS, NOWHERE_TO_RUN)
     assert [(call.submission.name, call.task.name) for call in calls] == [
         place for place in [("b", "z"), ("b", "y"), ("a", "z"), ("a", "y")] for _ in range(2)
     ]
@@ -91,7 +98,7 @@ def test_the_user_decides_about_keras_before_the_submission(
 
 
 def test_every_model_has_a_seed_of_its_own() -> None:
-    calls = plan_calls([make_submission(), make_submission("x", b"x")], [make_task(50)], SETTINGS)
+    calls = plan_calls([make_submission(), make_submission("x", b"x")], [make_task(50)], SETTINGS, NOWHERE_TO_RUN)
     assert len({call.seed for call in calls}) == 100
     assert all(0 <= call.seed < 2**32 for call in calls), "what NumPy takes"
 
@@ -103,7 +110,7 @@ def test_the_seed_depends_on_the_run_the_submission_and_the_model() -> None:
         only_call(task=make_task([make_model("model_0", "retrained")])),
     ]
     assert len({only_call().seed, *(call.seed for call in others)}) == 4
-    faster = replace(SETTINGS, time_limit_s=1.0, limits=Limits(memory_bytes=GIB), isolation=Isolation.NONE)
+    faster = replace(SETTINGS, time_limit_s=1.0, limits=Limits(memory_bytes=GIB))
     assert only_call(settings=faster).seed == only_call().seed, "limits change no number"
 
 

@@ -3,28 +3,25 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from planned_things import SETTINGS, make_submission, make_task
+from planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
 import harness
 from harness.execution.budget import TimeBudget
+from harness.execution.evaluation import to_evaluation
+from harness.execution.executors import Done
 from harness.execution.plan import plan_calls
-from harness.execution.pool import Done
-from harness.execution.run import to_evaluation
-from harness.execution.versions import library_versions
-from harness.sandbox.isolation import Isolation
+from harness.outcome import CallResult, Outcome
 from harness.sandbox.limits import GIB
-from harness.sandbox.outcome import Outcome
-from harness.sandbox.result import CallResult
 
 
 def test_every_column_has_its_own_source() -> None:
-    settings = replace(SETTINGS, seed=5, time_limit_s=7.0, time_budget=TimeBudget.AVERAGE, isolation=Isolation.NONE)
-    (planned,) = plan_calls([make_submission(keras=2)], [make_task(1)], settings)
+    settings = replace(SETTINGS, seed=5, time_limit_s=7.0, time_budget=TimeBudget.AVERAGE)
+    (planned,) = plan_calls([make_submission(keras=2)], [make_task(1)], settings, NOWHERE_TO_RUN)
     result = CallResult(
         Outcome.MEMORY, None, "out of memory", 1.0, 2.0, 3.0, 4.0, 5.0, 6, "the tail", {"keras": "2.19.0"}
     )
     started = datetime.now(UTC)
-    row = to_evaluation(Done(planned, result, started), settings, "bubblewrap/fast", {"kernel": "6.18"})
+    row = to_evaluation(Done(planned, result, started, {"kernel": "6.18"}, "bubblewrap/fast"))
     found = {column.name: getattr(row, column.name) for column in row.__table__.columns}
     finished = found.pop("finished_at")
     assert started <= finished <= datetime.now(UTC)
@@ -55,7 +52,7 @@ def test_every_column_has_its_own_source() -> None:
         "seed": planned.seed,
         "keras": 2,
         "sandbox": "bubblewrap/fast",
-        "versions": library_versions(2),
+        "versions": "keras 2",
         "harness_version": harness.__version__,
         "environment": {"kernel": "6.18", "keras": "2.19.0", "names_of": "2020"},
         "output_tail": "the tail",

@@ -4,12 +4,12 @@ import gc
 from pathlib import Path
 
 import pytest
-from planned_things import SETTINGS, make_model, make_submission, make_task
+from planned_things import NOWHERE_TO_RUN, SETTINGS, make_model, make_submission, make_task
 
 from harness.execution.plan import PlannedCall
 from harness.execution.run import Plan, make_plan
+from harness.outcome import Outcome
 from harness.records import Evaluation, Records
-from harness.sandbox.outcome import Outcome
 from harness.submission import Submission
 from harness.task.task import Task
 from tests.records.evaluation_rows import evaluation
@@ -21,7 +21,7 @@ def records(tmp_path: Path) -> Records:
 
 
 def plan(records: Records, submission: Submission, task: Task, *, force: bool = False) -> Plan:
-    return make_plan([submission], [task], SETTINGS, records, force=force)
+    return make_plan([submission], [task], SETTINGS, NOWHERE_TO_RUN, records, force=force)
 
 
 def record(records: Records, call: PlannedCall, outcome: Outcome = Outcome.OK) -> None:

@@ -5,17 +5,17 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from planned_things import SETTINGS, make_submission, make_task
+from planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 from rich.console import Console
 
+from harness.execution.evaluation import to_evaluation
+from harness.execution.executors import Done
 from harness.execution.plan import PlannedCall, plan_calls
-from harness.execution.pool import Done
 from harness.execution.progress import RunProgress
-from harness.execution.run import Recorded, to_evaluation
+from harness.execution.run import Recorded
 from harness.execution.withhold import Withhold
+from harness.outcome import CallResult, Outcome
 from harness.records import Evaluation
-from harness.sandbox.outcome import Outcome
-from harness.sandbox.result import CallResult
 
 SECRET = "layer 0 holds 0.7071"
 
@@ -36,10 +36,10 @@ def test_which_tasks_are_withheld(withhold: Withhold, hidden: bool, covered: boo
 def record(outcome: Outcome, *, hidden: bool, withhold: Withhold = Withhold.AUTO) -> tuple[PlannedCall, Evaluation]:
     task = replace(make_task(1), hidden=hidden)
     settings = replace(SETTINGS, withhold=withhold)
-    (planned,) = plan_calls([make_submission()], [task], settings)
+    (planned,) = plan_calls([make_submission()], [task], settings, NOWHERE_TO_RUN)
     value = 0.7071 if outcome is Outcome.OK else None
     result = CallResult(outcome, value, SECRET, call_wall_s=4.0, peak_memory_bytes=6, output_tail=SECRET)
-    return planned, to_evaluation(Done(planned, result, datetime.now(UTC)), settings, "bubblewrap/fast", {})
+    return planned, to_evaluation(Done(planned, result, datetime.now(UTC), {}, "bubblewrap/fast"))
 
 
 @pytest.mark.parametrize("outcome", Outcome)

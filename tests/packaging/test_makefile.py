@@ -28,7 +28,7 @@ def test_demo_runs_baselines_and_writes_the_board(machine):
     installed(machine)
     assert machine.run("make", "demo").returncode == 0
     probe, run, board = machine.calls()
-    assert probe == "python -m harness.sandbox.probe"
+    assert probe == "python -m harness.sandbox"
     command, options = run.split(" --tasks ")
     chosen = command.split()[2:]
     assert len(chosen) >= 5
@@ -75,7 +75,7 @@ def test_demo_stops_where_the_probe_itself_breaks(machine):
     ended = machine.run("make", "demo")
     assert ended.returncode != 0
     assert "ImportError: no module" in ended.stderr
-    assert machine.calls() == ["python -m harness.sandbox.probe"]
+    assert machine.calls() == ["python -m harness.sandbox"]
 
 
 def test_demo_stops_where_a_call_failed(machine):

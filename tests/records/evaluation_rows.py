@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from harness.configuration import configuration_of
+from harness.outcome import Outcome
 from harness.records import Evaluation
-from harness.sandbox.outcome import Outcome
 
 
 def evaluation(**columns: Any) -> Evaluation:

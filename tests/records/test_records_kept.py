@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from harness.outcome import Outcome
 from harness.records import Evaluation, Records
-from harness.sandbox.outcome import Outcome
 from tests.records.evaluation_rows import evaluation
 
 ROOT = Path(__file__).parents[2]

@@ -27,8 +27,7 @@ from typing import Any
 import psutil
 import pytest
 from e2e.real_runs import PGDL, records, wait_for
-from harness.sandbox.landlock import landlock_problem
-from harness.sandbox.probe import sandbox_problem
+from harness.sandbox import Fresh, Landlock
 
 HERE = Path(__file__).parent
 CHOSEN = os.environ.get("PGDL_REDTEAM", "").split()
@@ -73,7 +72,7 @@ def calls(path: Path) -> list[str]:
 @pytest.fixture(scope="module", params=MODES)
 def mode(request) -> str:
     """How calls start."""
-    problem = landlock_problem() if request.param == "landlock" else sandbox_problem()
+    problem = (Landlock() if request.param == "landlock" else Fresh()).problem()
     if problem is not None:
         pytest.skip(f"no sandbox here: {problem}")
     return request.param

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox.cgroup import CallGroup, RunGroup, cgroup_problem
-from harness.sandbox.delegation import find_places
+from harness.sandbox.cgroup import CallGroup, RunGroup, cgroup_problem, find_places
 from harness.sandbox.limits import MIB, Limits
 
 PROBLEM = cgroup_problem()

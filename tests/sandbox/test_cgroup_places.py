@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox.delegation import LEAF, NoCgroupError, find_places
+from harness.sandbox.cgroup import LEAF, NoCgroupError, find_places
 
 BOTH = "cpu io memory pids"
 

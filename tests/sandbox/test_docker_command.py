@@ -9,8 +9,8 @@ from sandbox.fake_docker import FLAGS, parse_run
 
 from harness.sandbox.bubblewrap import JOB_DIRECTORIES
 from harness.sandbox.devices import Gpu
-from harness.sandbox.docker import Docker
 from harness.sandbox.job import Job
+from harness.sandbox.kinds.docker import Docker
 from harness.sandbox.limits import MIB, Limits
 from harness.sandbox.seccomp import filter_program
 

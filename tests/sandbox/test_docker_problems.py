@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sandbox.fake_docker import IMAGE, install
 
-from harness.sandbox.docker import Docker
+from harness.sandbox.kinds.docker import Docker
 
 
 def client(directory: Path, script: str) -> None:

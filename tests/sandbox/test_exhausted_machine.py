@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness.outcome import Outcome
 from harness.sandbox import exhaustion
 from harness.sandbox.call import Call
+from harness.sandbox.claim import Ended
 from harness.sandbox.limits import GIB, MIB, Limits
-from harness.sandbox.outcome import Outcome
-from harness.sandbox.result import Ended
 
 LIMITS = Limits(memory_bytes=2 * GIB)
 

@@ -1,6 +1,7 @@
 """Which sandbox `auto` takes, and what is said when it is not the best one, or none."""
 
 import os
+import runpy
 from pathlib import Path
 
 import landlockpy
@@ -8,28 +9,26 @@ import pytest
 
 from harness.cli.setup import prepare
 from harness.errors import UserError
-from harness.sandbox import landlock, probe
-from harness.sandbox.isolation import Isolation
-from harness.sandbox.landlock import MISSING, landlock_problem
+from harness.sandbox import Fresh, Landlock, bubblewrap
+from harness.sandbox.kinds.landlock import MISSING
 
 REFUSED = UserError("the sandbox does not work here: No permissions", remedy="allow user namespaces")
 TOO_OLD = UserError("Landlock", expected="version 6", found="none")
 
 OPTIONS = {
     "memory_bytes": 1 << 30, "time_limit": 300.0, "time_budget": "each", "seed": 0, "keras": None, "workers": 1,
-    "docker_image": "", "docker_runtime": None, "unsafe_no_sandbox": False, "withhold": "auto",
+    "executor": "local", "unsafe_no_sandbox": False, "withhold": "auto",
 }  # fmt: skip
 
 
 def found(monkeypatch: pytest.MonkeyPatch, bubblewrap: UserError | None, weaker: UserError | None) -> None:
     """Have this machine find these problems."""
-    for module in ("harness.sandbox.probe", "harness.cli.setup"):
-        monkeypatch.setattr(f"{module}.sandbox_problem", lambda: bubblewrap)
-        monkeypatch.setattr(f"{module}.landlock_problem", lambda: weaker)
+    monkeypatch.setattr(Fresh, "problem", lambda self: bubblewrap)
+    monkeypatch.setattr(Landlock, "problem", lambda self: weaker)
 
 
-def chosen(mode: str) -> Isolation:
-    return prepare(OPTIONS | {"sandbox_mode": mode}, tasks=()).settings.isolation
+def chosen(mode: str) -> str:
+    return prepare(OPTIONS | {"sandbox_mode": mode}, tasks=()).executor.isolation
 
 
 @pytest.mark.parametrize("mode", ["auto", "fast", "fresh"])
@@ -37,7 +36,7 @@ def test_bubblewrap_where_it_works(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], mode: str
 ) -> None:
     found(monkeypatch, None, TOO_OLD)
-    assert chosen(mode) is Isolation.BUBBLEWRAP
+    assert chosen(mode) == "bubblewrap"
     assert capfd.readouterr().err == ""
 
 
@@ -45,7 +44,7 @@ def test_auto_takes_landlock_instead_and_says_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     found(monkeypatch, REFUSED, None)
-    assert chosen("auto") is Isolation.LANDLOCK
+    assert chosen("auto") == "landlock"
     lines = capfd.readouterr().err.splitlines()
     assert lines[0] == f"pgdl: {REFUSED}"
     assert "pgdl doctor" in lines[1]
@@ -61,7 +60,7 @@ def test_who_asks_for_bubblewrap_gets_nothing_less(monkeypatch: pytest.MonkeyPat
 
 def test_who_asks_for_landlock_gets_it(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     found(monkeypatch, None, None)
-    assert chosen("landlock") is Isolation.LANDLOCK
+    assert chosen("landlock") == "landlock"
     assert capfd.readouterr().err == ""
     found(monkeypatch, None, TOO_OLD)
     with pytest.raises(UserError, match="Landlock: expected version 6, found none"):
@@ -80,14 +79,14 @@ def test_where_neither_works_both_reasons_are_given(
         "or, for your own code only, --unsafe-no-sandbox"
     )
     with pytest.raises(SystemExit, match="2"):
-        probe.main()
+        runpy.run_module("harness.sandbox", run_name="__main__")
     assert capsys.readouterr().out.strip() == str(raised.value)
 
 
 @pytest.mark.parametrize(("version", "said"), [(0, "found none;"), (5, "found version 5;")])
 def test_a_kernel_that_is_too_old(monkeypatch: pytest.MonkeyPatch, version: int, said: str) -> None:
     monkeypatch.setattr(landlockpy, "abi_version", lambda: version)
-    problem = str(landlock_problem())
+    problem = str(Landlock().problem())
     assert said in problem
     assert "Linux 6.12" in problem
 
@@ -97,7 +96,7 @@ def test_a_container_that_refuses_even_the_question(monkeypatch: pytest.MonkeyPa
         raise landlockpy.LandlockError(1, "Operation not permitted")
 
     monkeypatch.setattr(landlockpy, "abi_version", refuse)
-    assert "found none" in str(landlock_problem())
+    assert "found none" in str(Landlock().problem())
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="workers of an ordinary user are that user")
@@ -105,7 +104,7 @@ def test_what_workers_of_root_cannot_enter(tmp_path: Path, monkeypatch: pytest.M
     private = tmp_path / "private"
     private.mkdir(mode=0o700)
     monkeypatch.setenv("PGDL_CACHE", str(private / "cache"))
-    monkeypatch.setattr(landlock, "interpreter", lambda: {Path("/usr")})
-    problem = str(landlock_problem())
+    monkeypatch.setattr(bubblewrap, "interpreter", lambda: {Path("/usr")})
+    problem = str(Landlock().problem())
     assert "run as an ordinary user" in problem
     assert "\n" not in problem

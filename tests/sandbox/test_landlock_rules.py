@@ -10,7 +10,8 @@ from typing import Any
 import landlockpy
 import pytest
 
-from harness.sandbox.landlock import NEEDED, SYSTEM, interpreter
+from harness.sandbox.bubblewrap import interpreter
+from harness.sandbox.kinds.landlock import NEEDED, SYSTEM
 from harness.sandbox.seccomp import filter_program
 
 #: Requests to a file system, and to whatever can be read.

@@ -13,7 +13,7 @@ import landlockpy
 import psutil
 import pytest
 
-from harness.sandbox.landlock import NEEDED
+from harness.sandbox.kinds.landlock import NEEDED
 
 pytestmark = pytest.mark.skipif(landlockpy.abi_version() < NEEDED, reason="this kernel's Landlock is too old")
 

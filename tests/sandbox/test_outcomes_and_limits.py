@@ -4,9 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness.outcome import Outcome
 from harness.sandbox import limits
+from harness.sandbox.claim import CLAIMABLE
 from harness.sandbox.limits import GIB, MIB, default_memory_bytes
-from harness.sandbox.outcome import CLAIMABLE, Outcome
 
 
 def test_an_outcome_is_the_word_in_the_record() -> None:

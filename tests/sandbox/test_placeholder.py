@@ -7,20 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from harness.sandbox import Fresh
 from harness.sandbox.body import StartError
 from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
-from harness.sandbox.probe import sandbox_problem
+from harness.sandbox.placeholder import Placeholder
 from harness.sandbox.staging import Staging
-from harness.sandbox.storage import Storage
-from harness.sandbox.zygote import Placeholder
 
 LIMITS = Limits(processes=77, open_files=99, file_bytes=12345678)
 
 
 @pytest.fixture
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Job]:
-    problem = sandbox_problem()
+    problem = Fresh().problem()
     if problem is not None:
         pytest.skip(f"no sandbox here: {problem}")
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
@@ -61,8 +60,10 @@ def test_nobody_of_its_user_can_look_into_it(placeholder: Placeholder) -> None:
 def test_the_harness_can_look_at_the_sandbox(placeholder: Placeholder) -> None:
     root = placeholder.processes.root()
     assert root is not None
-    assert {path.name for path in Path(root, "job").iterdir()} == {"trusted", "submission", "model", "data", "cat"}
-    assert placeholder.storage() == Storage(scratch_files=2), "the directories themselves"
+    assert {path.name for path in Path(root, "job").iterdir()} == {"trusted", "submission", "model", "data"}
+    held = placeholder.storage()
+    assert held is not None
+    assert (held.scratch_bytes, held.scratch_files) == (0, 2), "the directories themselves"
 
 
 def test_a_sandbox_that_cannot_be_made_says_why(job: Job, capfd: pytest.CaptureFixture[str]) -> None:

@@ -7,19 +7,20 @@ import pytest
 
 from harness.cli.setup import prepare
 from harness.errors import UserError
-from harness.sandbox.isolation import Isolation
+from harness.sandbox import Fresh, Kind, Landlock
 from harness.sandbox.job import Job
-from harness.sandbox.landlock import places
-from harness.sandbox.shown import require_unseen, shown_places
+from harness.sandbox.kinds.docker import Docker
+from harness.sandbox.kinds.landlock import places
+from harness.sandbox.kinds.none import Plain
 from harness.task.layout import find_tasks
 from tests.throwaway import make_task
 
 OPTIONS = {
     "memory_bytes": 1 << 30, "time_limit": 300.0, "time_budget": "each", "seed": 0, "keras": None, "workers": 1,
-    "docker_image": "", "docker_runtime": None, "unsafe_no_sandbox": False, "withhold": "auto", "sandbox_mode": "fresh",
+    "executor": "local", "unsafe_no_sandbox": False, "withhold": "auto", "sandbox_mode": "fresh",
 }  # fmt: skip
 
-SHOWING = [Isolation.BUBBLEWRAP, Isolation.LANDLOCK]
+SHOWING = [Fresh(), Landlock()]
 
 
 @pytest.fixture
@@ -28,19 +29,19 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "venv").mkdir()
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("harness.cli.setup.sandbox_problem", lambda: None)
+    monkeypatch.setattr("harness.sandbox.Fresh.problem", lambda self: None)
     return tmp_path / "venv"
 
 
-@pytest.mark.parametrize("isolation", SHOWING)
-def test_the_system_and_the_python_environment_are_shown(isolation: Isolation, environment: Path) -> None:
-    shown = shown_places(isolation)
+@pytest.mark.parametrize("kind", SHOWING)
+def test_the_system_and_the_python_environment_are_shown(kind: Kind, environment: Path) -> None:
+    shown = kind.shown()
     assert {environment, Path(sys.base_prefix).resolve(), Path("/usr")} <= shown
     assert not any(place == Path("/") or Path("/tmp").is_relative_to(place) for place in shown)
 
 
 def test_containers_show_nothing_of_this_machine() -> None:
-    assert shown_places(Isolation.DOCKER) == shown_places(Isolation.NONE) == frozenset()
+    assert Docker().shown() == Plain().shown() == frozenset()
 
 
 def test_landlock_allows_nothing_else(tmp_path: Path) -> None:
@@ -50,20 +51,20 @@ def test_landlock_allows_nothing_else(tmp_path: Path) -> None:
     allowed = places(job, tmp_path / "scratch")
     readable = {Path(path).resolve() for path in [*allowed["run"], *allowed["read"]]}
     devices = {path for path in readable if path.is_relative_to("/dev")}
-    assert readable - devices - set(job.directories) == shown_places(Isolation.LANDLOCK)
+    assert readable - devices - set(job.directories) == Landlock().shown()
 
 
-@pytest.mark.parametrize("isolation", SHOWING)
-def test_what_is_shown_is_refused_however_it_is_written(isolation: Isolation, environment: Path) -> None:
+@pytest.mark.parametrize("kind", SHOWING)
+def test_what_is_shown_is_refused_however_it_is_written(kind: Kind, environment: Path) -> None:
     (environment.parent / "link").symlink_to(environment)
     below = [environment / "a", environment / "b" / ".." / "c", environment.parent / "link" / "a", Path("/usr/lib")]
     for path in [environment, *below]:
         with pytest.raises(UserError) as error:
-            require_unseen([path], isolation)
+            kind.require_unseen([path])
         what, remedy = "submissions could read it: every sandbox shows", "move it to a place outside"
         assert str(error.value).startswith(f"{path}: {what} ")
         assert str(error.value).endswith(f"; {remedy}")
-    require_unseen([environment.parent, environment.with_name("venv2"), Path("/")], isolation)
+    kind.require_unseen([environment.parent, environment.with_name("venv2"), Path("/")])
 
 
 def refusal(root: Path) -> str:
@@ -91,7 +92,7 @@ def test_links_into_the_environment_are_refused(part: str, environment: Path, tm
 
 def test_tasks_elsewhere_are_fine(environment: Path, tmp_path: Path) -> None:
     make_task(tmp_path / "tasks")
-    assert prepare(OPTIONS, find_tasks(tmp_path / "tasks")).settings.isolation is Isolation.BUBBLEWRAP
+    assert prepare(OPTIONS, find_tasks(tmp_path / "tasks")).executor.isolation == "bubblewrap"
 
 
 def test_a_cache_in_the_environment_is_refused(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:

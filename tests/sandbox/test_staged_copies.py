@@ -102,7 +102,7 @@ def test_the_worker_goes_into_the_sandbox_alone() -> None:
         files = {path.relative_to(staged).as_posix() for path in staged.rglob("*") if path.is_file()}
         package = {path.name for path in (ROOT / "harness" / "worker").glob("*.py")}
         copies = {f"proc/{name}" for name in COPIED}
-        assert files == {"harness/__init__.py", *(f"harness/worker/{name}" for name in package)} | copies
+        assert files == {"cat", "harness/__init__.py", *(f"harness/worker/{name}" for name in package)} | copies
         assert (staged / "harness" / "__init__.py").read_bytes() == b""
         assert staging.worker() == staged
 

@@ -65,8 +65,11 @@ def test_two_calls_that_start_at_the_same_moment_both_count(time: Time) -> None:
 
 
 def test_time_used_before_counts_and_may_be_too_much(time: Time) -> None:
-    assert Clock(10.0, "", used_s=4.0).left() == 6.0
-    assert Clock(10.0, "", used_s=12.0).left() == -2.0
+    clock = Clock(10.0, "")
+    clock.spend(4.0)
+    assert clock.left() == 6.0
+    clock.spend(8.0)
+    assert clock.left() == -2.0
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 50)), max_size=30))

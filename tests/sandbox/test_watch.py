@@ -5,12 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness.outcome import Outcome
 from harness.sandbox import watch as watch_module
 from harness.sandbox.call import Call
+from harness.sandbox.claim import Ended
 from harness.sandbox.limits import Limits
 from harness.sandbox.memory import Usage
-from harness.sandbox.outcome import Outcome
-from harness.sandbox.result import Ended
 from harness.sandbox.watch import Watch
 
 

@@ -1,34 +1,27 @@
-"""What becomes of a call, and what a worker may say about it."""
+"""What a worker may say about its own call."""
 
 import math
-from dataclasses import dataclass, field
 from typing import Any
 
-from harness.sandbox.outcome import CLAIMABLE, Outcome
+from harness.outcome import Outcome
+
+#: Outcomes that a worker may claim; all others only the harness can establish.
+CLAIMABLE = frozenset(
+    {
+        Outcome.OK,
+        Outcome.EXCEPTION,
+        Outcome.BAD_VALUE,
+        Outcome.FORBIDDEN,
+        Outcome.MEMORY,
+        Outcome.INVALID_SUBMISSION,
+    }
+)
 
 #: Characters of a message that are kept.
 MESSAGE = 500
 
 #: Characters of output that are kept, from its end.
 TAIL = 16_000
-
-
-@dataclass(frozen=True)
-class CallResult:
-    """What became of one call; times in seconds, as measured by the harness from outside."""
-
-    outcome: Outcome
-    value: float | None = None
-    message: str = ""  #: one line: why, with the limit and what was used
-    startup_wall_s: float = 0.0
-    load_wall_s: float = 0.0
-    load_cpu_s: float = 0.0  #: since the start of the process
-    call_wall_s: float = 0.0
-    call_cpu_s: float = 0.0
-    peak_memory_bytes: int = 0
-    output_tail: str = ""
-    environment: dict[str, str] = field(default_factory=dict)
-    survived_kill: bool = False  #: something of the sandbox is still there; the machine cannot be trusted
 
 
 class Ended(Exception):

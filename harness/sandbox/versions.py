@@ -2,7 +2,6 @@
 
 import platform
 from functools import cache
-from importlib import metadata
 
 #: What measures compute with, beside Keras.
 LIBRARIES = ("tensorflow", "numpy", "scipy", "scikit-learn")
@@ -11,6 +10,8 @@ LIBRARIES = ("tensorflow", "numpy", "scipy", "scikit-learn")
 @cache
 def library_versions(keras: int) -> str:
     """Return versions of Python and of the libraries that calls find, asked without importing any of them."""
+    from importlib import metadata  # here: it takes longer than all else that a sandbox imports
+
     found = [f"python {platform.python_version()}"]
     for name in ("tf-keras" if keras == 2 else "keras", *LIBRARIES):
         try:

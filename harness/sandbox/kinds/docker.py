@@ -1,4 +1,4 @@
-"""One container per call, made by a Docker engine: its command line, and whether an engine is there.
+"""One container per call, made by a Docker engine.
 
 The worker talks through the container's standard input and output, because a descriptor cannot be handed
 to a container. What each option stops, and what was tried with which engine, is said in docs/containers.md.
@@ -7,21 +7,22 @@ to a container. What each option stops, and what was tried with which engine, is
 import json
 import os
 import shutil
-import subprocess
 from base64 import b64encode
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import cached_property
 
+import harness
 from harness.errors import UserError
 from harness.sandbox.bubblewrap import FIRST_UID_OF_FEW, HOME, JOB_DIRECTORIES, SCRATCH
-from harness.sandbox.container import CLIENT, ContainerBody, new_name
+from harness.sandbox.container import CLIENT, ContainerBody, EngineError, Keeper, ask, new_name
 from harness.sandbox.devices import Gpu
 from harness.sandbox.job import Job
+from harness.sandbox.kinds.kind import Kind, Parameter
 from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
 
-#: Seconds that an engine may take to make a container without a job.
-TRIAL_S = 60.0
+#: What containers are made from if nothing else is said.
+IMAGE = f"pgdl-harness:{harness.__version__}"
 
 #: Users from FIRST_UID_OF_FEW on that containers are spread over; no account has them.
 UIDS = 1500
@@ -47,12 +48,24 @@ REMEDIES = (
 )
 
 
-@dataclass(frozen=True)
-class Docker:
-    """How containers are made."""
+class Docker(Kind):
+    """A container per call."""
 
-    image: str  #: holds Python, TensorFlow and Keras; nothing of it is written to
-    runtime: str | None = None  #: what the engine runs containers with, e.g. runsc; None: its default
+    name = "docker"
+    summary = "a new container"
+    parameters = (
+        Parameter("image", "IMAGE", "the image that holds Python and TensorFlow.", IMAGE),
+        Parameter("runtime", "NAME", "what the engine runs containers with, e.g. runsc. Default: its own choice."),
+    )
+
+    def __init__(self, image: str = IMAGE, runtime: str | None = None) -> None:
+        """`image` holds Python, TensorFlow and Keras; `runtime` is None for the engine's default."""
+        self.image, self.runtime = image, runtime
+        self._keeper: Keeper | None = None
+
+    def prepare(self, trials: Iterable[Job]) -> None:
+        """See to it that no container outlives the harness."""
+        self._keeper = self._keeper or Keeper()
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> ContainerBody:
         """Start a worker in a new container; raises `StartError`."""
@@ -77,22 +90,25 @@ class Docker:
         """How a record names this kind of sandbox."""
         return f"docker/{self.runtime}" if self.runtime else "docker"
 
-    @cached_property
-    def image_id(self) -> str:
-        """Return what tells the image from every other, which fixes the versions of all libraries in it.
+    def versions(self, keras: int) -> str:
+        """What tells the image from every other, which fixes the versions of all libraries in it.
 
         Raises `UserError` where the engine does not answer.
         """
+        return f"image {self._image_id}"
+
+    @cached_property
+    def _image_id(self) -> str:
         try:
-            return f"image {_ask('image', 'inspect', '--format', '{{.Id}}', self.image)}"
-        except _RefusedError as error:
+            return ask("image", "inspect", "--format", "{{.Id}}", self.image)
+        except EngineError as error:
             raise UserError(f"the engine does not know the image: {error}", remedy=self._remedy(str(error))) from error
 
-    def require(self) -> None:
-        """Raise `UserError` with the reason and what mends it, unless a container can be made."""
-        problem = self.problem()
-        if problem is not None:
-            raise problem
+    def close(self) -> None:
+        """Remove what containers are left."""
+        if self._keeper is not None:
+            self._keeper.close()
+            self._keeper = None
 
     def problem(self) -> UserError | None:
         """Make a container without a job; None if that works."""
@@ -100,14 +116,14 @@ class Docker:
             return UserError(f"{CLIENT} is not installed", remedy="install a Docker engine, see docs/containers.md")
         try:
             filter_program(gpu=False)
-            volumes = _ask("image", "inspect", "--format", "{{json .Config.Volumes}}", self.image)
+            volumes = ask("image", "inspect", "--format", "{{json .Config.Volumes}}", self.image)
             if json.loads(volumes):
                 remedy = "remove VOLUME from its Dockerfile: volumes can be written to"
                 return UserError(f"the image {self.image} declares volumes", found=volumes, remedy=remedy)
-            _ask(*_box(Limits(), 0, new_name()), "--rm", *self._image(), "-i", f"PATH={PATH}", "python", "-c", "")
+            ask(*_box(Limits(), 0, new_name()), "--rm", *self._image(), "-i", f"PATH={PATH}", "python", "-c", "")
         except UserError as error:
             return error
-        except _RefusedError as error:
+        except EngineError as error:
             return UserError(f"containers do not work here: {error}", remedy=self._remedy(str(error)))
         return None
 
@@ -121,22 +137,6 @@ class Docker:
         if any(sign in reason for sign in NO_RUNTIME):
             return f"register {self.runtime} in /etc/docker/daemon.json (gVisor: runsc install) and restart the engine"
         return next((remedy for sign, remedy in REMEDIES if sign in reason), "see docs/containers.md")
-
-
-class _RefusedError(Exception):
-    """What the client printed when it failed."""
-
-
-def _ask(*arguments: str) -> str:
-    try:
-        done = subprocess.run(
-            [CLIENT, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TRIAL_S
-        )
-    except subprocess.TimeoutExpired as error:
-        raise _RefusedError(f"the engine did not answer within {TRIAL_S:g} s") from error
-    if done.returncode != 0:
-        raise _RefusedError(" ".join(done.stderr.split())[-300:] or f"exit status {done.returncode}")
-    return done.stdout.strip()
 
 
 def _box(limits: Limits, slot: int, name: str) -> list[str]:

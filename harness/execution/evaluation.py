@@ -1,0 +1,53 @@
+"""From a call that is over to its record."""
+
+from datetime import UTC, datetime
+
+from harness.execution.executors import Done
+from harness.execution.plan import PlannedCall
+from harness.execution.withhold import WITHHELD
+from harness.outcome import CallResult
+from harness.records import Evaluation
+
+
+def to_evaluation(done: Done) -> Evaluation:
+    """Return the record of a call; of a withheld one without any text that the submission had a part in."""
+    planned, result = done.planned, done.result
+    return Evaluation(
+        key=planned.key,
+        submission=planned.submission.name,
+        submission_digest=planned.submission.digest,
+        is_baseline=planned.submission.is_baseline,
+        task=planned.task.name,
+        model=planned.model.id,
+        model_digest=planned.model.digest,
+        data_digest=planned.task.data.digest,
+        outcome=str(result.outcome),
+        value=result.value,
+        message=WITHHELD if planned.withheld else result.message,
+        startup_wall_s=result.startup_wall_s,
+        load_wall_s=result.load_wall_s,
+        load_cpu_s=result.load_cpu_s,
+        call_wall_s=result.call_wall_s,
+        call_cpu_s=result.call_cpu_s,
+        peak_memory_bytes=result.peak_memory_bytes,
+        configuration=planned.configuration.id,
+        run_seed=planned.configuration.run_seed,
+        time_limit_s=planned.configuration.time_limit_s,
+        time_budget=planned.configuration.time_budget,
+        memory_limit_bytes=planned.configuration.memory_limit_bytes,
+        seed=planned.seed,
+        keras=planned.keras,
+        sandbox=done.sandbox,
+        versions=planned.configuration.versions,
+        harness_version=planned.configuration.harness_version,
+        environment=done.machine | _environment(planned, result),
+        output_tail="" if planned.withheld else result.output_tail,
+        started_at=done.started_at,
+        finished_at=datetime.now(UTC),
+    )
+
+
+def _environment(planned: PlannedCall, result: CallResult) -> dict[str, str]:
+    """What the worker said of its libraries, and whether the submission was given names of 2020."""
+    given = {"names_of": "2020"} if planned.is_of_2020 and result.environment else {}
+    return result.environment | given

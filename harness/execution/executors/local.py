@@ -1,0 +1,74 @@
+"""Runs calls on this machine."""
+
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from harness.execution.executors.executor import Done, Executor
+from harness.execution.machine import plan_lanes
+from harness.execution.plan import PlannedCall
+from harness.execution.pool import Pool
+from harness.sandbox import CONTROL, Kind, Limits, Staging, trial_job
+
+
+class Local(Executor):
+    """Sandboxes of one kind on this machine; what is staged and what was imported outlives one `run`."""
+
+    name = "local"
+
+    def __init__(self, kind: Kind, limits: Limits, workers: int | None) -> None:
+        self._kind, self._lanes = kind, plan_lanes(workers, limits.memory_bytes)
+        self._prepared: set[int] = set()  #: versions of Keras
+        self._stack = ExitStack()
+
+    @property
+    def isolation(self) -> str:
+        """That of the kind."""
+        return self._kind.isolation
+
+    @property
+    def is_sandboxed(self) -> bool:
+        """Whether the kind is a sandbox at all."""
+        return self._kind.is_sandbox
+
+    @property
+    def workers(self) -> int:
+        """Calls under the clock at once."""
+        return self._lanes.workers
+
+    def versions(self, keras: int) -> str:
+        """Those that the kind's workers find."""
+        return self._kind.versions(keras)
+
+    def require_unseen(self, paths: Iterable[Path]) -> None:
+        """Raise `UserError` if a worker could read one of `paths`."""
+        self._kind.require_unseen(paths)
+
+    def prepare(self, calls: Sequence[PlannedCall]) -> None:
+        """Import what calls need, and try the sandbox, once for every version of Keras; raises `UserError`."""
+        new = {call.keras for call in calls} - self._prepared
+        if new:
+            gpu = self._lanes.gpus[0] if self._lanes.gpus else None
+            threads = self._lanes.threads
+            self._kind.prepare(
+                [trial_job(self._staging, CONTROL, keras=keras, threads=threads, gpu=gpu) for keras in sorted(new)]
+            )
+            self._prepared |= new
+
+    def run(self, calls: Sequence[PlannedCall]) -> Generator[Done]:
+        """Make calls side by side, each submission's in sandboxes of its own."""
+        self.prepare(calls)
+        with Pool(self._lanes, self._kind, self._staging) as pool, closing(pool.run(calls)) as done:
+            yield from done
+
+    def __enter__(self) -> Self:
+        self._staging = self._stack.enter_context(Staging())
+        self._stack.enter_context(self._kind)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()

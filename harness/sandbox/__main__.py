@@ -1,0 +1,12 @@
+"""Exits with 0 if some sandbox works here; otherwise prints why not and what mends it, and exits with 2."""
+
+import sys
+
+from harness.errors import UserError
+from harness.sandbox.kinds import choose_kind
+
+try:
+    choose_kind(warn=lambda _: None)
+except UserError as problem:
+    print(problem)
+    sys.exit(2)

@@ -1,0 +1,106 @@
+"""Processes in bubblewrap's sandbox."""
+
+import json
+import os
+import signal
+import subprocess
+from contextlib import suppress
+from typing import IO
+
+from harness.sandbox import bubblewrap
+from harness.sandbox.body import StartError, memory_file, shell_status
+from harness.sandbox.cgroup import CallGroup, RunGroup
+from harness.sandbox.limits import Limits
+from harness.sandbox.processes import Namespace
+from harness.sandbox.storage import Storage, storage_of_sandbox
+from harness.worker.limits import limit_process
+
+
+class Enclosure:
+    """bubblewrap around a command in a process namespace of its own, whose first process takes all others with it."""
+
+    def __init__(
+        self,
+        options: list[str],
+        command: list[str],
+        inherited: tuple[int, ...],
+        limits: Limits,
+        output: int,
+        errors: int,
+        group: CallGroup | None,
+        source: int = subprocess.DEVNULL,
+    ) -> None:
+        """Start all of it in `group`, which it closes, under the limits of a process: it is kept waiting for them."""
+        self.group = group
+        (answer, info), (gate, opening) = os.pipe(), os.pipe()
+        words = [*options, "--info-fd", str(info), "--block-fd", str(gate)]
+        arguments = memory_file(b"".join(word.encode() + b"\0" for word in words))
+        with os.fdopen(answer, "rb") as described, os.fdopen(opening, "wb"):
+            try:
+                entrance = group.entrance if group else []
+                self._process = subprocess.Popen(
+                    [*entrance, bubblewrap.executable(), "--args", str(arguments), "--", *command],
+                    env={}, stdin=source, stdout=output, stderr=errors, cwd="/",
+                    pass_fds=(*inherited, info, gate, arguments), start_new_session=True,  # Ctrl-C is for the harness
+                )  # fmt: skip
+            finally:
+                for descriptor in (info, gate, arguments):
+                    os.close(descriptor)
+            try:
+                pid = self._admit(described, limits)
+            except StartError:
+                self._process.wait()
+                if group:
+                    group.close()
+                raise
+            self.pidfd = os.pidfd_open(pid)
+            self.processes = Namespace(pid)
+
+    def _admit(self, described: IO[bytes], limits: Limits) -> int:
+        """Limit the first process of the sandbox, and return its id; raises `StartError`."""
+        try:
+            pid = int(json.load(described)["child-pid"])
+            limit_process(pid, limits.processes, limits.open_files, limits.file_bytes)
+        except PermissionError as error:
+            self._process.kill()
+            raise StartError("its limits cannot be set") from error
+        except (ValueError, ProcessLookupError) as error:
+            raise StartError from error  # bubblewrap could not make the sandbox, and says why
+        return pid
+
+    def storage(self) -> Storage | None:
+        """What is in the scratch space and the network of the sandbox, once it has its own."""
+        root = self.processes.root()
+        return None if root is None else storage_of_sandbox(root, bubblewrap.SCRATCH)
+
+    def exit_status(self) -> int | None:
+        """Bubblewrap ends as its command does."""
+        return shell_status(self._process.poll())
+
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel says so of its control group."""
+        return self.group is not None and self.group.ran_out_of_memory()
+
+    def kill(self) -> None:
+        """Kill the first process; the kernel kills the rest."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+
+    def is_gone(self) -> bool:
+        """Bubblewrap waits for its command."""
+        return self._process.poll() is not None
+
+    def close(self) -> None:
+        """Close the process' descriptor, the sandbox's files, and the control group."""
+        os.close(self.pidfd)
+        self.processes.close()
+        if self.group:
+            self.group.close()
+
+
+def new_group(groups: RunGroup | None, limits: Limits) -> CallGroup | None:
+    """Make the control group of a call, if there are any in this run; raises `StartError`."""
+    try:
+        return groups.call(limits) if groups else None
+    except OSError as error:
+        raise StartError(f"its control group cannot be made: {error}") from error

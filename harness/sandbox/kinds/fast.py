@@ -1,0 +1,135 @@
+"""bubblewrap's sandbox, with a fork of a process that has imported TensorFlow in it for every call.
+
+The sandbox is the same as for a fresh start: bubblewrap makes it around a placeholder, and the fork joins it before it
+gives up every privilege. Nothing is shared between calls but what the imports left in memory.
+"""
+
+import os
+from collections.abc import Iterable
+
+from harness.errors import UserError
+from harness.sandbox import bubblewrap
+from harness.sandbox.body import Body, StartError, memory_file
+from harness.sandbox.job import Job
+from harness.sandbox.kinds.fresh import Fresh
+from harness.sandbox.kinds.kind import Warn
+from harness.sandbox.limits import Limits
+from harness.sandbox.placeholder import Placeholder
+from harness.sandbox.processes import Processes
+from harness.sandbox.seccomp import filter_program
+from harness.sandbox.selftest import require_value
+from harness.sandbox.storage import Storage
+from harness.sandbox.zygote import Report, Zygote, Zygotes
+
+
+class Fast(Fresh):
+    """The same sandbox, sooner; where forks do not work, it may go on with fresh starts."""
+
+    name = "fast"
+    summary = "a fork of a process that has imported TensorFlow, in a new sandbox"
+
+    def __init__(self, instead: Warn | None = None) -> None:
+        """`instead` is told why calls start afresh where forks do not work; without it that is an error."""
+        super().__init__()
+        self._instead = instead
+        self._zygotes = Zygotes()
+
+    @property
+    def recorded(self) -> str:
+        """The kind of sandbox, and how it was started, on which no value depends."""
+        return f"{self.isolation}/fast" if self._zygotes else super().recorded
+
+    def prepare(self, trials: Iterable[Job]) -> None:
+        """Start a zygote for each, and have it make the call; raises `UserError` where that does not work."""
+        trials = list(trials)
+        super().prepare(trials)
+        try:
+            self._zygotes.start(trials)
+            for job in trials:
+                require_value(self.start, job)
+        except StartError as error:
+            self._zygotes.close()
+            reason = f"fast starts do not work here: {error}"
+            if self._instead is None:
+                raise UserError(reason, remedy="use --sandbox fresh") from error
+            self._instead(f"{reason}; every call starts a new interpreter")
+
+    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> Body:
+        """Fork a worker into a new sandbox, or start one there if there is nothing to fork; raises `StartError`."""
+        zygote = self._zygotes.get(job.keras)
+        if zygote is None:
+            return super().start(job, limits, slot, control, sink)
+        placeholder = Placeholder(job, limits, slot, sink, self.groups)
+        return _fork(zygote, placeholder, job, slot, control, sink)
+
+    def close(self) -> None:
+        """End the zygotes, too."""
+        self._zygotes.close()
+        super().close()
+
+
+def _fork(zygote: Zygote, placeholder: Placeholder, job: Job, slot: int, control: int, sink: int) -> "ForkedBody":
+    """Have the zygote fork a worker into the sandbox of the placeholder, which ends if that fails."""
+    entrances = [placeholder.group.open_entrance()] if placeholder.group else []
+    program = memory_file(filter_program(job.gpu is not None))
+    source, report = os.pipe()
+    order = {
+        "uid": bubblewrap.worker_uid(slot),
+        "environment": job.environment(home=bubblewrap.HOME),
+        "home": bubblewrap.HOME,
+        "directories": bubblewrap.JOB_DIRECTORIES[1:],
+        "places": None,
+        "other_processes": 0,
+    }
+    try:
+        try:
+            zygote.order(order, [control, sink, program, report, placeholder.pidfd, *entrances])
+        finally:
+            for descriptor in (program, report, *entrances):
+                os.close(descriptor)
+        return ForkedBody(placeholder, source)
+    except StartError:
+        os.close(source)
+        placeholder.kill()
+        placeholder.close()
+        raise
+
+
+class ForkedBody:
+    """A worker that a zygote forked into the sandbox of a placeholder."""
+
+    def __init__(self, placeholder: Placeholder, report: int) -> None:
+        """Wait for the worker's process id; raises `StartError`."""
+        self._placeholder, self._descriptor = placeholder, report
+        self._report = Report(report)
+
+    @property
+    def processes(self) -> Processes:
+        """Those of the placeholder's namespace, where the worker is as well."""
+        return self._placeholder.processes
+
+    def storage(self) -> Storage | None:
+        """What the placeholder's namespaces hold."""
+        return self._placeholder.storage()
+
+    def exit_status(self) -> int | None:
+        """What the worker's parent, outside the sandbox, says of its end."""
+        return self._report.exit_status
+
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel says so of the control group, which is the placeholder's and the worker's."""
+        return self._placeholder.ran_out_of_memory()
+
+    def kill(self) -> None:
+        """Kill the placeholder; the kernel kills everything in its namespace."""
+        self._placeholder.kill()
+
+    def is_gone(self) -> bool:
+        """Whether the placeholder and the worker's parent have ended."""
+        self._report.read()
+        return self._report.ended and self._placeholder.is_gone()
+
+    def close(self) -> None:
+        """Close the report and the placeholder's descriptor."""
+        os.close(self._descriptor)
+        self._placeholder.close()

@@ -1,0 +1,118 @@
+"""bubblewrap's sandbox, with a new interpreter in it for every call."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+
+from harness.errors import UserError
+from harness.sandbox import bubblewrap
+from harness.sandbox.body import Body, memory_file
+from harness.sandbox.cgroup import NoCgroupError, RunGroup
+from harness.sandbox.enclosure import Enclosure, new_group
+from harness.sandbox.job import Job
+from harness.sandbox.kinds.kind import Kind
+from harness.sandbox.limits import Limits
+from harness.sandbox.seccomp import filter_program
+
+#: What lets bubblewrap work in a container.
+IN_A_CONTAINER = (
+    "run the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined "
+    "--security-opt systempaths=unconfined, and as an ordinary user (--user)"
+)
+
+#: What mends each way in which bubblewrap fails, by a part of what it prints.
+REMEDIES = (
+    (
+        "setting up uid map: Permission denied",
+        "allow it in AppArmor: apt-get install apparmor-profiles, copy "
+        "/usr/share/apparmor/extra-profiles/bwrap-userns-restrict to /etc/apparmor.d, load it with apparmor_parser -r "
+        "(on a CI runner: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0)",
+    ),
+    (
+        "Failed RTM_NEWADDR",
+        "on Ubuntu allow it in AppArmor (on a CI runner: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0); "
+        f"in a container, {IN_A_CONTAINER}",
+    ),
+    (
+        "No permissions to create",
+        f"allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1; or, in a container, {IN_A_CONTAINER}",
+    ),
+    ("Can't mount proc", IN_A_CONTAINER),
+    ("Can't set hostname", IN_A_CONTAINER),
+    ("Unknown option", "install bubblewrap 0.8 or newer"),
+)
+
+
+class Fresh(Kind):
+    """Namespaces, a read-only view of few files, a system-call filter; where it can be had, a control group."""
+
+    name = "fresh"
+    summary = "a new process in a new sandbox"
+    isolation = "bubblewrap"
+
+    def __init__(self) -> None:
+        self.groups: RunGroup | None = None  #: by which the kernel keeps the memory limit
+
+    @property
+    def recorded(self) -> str:
+        """The kind of sandbox, and how it was started, on which no value depends."""
+        return f"{self.isolation}/fresh"
+
+    def problem(self) -> UserError | None:
+        """Make an empty sandbox with every namespace, mount and filter that calls get."""
+        try:
+            if os.geteuid() == 0 and shutil.which("setpriv") is None:
+                remedy = "install util-linux, e.g. apt-get install util-linux"
+                return UserError("setpriv is not installed", remedy=remedy)
+            program = bubblewrap.executable()
+            options, wrapper = bubblewrap.trial()
+            seccomp = memory_file(filter_program(gpu=False))
+        except UserError as error:
+            return error
+        command = [program, *options, "--seccomp", str(seccomp), "--", *wrapper, "/bin/true"]
+        try:
+            done = subprocess.run(command, env={}, capture_output=True, text=True, timeout=30, pass_fds=(seccomp,))
+        except subprocess.TimeoutExpired:
+            return UserError("the sandbox does not work here: bubblewrap did not end within 30 s")
+        finally:
+            os.close(seccomp)
+        if done.returncode == 0:
+            return None
+        reason = " ".join(done.stderr.split())[-300:] or f"exit status {done.returncode}"
+        remedy = next((remedy for sign, remedy in REMEDIES if sign in reason), "see docs/sandbox.md")
+        return UserError(f"the sandbox does not work here: {reason}", remedy=remedy)
+
+    def prepare(self, trials: Iterable[Job]) -> None:
+        """Make a control group for the run; without one the memory watch keeps the limit alone."""
+        if self.groups is None:
+            with suppress(NoCgroupError):
+                self.groups = RunGroup()
+
+    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> Body:
+        """Start a new interpreter in a new sandbox; raises `StartError`."""
+        seccomp = memory_file(filter_program(job.gpu is not None))
+        try:
+            options, prefix = bubblewrap.sandbox(job, limits, slot)
+            command = [*prefix, *bubblewrap.worker(control)]
+            filtered, inherited = [*options, "--seccomp", str(seccomp)], (control, seccomp)
+            group = new_group(self.groups, limits)
+            return Enclosure(filtered, command, inherited, limits, output=sink, errors=sink, group=group)
+        finally:
+            os.close(seccomp)
+
+    def close(self) -> None:
+        """Remove the control group."""
+        if self.groups is not None:
+            self.groups.close()
+            self.groups = None
+
+    def shown(self) -> frozenset[Path]:
+        """The system and the Python environment."""
+        options, _ = bubblewrap.trial()
+        binds = ("--ro-bind", "--bind", "--dev-bind")
+        sources = [Path(source) for word, source in pairwise(options) if word.startswith(binds)]
+        return frozenset(path.resolve() for path in sources if path.exists())

@@ -1,0 +1,169 @@
+"""The sandbox where user namespaces are refused: Landlock rules, a system-call filter and a supervisor per call.
+
+Every call is a fork of a zygote. Its parent, the supervisor, is the ancestor of all that the worker starts, and
+ends all of it when it is told to, or when the harness is gone (`harness.worker.supervisor`).
+"""
+
+import os
+import secrets
+import socket
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import landlockpy
+import psutil
+
+from harness.cache import cache_directory
+from harness.errors import UserError
+from harness.sandbox import bubblewrap
+from harness.sandbox.body import StartError, memory_file
+from harness.sandbox.devices import SHARED_NODES
+from harness.sandbox.job import Job
+from harness.sandbox.kinds.kind import Kind
+from harness.sandbox.limits import Limits
+from harness.sandbox.seccomp import filter_program
+from harness.sandbox.selftest import require_value
+from harness.sandbox.supervised import SupervisedBody
+from harness.sandbox.zygote import Zygotes
+from harness.worker.scratch import remove
+
+#: The first version of Landlock that keeps signals inside, by which a call is held together (Linux 6.12).
+NEEDED = 6
+
+#: Parts of the system that a worker may read and run; those that are there.
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives")
+DEVICES = ("/dev/null",)
+SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
+
+#: What bubblewrap's sandbox promises and this one does not.
+MISSING = (
+    "workers of an ordinary user are that user: nothing but Landlock and the filter is before your files and processes",
+    "process numbers are the machine's: a call can count what is started before it and beside it",
+    "the machine's name is not hidden, nor is the path of your cache",
+    "whether a file exists, its size and its times can be asked of any path that a call guesses; its content cannot",
+    "reading a file that calls share may leave an access time, which a later call can see",
+    "scratch space is on your disk; its size and number of files are watched, not bounded",
+    "the memory limit is kept by the watch alone, also where the kernel could keep it",
+    "processes of an ordinary user are counted together: a call that starts too many can keep others from starting any",
+    "there are no sockets, no /dev/shm, and so no locks of multiprocessing: a measure that needs them is refused",
+)
+
+
+class Landlock(Kind):
+    """Landlock rules and a system-call filter."""
+
+    name = "landlock"
+    summary = "a sandbox that promises less, where user namespaces are refused"
+    isolation = "landlock"
+    missing = MISSING
+
+    def __init__(self) -> None:
+        self._zygotes = Zygotes()
+
+    def problem(self) -> UserError | None:
+        """Ask the kernel; a call of known value is tried in `prepare`."""
+        try:
+            filter_program(gpu=False, namespaces=False)
+            version = landlockpy.abi_version()
+        except UserError as error:
+            return error
+        except OSError:  # refused by a container's own filter
+            version = 0
+        if version < NEEDED:
+            found = f"version {version}" if version else "none"
+            remedy = "boot Linux 6.12 or newer with landlock among its security modules (lsm=)"
+            return UserError("Landlock", expected=f"version {NEEDED} or newer", found=found, remedy=remedy)
+        return _unreachable() if os.geteuid() == 0 else None
+
+    def prepare(self, trials: Iterable[Job]) -> None:
+        """Start a zygote for each, and have it make the call; raises `UserError` where that does not work."""
+        trials = list(trials)
+        try:
+            self._zygotes.start(trials)
+            for job in trials:
+                require_value(self.start, job)
+        except StartError as error:
+            raise UserError(f"the sandbox does not work here: {error}", remedy="see docs/sandbox.md") from error
+
+    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> SupervisedBody:
+        """Fork a worker that confines itself; raises `StartError`."""
+        zygote = self._zygotes.get(job.keras)
+        assert zygote is not None, "prepared for other versions of Keras"
+        uid = bubblewrap.worker_uid(slot)
+        scratch = make_scratch(job.worker.parent, uid)
+        program = memory_file(filter_program(job.gpu is not None, namespaces=False))
+        ours, theirs = socket.socketpair()
+        order = {
+            "uid": uid,
+            "environment": job.environment(home=str(scratch)),
+            "home": str(scratch),
+            "trusted": str(job.worker),
+            "directories": [str(directory) for directory in job.directories[1:]],
+            "places": places(job, scratch),
+            "other_processes": 0 if uid is not None else user_threads(),
+        }
+        try:
+            try:
+                zygote.order(order, [control, sink, program, theirs.fileno()])
+            finally:
+                theirs.close()
+                os.close(program)
+            return SupervisedBody(ours, scratch, limits)
+        except StartError:
+            ours.close()
+            remove(str(scratch))
+            raise
+
+    def close(self) -> None:
+        """End the zygotes."""
+        self._zygotes.close()
+
+    def shown(self) -> frozenset[Path]:
+        """The system and the Python environment."""
+        paths = [*map(Path, (*SYSTEM, *SETTINGS)), *bubblewrap.interpreter()]
+        return frozenset(path.resolve() for path in paths if path.exists())
+
+
+def make_scratch(staging: Path, uid: int | None) -> Path:
+    """Make a directory that is the worker's own; where it is another user, it must get there."""
+    scratch = staging / secrets.token_hex(8)
+    scratch.mkdir(mode=0o700)
+    if uid is not None:
+        staging.chmod(0o711)
+        os.chown(scratch, uid, uid)
+    return scratch
+
+
+def places(job: Job, scratch: Path) -> dict[str, list[str]]:
+    """What a worker may reach, by the rights that it has there (`harness.worker.landlock.RIGHTS`)."""
+    nodes = [] if job.gpu is None else [f"/dev/nvidia{job.gpu.minor}", *SHARED_NODES]
+    described = [] if job.gpu is None else ["/sys", "/proc/driver/nvidia", "/proc/devices"]
+    kinds = {
+        "run": [*SYSTEM, *map(str, bubblewrap.interpreter())],
+        "read": [*SETTINGS, *SOURCES, *map(str, job.directories), *described],
+        "devices": [*DEVICES, *nodes],
+        "scratch": [str(scratch)],
+    }
+    return {kind: [path for path in paths if Path(path).exists()] for kind, paths in kinds.items()}
+
+
+def user_threads() -> int:
+    """Processes and threads that this user has now, over the whole machine: the kernel counts them together."""
+    user, threads = os.getuid(), 0
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.uids().real == user:
+                threads += process.num_threads()
+    return threads
+
+
+def _unreachable() -> UserError | None:
+    """What the users that workers of root become cannot reach."""
+    for path in sorted({*bubblewrap.interpreter(), cache_directory("staged")}):
+        for place in (path, *path.parents):
+            if not place.stat().st_mode & 0o001:
+                remedy = "run as an ordinary user, or have the Python environment and PGDL_CACHE where others may enter"
+                return UserError("workers of root are other users, who may not enter it", file=place, remedy=remedy)
+    return None

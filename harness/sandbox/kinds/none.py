@@ -1,0 +1,73 @@
+"""No sandbox at all."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+
+from harness.sandbox.body import shell_status
+from harness.sandbox.job import BOOTSTRAP, Job
+from harness.sandbox.kinds.kind import Kind
+from harness.sandbox.limits import Limits
+from harness.sandbox.processes import Processes, Tree
+from harness.sandbox.storage import Storage
+
+
+class Plain(Kind):
+    """Workers that are processes like any other of the user's: for one's own code only."""
+
+    name = "none"
+    summary = "no sandbox"
+    is_sandbox = False
+    isolation = "none"
+
+    def problem(self) -> None:
+        """It works everywhere."""
+
+    def prepare(self, trials: Iterable[Job]) -> None:
+        """There is nothing to try."""
+
+    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "PlainBody":
+        """Start a new interpreter."""
+        return PlainBody(job, control, sink)
+
+    def close(self) -> None:
+        """Nothing was started."""
+
+
+class PlainBody:
+    """A worker without a sandbox, in a process group of its own: for one's own code only."""
+
+    def __init__(self, job: Job, control: int, sink: int) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, str(control), *map(str, job.directories)],
+            env=job.environment(home=str(job.worker.parent)),
+            stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, pass_fds=(control,), start_new_session=True,
+        )  # fmt: skip
+        self.processes: Processes = Tree(self._process.pid)
+
+    def storage(self) -> Storage:
+        """Not looked at: its files are the user's own."""
+        return Storage()
+
+    def exit_status(self) -> int | None:
+        """How the worker ended."""
+        return shell_status(self._process.poll())
+
+    def ran_out_of_memory(self) -> bool:
+        """There is no such limit."""
+        return False
+
+    def kill(self) -> None:
+        """Kill the worker and what it started in its own process group."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def is_gone(self) -> bool:
+        """Whether the worker has ended."""
+        return self._process.poll() is not None
+
+    def close(self) -> None:
+        """Nothing is held."""

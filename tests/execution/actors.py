@@ -1,0 +1,149 @@
+"""A kind of sandbox for tests: workers are threads that play what a submission's file says, in milliseconds."""
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from harness.sandbox import Job, Kind, Limits
+from harness.sandbox.body import StartError
+from harness.sandbox.processes import Processes, Tree
+from harness.sandbox.storage import Storage
+from harness.worker.channel import Channel
+
+
+class Actors(Kind):
+    """Starts actors, and counts them."""
+
+    name = "actors"
+    summary = "a thread that plays a part"
+    is_sandbox = False
+    isolation = "bubblewrap"
+
+    def __init__(self) -> None:
+        self.prepared: list[int] = []  #: versions of Keras
+        self.started: list[Actor] = []
+        self.closed = False
+        self._changing = threading.Lock()
+        self._playing = self.most_at_once = 0
+
+    def problem(self) -> None:
+        """There are threads everywhere."""
+
+    def prepare(self, trials: Iterable[Job]) -> None:
+        self.prepared += [job.keras for job in trials]
+
+    def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "Actor":
+        if "does not start" in parts(job).values():
+            raise StartError("no stage")
+        actor = Actor(self, job, control, sink)
+        self.started.append(actor)
+        return actor
+
+    def versions(self, keras: int) -> str:
+        return f"keras {keras}"
+
+    def close(self) -> None:
+        self.closed = True
+
+    def playing(self, change: int) -> None:
+        """An actor begins (1) to play a measure, or is done (-1)."""
+        with self._changing:
+            self._playing += change
+            self.most_at_once = max(self.most_at_once, self._playing)
+
+
+class Actor:
+    """A worker whose whole conversation with the harness is a part that it plays."""
+
+    def __init__(self, kind: Actors, job: Job, control: int, sink: int) -> None:
+        self.job, self.played = job, list[str]()
+        self.processes: Processes = Tree()
+        self._kind, self._status = kind, None
+        self._killed = threading.Event()
+        self._control, self._sink = socket.socket(fileno=os.dup(control)), os.dup(sink)
+        self._thread = threading.Thread(target=self._live)
+        self._thread.start()
+
+    def storage(self) -> Storage:
+        return Storage()
+
+    def exit_status(self) -> int | None:
+        return self._status
+
+    def ran_out_of_memory(self) -> bool:
+        return False
+
+    def kill(self) -> None:
+        self._killed.set()
+        with suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)
+
+    def is_gone(self) -> bool:
+        return not self._thread.is_alive()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _live(self) -> None:
+        with suppress(OSError, EOFError, SystemExit):
+            self._talk(Channel(self._control.fileno(), self._control.fileno()))
+        self._control.close()
+        os.close(self._sink)
+
+    def _talk(self, channel: Channel) -> None:
+        channel.send(event="ready", environment={"stage": "here"})
+        while True:
+            order = channel.receive()
+            part = parts(self.job)[order["module"]]
+            if part == "fails to load":
+                channel.send(event="failed", message="no such model")
+                channel.receive()
+            channel.send(event="loaded")
+            channel.receive()
+            self.played.append(part)
+            self._kind.playing(1)
+            try:
+                self._play(part, channel)
+            finally:
+                self._kind.playing(-1)
+
+    def _play(self, part: str, channel: Channel) -> None:
+        verb, _, rest = part.partition(" ")
+        getattr(self, f"_{verb}")(rest, channel)
+
+    def _returns(self, value: str, channel: Channel) -> None:
+        time.sleep(0.01)
+        channel.send(event="result", status="OK", value=float(value).hex())
+
+    def _raises(self, message: str, channel: Channel) -> None:
+        os.write(self._sink, b"Traceback\n")
+        channel.send(event="result", status="EXCEPTION", message=message)
+
+    def _claims(self, status: str, channel: Channel) -> None:
+        channel.send(event="result", status=status)
+
+    def _says(self, text: str, channel: Channel) -> None:
+        self._control.sendall(text.encode() + b"\n")
+        self._killed.wait()
+
+    def _prints(self, mebibytes: str, channel: Channel) -> None:
+        for _ in range(int(mebibytes)):
+            os.write(self._sink, b"x" * 2**20)
+        self._killed.wait()
+
+    def _exits(self, status: str, channel: Channel) -> None:
+        self._status: Any = int(status)
+        raise SystemExit
+
+    def _waits(self, _: str, channel: Channel) -> None:
+        self._killed.wait()
+
+
+def parts(job: Job) -> dict[str, str]:
+    """What is to be played, by module."""
+    return {path.stem: path.read_text() for path in Path(job.submission).glob("*.py")}

@@ -1,0 +1,252 @@
+"""Calls side by side on this machine, without a sandbox and without TensorFlow: workers are threads that play parts."""
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from actors import Actors
+from planned_things import SETTINGS, make_submission, make_task
+
+from harness.cli import options
+from harness.errors import UserError
+from harness.execution import machine
+from harness.execution.budget import TimeBudget
+from harness.execution.executors import EXECUTORS, Done
+from harness.execution.executors.local import Local
+from harness.execution.machine import Cores, Lanes
+from harness.execution.plan import PlannedCall, plan_calls
+from harness.execution.settings import Settings
+from harness.outcome import Outcome
+from harness.sandbox import Limits, Staging
+from harness.submission import Submission
+from harness.task.data import TrainingData
+from harness.task.model import Model
+
+QUICK = replace(SETTINGS, limits=Limits(startup_s=60.0, output_bytes=2**20))
+
+
+@pytest.fixture(autouse=True)
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of models and data is needed; a machine of four cores."""
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
+    for kind in (Model, TrainingData):
+        monkeypatch.setattr(kind, "write_canonical", lambda self, directory: None)
+    monkeypatch.setattr(machine.os, "sched_getaffinity", lambda pid: {0, 1, 2, 3})
+    monkeypatch.setattr(machine, "find_gpus", list)
+
+
+@pytest.fixture
+def kind() -> Actors:
+    return Actors()
+
+
+@pytest.fixture
+def local(kind: Actors) -> Iterator[Local]:
+    with Local(kind, QUICK.limits, workers=2) as executor:
+        yield executor
+
+
+def plan(
+    local: Local, *texts: str, models: int = 1, settings: Settings = QUICK, baselines: bool = False
+) -> list[PlannedCall]:
+    """Calls of submissions that play these parts."""
+    submissions = [make_submission(f"s{number}", text.encode()) for number, text in enumerate(texts)]
+    if baselines:
+        submissions = [replace(submission, is_baseline=True) for submission in submissions]
+    return plan_calls(submissions, [make_task(models)], settings, local)
+
+
+def outcomes(done: Sequence[Done]) -> dict[str, Outcome]:
+    return {one.planned.submission.name: one.result.outcome for one in done}
+
+
+def test_every_call_comes_back_once_with_its_value_and_where_it_was_made(local: Local) -> None:
+    calls = plan(local, "returns 1.5", "returns -2", models=5)
+    done = list(local.run(calls))
+    assert sorted(one.planned.key for one in done) == sorted(call.key for call in calls)
+    assert {one.planned.submission.name: one.result.value for one in done} == {"s0": 1.5, "s1": -2.0}
+    assert {one.sandbox for one in done} == {"bubblewrap"}
+    assert {one.machine["threads"] for one in done} == {"1"}
+    assert done[0].result.environment == {"stage": "here"}
+
+
+def test_no_more_calls_are_under_the_clock_than_there_are_workers(local: Local, kind: Actors) -> None:
+    list(local.run(plan(local, "returns 1", models=12)))
+    assert kind.most_at_once == 2
+    assert len(kind.started) == 12
+
+
+@pytest.mark.parametrize(
+    ("part", "outcome", "message"),
+    [
+        ("raises ValueError: no", Outcome.EXCEPTION, "ValueError: no"),
+        ("claims TIMEOUT", Outcome.PROTOCOL, "a result whose status is none that a worker may claim"),
+        ("claims INFRA_ERROR", Outcome.PROTOCOL, "a result whose status is none that a worker may claim"),
+        ("claims OK", Outcome.PROTOCOL, "a result that is not a finite number"),
+        ("returns inf", Outcome.PROTOCOL, "a result that is not a finite number"),
+        ("says nonsense", Outcome.PROTOCOL, "a frame that is not JSON"),
+        ("says [1, 2]", Outcome.PROTOCOL, "a frame that is not a JSON object"),
+        ('says {"event": "ready"}', Outcome.PROTOCOL, "expected a frame 'result'"),
+        (f"says {'x' * 5000}", Outcome.PROTOCOL, "a frame of over 4096 bytes"),
+        ("prints 3", Outcome.OUTPUT, "printed too much (limit 1 MiB, used "),
+        ("exits 3", Outcome.CRASH, "exited with status 3 without a result"),
+        ("exits 139", Outcome.CRASH, "was ended by signal 11"),
+        ("waits", Outcome.TIMEOUT, "exceeded the time limit of 0.3 s (used "),
+        ("fails to load", Outcome.INFRA_ERROR, "the model or data could not be loaded: no such model"),
+        ("does not start", Outcome.INFRA_ERROR, "the sandbox did not start: no stage"),
+    ],
+)
+def test_whatever_a_worker_does_has_an_outcome(local: Local, part: str, outcome: Outcome, message: str) -> None:
+    limit = 0.3 if part == "waits" else 300.0
+    (done,) = local.run(plan(local, part, settings=replace(QUICK, time_limit_s=limit)))
+    assert (done.result.outcome, done.result.value) == (outcome, None)
+    assert done.result.message.startswith(message)
+
+
+def test_baselines_on_one_model_share_a_worker(local: Local, kind: Actors) -> None:
+    done = list(local.run(plan(local, "returns 1", "raises E: x", "returns 3", models=2, baselines=True)))
+    assert len(kind.started) == 2
+    assert {actor.job.submission for actor in kind.started} == {kind.started[0].job.submission}
+    assert all(actor.played == ["returns 1", "raises E: x", "returns 3"] for actor in kind.started)
+    assert outcomes(done) == {"s0": Outcome.OK, "s1": Outcome.EXCEPTION, "s2": Outcome.OK}
+
+
+def test_after_a_baseline_that_came_to_harm_the_others_go_on_in_another_worker(local: Local, kind: Actors) -> None:
+    done = list(local.run(plan(local, "returns 1", "exits 3", "returns 3", baselines=True)))
+    assert [actor.played for actor in kind.started] == [["returns 1", "exits 3"], ["returns 3"]]
+    assert outcomes(done) == {"s0": Outcome.OK, "s1": Outcome.CRASH, "s2": Outcome.OK}
+
+
+def test_where_a_worker_does_not_start_every_call_of_a_batch_says_so(local: Local) -> None:
+    done = list(local.run(plan(local, "does not start", "returns 1", baselines=True)))
+    assert outcomes(done)["s0"] is Outcome.INFRA_ERROR
+    assert len(done) == 2
+
+
+def test_submissions_never_share_a_worker(local: Local, kind: Actors) -> None:
+    list(local.run(plan(local, "returns 1", "returns 2", models=2)))
+    assert [len(actor.played) for actor in kind.started] == [1, 1, 1, 1]
+
+
+def test_an_invalid_submission_needs_no_worker(local: Local, kind: Actors) -> None:
+    submission: Submission = replace(make_submission(), problem="no complexity.py")
+    (done,) = local.run(plan_calls([submission], [make_task(1)], QUICK, local))
+    assert (done.result.outcome, done.result.message) == (Outcome.INVALID_SUBMISSION, "no complexity.py")
+    assert kind.started == []
+
+
+def test_calls_whose_budget_is_used_up_are_not_started(local: Local, kind: Actors) -> None:
+    settings = replace(QUICK, time_limit_s=0.05, time_budget=TimeBudget.AVERAGE)
+    calls = plan(local, "waits", models=12, settings=settings)
+    done = list(local.run(calls))
+    assert {one.result.outcome for one in done} == {Outcome.TIMEOUT}
+    messages = [one.result.message for one in done]
+    assert any(message.startswith("not started: earlier calls used up the task's time budget") for message in messages)
+    assert len(kind.started) < 12
+
+
+def test_a_budget_that_earlier_runs_used_up_starts_nothing(local: Local, kind: Actors) -> None:
+    calls = plan(local, "returns 1", models=2, settings=replace(QUICK, time_budget=TimeBudget.AVERAGE))
+    calls[0].budget.spend(600.0)
+    assert {one.result.outcome for one in local.run(calls)} == {Outcome.TIMEOUT}
+    assert kind.started == []
+
+
+def test_closing_the_iterator_ends_what_runs(local: Local, kind: Actors) -> None:
+    calls = [*plan(local, "returns 1"), *plan(local, "waits")]
+    with closing(local.run(calls)) as done:
+        next(done)
+    assert all(actor.is_gone() for actor in kind.started)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("sandbox-")]
+
+
+def test_an_error_of_the_harness_reaches_whoever_waits(local: Local, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: Model, directory: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Model, "write_canonical", fail)
+    with pytest.raises(UserError, match="cannot be staged: No space left on device"):
+        list(local.run(plan(local, "returns 1")))
+
+
+def test_what_is_prepared_is_prepared_once(kind: Actors) -> None:
+    with Local(kind, QUICK.limits, workers=1) as local:
+        for _ in range(2):
+            list(local.run(plan(local, "returns 1")))
+        assert kind.prepared == [3]
+        list(local.run(plan(local, "returns 1", settings=replace(QUICK, keras=2))))
+        assert kind.prepared == [3, 2]
+        assert not kind.closed
+    assert kind.closed
+
+
+def test_staged_copies_outlive_a_plan(local: Local, kind: Actors) -> None:
+    for _ in range(2):
+        list(local.run(plan(local, "returns 1")))
+    first, second = kind.started
+    assert first.job.directories == second.job.directories
+    assert all(directory.is_dir() for directory in first.job.directories)
+
+
+def test_cores_are_waited_for() -> None:
+    cores, order = Cores(3), list[str]()
+
+    def work() -> None:
+        with cores.take(2):
+            order.append("work")
+
+    with cores.take(2):
+        thread = threading.Thread(target=work)
+        thread.start()
+        with cores.take(1):
+            order.append("fits beside")
+        time.sleep(0.01)
+        order.append("done")
+    thread.join()
+    assert order == ["fits beside", "done", "work"]
+
+
+@pytest.mark.parametrize(
+    ("workers", "threads", "cores", "sandboxes"),
+    [(1, 1, 1, 1), (1, 1, 2, 2), (2, 1, 2, 2), (2, 1, 3, 3), (2, 2, 8, 4), (4, 1, 2, 4)],
+)
+def test_sandboxes_are_started_ahead_only_on_spare_cores(
+    workers: int, threads: int, cores: int, sandboxes: int
+) -> None:
+    assert Lanes(workers, threads, cores, ()).sandboxes == sandboxes
+
+
+def write_mebibyte(directory: Path) -> None:
+    (directory / "weights").write_bytes(b"x" * 2**20)
+
+
+def test_copies_that_nobody_uses_go_when_there_are_too_many_bytes() -> None:
+    with Staging(kept_bytes=2**20) as staging:
+        with staging.hold("a", write_mebibyte) as a, staging.hold("b", write_mebibyte) as b:
+            assert a.is_dir()
+            assert b.is_dir()
+        assert [path.is_dir() for path in (a, b)].count(True) == 1
+        with staging.hold("b", write_mebibyte), staging.hold("c", write_mebibyte) as c:
+            pass
+        assert c.is_dir() or b.is_dir()
+
+
+def test_a_copy_that_is_used_stays_however_many_there_are() -> None:
+    with Staging(kept_bytes=0) as staging:
+        with staging.hold("a", write_mebibyte) as first:
+            for key in "bcd":
+                with staging.hold(key, write_mebibyte) as other:
+                    pass
+                assert not other.exists()
+            with staging.hold("a", write_mebibyte) as again:
+                assert again == first
+            assert first.is_dir()
+        assert not first.exists()
+
+
+def test_executors_are_found_by_the_names_of_their_files() -> None:
+    assert sorted(EXECUTORS) == options.EXECUTORS
