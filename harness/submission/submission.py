@@ -8,11 +8,11 @@ from pathlib import Path
 
 import baselines
 from harness.errors import UserError
+from harness.hints import did_you_mean
 from harness.inspector.keys import KEYS
 from harness.submission.inspect import NotASubmissionError, inspect, is_there
 from harness.submission.metadata import Metadata
 from harness.submission.name import ALLOWED, MAX_NAME, clean, is_name, is_specification, taken
-from harness.task.files import did_you_mean
 
 #: The source of the library's measures.
 LIBRARY = "library"
