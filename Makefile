@@ -35,7 +35,7 @@ pictures: demo-full ## Draw the pictures of README and docs/ anew (half an hour)
 	cp $(DEMO)/comparison.svg docs/comparison.svg
 
 test: lint sandbox ## Set everything up and pass all checks
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --durations=20 --durations-min=5
 
 lint: setup ## Check style, format and types
 	$(BIN)/ruff check

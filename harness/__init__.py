@@ -1,3 +1,3 @@
-"""Runs complexity measures, sandboxed and time-limited, on trained Keras models, and keeps records."""
+"""Runs complexity measures on trained Keras models, sandboxed and time-limited, and records the results."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Where the harness keeps what it can compute again: decoded data, architectures, staged copies."""
+"""The cache directory, for files that can be recomputed: decoded data, architectures, staged copies."""
 
 import os
 from pathlib import Path
@@ -7,10 +7,10 @@ from harness.errors import UserError
 
 
 def cache_directory(name: str) -> Path:
-    """Return the cache's subdirectory `name`, created if need be.
+    """Return the cache's subdirectory `name`, created if necessary.
 
-    `PGDL_CACHE` names the cache; without it, it is `pgdl-harness` under the user's cache directory.
-    Raises `UserError` where it cannot be written.
+    `PGDL_CACHE` is the path of the cache, by default `pgdl-harness` in the user's cache directory.
+    Raises `UserError` if the directory cannot be created.
     """
     base = os.environ.get("PGDL_CACHE")
     if base is None:

@@ -1,13 +1,13 @@
-"""The error that a user can mend: printed as one line without a traceback, exit code 2."""
+"""Errors that the user can fix: printed as one line without a traceback, exit code 2."""
 
 from pathlib import Path
 
 
 class UserError(Exception):
-    """Something that the user can mend.
+    """An error that the user can fix.
 
-    The message is one line: ``FILE: WHAT: expected EXPECTED, found FOUND; REMEDY``, where the parts
-    that do not apply are left out. Anything that is not a `UserError` is a bug and keeps its traceback.
+    The message is one line, ``FILE: WHAT: expected EXPECTED, found FOUND; REMEDY``, without the parts that do not
+    apply. Any other exception is a bug and keeps its traceback.
     """
 
     def __init__(

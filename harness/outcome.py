@@ -1,32 +1,32 @@
-"""What becomes of a call."""
+"""The outcome and the result of a call."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """The closed set of things that can become of a call; exactly one per record."""
+    """The closed set of outcomes of a call; exactly one per record."""
 
-    OK = "OK"  #: a finite real number came back
-    TIMEOUT = "TIMEOUT"  #: the wall clock passed the limit
-    MEMORY = "MEMORY"  #: memory passed the limit
-    OUTPUT = "OUTPUT"  #: more was printed, or written to scratch space, than allowed
+    OK = "OK"  #: the measure returned a finite real number
+    TIMEOUT = "TIMEOUT"  #: the wall-clock time exceeded the limit
+    MEMORY = "MEMORY"  #: memory or the number of sockets exceeded the limit
+    OUTPUT = "OUTPUT"  #: output or scratch space exceeded the limit
     CRASH = "CRASH"  #: the process ended without a result (signal, exit)
     EXCEPTION = "EXCEPTION"  #: the submission raised
     BAD_VALUE = "BAD_VALUE"  #: not a finite real scalar
-    FORBIDDEN = "FORBIDDEN"  #: the sandbox refused something and the submission let the error escape
-    PROTOCOL = "PROTOCOL"  #: the control channel carried something malformed
+    FORBIDDEN = "FORBIDDEN"  #: the sandbox denied an operation and the submission did not catch the error
+    PROTOCOL = "PROTOCOL"  #: the control channel carried a malformed frame
     INVALID_SUBMISSION = "INVALID_SUBMISSION"  #: no complexity.py, no function in it, links, too large
-    INFRA_ERROR = "INFRA_ERROR"  #: the harness' own fault: nothing is said about the submission
+    INFRA_ERROR = "INFRA_ERROR"  #: a fault of the harness or the machine, which says nothing about the submission
 
 
 @dataclass(frozen=True)
 class CallResult:
-    """What became of one call; times in seconds, as measured by the harness from outside."""
+    """The result of one call; times are in seconds, measured by the harness from outside."""
 
     outcome: Outcome
     value: float | None = None
-    message: str = ""  #: one line: why, with the limit and what was used
+    message: str = ""  #: one line: the reason, with the limit and the usage
     startup_wall_s: float = 0.0
     load_wall_s: float = 0.0
     load_cpu_s: float = 0.0  #: since the start of the process
@@ -34,5 +34,5 @@ class CallResult:
     call_cpu_s: float = 0.0
     peak_memory_bytes: int = 0
     output_tail: str = ""
-    environment: dict[str, str] = field(default_factory=dict)  #: what the worker said of its libraries
-    survived_kill: bool = False  #: something of the sandbox is still there; the machine cannot be trusted
+    environment: dict[str, str] = field(default_factory=dict)  #: library versions reported by the worker
+    survived_kill: bool = False  #: processes of the sandbox are still alive; the machine cannot be trusted

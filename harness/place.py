@@ -1,4 +1,4 @@
-"""Which process is meant by a process id, also after it has ended and the id is another's."""
+"""Identifies a process beyond its ID, which another process may get after its end."""
 
 import functools
 import hashlib
@@ -9,14 +9,14 @@ from pathlib import Path
 
 @functools.cache
 def place() -> str:
-    """Return where process ids mean the same: this machine since it was started, and this process namespace."""
+    """Return an identifier of the scope in which process IDs are valid: this machine, its boot, this PID namespace."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text()
     namespace = Path("/proc/self/ns/pid").readlink()
     return hashlib.sha256(f"{platform.node()}{boot}{namespace}".encode()).hexdigest()[:12]
 
 
 def started(pid: int) -> str:
-    """Return when a process of this place started, in clock ticks; empty text if there is none, or it has ended."""
+    """Return the start time of a process of this scope in clock ticks; empty if it does not exist or has ended."""
     try:
         state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -25,5 +25,5 @@ def started(pid: int) -> str:
 
 
 def own() -> tuple[str, int, str]:
-    """Place, id and start of this process."""
+    """Return scope, process ID and start time of this process."""
     return place(), os.getpid(), started(os.getpid())

@@ -1,16 +1,16 @@
-"""How plots look: text stays text, and the colours of an SVG follow the reader's light or dark mode."""
+"""The style of plots: text stays text, and the colours of an SVG follow the reader's light or dark mode."""
 
 import io
 from typing import Any
 
 from matplotlib.figure import Figure
 
-#: Colours in light mode, as they stand in the files: text and axes, background, dots, what is less important.
+#: Colours in light mode, as written to the files: text and axes, background, dots, secondary elements.
 INK, PAPER, COLOUR, FAINT = "#222222", "#fffffe", "#2f6f9f", "#8a8f98"
 
 _DARK = {INK: "#e4e6ea", PAPER: "#15181d", COLOUR: "#69b1e4", FAINT: "#7d838d"}
 
-#: Text is in the reader's own font; ids do not change from one writing to the next.
+#: Text uses the reader's own font; element IDs are the same every time a figure is written.
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "pgdl",
@@ -30,17 +30,17 @@ STYLE: dict[Any, Any] = {
 
 
 def dark_rules() -> str:
-    """Return the CSS by which the plots below an element change into dark mode; where it is unknown they stay light."""
+    """Return the CSS rules that show plots in dark mode; they stay light where the CSS is not supported."""
     rules = (
-        f'[style*="{what}: {light}"] {{ {what}: {dark} !important }}'
+        f'[style*="{attribute}: {light}"] {{ {attribute}: {dark} !important }}'
         for light, dark in _DARK.items()
-        for what in ("fill", "stroke")
+        for attribute in ("fill", "stroke")
     )
     return "@media (prefers-color-scheme: dark) { " + " ".join(rules) + " }"
 
 
 def svg_element(figure: Figure) -> str:
-    """Return a figure as `<svg>...</svg>` for a page that has `dark_rules` among its styles."""
+    """Return a figure as an `<svg>` element for a page whose styles include `dark_rules`."""
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = stream.getvalue()
@@ -48,7 +48,7 @@ def svg_element(figure: Figure) -> str:
 
 
 def svg_file(figure: Figure) -> str:
-    """Return a figure as an SVG that stands for itself."""
+    """Return a figure as a self-contained SVG file."""
     element = svg_element(figure)
     head_ends = element.index(">") + 1
     return f"{element[:head_ends]}\n <style>{dark_rules()}</style>{element[head_ends:]}"

@@ -1,6 +1,6 @@
-"""Data that comes with the package: a demo task, recipes, example submissions.
+"""Data shipped with the package: a demo task, recipes, example submissions.
 
-It stands at the top of the repository, in task_data/ and submissions/. A wheel carries the part of it that
+In the repository they are the top-level directories task_data/ and submissions/. A wheel contains the part that
 pyproject.toml names; a checkout has all of it.
 """
 
@@ -23,21 +23,21 @@ def submissions() -> Path:
 
 
 def copy_files(source: Path, target: Path) -> None:
-    """Copy what is below a directory, but for what Python compiled there: pip compiles whatever it installs.
+    """Copy all files below a directory except compiled Python, which pip creates when it installs the package.
 
     Raises `OSError` for the first file that cannot be copied.
     """
     for file in sorted(source.rglob("*")):
         name = file.relative_to(source)
         if file.is_file() and "__pycache__" not in name.parts:
-            place = target / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, place)
+            copy = target / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
 
 
 def _find(name: str) -> Path:
     in_wheel, in_checkout = _PACKAGE / "shipped" / name, _PACKAGE.parent / name
-    for place in (in_wheel, in_checkout):
-        if place.is_dir():
-            return place
+    for directory in (in_wheel, in_checkout):
+        if directory.is_dir():
+            return directory
     raise UserError("missing", file=in_wheel, expected="a part of the package", remedy="install pgdl-harness again")

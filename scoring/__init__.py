@@ -12,7 +12,7 @@ from scoring.official import MINIMUM_HYPERPARAMETERS, OfficialScore, official_sc
 from scoring.oracle import noisy_oracle
 from scoring.printed import PrintedScore, Ties, printed_score
 from scoring.ranking import Entry, Ranked, rank
-from scoring.rule import RULE, Failure, SubmissionScore, TaskCalls, score_submission
+from scoring.rule import RULE, Failure, SubmissionScore, TaskCalls, mean_score, score_submission
 from scoring.task_score import TaskScore, score_task
 from scoring.values import Value
 
@@ -35,6 +35,7 @@ __all__ = [
     "Value",
     "granulated_kendall",
     "kendall_tau",
+    "mean_score",
     "noisy_oracle",
     "official_score",
     "pca_gi_mixup",

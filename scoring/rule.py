@@ -1,7 +1,7 @@
 """The competition's rule: from the calls of a submission to its final score."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,10 +84,21 @@ def score_submission(tasks: Mapping[str, TaskCalls]) -> SubmissionScore:
             exceeded_in = task
         results[task] = _score(calls) if exceeded_in is None else _skipped(task, exceeded_in, calls)
     scored = [result for result in results.values() if isinstance(result, TaskScore)]
-    official = [result.official for result in scored if result.official is not None]
-    score = 0.0 if exceeded_in is not None else 100 * float(np.mean(official)) if official else None
+    score = 0.0 if exceeded_in is not None else mean_score(scored)
     complete = bool(results) and len(scored) == len(results)
     return SubmissionScore(score, results, complete, exceeded_in is not None)
+
+
+def mean_score(results: Iterable[TaskScore | str], decimals: int | None = None) -> float | None:
+    """Return 100 times the mean official score of the tasks that have one; None if none has.
+
+    With `decimals` it is rounded, for tasks whose scores are rounded already: their sum is taken on the scale from 0 to
+    100 and then divided, because halfway between two decimals the order of the operations decides.
+    """
+    scores = [result.official for result in results if isinstance(result, TaskScore) and result.official is not None]
+    if not scores:
+        return None
+    return 100 * float(np.mean(scores)) if decimals is None else round(100 * sum(scores) / len(scores), decimals)
 
 
 def _score(calls: TaskCalls) -> TaskScore | str:

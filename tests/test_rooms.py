@@ -93,3 +93,9 @@ def test_what_runs_in_a_process_of_its_own_imports_nothing_of_the_rest_of_the_ha
     for file in files_of(room):
         own = {name for name in imports(file) if name.split(".")[0] in ("harness", "scoring", "baselines")}
         assert all(name.startswith(f"harness.{room}") for name in own), file.name
+
+
+def test_the_checksum_of_records_is_written_once() -> None:
+    """What a file is called and how it is checked stands in the format alone."""
+    knows = [file for file in HARNESS.rglob("*.py") if "0xA282EAD8" in file.read_text()]
+    assert knows == [HARNESS / "format" / "shards.py"]

@@ -14,11 +14,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from harness.corpus import files
-from harness.corpus.files import example as example
-from harness.corpus.files import tensor as tensor
-from harness.corpus.files import write_records as write_records
-from harness.corpus.files import write_shards as write_shards
+from harness.format import weights as weight_files
+from harness.format.architecture import layer_list
+from harness.format.layout import CONFIG, INITIAL_WEIGHTS, INPUTS, REFERENCE, REFERENCES, TEST, TRAIN, WEIGHTS
+from harness.format.reference import reference_entry
+from harness.format.shards import example as example
+from harness.format.shards import tensor as tensor
+from harness.format.shards import write_records as write_records
+from harness.format.shards import write_shards as write_shards
 
 INPUT_SHAPE = (4,)
 N_CLASSES = 3
@@ -53,20 +56,20 @@ def make_task(
         seed: decides weights and data.
     """
     random = np.random.default_rng(seed)
-    task = directory / name if layout == "flat" else directory / "input_data" / name
+    task = directory / name if layout == "flat" else directory / INPUTS / name
     cells = [dict(zip(HYPERPARAMETERS, values, strict=True)) for values in itertools.product(*HYPERPARAMETERS.values())]
     for number, cell in enumerate(cells):
         write_model(task / f"model_{number}", dense_layers(**cell), random, initial_weights)
-    for part, n_samples in (("train", n_train), ("test", n_test)):
+    for part, n_samples in ((TRAIN, n_train), (TEST, n_test)):
         inputs = random.normal(size=(n_samples, *INPUT_SHAPE)).astype(np.float32)
         labels = (np.arange(n_samples) % N_CLASSES).astype(np.int32)
-        write_shards(task / "dataset_1" / part, inputs, labels, n_shards)
-    holder = task if layout == "flat" else directory / "reference_data" / name
+        write_shards(task / part, inputs, labels, n_shards)
+    holder = task if layout == "flat" else directory / REFERENCES / name
     if hidden:
         holder.mkdir(parents=True, exist_ok=True)
         (holder / "metadata").write_text("hidden: true\n")
     if reference:
-        write_json(holder / "model_configs.json", model_configs(cells, gaps))
+        write_json(holder / REFERENCE, model_configs(cells, gaps))
     return task
 
 
@@ -79,13 +82,7 @@ def dense_layers(activation: str, depth: int, width: int) -> list[Layer]:
 def model_configs(cells: Sequence[Mapping[str, Any]], gaps: Sequence[float] = GAPS) -> dict[str, Any]:
     """The content of model_configs.json, ids without `model_`."""
     return {
-        str(number): {
-            "hparams": {
-                name: {"possible_values": values, "current_value": cell[name]}
-                for name, values in HYPERPARAMETERS.items()
-            },
-            "metrics": {"train_acc": 1.0, "test_acc": 1.0 - gap},
-        }
+        str(number): reference_entry(HYPERPARAMETERS, cell, {"train_acc": 1.0, "test_acc": 1.0 - gap})
         for number, (cell, gap) in enumerate(zip(cells, gaps, strict=True))
     }
 
@@ -94,10 +91,10 @@ def write_model(
     directory: Path, layers: Sequence[Layer], random: np.random.Generator, initial_weights: bool = True
 ) -> None:
     """Write config.json and random weights of a chain of Dense layers."""
-    write_json(directory / "config.json", {"model_config": list(layers), "input_shape": list(INPUT_SHAPE)})
-    write_weights(directory / "weights.hdf5", dense_weights(layers, random))
+    write_json(directory / CONFIG, layer_list(layers, INPUT_SHAPE))
+    write_weights(directory / WEIGHTS, dense_weights(layers, random))
     if initial_weights:
-        write_weights(directory / "weights_init.hdf5", dense_weights(layers, random))
+        write_weights(directory / INITIAL_WEIGHTS, dense_weights(layers, random))
 
 
 def dense_weights(layers: Sequence[Layer], random: np.random.Generator) -> Weights:
@@ -113,7 +110,7 @@ def write_weights(path: Path, weights: Weights, names: Sequence[str] = ()) -> No
     """Write an HDF5 file in the layout of Keras 2; `names` of layers default to dense, dense_1, ..."""
     names = names or [f"dense_{i}" if i else "dense" for i in range(len(weights))]
     named = [[(f"weight_{i}", array) for i, array in enumerate(arrays)] for arrays in weights]
-    files.write_weights(path, list(zip(names, named, strict=True)))
+    weight_files.write_weights(path, list(zip(names, named, strict=True)))
 
 
 def write_json(path: Path, content: Any) -> None:

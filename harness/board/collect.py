@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from harness.configuration import Configuration, configuration_of
+from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.submission import LIBRARY
 from harness.task.contents import Contents
-from harness.task.reference import Reference
 from scoring import Failure, TaskCalls
 
 if TYPE_CHECKING:  # SQLAlchemy takes longer to import than a score to compute
@@ -18,15 +18,8 @@ if TYPE_CHECKING:  # SQLAlchemy takes longer to import than a score to compute
 #: Task and model.
 Cell = tuple[str, str]
 
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """What a board needs of a record."""
-
-    outcome: str
-    value: float | None
-    call_wall_s: float
-    message: str
+#: A row of the table `evaluations` (harness/records/evaluation.py), as it is or without its long columns.
+Record = Any
 
 
 @dataclass(frozen=True)
@@ -43,7 +36,7 @@ class Calls:
 
     submission: str
     is_baseline: bool
-    rows: Mapping[Cell, Call]
+    rows: Mapping[Cell, Record]
     stale: frozenset[Cell] = frozenset()
     version: str = ""
     configuration: Configuration | None = None
@@ -75,10 +68,10 @@ class Collected:
     left_out: Sequence[Calls] = ()
 
 
-def value_of(row: Call) -> float | Failure:
+def value_of(row: Record) -> float | Failure:
     """Return a call's value, or why it has none."""
     if row.outcome == Outcome.OK and row.value is not None:
-        return row.value
+        return float(row.value)
     return Failure(row.outcome, exceeded=row.outcome == Outcome.TIMEOUT)
 
 
@@ -86,13 +79,13 @@ def value_of(row: Call) -> float | Failure:
 class _Group:
     """The records of one version and configuration while they are read."""
 
-    first: Any
-    rows: dict[Cell, Call] = field(default_factory=dict)
+    first: Record
+    rows: dict[Cell, Record] = field(default_factory=dict)
     stale: set[Cell] = field(default_factory=set)
 
 
 def collect(
-    evaluations: Iterable[Any],
+    evaluations: Iterable[Record],
     references: Mapping[str, Reference],
     requests: "Sequence[Request]" = (),
     contents: Mapping[str, Contents] | None = None,
@@ -117,7 +110,7 @@ def collect(
             group = groups.setdefault((row.submission, row.submission_digest, row.configuration), _Group(row))
             cell = row.task, row.model
             if _is_of(row, (contents or {}).get(row.task)):
-                group.rows[cell] = Call(row.outcome, row.value, row.call_wall_s, row.message)
+                group.rows[cell] = row
             else:
                 group.stale.add(cell)
     asked: dict[tuple[str, str, str], tuple[int, Request]] = {
@@ -135,7 +128,7 @@ def collect(
     )
 
 
-def _is_of(row: Any, contents: Contents | None) -> bool:
+def _is_of(row: Record, contents: Contents | None) -> bool:
     """Whether a record was made on what the task holds now."""
     return contents is None or (contents.models.get(row.model) == row.model_digest and contents.data == row.data_digest)
 

@@ -1,69 +1,94 @@
-"""Measures beside each other as data: one row per measure, best first, whatever became of its calls."""
+"""Measures beside each other: a row for each that was asked for, every task scored for itself."""
 
-import statistics
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
-from harness.board.collect import Call, Calls, collect, value_of
-from harness.board.rounding import rounded
-from harness.task.reference import Reference
-from scoring import Entry, Failure, SubmissionScore, TaskScore, rank, score_submission
+from harness.board.board import Board, Column, rank_column, rank_rows, score_columns
+from harness.board.collect import Calls, collect
+from harness.board.per_task import FIGURES, lines
+from harness.board.rounding import rounding_note
+from harness.board.row import Row, counted, make_row
+from harness.board.scores import decimal
+from harness.format.reference import Reference
+from scoring import SubmissionScore, TaskScore, mean_score, score_submission
 
-#: The outcome of a call that was never made.
-MISSING = "missing"
-
-
-@dataclass(frozen=True)
-class OnTask:
-    """What became of a measure on one task."""
-
-    score: TaskScore | None  #: rounded where the task is withheld; None if a model has no value
-    reason: str  #: why there is no score; empty if there is one
-    seconds_per_model: float | None  #: median wall time of a call; None without calls, or where it is withheld
-    n_models: int
-    failures: Counter[str]  #: outcome -> number of models without a value
-    withheld: bool  #: whether no more of the task is shown than its rounded scores and the failures
+NOTES = (
+    "Score: 100 times the official conditional mutual information, and its mean over the tasks that have one; every "
+    "task is scored for itself. A measure without a score on a task stands below those that have one on each.",
+    "Kendall: rank correlation with the generalization gap, mean over the same tasks.",
+    "s/model: median seconds of a call; work that measures share counts for the one that needs it first.",
+)
+"""What a reader must know beside the numbers."""
 
 
 @dataclass(frozen=True)
-class MeasureRow:
-    """One measure on all tasks."""
+class Comparison(Board):
+    """Measures on tasks; rows have their families."""
 
-    rank: int | None  #: None: not sandboxed
-    measure: str  #: as it was asked for, parameters included
-    family: str
-    score: float | None  #: 100 times the mean official score of the tasks that have one; None if none has
-    complete: bool  #: whether every task has a score
-    sandboxed: bool
-    seconds_per_model: float | None  #: median wall time of a call over all tasks that are not withheld
-    tasks: Mapping[str, OnTask]
+    title: ClassVar[str] = "Comparison"
+    per_task: ClassVar[Sequence[str]] = tuple(FIGURES)
 
     @property
-    def kendall(self) -> float | None:
-        """Mean of Kendall's rank correlation over the tasks that have a score, -1 to 1."""
-        found = [task.score.kendall for task in self.tasks.values() if task.score is not None]
-        return statistics.fmean(found) if found else None
+    def columns(self) -> Sequence[Column]:
+        """Rank, measure, family, scores, Kendall's coefficient, time and failures."""
+        return [
+            rank_column(),
+            Column("measure", lambda row: row.submission, "name"),
+            Column("family", lambda row: row.family, "text"),
+            *score_columns(self.tasks),
+            Column("Kendall", lambda row: decimal(row.kendall, 3)),
+            Column("s/model", lambda row: decimal(row.seconds_per_model, 3)),
+            Column("failed", lambda row: counted(row.failures), "words"),
+        ]
 
     @property
-    def failures(self) -> Counter[str]:
-        """Outcome -> number of models without a value, over all tasks."""
-        return sum((task.failures for task in self.tasks.values()), Counter())
+    def figures(self) -> Sequence[Column]:
+        """Scores are 0 to 100; `score:TASK` is that of a task, and `score` their mean."""
+        return [
+            Column("rank", lambda row: row.rank),
+            *self.identity,
+            Column("score", lambda row: row.score),
+            *map(_score_figure, self.tasks),
+            Column("kendall", lambda row: row.kendall),
+            *map(_kendall_figure, self.tasks),
+            Column("seconds_per_model", lambda row: row.seconds_per_model),
+            Column("models", lambda row: row.calls_expected),
+            Column("failed", lambda row: row.failures.total()),
+            Column("outcomes", lambda row: counted(row.failures), "text"),
+            Column("reason", lambda row: row.reason, "text"),
+        ]
 
     @property
-    def n_models(self) -> int:
-        """Number of models of all tasks."""
-        return sum(task.n_models for task in self.tasks.values())
+    def identity(self) -> Sequence[Column]:
+        """The measure and its family."""
+        return [Column("measure", lambda row: row.submission, "text"), Column("family", lambda row: row.family, "text")]
 
     @property
-    def reason(self) -> str:
-        """Why tasks have no score, in one line; empty if all have one."""
-        tasks: dict[str, list[str]] = {}
-        for name, task in self.tasks.items():
-            if task.reason:
-                tasks.setdefault(task.reason, []).append(name)
-        return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in tasks.items())
+    def notes(self) -> list[str]:
+        """Why measures failed, and how to read the numbers."""
+        failed: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.reason:
+                failed.setdefault(row.reason, []).append(row.submission)
+        reasons = [f"{', '.join(measures)}: {reason}" for reason, measures in failed.items()]
+        withheld = {name for row in self.rows for name in row.rounded}
+        return [*self.remarks, *reasons, *NOTES, *([rounding_note(withheld)] if withheld else [])]
+
+    @property
+    def content(self) -> Any:
+        """A list of measures, each with its tasks; scores are 0 to 100, correlations -1 to 1."""
+        head = ("rank", "measure", "family", "score", "kendall", "seconds_per_model")
+        figures = {column.name: column for column in self.figures}
+        return [
+            {name: figures[name].value(row) for name in head}
+            | {"complete": row.complete, "sandboxed": row.sandboxed, "tasks": lines(self, row)}
+            for row in self.rows
+        ]
+
+    def is_faint(self, row: Row) -> bool:
+        """Measures that lack a score on some task."""
+        return not row.complete
 
 
 def compare(
@@ -71,8 +96,8 @@ def compare(
     references: Mapping[str, Reference],
     families: Mapping[str, str],
     withheld: Collection[str] = (),
-) -> list[MeasureRow]:
-    """Return a row for every measure, best first.
+) -> Comparison:
+    """Return the comparison, best first.
 
     Other than under the competition's rule every task is scored for itself: a measure that is over its time in
     one task still has its scores on the others. A measure without a score on some task stands below all that
@@ -85,53 +110,23 @@ def compare(
         withheld: tasks whose scores are rounded, and of which times and reasons are not shown.
     """
     collected = {calls.submission: calls for calls in collect(evaluations, references).shown}
-    rows = {}
+    rows = []
     for measure, family in families.items():
         calls = collected.get(measure, Calls(measure, True, {}))
-        rows[measure] = _row(calls, family, references, withheld)
-    entries = [Entry(row.measure, row.score, row.complete, row.sandboxed) for row in rows.values()]
-    return [replace(rows[ranked.entry.name], rank=ranked.rank) for ranked in rank(entries)]
+        row = make_row(calls, _score_each_task(calls, references), references, withheld)
+        rows.append(replace(row, family=family))
+    return Comparison(rank_rows(rows, lambda row: row.sandboxed), list(references))
 
 
-def counted(failures: Counter[str]) -> str:
-    """Return for instance `2 TIMEOUT, 1 CRASH`, the most frequent first."""
-    return ", ".join(f"{number} {outcome}" for outcome, number in failures.most_common())
-
-
-def _row(calls: Calls, family: str, references: Mapping[str, Reference], withheld: Collection[str]) -> MeasureRow:
+def _score_each_task(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:
     results = {task: score_submission({task: calls.on(task, known)}).tasks[task] for task, known in references.items()}
-    scored = [score for score in results.values() if isinstance(score, TaskScore)]
-    official = [score.official for score in scored if score.official is not None]
-    mean = 100 * statistics.fmean(official) if official else None
-    result = rounded(SubmissionScore(mean, results, len(scored) == len(results), exceeded=False), withheld)
-    made = {task: [call for (of, _), call in calls.rows.items() if of == task] for task in references}
-    return MeasureRow(
-        rank=None,
-        measure=calls.submission,
-        family=family,
-        score=result.score,
-        complete=result.complete,
-        sandboxed=calls.sandboxed,
-        seconds_per_model=_median([call for task in references if task not in withheld for call in made[task]]),
-        tasks={
-            task: _on_task(result.tasks[task], made[task], len(reference.models), withheld=task in withheld)
-            for task, reference in references.items()
-        },
-    )
+    complete = all(isinstance(result, TaskScore) for result in results.values())
+    return SubmissionScore(mean_score(results.values()), results, complete, exceeded=False)
 
 
-def _on_task(result: TaskScore | str, calls: Sequence[Call], n_models: int, *, withheld: bool) -> OnTask:
-    failed = [call for call in calls if isinstance(value_of(call), Failure)]
-    failures = Counter(call.outcome for call in failed)
-    if len(calls) < n_models:
-        failures[MISSING] = n_models - len(calls)
-    seconds = None if withheld else _median(calls)
-    if isinstance(result, TaskScore):
-        return OnTask(result, "", seconds, n_models, failures, withheld)
-    message = next((call.message for call in failed if call.message), "")
-    reason = f"{counted(failures)}: {message}" if message else counted(failures)
-    return OnTask(None, result if withheld else reason, seconds, n_models, failures, withheld)
+def _score_figure(task: str) -> Column:
+    return Column(f"score:{task}", lambda row: row.tasks[task].official)
 
 
-def _median(calls: Sequence[Call]) -> float | None:
-    return statistics.median(call.call_wall_s for call in calls) if calls else None
+def _kendall_figure(task: str) -> Column:
+    return Column(f"kendall:{task}", lambda row: row.tasks[task].kendall)

@@ -7,7 +7,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from harness.board.comparison import MeasureRow
+from harness.board.row import Row
 from harness.plots import COLOUR, FAINT, INK, STYLE, svg_file
 
 #: Measures of a family that have a line and a name of their own; the others share a line.
@@ -19,10 +19,10 @@ CHANCE = "random"
 #: Inches: width, height of a line, and what axis and titles need.
 WIDTH, LINE, REST = 7.6, 0.165, 0.9
 
-Line = tuple[str, Sequence[MeasureRow]]
+Line = tuple[str, Sequence[Row]]
 
 
-def write_plot(rows: Sequence[MeasureRow], paths: Sequence[Path], oracle: float | None = None) -> None:
+def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None = None) -> None:
     """Draw the mean scores by family; dots of measures that lack a task are hollow.
 
     The suffix of each path says the format. The same rows make the same files.
@@ -43,7 +43,7 @@ def write_plot(rows: Sequence[MeasureRow], paths: Sequence[Path], oracle: float 
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", alpha=0.3)
         axes.set_axisbelow(True)
-        chance = next((row.score for row in rows if row.measure.partition(":")[0] == CHANCE), None)
+        chance = next((row.score for row in rows if row.submission.partition(":")[0] == CHANCE), None)
         _mark(axes, {f"chance ({CHANCE})": (chance, "dotted"), "noisy oracle": (oracle, "dashed")})
         axes.set_xlim(left=0)
         for path in paths:
@@ -53,10 +53,10 @@ def write_plot(rows: Sequence[MeasureRow], paths: Sequence[Path], oracle: float 
                 figure.savefig(path, dpi=200)
 
 
-def _lines(family: Sequence[MeasureRow]) -> list[Line]:
+def _lines(family: Sequence[Row]) -> list[Line]:
     """A line for each of the best of a family, and one for all others; one more is not worth that."""
     named = NAMED if len(family) > NAMED + 1 else len(family)
-    lines: list[Line] = [(row.measure, [row]) for row in family[:named]]
+    lines: list[Line] = [(row.submission, [row]) for row in family[:named]]
     return [*lines, (f"{len(family) - named} more", family[named:])] if family[named:] else lines
 
 
@@ -78,7 +78,7 @@ def _draw(axes: Any, families: dict[str, list[Line]]) -> float:
     return place - 1
 
 
-def _dot(axes: Any, row: MeasureRow, place: float, colour: str) -> None:
+def _dot(axes: Any, row: Row, place: float, colour: str) -> None:
     if row.score is not None:
         inside = colour if row.complete else "none"
         axes.scatter(row.score, place, s=16, facecolor=inside, edgecolor=colour, clip_on=False, zorder=3)

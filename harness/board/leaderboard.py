@@ -1,49 +1,99 @@
-"""The leaderboard as data: rows in the order that `scoring.rank` gives, and remarks beside them."""
+"""The leaderboard: the competition's rule on everything that is recorded, the noisy oracle among the rows."""
 
-import statistics
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
 
 from harness.board import remarks
+from harness.board.board import Board, Column, rank_column, rank_rows, score_columns
 from harness.board.collect import Calls, Collected
-from harness.board.rounding import rounded
-from harness.configuration import Configuration
-from harness.outcome import Outcome
+from harness.board.rounding import rounded, rounding_note
+from harness.board.row import OnTask, Row, make_row
+from harness.board.scores import decimal, score_object
+from harness.format.reference import Reference
 from harness.submission.name import ORACLE
-from harness.task.reference import Reference
-from scoring import Entry, SubmissionScore, TaskCalls, TaskScore, noisy_oracle, rank, score_submission
+from scoring import RULE, SubmissionScore, TaskCalls, TaskScore, noisy_oracle, score_submission
 
 ORACLE_NOISE = 0.02
 
+MARKS = {"submission": "", "baseline": "baseline", "oracle": "oracle"}
 
-@dataclass(frozen=True)
-class Row:
-    """One submission on the board."""
+#: What CSV has behind the scores.
+BEHIND = (
+    "seconds_per_model", "calls_ok", "calls_expected", "stale", "sandboxed", "version", "asked_at", "configuration",
+    "settings",
+)  # fmt: skip
 
-    rank: int | None  #: None: may not be ranked
-    submission: str
-    kind: str  #: "submission", "baseline" or "oracle"
-    result: SubmissionScore
-    calls_ok: int
-    calls_expected: int
-    seconds_per_model: float | None  #: median wall time of a call on a task that is not withheld
-    sandboxed: bool
-    version: str = ""  #: SHA-256 of the submission's files; empty for the oracle
-    asked_at: datetime | None = None  #: when this version was last asked for
-    configuration: Configuration | None = None  #: how its calls were made; None for the oracle
-    settings: str = ""  #: how that differs from the board's other rows
-    stale: int = 0  #: records that do not count, because they are of other models or data
-    rounded: tuple[str, ...] = ()  #: the tasks that are withheld: their scores, and `score`, are rounded
+#: What JSON has of a row before its scores.
+BEFORE = (
+    "rank", "submission", "kind", "calls_ok", "calls_expected", "seconds_per_model", "sandboxed", "version", "asked_at",
+    "configuration", "settings", "stale", "rounded",
+)  # fmt: skip
+
+#: What tables with a line per task have of it. How calls failed is in the reason, which hidden tasks withhold.
+PER_TASK = ("score", "printed", "kendall", "granulated_kendall", "seconds_per_model", "models", "reason")
 
 
 @dataclass(frozen=True)
-class Board:
-    """Rows, best first; the names of the tasks; and what a reader must know, a line each."""
+class Leaderboard(Board):
+    """All submissions under the competition's rule."""
 
-    rows: Sequence[Row]
-    tasks: Sequence[str]
-    remarks: Sequence[str] = ()
+    title: ClassVar[str] = "Leaderboard"
+    per_task: ClassVar[Sequence[str]] = PER_TASK
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """Rank, submission, what it is, how its settings differ, scores, time and calls."""
+        settings = [Column("settings", lambda row: row.settings, "text")] if any(r.settings for r in self.rows) else []
+        return [
+            rank_column(),
+            Column("submission", lambda row: row.submission, "name"),
+            Column("", _mark, "text"),
+            *settings,
+            *score_columns(self.tasks),
+            Column("s/model", lambda row: decimal(row.seconds_per_model, 2)),
+            Column("calls", lambda row: f"{row.calls_ok}/{row.calls_expected}{' stale' if row.stale else ''}"),
+        ]
+
+    @property
+    def figures(self) -> Sequence[Column]:
+        """The scores, 0 to 100, between what the row is and how it was made."""
+        return [
+            *map(_figure, ("rank", "submission", "kind", "score")),
+            *map(_task_figure, self.tasks),
+            *map(_figure, BEHIND),
+        ]
+
+    @property
+    def identity(self) -> Sequence[Column]:
+        """Name and kind, version and configuration."""
+        return [
+            Column(name, _figure(name).value, "text") for name in ("submission", "kind", "version", "configuration")
+        ]
+
+    @property
+    def notes(self) -> list[str]:
+        """Remarks, the rule, and what marks mean."""
+        lines = [
+            *self.remarks,
+            RULE,
+            f"oracle: computed from the true gaps with noise of {ORACLE_NOISE} added; it is no submission.",
+        ]
+        if any(not row.sandboxed for row in self.rows):
+            lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
+        if names := {name for row in self.rows for name in row.rounded}:
+            lines.append(rounding_note(names))
+        return lines
+
+    @property
+    def content(self) -> Any:
+        """The rule, the remarks, and everything that is known of each row."""
+        return {"rule": RULE, "remarks": list(self.remarks), "rows": [_object(row) for row in self.rows]}
+
+    def is_faint(self, row: Row) -> bool:
+        """Baselines, the oracle, and what was not sandboxed."""
+        return not (row.kind == "submission" and row.sandboxed)
 
 
 def score_calls(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:
@@ -68,54 +118,56 @@ def build_board(
     withheld: Collection[str] = (),
     task_notes: Sequence[str] = (),
     command: Callable[[Sequence[Calls]], str] = lambda _: "pgdl run",
-) -> Board:
+) -> Leaderboard:
     """Return the board; the noisy oracle is among its rows.
 
     The scores of the tasks `withheld` are rounded, and the order is that of the rounded scores. `task_notes` are passed
     on; `command` renders what makes some calls again.
     """
-    expected = sum(len(reference.models) for reference in references.values())
     settings = remarks.settings_labels(collected.shown)
-    exact = [
-        *(
-            replace(_row(calls, references, expected, withheld), settings=label)
-            for calls, label in zip(collected.shown, settings, strict=True)
-        ),
-        _oracle(references, expected),
+    rows = [
+        replace(make_row(calls, score_calls(calls, references), references, withheld), settings=label)
+        for calls, label in zip(collected.shown, settings, strict=True)
     ]
-    names = tuple(sorted(set(withheld) & set(references)))
-    rows = [replace(row, result=rounded(row.result, withheld), rounded=names) for row in exact]
-    entries = [_entry(row) for row in rows]
-    of = {id(entry): row for entry, row in zip(entries, rows, strict=True)}  # rows of one submission are called alike
-    ranked = [replace(of[id(place.entry)], rank=place.rank) for place in rank(entries)]
-    return Board(ranked, list(references), [*task_notes, *remarks.of_records(collected, references, command)])
+    ranked = rank_rows([*rows, _oracle(references, withheld)], _may_rank)
+    return Leaderboard(ranked, list(references), [*task_notes, *remarks.of_records(collected, references, command)])
 
 
-def _entry(row: Row) -> Entry:
+def _may_rank(row: Row) -> bool:
     """Without an official score on any task there is nothing to rank by."""
     scores = [task for task in row.result.tasks.values() if isinstance(task, TaskScore)]
     undefined = bool(scores) and all(task.official is None for task in scores)
-    return Entry(row.submission, row.result.score, row.result.complete, row.sandboxed and not undefined)
+    return row.sandboxed and not undefined
 
 
-def _row(calls: Calls, references: Mapping[str, Reference], expected: int, withheld: Collection[str]) -> Row:
-    seconds = [row.call_wall_s for (task, _), row in calls.rows.items() if task not in withheld]
-    return Row(
-        rank=None,
-        submission=calls.submission,
-        kind="baseline" if calls.is_baseline else "submission",
-        result=score_calls(calls, references),
-        calls_ok=sum(row.outcome == Outcome.OK for row in calls.rows.values()),
-        calls_expected=expected,
-        seconds_per_model=statistics.median(seconds) if seconds else None,
-        sandboxed=calls.sandboxed,
-        version=calls.version,
-        asked_at=calls.asked_at,
-        configuration=calls.configuration,
-        stale=len(calls.stale),
-    )
-
-
-def _oracle(references: Mapping[str, Reference], expected: int) -> Row:
+def _oracle(references: Mapping[str, Reference], withheld: Collection[str]) -> Row:
     """The row of the noisy oracle, which never was in a sandbox."""
-    return Row(None, ORACLE, "oracle", score_oracle(references), expected, expected, None, sandboxed=True)
+    result = rounded(score_oracle(references), withheld)
+    tasks = {
+        task: OnTask(result.tasks[task], len(reference.models), Counter(), {}, task in withheld)
+        for task, reference in references.items()
+    }
+    return Row(None, ORACLE, "oracle", result, tasks, sandboxed=True)
+
+
+def _mark(row: Row) -> str:
+    return MARKS[row.kind] if row.sandboxed else f"{MARKS[row.kind]} not sandboxed".strip()
+
+
+def _task_figure(task: str) -> Column:
+    return Column(task, lambda row: row.tasks[task].official)
+
+
+def _figure(name: str) -> Column:
+    """The attribute of a row under its own name, as text or number."""
+    if name == "asked_at":
+        return Column(name, lambda row: row.asked_at.isoformat() if row.asked_at else None)
+    if name == "configuration":
+        return Column(name, lambda row: row.configuration.id if row.configuration else None)
+    return Column(name, lambda row: getattr(row, name))
+
+
+def _object(row: Row) -> dict[str, Any]:
+    configuration = None if row.configuration is None else {"id": row.configuration.id, **asdict(row.configuration)}
+    before = {name: _figure(name).value(row) for name in BEFORE}
+    return before | {"configuration": configuration} | score_object(row.result)

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
-from harness.task.files import read_json
-from harness.task.reference import Reference, directory_name
+from harness.format.files import read_json
+from harness.format.layout import model_name
+from harness.format.reference import Reference
 from scoring import Failure
 
 #: What the competition's ingestion program writes for a model that it had no time left for.
@@ -36,7 +37,7 @@ def read_predictions(directory: Path, references: Mapping[str, Reference]) -> di
 def _read(file: Path, reference: Reference) -> dict[str, float | Failure]:
     values: dict[str, float | Failure] = {}
     for model, value in read_json(file).items():
-        name = directory_name(model)
+        name = model_name(model)
         if name in values:
             raise UserError(f"two values for {name}", file=file, expected="one value per model")
         values[name] = _value(file, model, value)

@@ -6,9 +6,9 @@ from dataclasses import fields
 
 from harness.board.collect import Calls, Collected
 from harness.configuration import Configuration
+from harness.format.reference import Reference
 from harness.sandbox import GIB
 from harness.task.notes import named
-from harness.task.reference import Reference
 
 
 def of_records(

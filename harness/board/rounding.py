@@ -7,7 +7,7 @@ puts it together. So scores are rounded, and the numbers that they are made of a
 from collections.abc import Collection
 from dataclasses import replace
 
-from scoring import SubmissionScore, TaskScore
+from scoring import SubmissionScore, TaskScore, mean_score
 
 #: Digits behind the point on the scale from 0 to 100, and on that from 0 to 1.
 DECIMALS = 1
@@ -25,11 +25,7 @@ def rounded(result: SubmissionScore, withheld: Collection[str]) -> SubmissionSco
     if not set(withheld) & set(result.tasks):
         return result
     tasks = {name: _rounded_task(task) if name in withheld else task for name, task in result.tasks.items()}
-    scored = [task.official for task in tasks.values() if isinstance(task, TaskScore)]
-    official = [score for score in scored if score is not None]
-    score = result.score
-    if score is not None and not result.exceeded:
-        score = round(100 * sum(official) / len(official), DECIMALS)
+    score = result.score if result.exceeded else mean_score(tasks.values(), DECIMALS)
     return replace(result, score=score, tasks=tasks)
 
 

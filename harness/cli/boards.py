@@ -10,14 +10,14 @@ from harness.configuration import Configuration
 from harness.errors import UserError
 from harness.execution.settings import Settings
 from harness.execution.withhold import Withhold
+from harness.format.reference import Reference, read_reference
+from harness.hints import did_you_mean
 from harness.records import Evaluation, Records
 from harness.sandbox import Limits, default_memory_bytes, find_gpus
 from harness.submission import Submission, find_named, find_submission
 from harness.task.contents import Contents, read_contents
-from harness.task.files import did_you_mean
 from harness.task.layout import find_all, find_references, hidden_names
 from harness.task.notes import named, notes_of_contents, notes_of_reference
-from harness.task.reference import Reference, read_reference
 
 
 @dataclass(frozen=True)

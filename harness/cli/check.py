@@ -47,9 +47,9 @@ def command(
     from harness.cli.calls import prepare_run
     from harness.cli.check_table import CallTable, print_verdict
     from harness.cli.setup import note
-    from harness.cli.tables import wide_console
     from harness.execution.check import Watch, forecast, try_submission
     from harness.submission import find_flaw, find_submissions
+    from harness.tables import wide_console
 
     (found,) = find_submissions([submission], note=note)
     if found.problem is None and not found.is_baseline and (flaw := find_flaw(found.files["complexity.py"])):

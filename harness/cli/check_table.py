@@ -6,9 +6,9 @@ from rich.console import Console
 
 from harness.cli.check_report import Report
 from harness.cli.summary import WITHHELD_NOTE
-from harness.cli.tables import print_lines
 from harness.execution.executors import Done
 from harness.outcome import Outcome
+from harness.tables import print_lines
 from harness.task.task import Task
 
 #: Lines of a call's output that are shown, from its end.

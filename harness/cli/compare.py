@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli import completion, options
+from harness.cli import completion, formats, options
 from harness.errors import UserError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from harness.board.comparison import MeasureRow
+    from harness.board.board import Board
+    from harness.format.reference import Reference
     from harness.submission import Submission
-    from harness.task.reference import Reference
     from harness.task.task import Task
 
 #: Stands for every measure of the library.
 ALL = "all"
 
-SUFFIXES = (".csv", ".tex", ".parquet", ".png", ".svg")
+#: The plots that stand beside the tables.
+PLOTS = (".png", ".svg")
 
 
 @click.command("compare")
@@ -37,7 +36,7 @@ SUFFIXES = (".csv", ".tex", ".parquet", ".png", ".svg")
 @options.output
 @options.execution
 @options.force
-@options.table_or_json
+@formats.option
 @options.quiet
 def command(
     measures: tuple[str, ...],
@@ -53,21 +52,20 @@ def command(
     """Run measures of the library on every model of every task, and print their scores beside each other.
 
     Calls are made and recorded as by pgdl run; the same command again makes only those that are missing. With
-    --output the table is also written to PATH.csv, PATH.tex (LaTeX, booktabs) and PATH.parquet (a row per measure
-    and task), and plotted to PATH.png and PATH.svg. Exit code 1 if a call failed.
+    --output the table is also written in every other format, for instance to PATH.csv, PATH.tex (LaTeX, booktabs) and
+    PATH.parquet (a row per measure and task), and plotted to PATH.png and PATH.svg. Exit code 1 if a call failed.
 
     Example: pgdl compare --measures norm,margin,vc_dim:image_side=8 --output tables/norms
     """
     from harness.board.comparison import compare
-    from harness.board.comparison_formats import to_json
     from harness.board.leaderboard import score_oracle
     from harness.board.rounding import rounded
     from harness.cli.calls import prepare_run, record_calls
     from harness.cli.setup import UNSAFE
-    from harness.cli.tables import wide_console
     from harness.records import Records
+    from harness.tables import wide_console
 
-    console = wide_console(quiet=quiet or form == "json")
+    console = wide_console(quiet=quiet or form != formats.TABLE)
     chosen = choose(measures)
     families = {submission.name: family for submission, family in chosen}
     if output is not None:
@@ -76,24 +74,24 @@ def command(
     references = _require_references(run.tasks, tasks_dir)
     with Records(results) as records:
         plan, _ = record_calls(run, records, console, force=force)
-        rows = compare(records.newest([call.key for call in plan.calls]), references, families, run.withheld)
-    _print_rows(rows, list(references), console)
+        board = compare(records.newest([call.key for call in plan.calls]), references, families, run.withheld)
+    if not quiet:
+        formats.show(board, form)
     if not run.setup.executor.is_sandboxed:
         console.print(UNSAFE, style="bold red")
     console.print(f"Records: {records.name}")
-    if form == "json" and not quiet:
-        click.echo(to_json(rows))
     if output is not None:
         oracle = rounded(score_oracle(references), run.withheld).score
-        _write(rows, list(references), oracle, output)
-    return 1 if any(row.failures for row in rows) else 0
+        written = [*formats.write(board, output), *_plot(board, oracle, output)]
+        click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+    return 1 if any(row.failures for row in board.rows) else 0
 
 
 def choose(texts: Iterable[str]) -> "list[tuple[Submission, str]]":
     """Return the measures that the option --measures names, each once, with their families; raises `UserError`."""
     import baselines
+    from harness.hints import did_you_mean
     from harness.submission import find_baseline
-    from harness.task.files import did_you_mean
 
     families = {measure.family for measure in baselines.MEASURES.values()}
     chosen = {}
@@ -131,26 +129,12 @@ def _require_references(tasks: "Sequence[Task]", tasks_dir: Path) -> "dict[str, 
     return {task.name: task.reference for task in tasks if task.reference is not None}
 
 
-def _print_rows(rows: "Sequence[MeasureRow]", tasks: Sequence[str], console: "Console") -> None:
-    from harness.board.comparison_formats import cells, headings, notes
-    from harness.cli.tables import print_lines, print_table
-
-    styles = [None if row.complete else "dim" for row in rows]
-    print_table(console, headings(tasks), map(cells, rows), left=("measure", "family"), wrap=("failed",), styles=styles)
-    console.print()
-    print_lines(console, notes(rows))
-
-
-def _write(rows: "Sequence[MeasureRow]", tasks: Sequence[str], oracle: float | None, output: Path) -> None:
-    from harness.board.comparison_formats import to_csv, to_latex, write_parquet
+def _plot(board: "Board", oracle: float | None, output: Path) -> list[Path]:
     from harness.board.comparison_plot import write_plot
 
-    csv, tex, parquet, *plots = (output.with_name(output.name + suffix) for suffix in SUFFIXES)
+    paths = [output.with_name(output.name + suffix) for suffix in PLOTS]
     try:
-        csv.write_text(to_csv(rows, tasks))
-        tex.write_text(to_latex(rows, tasks))
-        write_parquet(rows, parquet)
-        write_plot(rows, plots, oracle)
+        write_plot(board.rows, paths, oracle)
     except OSError as error:
         raise UserError(f"cannot be written: {error.strerror}", file=error.filename or output) from error
-    click.echo(f"Written: {', '.join(map(str, (csv, tex, parquet, *plots)))}", err=True)
+    return paths

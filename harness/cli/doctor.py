@@ -28,7 +28,7 @@ def command(form: str) -> int:
 
     Exit code 1 if something that `pgdl run` needs is missing.
     """
-    from harness.cli.tables import wide_console
+    from harness.tables import wide_console
 
     console = wide_console(quiet=form == "json")
     styles = {GOOD: "green", WARNING: "yellow", BAD: "bold red"}

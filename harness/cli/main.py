@@ -60,7 +60,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Suggest a command for one that there is not."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            from harness.task.files import did_you_mean
+            from harness.hints import did_you_mean
 
             hint = did_you_mean(args[0], COMMANDS) or "pgdl --help lists them"
             raise UserError(f"no command {args[0]!r}", remedy=hint)

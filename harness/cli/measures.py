@@ -57,7 +57,7 @@ def command(name: str | None, family: str | None, form: str) -> None:
 
 
 def _unknown(what: str, name: str, known: list[str]) -> UserError:
-    from harness.task.files import did_you_mean
+    from harness.hints import did_you_mean
 
     listed = "pgdl measures lists them" if what == "measure" else f"there are {', '.join(known)}"
     return UserError(f"no such {what}", file=name, remedy=did_you_mean(name, known) or listed)

@@ -55,9 +55,9 @@ def _select(
     records: "Records", submissions: Sequence[str], tasks: Sequence[str], outcomes: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield the chosen records as plain values; raises `UserError` for words that nothing is called by."""
+    from harness.hints import did_you_mean
     from harness.outcome import Outcome
     from harness.records import Evaluation
-    from harness.task.files import did_you_mean
 
     wanted = []
     for column, chosen, known in (
@@ -75,7 +75,7 @@ def _select(
 
 
 def _print_table(rows: "Iterable[dict[str, Any]]") -> None:
-    from harness.cli.tables import print_table, wide_console
+    from harness.tables import print_table, wide_console
 
     cells = [
         (

@@ -39,9 +39,9 @@ def command(
     from harness.cli.names import settle_names
     from harness.cli.setup import note
     from harness.cli.summary import print_summary
-    from harness.cli.tables import wide_console
     from harness.records import Records
     from harness.submission import find_submissions
+    from harness.tables import wide_console
 
     console = wide_console(quiet=quiet)
     run = prepare_run(find_submissions(submissions, names, note), tasks_dir, task_names, execution)

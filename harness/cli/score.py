@@ -13,7 +13,7 @@ from harness.errors import UserError
 
 if TYPE_CHECKING:
     from harness.cli.boards import Competition
-    from harness.task.reference import Reference
+    from harness.format.reference import Reference
     from scoring import SubmissionScore
 
 
@@ -115,7 +115,7 @@ def _show(
         for line in remarks:
             click.secho(line, dim=True)
         return
-    from harness.board.formats import score_object
+    from harness.board.scores import score_object
 
     rounded = {"rounded": sorted(withheld)} if withheld else {}
     objects = [{"submission": name} | rounded | score_object(score) for name, score in scores]

@@ -1,22 +1,11 @@
-"""Boards and scores on the terminal."""
+"""Scores of one submission on the terminal."""
 
 from collections.abc import Collection
 
-from harness.board.formats import cells, headings, notes, official
-from harness.board.leaderboard import Board
 from harness.board.rounding import DECIMALS, rounding_note
-from harness.cli.tables import print_lines, print_table, wide_console
+from harness.board.scores import official
+from harness.tables import print_lines, print_table, wide_console
 from scoring import RULE, SubmissionScore, TaskScore
-
-
-def print_board(board: Board) -> None:
-    """Print the leaderboard and the rule that makes it."""
-    console = wide_console()
-    styles = [None if row.kind == "submission" and row.sandboxed else "dim" for row in board.rows]
-    rows = (cells(row, board) for row in board.rows)
-    print_table(console, headings(board), rows, left=("submission", "", "settings"), styles=styles)
-    console.print()
-    print_lines(console, notes(board))
 
 
 def print_score(name: str, result: SubmissionScore, withheld: Collection[str]) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Collection
 from rich.console import Console
 
 from harness.cli.setup import UNSAFE
-from harness.cli.tables import print_lines, print_table
 from harness.execution.run import Recorded
 from harness.outcome import Outcome
+from harness.tables import print_lines, print_table
 
 #: What is said wherever something is not shown.
 WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (docs/hidden-tasks.md)."

@@ -22,7 +22,7 @@ GAP_COLUMNS = ("min gap", "mean", "median", "max")
 @options.table_or_json
 def command(directory: Path | None, tasks_dir: Path, form: str) -> None:
     """Name the tasks in DIR with their models, hyperparameters and generalization gaps; is each hidden?"""
-    from harness.cli.tables import print_table, wide_console
+    from harness.tables import print_table, wide_console
     from harness.task.layout import find_all
     from harness.task.summary import summarise
 

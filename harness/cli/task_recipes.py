@@ -8,9 +8,9 @@ def command() -> None:
     """List the recipes of the package; `pgdl task build` takes each by its name."""
     from rich.table import Table
 
-    from harness.cli.tables import wide_console
     from harness.corpus.catalogue import recipes
     from harness.corpus.recipe import read_recipe
+    from harness.tables import wide_console
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("recipe", "models", "data", "description"):

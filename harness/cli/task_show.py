@@ -44,10 +44,10 @@ def command(directory: Path | None, tasks_dir: Path, task_names: Sequence[str], 
 
 
 def _print(files: "TaskFiles") -> None:
-    from harness.cli.tables import print_table, wide_console
     from harness.cli.task_list import GAP_COLUMNS, gap_cells, size
+    from harness.format.reference import read_reference
+    from harness.tables import print_table, wide_console
     from harness.task.data import read_training_data
-    from harness.task.reference import read_reference
     from harness.task.summary import architectures, gaps_by_value, summarise
 
     summary = summarise(files)
@@ -72,8 +72,8 @@ def _print(files: "TaskFiles") -> None:
 
 
 def _as_object(files: "TaskFiles") -> dict[str, Any]:
+    from harness.format.reference import read_reference
     from harness.task.data import read_training_data
-    from harness.task.reference import read_reference
     from harness.task.summary import architectures, gaps_by_value, summarise
 
     content: dict[str, Any] = asdict(summarise(files)) | {"directory": str(files.directory)}

@@ -10,9 +10,9 @@ import click
 from harness.cli import options
 
 if TYPE_CHECKING:
+    from harness.format.problems import InvalidTaskError
+    from harness.format.reference import Reference
     from harness.task.layout import TaskFiles
-    from harness.task.problems import InvalidTaskError
-    from harness.task.reference import Reference
     from harness.task.task import Task
 
     Outcome = Task | Reference | InvalidTaskError
@@ -30,8 +30,8 @@ def command(ctx: click.Context, directory: Path | None, tasks_dir: Path, task_na
     Exit code 2 if there is any. Notes are about valid tasks: for instance that the official score is not defined on
     them. Reference data without models is checked as well: it can be scored, not run.
     """
+    from harness.format.problems import InvalidTaskError
     from harness.task.layout import find_all
-    from harness.task.problems import InvalidTaskError
     from harness.task.task import check_tasks
 
     everything = find_all(directory or tasks_dir, task_names)
@@ -57,8 +57,8 @@ def command(ctx: click.Context, directory: Path | None, tasks_dir: Path, task_na
 
 def _check_reference(files: "TaskFiles") -> "Outcome":
     """Outcome for reference data that comes without models."""
-    from harness.task.problems import InvalidTaskError, Problems
-    from harness.task.reference import read_reference
+    from harness.format.problems import InvalidTaskError, Problems
+    from harness.format.reference import read_reference
 
     assert files.reference is not None
     problems = Problems()
@@ -69,8 +69,8 @@ def _check_reference(files: "TaskFiles") -> "Outcome":
 
 def _notes(outcome: "Outcome") -> list[str]:
     """What to know of a valid task."""
+    from harness.format.problems import InvalidTaskError
     from harness.task.notes import notes_of, notes_of_reference
-    from harness.task.problems import InvalidTaskError
     from harness.task.task import Task
 
     if isinstance(outcome, InvalidTaskError):
@@ -79,7 +79,7 @@ def _notes(outcome: "Outcome") -> list[str]:
 
 
 def _verdict(outcome: "Outcome", files: "TaskFiles") -> str:
-    from harness.task.problems import InvalidTaskError
+    from harness.format.problems import InvalidTaskError
     from harness.task.task import Task
 
     if isinstance(outcome, InvalidTaskError):

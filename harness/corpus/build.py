@@ -17,6 +17,7 @@ from harness.corpus.process import TrainerProcess
 from harness.corpus.recipe import Recipe
 from harness.corpus.trainer import CELLS, DATA, RECORDS
 from harness.errors import UserError
+from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TRAIN, model_name
 
 #: What says to which recipe an unfinished task belongs.
 MARK = "recipe.sha256"
@@ -41,8 +42,8 @@ class Build:
         """Look at what is there; raises `UserError` if it belongs to another recipe."""
         self.recipe = recipe
         self.building = out / "building" / recipe.name
-        self.task = out / "input_data" / recipe.name
-        self.reference = out / "reference_data" / recipe.name
+        self.task = out / INPUTS / recipe.name
+        self.reference = out / REFERENCES / recipe.name
         for mark in (self.building / MARK, self.reference / MARK):
             if mark.exists() and mark.read_text() != recipe.digest:
                 remedy = "choose another --out, another name in the recipe, or remove it"
@@ -86,7 +87,7 @@ class Build:
         trainers = [TrainerProcess(self.recipe.file, self.building, slot, workers) for slot in range(workers)]
         try:
             notes = trainers[0].wait_until_ready()
-            if not (self.building / DATA).exists() and not (self.building / "dataset_1").exists():
+            if not (self.building / DATA).exists() and not (self.building / TRAIN.parts[0]).exists():
                 for said in trainers[0].work("data"):
                     _raise_if_fatal(said)
             yield Event("data", -1, {"notes": notes})
@@ -124,13 +125,17 @@ class Build:
             raise UserError(f"cannot be written: {error.strerror}", file=where, remedy=remedy) from error
 
     def _put_together(self) -> None:
-        from harness.corpus.files import write_reference
+        from harness.format.reference import reference_entry, write_reference
 
         records = self.records()
         self.reference.mkdir(parents=True, exist_ok=True)
         self.task.parent.mkdir(parents=True, exist_ok=True)
-        metrics = {number: record["metrics"] for number, record in records.items()}
-        write_reference(self.reference / "model_configs.json", self.recipe, metrics)
+        entries = {
+            str(cell.number): reference_entry(self.recipe.grid, cell.hyperparameters, records[cell.number]["metrics"])
+            for cell in self.recipe.cells
+            if cell.number in records
+        }
+        write_reference(self.reference / REFERENCE, entries)
         (self.reference / "recipe.toml").write_text(self.recipe.text)
         (self.reference / MARK).write_text(self.recipe.digest)
         (self.reference / TRAINING).write_text(json.dumps(list(records.values()), indent=1))
@@ -141,7 +146,7 @@ class Build:
         shutil.rmtree(self.building / RECORDS, ignore_errors=True)
         (self.building / MARK).unlink(missing_ok=True)
         if (self.building / DATA).exists():
-            (self.building / DATA).rename(self.building / "dataset_1")
+            (self.building / DATA).rename(self.building / TRAIN.parts[0])
         self.building.rename(self.task)
         if not any(self.building.parent.iterdir()):
             self.building.parent.rmdir()
@@ -149,7 +154,7 @@ class Build:
 
 def _names(number: int) -> tuple[str, str]:
     """A cell's directory before and after the task is put together."""
-    return CELLS.format(number), f"model_{number}"
+    return CELLS.format(number), model_name(str(number))
 
 
 def _feed(trainer: TrainerProcess, waiting: "queue.SimpleQueue[int]", events: Any) -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from harness import shipped
 from harness.errors import UserError
-from harness.task.files import did_you_mean, natural
+from harness.format.files import natural
+from harness.hints import did_you_mean
 
 _LISTED = "`pgdl task recipes` lists those of the package"
 

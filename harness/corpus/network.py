@@ -10,7 +10,8 @@ from typing import Any
 import tensorflow as tf
 
 from harness.corpus.families import Layer
-from harness.task.layers import TRAINING_ONLY
+from harness.format.architecture import layer_list
+from harness.format.layers import TRAINING_ONLY
 
 
 def training_network(layers: Sequence[Layer], input_shape: Sequence[int], weight_decay: float, initializer: str) -> Any:
@@ -37,7 +38,7 @@ def saved_config(layers: Sequence[Layer], input_shape: Sequence[int]) -> dict[st
     if any("inputs" in layer for layer in kept):
         config: dict[str, Any] = json.loads(_build(kept, input_shape).to_json())
         return config
-    return {"model_config": kept, "input_shape": list(input_shape)}
+    return layer_list(kept, input_shape)
 
 
 def named_weights(model: Any) -> list[tuple[str, list[tuple[str, Any]]]]:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from harness.corpus.families import FAMILIES
 from harness.errors import UserError
-from harness.task.files import did_you_mean
+from harness.hints import did_you_mean
 
 Parametric = Literal["rotation", "horizontal_translation", "vertical_translation", "color_jitter"]
 PARAMETRIC = ("rotation", "horizontal_translation", "vertical_translation", "color_jitter")

@@ -16,6 +16,7 @@ from typing import Any
 
 from harness.corpus.recipe import Cell, Recipe, read_recipe
 from harness.errors import UserError
+from harness.format.layout import CONFIG, INITIAL_WEIGHTS, TEST, TRAIN, WEIGHTS
 
 #: Directories of a task while it is built.
 DATA, CELLS, RECORDS = "data", "cell_{}", "records"
@@ -76,12 +77,12 @@ class Trainer:
 
         Labels are noisy as the recipe says; where noise is an axis of the grid all models share the true ones.
         """
-        from harness.corpus.files import write_shards
+        from harness.format.shards import write_shards
 
         noise = 0.0 if "label_noise" in self.recipe.grid else self.recipe.cells[0].training.label_noise
         unfinished = _emptied(self.directory / f"{DATA}.unfinished")
-        write_shards(unfinished / "train", self.data.train_inputs, self._labels(noise), N_SHARDS)
-        write_shards(unfinished / "test", self.data.test_inputs, self.data.test_labels, N_SHARDS)
+        write_shards(unfinished / TRAIN.name, self.data.train_inputs, self._labels(noise), N_SHARDS)
+        write_shards(unfinished / TEST.name, self.data.test_inputs, self.data.test_labels, N_SHARDS)
         unfinished.rename(self.directory / DATA)
 
     def train(self, number: int) -> dict[str, Any]:
@@ -89,9 +90,10 @@ class Trainer:
         import tensorflow as tf
 
         from harness.corpus.families import FAMILIES
-        from harness.corpus.files import write_weights
         from harness.corpus.network import named_weights, saved_config, training_network
         from harness.corpus.training import train
+        from harness.format.architecture import write_config
+        from harness.format.weights import write_weights
 
         cell, data = self.recipe.cells[number], self.data
         settings = cell.training
@@ -100,17 +102,17 @@ class Trainer:
         layers = FAMILIES[self.recipe.family](data.n_classes, **cell.architecture, dropout=settings.dropout)
         shape = data.train_inputs.shape[1:]
         unfinished = _emptied(self.directory / f"{CELLS.format(number)}.unfinished")
-        (unfinished / "config.json").write_text(json.dumps(saved_config(layers, shape), indent=1))
+        write_config(unfinished / CONFIG, saved_config(layers, shape))
         if settings.mixed_precision:
             tf.keras.mixed_precision.set_global_policy("mixed_float16")
         model = training_network(layers, shape, settings.weight_decay, settings.initializer)
-        write_weights(unfinished / "weights_init.hdf5", named_weights(model))
+        write_weights(unfinished / INITIAL_WEIGHTS, named_weights(model))
         labels = self._labels(settings.label_noise)
         trained = train(
             model, data.train_inputs, labels, settings, self.recipe.data.perturbation_range,
             lambda progress: self.say(event="look", cell=number, **asdict(progress)),
         )  # fmt: skip
-        write_weights(unfinished / "weights.hdf5", named_weights(model))
+        write_weights(unfinished / WEIGHTS, named_weights(model))
         record = self._record(cell, trained, self._accuracies(unfinished, labels))
         records = self.directory / RECORDS
         records.mkdir(exist_ok=True)
@@ -128,7 +130,7 @@ class Trainer:
         import tensorflow as tf
 
         from harness.corpus.training import accuracy
-        from harness.task.architecture import read_architecture
+        from harness.format.architecture import read_architecture
         from harness.task.model import read_model
         from harness.task.shapes import parse_shapes
         from harness.worker.describe import describe

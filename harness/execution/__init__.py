@@ -1,1 +1,1 @@
-"""Plans calls, runs them in parallel and records what becomes of each."""
+"""Plans calls, runs them in parallel and records their outcomes."""

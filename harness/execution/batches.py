@@ -1,4 +1,4 @@
-"""Which calls are made in one sandbox: those of the harness' own baselines on one model, so that they share work.
+"""Groups calls that share a sandbox: those of the harness' own baselines on one model, which then share work.
 
 A participant's submission always has a sandbox to itself.
 """
@@ -9,21 +9,21 @@ from pathlib import Path
 
 from harness.execution.plan import PlannedCall
 
-#: Calls that are made in one sandbox, one after the other.
+#: Calls made in one sandbox, one after the other.
 Batch = tuple[PlannedCall, ...]
 
 
 def make_batches(calls: Sequence[PlannedCall]) -> list[Batch]:
-    """Put together what may share a sandbox; batches come in the order of their first calls."""
-    together: dict[object, list[PlannedCall]] = {}
+    """Group the calls that may share a sandbox; batches are in the order of their first calls."""
+    groups: dict[object, list[PlannedCall]] = {}
     for number, call in enumerate(calls):
         shares = call.submission.is_baseline and call.submission.problem is None
-        together.setdefault((call.task.name, call.model.id, call.keras) if shares else number, []).append(call)
-    return [batch for group in together.values() for batch in _without_repeats(group)]
+        groups.setdefault((call.task.name, call.model.id, call.keras) if shares else number, []).append(call)
+    return [batch for group in groups.values() for batch in _without_repeats(group)]
 
 
 def _without_repeats(group: list[PlannedCall]) -> list[Batch]:
-    """A call that is to be made twice is to be made in two sandboxes."""
+    """Split a group in which a call occurs twice into single calls: the repetition needs its own sandbox."""
     distinct = {call.key: call for call in group}
     if len(distinct) == len(group):
         return [tuple(group)]
@@ -31,10 +31,10 @@ def _without_repeats(group: list[PlannedCall]) -> list[Batch]:
 
 
 def module_of(batch: Batch, planned: PlannedCall) -> str:
-    """Return the name under which `write_batch` wrote the module with a call's function `complexity`.
+    """Return the name of the module that `write_batch` writes for a call, with its function `complexity`.
 
-    A participant's is always called `complexity`, a baseline's never: by that the worker knows whether code may be of
-    2020 (`harness.worker.of_2020`).
+    A participant's module is always called `complexity`, a baseline's never: the worker uses the name to decide
+    whether the code may date from 2020 (`harness.worker.of_2020`).
     """
     return f"baseline_{batch.index(planned)}" if planned.submission.is_baseline else "complexity"
 

@@ -1,4 +1,4 @@
-"""How the seconds of `--time-limit` add up."""
+"""The time budget of a submission on a task."""
 
 from enum import StrEnum
 
@@ -6,14 +6,14 @@ from harness.sandbox import Clock
 
 
 class TimeBudget(StrEnum):
-    """What the seconds of `--time-limit` bind."""
+    """The scope of `--time-limit`."""
 
     EACH = "each"  #: every call
     AVERAGE = "average"  #: the sum over a task's models, as in the competition: seconds times models
 
 
 class Budget:
-    """The seconds that calls of one submission on one task may take: each its own, or all together."""
+    """The seconds that the calls of one submission on one task may take, each on its own or all together."""
 
     def __init__(self, time_budget: TimeBudget, limit_s: float, models: int) -> None:
         self._limit_s = limit_s
@@ -28,6 +28,6 @@ class Budget:
         return self._shared or Clock(self._limit_s, f"the time limit of {self._limit_s:g} s")
 
     def spend(self, seconds: float) -> None:
-        """Count a call that somebody else has made."""
+        """Deduct the seconds of a call made by another run."""
         if self._shared is not None:
             self._shared.spend(seconds)

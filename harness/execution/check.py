@@ -1,4 +1,4 @@
-"""A trial of one submission: a few calls under the real limits, and what they say about the whole run."""
+"""A trial of one submission: a few calls under the real limits, and a forecast of the full run."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -14,19 +14,19 @@ from harness.outcome import Outcome
 from harness.submission import Submission
 from harness.task.task import Task
 
-#: A call that is expected to take this share of its limit may as well exceed it.
+#: Share of the time limit from which a call is at risk of exceeding it.
 CAUTION = 0.8
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What the trial calls gave.
+    """The results of the trial calls.
 
     Attributes:
-        calls: of the whole run.
+        calls: the calls of the full run.
         done: the trial's calls, task by task from the smallest to the largest model.
-        again: the first of them made a second time.
-        start_s: seconds until the first sandbox could be made.
+        again: a repetition of the call on the smallest model.
+        start_s: seconds until the executor was ready for calls.
         calls_s: seconds from then to the end of the last call.
     """
 
@@ -43,14 +43,14 @@ class Trial:
 
     @property
     def repeatable(self) -> bool:
-        """Whether the same call gave the same value twice."""
+        """Whether the repeated call returned the same value."""
         first = next(done for done in self.done if done.planned is self.again.planned)
         return first.result.value == self.again.result.value
 
 
 @dataclass(frozen=True)
 class Watch:
-    """Who is told what goes on: what is waited for, and every call that is over."""
+    """Callbacks for progress: `say` receives the current step, `seen` every finished call."""
 
     say: Callable[[str], None]
     seen: Callable[[Done], None]
@@ -64,7 +64,7 @@ def try_submission(
     chosen = [call for task in tasks for call in _spread([c for c in calls if c.task is task], models)]
     in_order = sorted(chosen, key=_size_of)
     begun = time.monotonic()
-    watch.say("starting the sandbox, where TensorFlow is imported once")
+    watch.say("preparing the sandbox, which may import TensorFlow once")
     executor.prepare(in_order)
     ready = time.monotonic()
     watch.say(f"calling {submission.name} on {len(chosen)} models, the smallest first")
@@ -93,7 +93,7 @@ def _size_of(call: PlannedCall) -> tuple[int, str]:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a full run is expected to take."""
+    """The expected cost of a full run."""
 
     models: int
     seconds: float
@@ -101,9 +101,9 @@ class Forecast:
 
 
 def forecast(trial: Trial, settings: Settings, workers: int) -> Forecast:
-    """Interpolate the calls' times over the models' numbers of parameters, task by task.
+    """Interpolate the times of calls over the models' numbers of parameters, task by task.
 
-    All else that a call costs is taken from what the trial took altogether, other work of the machine included.
+    The overhead of a call is estimated from the total time of the trial, and so includes other load on the machine.
     """
     seconds: list[float] = []
     for task in {call.task.name: call.task for call in trial.calls}.values():

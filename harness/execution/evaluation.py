@@ -1,4 +1,4 @@
-"""From a call that is over to its record."""
+"""Converts a finished call to its record."""
 
 from datetime import UTC, datetime
 
@@ -10,7 +10,7 @@ from harness.records import Evaluation
 
 
 def to_evaluation(done: Done) -> Evaluation:
-    """Return the record of a call; of a withheld one without any text that the submission had a part in."""
+    """Return the record of a call; if it is withheld, without message and output: the submission can influence both."""
     planned, result = done.planned, done.result
     return Evaluation(
         key=planned.key,
@@ -48,6 +48,6 @@ def to_evaluation(done: Done) -> Evaluation:
 
 
 def _environment(planned: PlannedCall, result: CallResult) -> dict[str, str]:
-    """What the worker said of its libraries, and whether the submission was given names of 2020."""
+    """Return the library versions reported by the worker, and whether the submission was given names of 2020."""
     given = {"names_of": "2020"} if planned.is_of_2020 and result.environment else {}
     return result.environment | given

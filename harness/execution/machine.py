@@ -1,4 +1,4 @@
-"""What this machine has, and how many calls it runs at once."""
+"""The resources of this machine, and the number of calls that it runs at once."""
 
 import os
 import platform
@@ -16,26 +16,26 @@ from harness.sandbox import Gpu, find_gpus
 
 @dataclass(frozen=True)
 class Lanes:
-    """How calls run side by side.
+    """The layout of concurrent calls.
 
-    A call that is under the clock has `threads` cores to itself: workers are started in advance only on
-    cores that no such call needs.
+    A call under the clock has `threads` cores to itself: workers are started in advance only on cores that no such
+    call needs.
     """
 
-    workers: int  #: calls under the clock at once
-    threads: int  #: cores of each
-    cores: int  #: of the machine
-    gpus: tuple[Gpu, ...]  #: call i uses GPU i modulo their number
+    workers: int  #: number of concurrent calls under the clock
+    threads: int  #: cores per call
+    cores: int  #: cores available to the harness
+    gpus: tuple[Gpu, ...]  #: GPUs, assigned to sandboxes in turn
 
     @property
     def sandboxes(self) -> int:
-        """Sandboxes that exist at once: those that work and those that are started meanwhile."""
+        """Number of sandboxes that exist at once: those under the clock and those being started in advance."""
         spare = self.cores - self.workers * self.threads
         return self.workers + max(min(self.workers, spare), 0)
 
 
 class Cores:
-    """A counted set of cores, taken and given back several at a time."""
+    """A counting semaphore of cores, acquired and released several at a time."""
 
     def __init__(self, number: int) -> None:
         self._free = number
@@ -43,7 +43,7 @@ class Cores:
 
     @contextmanager
     def take(self, number: int) -> Iterator[None]:
-        """Hold `number` cores."""
+        """Wait for `number` cores and hold them for the context."""
         with self._changed:
             self._changed.wait_for(lambda: self._free >= number)
             self._free -= number
@@ -56,7 +56,7 @@ class Cores:
 
 
 def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
-    """Return how many calls run at once; None chooses: one per GPU, else one per core that memory allows."""
+    """Return the layout for `workers` concurrent calls; by default one per GPU, else one per core if memory allows."""
     cores, gpus = len(os.sched_getaffinity(0)), tuple(find_gpus())
     if workers is None:
         fitting = int(0.9 * psutil.virtual_memory().total) // memory_bytes
@@ -68,7 +68,7 @@ def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
 
 
 def describe_machine() -> dict[str, str]:
-    """Return what a record keeps of the machine."""
+    """Return the description of the machine for records."""
     return {"kernel": platform.release(), "processor": _processor()}
 
 

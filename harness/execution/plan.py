@@ -1,4 +1,4 @@
-"""Which calls a run consists of, what makes each of them the same call again, and in which order they go."""
+"""Plans the calls of a run: their cache keys, seeds and order."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlannedCall:
-    """One call to make: a submission on a model of a task, and all that an executor must know of it."""
+    """One call: a submission on a model of a task, with everything that an executor needs."""
 
     submission: Submission
     task: Task
@@ -30,12 +30,12 @@ class PlannedCall:
     seed: int
     key: str
     limits: Limits
-    budget: Budget = field(compare=False)  #: of seconds
-    withheld: bool  #: whether nothing but its outcome and value may be kept
+    budget: Budget = field(compare=False)  #: of time
+    withheld: bool  #: whether its record omits message and output
 
     @property
     def keras(self) -> int:
-        """Which Keras `tf.keras` means."""
+        """The version of Keras behind `tf.keras`."""
         return self.configuration.keras
 
     @property
@@ -49,8 +49,8 @@ def plan_calls(
 ) -> list[PlannedCall]:
     """Return all calls: submission by submission, task by task, models in a secret order.
 
-    It is drawn anew every time: a submission that reads the time, or counts its calls, must learn nothing about
-    a model from its place. No value depends on it.
+    The order is drawn anew in every plan, for each submission and task, because a submission that reads the time, or
+    counts its calls, must learn nothing about a model from its position. No value depends on it.
     """
     calls = []
     for submission in submissions:
@@ -63,7 +63,7 @@ def plan_calls(
             models = list(task.models)
             random.SystemRandom().shuffle(models)
             for model in models:
-                # The call is told its seed, so that depends on nothing which the call is not shown.
+                # The call learns its seed, so the seed may only depend on inputs that the call sees.
                 seed = int(_digest(settings.seed, digest, model.shown_digest)[:8], 16)
                 about = (submission.name, digest, task.name, model.id, model.digest, task.data.digest)
                 key = _digest(*about, seed, configuration.id)

@@ -1,4 +1,4 @@
-"""Threads that make planned calls side by side, each in a sandbox of its own."""
+"""Threads that run planned calls concurrently, each thread in its own sandboxes."""
 
 import queue
 import threading
@@ -19,7 +19,7 @@ from harness.sandbox import Call, Gpu, Job, Kind, Staging, StoppedError, prepare
 class Pool:
     """Threads that take calls in order; each owns the sandboxes that it starts.
 
-    Use as a context manager: leaving it, for whatever reason, kills every sandbox.
+    Use it as a context manager: leaving the context, for whatever reason, kills every sandbox.
     """
 
     def __init__(self, lanes: Lanes, kind: Kind, staging: Staging) -> None:
@@ -27,8 +27,9 @@ class Pool:
         self._machine = describe_machine() | {"threads": str(lanes.threads)}
         self._stopping = threading.Event()
         self._cores = Cores(lanes.cores)
-        places = [threading.Semaphore(1) for _ in lanes.gpus] or [threading.Semaphore(lanes.workers)]
-        self._places = places[: lanes.workers]
+        #: Permits for calls under the clock: one semaphore per GPU in use, or one for all lanes.
+        permits = [threading.Semaphore(1) for _ in lanes.gpus] or [threading.Semaphore(lanes.workers)]
+        self._permits = permits[: lanes.workers]
         self._batches: deque[Batch] = deque()
         self._done: queue.SimpleQueue[Done | BaseException | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
@@ -42,7 +43,7 @@ class Pool:
             thread.join()
 
     def run(self, calls: Sequence[PlannedCall]) -> Generator[Done]:
-        """Yield every call as it ends, in whatever order that is."""
+        """Run the calls; yields each as it ends, in any order."""
         self._batches.extend(make_batches(calls))
         self._threads = [
             threading.Thread(target=self._work, args=(slot,), name=f"sandbox-{slot}")
@@ -78,13 +79,13 @@ class Pool:
             return None
 
     def _run(self, batch: Batch, slot: int) -> None:
-        """Make the calls of a batch in one sandbox; those that it cannot make any more go back as another batch."""
+        """Run a batch in one sandbox; if the sandbox ends early, the remaining calls are queued as another batch."""
         waiting = deque(planned for planned in batch if not self._refuse(planned))
         if not waiting:
             return
         batch, started_at = tuple(waiting), datetime.now(UTC)
-        place = slot % len(self._places)
-        gpu = self._lanes.gpus[place] if self._lanes.gpus else None
+        lane = slot % len(self._permits)
+        gpu = self._lanes.gpus[lane] if self._lanes.gpus else None
         with ExitStack() as held:
             with self._cores.take(1):
                 job = self._job(batch, gpu, held)
@@ -93,7 +94,7 @@ class Pool:
                 self._end(waiting.popleft(), call, started_at)
             else:
                 held.callback(call.discard)
-                with self._places[place], self._cores.take(self._lanes.threads):
+                with self._permits[lane], self._cores.take(self._lanes.threads):
                     self._call_each(call, batch, waiting)
         if waiting:
             self._batches.appendleft(tuple(waiting))
@@ -107,7 +108,7 @@ class Pool:
                 self._end(planned, result, started_at)
 
     def _refuse(self, planned: PlannedCall) -> bool:
-        """End a call that need not be started; returns whether it was one."""
+        """End a call that has a `refusal`; returns whether it had one."""
         result = refusal(planned)
         if result is not None:
             self._end(planned, result, datetime.now(UTC))
@@ -117,14 +118,14 @@ class Pool:
         self._done.put(Done(planned, result, started_at, self._machine, self._kind.recorded))
 
     def _job(self, batch: Batch, gpu: Gpu | None, held: ExitStack) -> Job:
-        """Stage what the calls need, as long as it is `held`; what several batches share is staged once."""
+        """Stage the inputs of a batch for as long as the stack `held` is open; shared inputs are staged once."""
         planned = batch[0]
         model, data = planned.model, planned.task.data
         digests = " ".join(call.submission.digest for call in batch)
         staged = self._staging.hold
         return Job(
             worker=self._staging.worker(),
-            submission=held.enter_context(staged(f"submissions {digests}", lambda place: write_batch(batch, place))),
+            submission=held.enter_context(staged(f"submissions {digests}", lambda target: write_batch(batch, target))),
             model=held.enter_context(staged(f"model {model.digest}", model.write_canonical)),
             data=held.enter_context(staged(f"data {data.digest}", data.write_canonical)),
             keras=planned.keras,
@@ -134,7 +135,7 @@ class Pool:
 
 
 def refusal(planned: PlannedCall) -> CallResult | None:
-    """The result of a call that need not be started, None for one that must."""
+    """Return the result of a call that fails without being started, None for any other call."""
     if planned.submission.problem is not None:
         return CallResult(Outcome.INVALID_SUBMISSION, message=planned.submission.problem)
     clock = planned.budget.clock()

@@ -1,4 +1,4 @@
-"""Shows a run while it goes: one live line per submission on a terminal, plain lines elsewhere."""
+"""Shows the progress of a run: one live line per submission on a terminal, plain lines elsewhere."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -20,7 +20,7 @@ from harness.execution.plan import PlannedCall
 from harness.execution.run import Recorded
 from harness.outcome import Outcome
 
-#: Submissions that have a line each on a terminal; of more only the sum is shown.
+#: Submissions with a line each on a terminal; for more than that, only the total is shown.
 SHOWN_LINES = 12
 
 #: Failures of one submission that are printed as they happen; the summary counts them all.
@@ -28,9 +28,9 @@ SHOWN_FAILURES = 5
 
 
 class RunProgress:
-    """Prints failures as they happen and, on a terminal, keeps a line with the time left per submission.
+    """Prints failures as they happen and, on a terminal, shows a line with the remaining time per submission.
 
-    Failures on the tasks `withheld` are only counted: which model failed, and how, tells something of the model.
+    Failures on the tasks in `withheld` are only counted, because model and reason would reveal something of the model.
     """
 
     def __init__(self, calls: Sequence[PlannedCall], console: Console, withheld: Collection[str] = ()) -> None:
@@ -65,7 +65,7 @@ class RunProgress:
         self._bars.stop()
 
     def seen(self, row: Recorded) -> None:
-        """Take note of a call that is over."""
+        """Update the display after a call has ended."""
         name = row.planned.submission.name
         self._left[name] -= 1
         if row.outcome != Outcome.OK:

@@ -1,4 +1,4 @@
-"""One run: plan, leave out what is already recorded, execute the rest, record each call as it ends."""
+"""One run: plans calls, skips those with a record, executes the rest, records each call as it ends."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,27 +16,27 @@ from harness.records import Records, Request
 from harness.submission import Submission
 from harness.task.task import Task
 
-#: Seconds between two looks at what another run has recorded meanwhile.
-LOOK_S = 1.0
+#: Seconds between two checks for calls that another run has recorded.
+POLL_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a run must know of a call that is over; the record itself is in the database."""
+    """The summary of a finished call that a run needs; the record itself is in the database."""
 
     planned: PlannedCall
     outcome: str
     call_wall_s: float
-    message: str = ""  #: why it failed, if this run made it
+    message: str = ""  #: reason of a failure, if this run made the call
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be done, and what earlier runs did of it."""
+    """The calls of a run, and those of them that already have a record."""
 
     calls: tuple[PlannedCall, ...]
     recorded: tuple[Recorded, ...]
-    forced: bool = False  #: whether calls are made whoever else has made them, or is making them
+    forced: bool = False  #: whether to make calls even if another run has made them or is making them
 
     @property
     def missing(self) -> list[PlannedCall]:
@@ -54,13 +54,13 @@ def make_plan(
     *,
     force: bool,
 ) -> Plan:
-    """Plan a run. `INFRA_ERROR` says nothing about a submission, so such a call counts as missing."""
+    """Plan a run; a call that ended in `INFRA_ERROR`, which says nothing about a submission, counts as missing."""
     calls = plan_calls(submissions, tasks, settings, executor)
     return Plan(tuple(calls), () if force else tuple(_recorded(calls, records)), force)
 
 
 def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
-    """Return what a run with these calls was asked for: a row per submission and task."""
+    """Return the requests behind these calls, one per submission and task."""
     now = datetime.now(UTC)
     distinct = {(call.submission.name, call.task.name): call for call in calls}
     return [
@@ -77,7 +77,7 @@ def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
 
 
 def _recorded(calls: Iterable[PlannedCall], records: Records) -> list[Recorded]:
-    """Those of the calls that have a record, whichever run made them; their budgets have been used so far."""
+    """Return the calls that have a record, made by any run, and deduct their seconds from the budgets."""
     planned = {call.key: call for call in calls}
     ended = (Recorded(planned[row.key], row.outcome, row.call_wall_s) for row in records.ended(planned))
     rows = [row for row in ended if row.outcome != Outcome.INFRA_ERROR]
@@ -87,25 +87,25 @@ def _recorded(calls: Iterable[PlannedCall], records: Records) -> list[Recorded]:
 
 
 def execute(plan: Plan, executor: Executor, records: Records, warn: Callable[[str], None]) -> Iterator[Recorded]:
-    """Make the missing calls; yields each, as it ends, once it is recorded. Closing the iterator kills the rest.
+    """Make the missing calls; yields each once it has ended and is recorded. Closing the iterator kills the rest.
 
-    Calls that another run is making are left to it and waited for; those that it does not make are made here.
-    `warn` is told of that. Raises `UserError` if a sandbox outlives its kill: the machine cannot be trusted any more.
+    Calls that another run is making are waited for, with a message to `warn`; those that it leaves are made here.
+    Raises `UserError` if a sandbox survives its kill, because the machine can then no longer be trusted.
     """
-    done, told = {row.planned.key for row in plan.recorded}, False
+    done, warned = {row.planned.key for row in plan.recorded}, False
     with records.claims() as claims:
         while missing := [call for call in plan.calls if call.key not in done]:
             mine = {call.key for call in missing} if plan.forced else claims.take([call.key for call in missing])
-            # Also what was recorded between the plan and the claim.
+            # Includes calls recorded between the plan and the claim.
             for row in () if plan.forced else _recorded(missing, records):
                 done.add(row.planned.key)
                 yield row
             chosen = [call for call in missing if call.key in mine and call.key not in done]
             if not chosen:
-                if not told and (others := sum(call.key not in done for call in missing)):
+                if not warned and (others := sum(call.key not in done for call in missing)):
                     warn(f"another run is making {others} of these calls; waiting for it")
-                    told = True
-                time.sleep(LOOK_S)
+                    warned = True
+                time.sleep(POLL_S)
                 continue
             with closing(executor.run(chosen)) as ended:
                 for over in ended:

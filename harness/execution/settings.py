@@ -1,4 +1,4 @@
-"""What a user decides about a run."""
+"""The settings of a run that the user chooses."""
 
 from dataclasses import dataclass
 
@@ -11,17 +11,17 @@ from harness.sandbox import Limits
 
 @dataclass(frozen=True)
 class Settings:
-    """What `plan_calls` goes by."""
+    """The input of `plan_calls`, besides submissions and tasks."""
 
     limits: Limits
     time_limit_s: float = 300.0
     time_budget: TimeBudget = TimeBudget.EACH
     seed: int = 0  #: of the run; every call derives its own
-    keras: int | None = None  #: overrides what submissions ask for
-    withhold: Withhold = Withhold.AUTO  #: of which tasks nothing but outcomes and values is kept
+    keras: int | None = None  #: overrides the version that submissions ask for
+    withhold: Withhold = Withhold.AUTO  #: tasks whose messages and outputs are not recorded
 
     def configuration(self, keras: int, isolation: str, versions: str) -> Configuration:
-        """What a record keeps of these settings, for calls with that version of Keras, so isolated."""
+        """Return the configuration of calls with these settings, Keras version, isolation and library versions."""
         return Configuration(
             run_seed=self.seed,
             keras=keras,

@@ -1,18 +1,18 @@
-"""Which tasks participants must learn nothing of but what the board says."""
+"""Selects the tasks about which participants may learn nothing but the board's scores."""
 
 from enum import StrEnum
 
-#: What stands in a record instead of a message.
+#: The text that replaces a message in a record.
 WITHHELD = "withheld"
 
 
 class Withhold(StrEnum):
     """The tasks whose outputs, messages and figures are withheld, and whose published scores are rounded."""
 
-    AUTO = "auto"  #: those that are marked hidden
-    ALWAYS = "always"  #: all
-    NEVER = "never"  #: none: for the organiser's own eyes
+    AUTO = "auto"  #: tasks marked as hidden
+    ALWAYS = "always"  #: all tasks
+    NEVER = "never"  #: no task: for the organiser's eyes only
 
     def covers(self, hidden: bool) -> bool:
-        """Whether a task is withheld; `hidden` says whether it is marked."""
+        """Return whether a task is withheld; `hidden` says whether it is marked as hidden."""
         return self is Withhold.ALWAYS or (self is Withhold.AUTO and hidden)

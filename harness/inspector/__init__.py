@@ -1,5 +1,5 @@
-"""What runs in the process that reads a submission: no code of the participant's, and nothing without a bound.
+"""The code of the process that reads a submission: it never runs the participant's code, and every step is bounded.
 
-Like `harness.worker` it imports nothing of the rest of `harness`. It starts in the time that Python needs, because
-each submission has a process of its own.
+Like `harness.worker`, it imports nothing else of `harness`. It adds little to the start of Python, because each
+submission is read in its own process.
 """

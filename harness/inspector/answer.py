@@ -1,7 +1,7 @@
-"""What the process that reads a submission answers: `ready`, then one line of JSON, then the files' bytes.
+"""The answer of the process that reads a submission: `ready`, then one line of JSON, then the bytes of the files.
 
-The line says which files there are and how long each is; their bytes follow one after the other. Both ends are
-here; the reading one takes nothing for granted, for who wrote it has read what a participant handed in.
+The line lists the files and their sizes; their contents follow in the same order. This module has both writer and
+parser; the parser trusts nothing, because the writer has processed a participant's input.
 """
 
 import json
@@ -15,29 +15,29 @@ from harness.inspector.problems import SubmissionError
 
 READY = b"ready\n"
 
-#: Longest line: names and texts, of which a character may take six bytes.
+#: Longest line in bytes: names and texts, in which a character may take six bytes.
 MAX_LINE = 2 * 1024**2
 
-#: Longest answer.
+#: Longest answer in bytes.
 MAX_ANSWER = len(READY) + MAX_LINE + MAX_BYTES
 
-#: Characters of a problem.
+#: Longest problem in characters.
 MAX_PROBLEM = 500
 
-#: Keys that mean nothing which are handed on, and characters of each.
+#: Unknown metadata keys that are reported: their number, and the characters of each.
 MAX_KEYS = 20
 MAX_KEY = 40
 
 
 class Answer(NamedTuple):
-    """What was read.
+    """The content of a submission, or the reason why it cannot be used.
 
     Attributes:
         files: name -> content.
-        metadata: known keys that the metadata give.
-        problem: why the submission cannot be run.
-        unreadable: name of a file that the system refuses to read, and why; nothing else is given then.
-        unknown_keys: keys of the metadata that mean nothing, a few.
+        metadata: known key -> value.
+        problem: reason why the submission cannot be run.
+        unreadable: name of a file that the system refuses to read, and the reason; all other fields are then empty.
+        unknown_keys: some of the unknown metadata keys.
     """
 
     files: Mapping[str, bytes]
@@ -48,11 +48,11 @@ class Answer(NamedTuple):
 
 
 class AnswerError(Exception):
-    """Bytes that are no answer."""
+    """The bytes are not a valid answer."""
 
 
 def write_answer(answer: Answer, stream: BinaryIO) -> None:
-    """Write all but `READY`."""
+    """Write the answer after `READY`."""
     line = {
         "files": [[name, len(content)] for name, content in answer.files.items()],
         "metadata": dict(answer.metadata),
@@ -66,7 +66,7 @@ def write_answer(answer: Answer, stream: BinaryIO) -> None:
 
 
 def parse_answer(content: bytes) -> Answer:
-    """Take an answer apart, `READY` and all; raises `AnswerError` unless everything in it is as it has to be."""
+    """Parse and validate an answer that starts with `READY`; raises `AnswerError`."""
     if not content.startswith(READY):
         raise AnswerError("it did not get ready")
     end = content.find(b"\n", len(READY), len(READY) + MAX_LINE)
@@ -84,7 +84,7 @@ def parse_answer(content: bytes) -> Answer:
             tuple(_text(key, MAX_KEY) for key in line["unknown_keys"][:MAX_KEYS]),
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, SubmissionError) as error:
-        raise AnswerError(f"it answered something else than files: {error}") from error
+        raise AnswerError(f"its answer is malformed: {error}") from error
 
 
 def _take_files(listed: Any, content: memoryview) -> dict[str, bytes]:

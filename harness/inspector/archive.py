@@ -1,4 +1,4 @@
-"""Reads a zip: members that are stored or deflated, bounded by what comes out of them, not by what they declare."""
+"""Reads a zip with stored or deflated members, limited by the bytes they actually yield, not by declared sizes."""
 
 import os
 import stat
@@ -10,15 +10,15 @@ from harness.inspector.files import IGNORED, Files, check_name
 from harness.inspector.limits import MAX_ENTRIES
 from harness.inspector.problems import SubmissionError, UnreadableError
 
-#: Signature and size of the record at the end of a zip, of what precedes it in large ones, and of a list entry.
+#: Signature and size of the end-of-central-directory record, of the zip64 locator before it, and of an entry.
 _END, _END_SIZE = b"PK\5\6", 22
 _END_64, _END_64_SIZE = b"PK\6\7", 20
 _ENTRY, _ENTRY_SIZE = b"PK\1\2", 46
 
-#: Longest comment at the end of a zip.
+#: Longest comment at the end of a zip, in bytes.
 _MAX_COMMENT = 0xFFFF
 
-#: Compressions that can be read piece by piece; of the others, a few bytes may give gigabytes at once.
+#: Compression methods that can be decoded in small pieces; with others, a few bytes may expand to gigabytes at once.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _OTHERS = {9: "deflate64", zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma", 93: "zstd"}
 
@@ -40,19 +40,19 @@ def read_zip(path: str, files: Files) -> None:
                     _read_member(archive, member, files)
         except (SubmissionError, MemoryError):
             raise
-        except Exception as error:  # a damaged zip makes its decoders raise whatever they like
+        except Exception as error:  # decoders may raise any error on a damaged zip
             raise SubmissionError(f"{name}: expected a readable zip: {error}") from error
 
 
 def _count_entries(stream: BinaryIO, files: Files) -> None:
-    """Count the list of members before it is read as a whole: neither its size nor its number need be true."""
+    """Count the entries of the central directory before zipfile reads all of it: its declared counts may be false."""
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(size - _END_SIZE - _MAX_COMMENT - _END_64_SIZE, 0))
     tail = stream.read()
-    bare = tail[-_END_SIZE:]  # where there is no comment, this is the record, whatever else looks like one
+    bare = tail[-_END_SIZE:]  # without a comment this is the record, even if an earlier signature matches
     end = len(tail) - _END_SIZE if bare.startswith(_END) and bare.endswith(b"\0\0") else tail.rfind(_END)
     if not 0 <= end <= len(tail) - _END_SIZE:
-        return  # no zip, as will be noticed
+        return  # not a zip: `ZipFile` will report that
     if tail[max(end - _END_64_SIZE, 0) :].startswith(_END_64):
         raise SubmissionError(f"expected a zip of at most {MAX_ENTRIES} files and folders, found a zip64")
     declared, list_size = struct.unpack("<10xHI6x", tail[end : end + _END_SIZE])

@@ -1,4 +1,4 @@
-"""The files of a submission while they are collected, and what they may be called."""
+"""Collects the files of a submission and validates their names."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -7,28 +7,28 @@ from typing import IO
 from harness.inspector.limits import MAX_BYTES, MAX_ENTRIES, MAX_FILES, MAX_NAME, MAX_PART
 from harness.inspector.problems import SubmissionError
 
-#: What archivers and editors leave behind; never part of a submission.
+#: Leftovers of archivers and other tools; never part of a submission.
 IGNORED = ("__MACOSX", "__pycache__", ".DS_Store", ".git")
 
-#: Bytes that are read at once.
+#: Bytes per read.
 CHUNK = 1024**2
 
 
 class Files:
-    """Names and contents, never more of them than a submission may have."""
+    """Names and contents, within the limits of a submission."""
 
     def __init__(self) -> None:
         self.contents: dict[str, bytes] = {}
         self._bytes, self._entries = 0, 0
 
     def count_entry(self) -> None:
-        """Count a file or folder that is there, whether it belongs to the submission or not."""
+        """Count an entry of the folder or zip, whether it belongs to the submission or not."""
         self._entries += 1
         if self._entries > MAX_ENTRIES:
             raise SubmissionError(f"expected at most {MAX_ENTRIES} files and folders, found more")
 
     def read(self, name: str, stream: IO[bytes]) -> None:
-        """Read a file to its end; how large it is turns out while it is read."""
+        """Read a file to its end; limits apply to the bytes read, not to a declared size."""
         if name in self.contents:
             raise SubmissionError(f"{name}: expected one file of that name, found two")
         if len(self.contents) >= MAX_FILES:
@@ -43,7 +43,7 @@ class Files:
 
 
 def check_name(name: str) -> None:
-    """Raise `SubmissionError` unless every file system can hold a file of that name: staging must not fail later."""
+    """Raise `SubmissionError` unless every file system supports the name: staging must not fail later."""
     parts = name.split("/")
     if not name.isprintable() or len(name) > MAX_NAME or any(len(part.encode()) > MAX_PART for part in parts):
         raise SubmissionError(f"{name[:80]}: expected a name of at most {MAX_PART} printable characters")
@@ -52,7 +52,7 @@ def check_name(name: str) -> None:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Raise `SubmissionError` unless files of these names can be beside each other, on any file system."""
+    """Raise `SubmissionError` unless files with these names can coexist on any file system."""
     known: dict[str, str] = {}
     for name in names:
         check_name(name)

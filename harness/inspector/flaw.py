@@ -1,4 +1,4 @@
-"""What can be said against a measure's source without running it: it is no Python, or has no function `complexity`."""
+"""Finds flaws in a measure's source without running it: a syntax error, or no function `complexity`."""
 
 import ast
 import os
@@ -6,14 +6,14 @@ import sys
 
 from harness.inspector.limits import bound_process
 
-#: Names by which a module can make others without a statement that shows it.
+#: Names with which a module can bind other names dynamically, invisible to the syntax tree.
 DYNAMIC = {"exec", "eval", "globals", "locals", "vars", "setattr", "__dict__", "__getattr__"}
 
 FUNCTION = "complexity"
 
 
 def main() -> None:
-    """Read a source on standard input, and write its flaw, if any, on standard output."""
+    """Read a source from standard input, and write its flaw, if any, to standard output."""
     bound_process()
     with os.fdopen(0, "rb") as source, os.fdopen(1, "wb") as answer:
         answer.write(flaw_of(source.read()).encode())
@@ -21,12 +21,12 @@ def main() -> None:
 
 
 def flaw_of(source: bytes) -> str:
-    """Return a flaw that makes every call fail; empty text if none is seen, or it is too much to look at."""
+    """Return a flaw that makes every call fail; empty if none is found, or if the source is too complex to parse."""
     try:
         module = ast.parse(source)
     except SyntaxError as error:
         return f"complexity.py: line {error.lineno}: {error.msg}"
-    except ValueError as error:  # null bytes, of which it is said so
+    except ValueError as error:  # null bytes; the message says so
         return f"complexity.py: {error}"
     except (MemoryError, RecursionError):
         return ""
@@ -36,7 +36,7 @@ def flaw_of(source: bytes) -> str:
 
 
 def _bound(module: ast.Module) -> set[str]:
-    """Names that the module may bind; `FUNCTION` is among them if that cannot be told."""
+    """Return the names that the module may bind; includes `FUNCTION` if that cannot be decided."""
     names: set[str] = set()
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -1,4 +1,4 @@
-"""Reads a single file or a folder: regular files only, no link is followed, nothing is waited for."""
+"""Reads a single file or a folder: regular files only, without following links or blocking."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 def read_file(path: str, files: Files) -> None:
-    """Read a single .py file, which is a submission whose complexity.py it is."""
+    """Read a single .py file as the complexity.py of a submission."""
     name = os.path.basename(path)  # noqa: PTH119 - pathlib takes as long to import as all the rest
     with _reading(""):
         _read_regular(path, name, files)
@@ -21,7 +21,7 @@ def read_file(path: str, files: Files) -> None:
 
 
 def read_folder(path: str, files: Files) -> None:
-    """Read the regular files of a folder and of those in it."""
+    """Read the regular files of a folder and its subfolders."""
     with _reading(""):
         folder = os.open(path, _FOLDER)
     try:
@@ -37,7 +37,7 @@ def _read_below(folder: int, prefix: str, files: Files) -> None:
             files.count_entry()
             names.append(entry.name)
     for name in sorted(set(names) - set(IGNORED)):
-        check_name(prefix + name)  # which bounds how deep this goes
+        check_name(prefix + name)  # this bounds the depth
         with _reading(prefix + name):
             if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
                 below = os.open(name, _FOLDER, dir_fd=folder)
@@ -56,7 +56,7 @@ def _read_regular(path: str, name: str, files: Files, folder: int | None = None)
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
         with os.fdopen(descriptor, "rb") as stream:
             mode = os.fstat(descriptor).st_mode
-            if stat.S_ISREG(mode):  # still
+            if stat.S_ISREG(mode):  # checked again: it may have been replaced
                 files.read(name, stream)
                 return
     found = "a link" if stat.S_ISLNK(mode) else "a device, pipe or socket"
@@ -65,10 +65,10 @@ def _read_regular(path: str, name: str, files: Files, folder: int | None = None)
 
 @contextmanager
 def _reading(name: str) -> Iterator[None]:
-    """Say which file it was that the system does not let one read."""
+    """Name the file if the system refuses to read it."""
     try:
         yield
     except OSError as error:
-        if error.errno == errno.ELOOP:  # it became a link just now
+        if error.errno == errno.ELOOP:  # it has just been replaced by a link
             raise SubmissionError(f"{name}: expected a regular file, found a link") from error
         raise UnreadableError(name, error.strerror or str(error)) from error

@@ -1,11 +1,11 @@
-"""The file `metadata`: what it may be called, and which of its keys mean something."""
+"""The names of the file `metadata`, and its known keys."""
 
 FILE_NAMES = ("metadata", "metadata.yaml", "metadata.yml")
 
-#: Keys whose values are texts.
+#: Keys with free text as values.
 TEXTS = ("name", "team", "description", "paper")
 
-#: What the key `keras` may say.
+#: Allowed values of the key `keras`.
 KERAS = ("2", "3")
 
 KEYS = (*TEXTS, "keras")

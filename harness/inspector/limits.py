@@ -1,15 +1,15 @@
-"""What bounds a submission, and the process that reads it."""
+"""Limits of a submission, and of the process that reads it."""
 
 import resource
 
-#: Files of a submission, and their bytes in all.
+#: Files of a submission, and their total bytes.
 MAX_FILES = 200
 MAX_BYTES = 50 * 1024**2
 
-#: Files and folders that are looked at, with those that are no part of a submission.
+#: Files and folders that are examined, including ignored ones.
 MAX_ENTRIES = 10_000
 
-#: Characters of a file's name with its folders; bytes of each part of it.
+#: Characters of a file's path in the submission; bytes of each part of it.
 MAX_NAME = 400
 MAX_PART = 255
 
@@ -30,5 +30,5 @@ def bound_process() -> None:
     ):
         _, hard = resource.getrlimit(kind)
         bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        spare = 1 if kind == resource.RLIMIT_CPU and bounded < hard else 0  # ends by a signal that says why
+        spare = 1 if kind == resource.RLIMIT_CPU and bounded < hard else 0  # SIGXCPU first, which tells the reason
         resource.setrlimit(kind, (bounded, bounded + spare))

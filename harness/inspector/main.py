@@ -1,4 +1,4 @@
-"""Reads one submission and hands it over on standard output."""
+"""Reads one submission and writes the answer to standard output."""
 
 import os
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from harness.inspector.problems import SubmissionError, UnreadableError
 
 
 def main(kind: str, path: str) -> None:
-    """Read the submission at `path`, which is a `file`, a `folder` or a `zip`."""
+    """Read the submission at `path`; `kind` is `file`, `folder` or `zip`."""
     bound_process()
     read = _reader(kind)
     with os.fdopen(1, "wb") as stream:
@@ -21,7 +21,7 @@ def main(kind: str, path: str) -> None:
 
 
 def inspect(read: Callable[[str, Files], None], path: str) -> Answer:
-    """Read the submission at `path`; whatever it holds, there is an answer."""
+    """Read the submission at `path`; every content, however malformed, gives an answer."""
     files = Files()
     try:
         read(path, files)
@@ -34,7 +34,7 @@ def inspect(read: Callable[[str, Files], None], path: str) -> Answer:
     unknown: tuple[str, ...] = ()
     try:
         if any(name in files.contents for name in FILE_NAMES):
-            from harness.inspector.metadata import read_metadata  # with YAML, which takes a while to import
+            from harness.inspector.metadata import read_metadata  # here: it imports YAML, which is slow
 
             metadata, unknown = read_metadata(files.contents)
     except Exception as error:
@@ -53,7 +53,7 @@ def _reader(kind: str) -> Callable[[str, Files], None]:
 
 
 def _describe(error: Exception) -> str:
-    """One line that cannot steer a terminal."""
+    """Return one printable line, which cannot control a terminal."""
     if isinstance(error, SubmissionError):
         text = str(error)
     elif isinstance(error, MemoryError):

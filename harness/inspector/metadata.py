@@ -1,7 +1,7 @@
-"""The optional file `metadata` of a submission: lines `key: value`, read as YAML without anything that computes.
+"""The optional file `metadata` of a submission: lines `key: value`, a subset of YAML without computed values.
 
-Every value is text as it is written: no numbers, dates, tags, anchors or merges. Only `name` and `keras` decide
-anything, so only they are refused when they are malformed; the competition's own files, and plain prose, are not.
+Every value is literal text: no numbers, dates, tags, anchors or merges. Only `name` and `keras` have an effect, so
+only these are rejected when malformed; the competition's own files, and plain prose, are accepted.
 """
 
 import re
@@ -17,22 +17,22 @@ from harness.inspector.problems import SubmissionError
 
 MAX_BYTES = 64 * 1024
 
-#: Brackets within brackets; none of the known keys has any.
+#: Depth of nested lists and mappings; the known keys have none.
 MAX_DEPTH = 20
 
-#: Keys on which it depends how a submission is run, or under which name.
+#: Keys that determine the name of a submission, or the way it is run.
 DECIDING = ("name", "keras")
 
-#: A line of something else than YAML that seems to have such a key.
+#: A line with such a key in a file that is not valid YAML.
 _DECIDES = re.compile(rb"""^[ \t{,-]*["']?(?:name|keras)["']?[ \t]*:""", re.MULTILINE)
 
 
 class _MalformedError(Exception):
-    """The file holds something else than `key: value` lines."""
+    """The file contains anything but `key: value` lines."""
 
 
 def read_metadata(files: Mapping[str, bytes]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the known keys that a submission's metadata give, and a few of the others; raises `SubmissionError`."""
+    """Return the known keys in a submission's metadata, and some of the unknown ones; raises `SubmissionError`."""
     file = next((name for name in FILE_NAMES if name in files), None)
     if file is None:
         return {}, ()
@@ -73,7 +73,7 @@ def _known_keys(file: str, content: bytes) -> tuple[dict[str, str], tuple[str, .
 
 
 def _pairs(events: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
-    """The first events of each key and value of the one mapping that a file consists of; nothing of an empty file."""
+    """Yield the first events of each key and value of the only mapping in the file; nothing for an empty file."""
     next(events)  # the start of the stream
     if isinstance(next(events), yaml.StreamEndEvent):
         return
@@ -91,7 +91,7 @@ def _pairs(events: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _skip_rest(first: Any, events: Iterator[Any]) -> None:
-    """Go on to the end of the list or mapping that `first` begins, if it does."""
+    """Skip to the end of the list or mapping that `first` starts, if it starts one."""
     depth = int(isinstance(first, yaml.CollectionStartEvent))
     while depth:
         event = next(events)
@@ -101,7 +101,7 @@ def _skip_rest(first: Any, events: Iterator[Any]) -> None:
 
 
 def _is_plain(event: Any) -> bool:
-    """Whether it is a text without a tag and an anchor."""
+    """Return whether the event is a scalar without tag and anchor."""
     return isinstance(event, yaml.ScalarEvent) and event.tag is None and event.anchor is None
 
 

@@ -1,14 +1,14 @@
-"""What keeps a submission from being read."""
+"""Errors in reading a submission."""
 
 
 class SubmissionError(Exception):
-    """The submission cannot be run; the message says what was expected and what was found."""
+    """The submission cannot be run; the message states what was expected and what was found."""
 
 
 class UnreadableError(Exception):
-    """The system refuses to read a file, which whoever runs the harness can mend.
+    """The system refuses to read a file, which the user of the harness can fix.
 
-    `file` is its name in the submission; empty for the folder, zip or single file that was handed in.
+    `file` is its name in the submission; empty for the submitted folder, zip or single file itself.
     """
 
     def __init__(self, file: str, reason: str) -> None:

@@ -1,6 +1,6 @@
-"""Runs one call of a submission in a sandbox of its own, under limits that the harness enforces.
+"""Runs one call of a submission in its own sandbox, under limits that the harness enforces.
 
-Other rooms use what is named here, and nothing else of this room.
+Other rooms use the names exported here and nothing else of this room.
 """
 
 from harness.sandbox.call import Call, StoppedError, prepare_call

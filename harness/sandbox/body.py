@@ -1,4 +1,4 @@
-"""The processes behind a worker, whichever way they were started: watched and killed the same way."""
+"""The interface to a running sandbox: every kind's processes are watched and killed the same way."""
 
 import os
 from typing import Protocol
@@ -8,36 +8,36 @@ from harness.sandbox.storage import Storage
 
 
 class StartError(Exception):
-    """The sandbox did not start; what it printed says why."""
+    """The sandbox did not start; its output says why."""
 
 
 class Body(Protocol):
-    """What the harness needs of the processes behind a worker."""
+    """A running sandbox with one worker in it, however it was started."""
 
     @property
     def processes(self) -> Processes:
         """All processes of the call."""
 
     def storage(self) -> Storage | None:
-        """What the call holds outside of its processes' memory; nothing where that is bounded by other means.
+        """Return the call's scratch usage and sockets; all zero where other means bound them.
 
-        None as long as the sandbox cannot be looked into.
+        None as long as the harness cannot inspect the sandbox.
         """
 
     def exit_status(self) -> int | None:
-        """How the worker ended (128 + number for a signal), None while it runs."""
+        """Return the worker's exit status (128 + number for a signal), None while it runs."""
 
     def ran_out_of_memory(self) -> bool:
-        """Whether a memory limit ended it that the kernel keeps; not to be asked once it is closed."""
+        """Return whether a memory limit enforced by the kernel ended the call; must not be called after `close`."""
 
     def kill(self) -> None:
-        """Send SIGKILL to everything."""
+        """Send SIGKILL to every process."""
 
     def is_gone(self) -> bool:
-        """Whether everything has ended."""
+        """Return whether every process has ended."""
 
     def close(self) -> None:
-        """Give back what the harness holds of it."""
+        """Release the descriptors and other resources that the harness holds."""
 
 
 def memory_file(content: bytes) -> int:
@@ -49,5 +49,5 @@ def memory_file(content: bytes) -> int:
 
 
 def shell_status(code: int | None) -> int | None:
-    """128 + number for a signal, as a shell and bubblewrap have it."""
+    """Translate a `subprocess` return code into a shell's: 128 + number for a signal, as bubblewrap does too."""
     return 128 - code if code is not None and code < 0 else code

@@ -1,8 +1,8 @@
 """The command line of the sandbox: bubblewrap's namespaces and mounts around one worker.
 
-Why each part is there is said beside it; what it stops is in docs/architecture.md. The options travel
-through a file descriptor and bubblewrap's own environment is empty, because both can be read inside
-through /proc/1.
+Comments give the reason for each part; docs/security.md lists the guarantees. The options travel through
+a file descriptor and bubblewrap's own environment is empty, because the sandbox could read both through
+/proc/1.
 """
 
 import os
@@ -16,71 +16,71 @@ from harness.sandbox.job import BOOTSTRAP, Job
 from harness.sandbox.limits import Limits
 from harness.sandbox.proc import hide
 
-#: Users that workers become when root runs the harness. The kernel counts a user's processes over the whole
-#: machine, so no two workers may share one: neither of this harness nor of another that runs beside it.
+#: First user ID for workers when root runs the harness. The kernel counts a user's processes over the whole
+#: machine, so no two workers may share a user, not even workers of two harnesses that run concurrently.
 FIRST_UID = 1 << 30
 
-#: Where a container knows few users only.
+#: The same inside a container whose user namespace maps few IDs.
 FIRST_UID_OF_FEW = 64000
 
-#: Where the staged directories are mounted, in the order of the worker's arguments.
+#: Mount points of the staged directories, in the order of the worker's arguments.
 JOB_DIRECTORIES = ("/job/trusted", "/job/submission", "/job/model", "/job/data")
 
-#: Home directory and scratch space inside.
+#: Home directory and scratch space inside the sandbox.
 HOME = "/tmp"
 
-#: Everything that is writable inside.
+#: All writable mount points inside the sandbox.
 SCRATCH = ("/tmp", "/dev/shm")
 
 
 def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
-    """Return bubblewrap's options for `job`, and what must precede a command that runs in the sandbox.
+    """Return bubblewrap's options for `job`, and the prefix of a command that runs in the sandbox.
 
     `slot` numbers the sandboxes that exist at once.
     """
-    options = [*_box(limits, job.gpu, job.worker), *_job_mounts(job), *_SEAL]
+    options = [*_base_options(limits, job.gpu, job.worker), *_job_mounts(job), *_SEAL]
     for name, value in job.environment(home=HOME).items():
         options += ["--setenv", name, value]
     return options, _drop_root(slot)
 
 
 def worker(control: int) -> list[str]:
-    """Return the command that starts a worker inside; `control` is its inherited control channel."""
+    """Return the command that starts a worker inside the sandbox; `control` is its inherited control channel."""
     return [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, str(control), *JOB_DIRECTORIES]
 
 
 def trial() -> tuple[list[str], list[str]]:
-    """Return options and command prefix of a sandbox without a job, to find out whether one can be made."""
-    return [*_box(Limits(), gpu=None, worker=None), *_SEAL], _drop_root(slot=0)
+    """Return options and command prefix of a sandbox without a job, to test whether sandboxes work here."""
+    return [*_base_options(Limits(), gpu=None, worker=None), *_SEAL], _drop_root(slot=0)
 
 
-#: Closes the sandbox once everything is mounted.
+#: Options that seal the sandbox once everything is mounted.
 _SEAL = ("--remount-ro", "/", "--chdir", "/tmp", "--clearenv")
 
 
-def _box(limits: Limits, gpu: Gpu | None, worker: Path | None) -> list[str]:
-    """Everything of a sandbox that does not depend on the job; `worker` is where its code is staged, if it is."""
-    devices = [*_scratch(limits), *_no_zeros(gpu), *gpu_mounts(gpu), "--remount-ro", "/dev"]
+def _base_options(limits: Limits, gpu: Gpu | None, worker: Path | None) -> list[str]:
+    """Return the options that do not depend on the job's files; `worker` is the staged worker code, if any."""
+    devices = [*_scratch(limits), *_block_dev_zero(gpu), *gpu_mounts(gpu), "--remount-ro", "/dev"]
     return [*_namespaces(), *_system_mounts(), *hide(worker, gpu=gpu is not None), *devices, *_interpreter_mounts()]
 
 
 def _namespaces() -> list[str]:
-    """Every namespace that can be had; a caller without privileges needs a user namespace to get them."""
+    """Return options for every available namespace; an unprivileged caller needs a user namespace to create them."""
     shared = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     ends = ["--hostname", "sandbox", "--die-with-parent", "--new-session"]
     if os.geteuid() == 0:
-        # Real root mounts without a user namespace (its interpreter may lie under a private home), keeps
-        # what it takes to become the worker's user, and loses that, too, when it does.
-        # bubblewrap stays the first process inside: if the harness dies, bubblewrap dies, and only that
-        # first process, still root, can be told of it. It shows nothing: its environment is empty.
+        # Real root mounts without a user namespace (its interpreter may lie under a private home). It keeps
+        # only the capabilities needed to become the worker's user, and loses these when it does.
+        # bubblewrap stays PID 1: if the harness dies, bubblewrap outside dies, and only PID 1, still root,
+        # can be notified of that. It reveals nothing: its environment is empty.
         kept = ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"]
         return [*shared, *ends, "--cap-drop", "ALL", *(word for cap in kept for word in ("--cap-add", cap))]
     user = ["--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"]
-    return [*user, *shared, *ends, "--as-pid-1"]  # no process of bubblewrap's is left inside
+    return [*user, *shared, *ends, "--as-pid-1"]  # no bubblewrap process stays inside
 
 
 def worker_uid(slot: int) -> int | None:
-    """Return the user that a worker becomes; None where it stays the caller, whom a user namespace hides."""
+    """Return the user ID of a worker; None where it keeps the caller's, which a user namespace hides."""
     if os.geteuid() != 0:
         return None
     users = int(Path("/proc/self/uid_map").read_text().split()[2])
@@ -89,7 +89,7 @@ def worker_uid(slot: int) -> int | None:
 
 
 def _drop_root(slot: int) -> list[str]:
-    """Command prefix by which a worker that root starts becomes an ordinary user; empty for an ordinary caller."""
+    """Return the command prefix that turns root's worker into an ordinary user; empty for an ordinary caller."""
     uid = worker_uid(slot)
     if uid is None:
         return []
@@ -115,25 +115,25 @@ def _system_mounts() -> list[str]:
 
 
 def _scratch(limits: Limits) -> list[str]:
-    """Writable places in memory, each of bounded size."""
+    """Return options for the writable file systems: in memory, each of bounded size."""
     return [
         "--size", str(limits.shared_memory_bytes), "--perms", "1777", "--tmpfs", "/dev/shm",
         "--size", str(limits.scratch_bytes), "--perms", "1777", "--tmpfs", "/tmp",
     ]  # fmt: skip
 
 
-def _no_zeros(gpu: Gpu | None) -> list[str]:
-    """Keep /dev/zero from being opened, unless CUDA needs it: mapped, it is shared memory that nobody sees."""
-    return ["--ro-bind", "/dev/zero", "/dev/zero"] if gpu is None else []  # a mount without devices
+def _block_dev_zero(gpu: Gpu | None) -> list[str]:
+    """Make /dev/zero impossible to open, unless CUDA needs it: a shared mapping of it escapes the memory watch."""
+    return ["--ro-bind", "/dev/zero", "/dev/zero"] if gpu is None else []  # --ro-bind mounts nodev
 
 
 def interpreter() -> set[Path]:
-    """Return the directories of the Python environment that runs the harness; often under a home directory."""
+    """Return the directories of the Python environment that runs the harness, often below a home directory."""
     return {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
 
 
 def _interpreter_mounts() -> list[str]:
-    """The Python environment, at its own path."""
+    """Return options that mount the Python environment at its original path."""
     arguments: list[str] = []
     for prefix in sorted(interpreter()):
         if not prefix.is_relative_to("/usr"):
@@ -142,7 +142,7 @@ def _interpreter_mounts() -> list[str]:
 
 
 def _parents(path: Path) -> list[str]:
-    """Create every parent of a mount point: bubblewrap would make them readable to its own user only."""
+    """Return options that create the parents of a mount point: bubblewrap's own are readable to its user only."""
     return [word for parent in reversed(path.parents[:-1]) for word in ("--dir", str(parent))]
 
 
@@ -154,7 +154,7 @@ def _job_mounts(job: Job) -> list[str]:
 
 
 def executable() -> str:
-    """Path of bubblewrap; raises `UserError` where it is not installed."""
+    """Return the path of bubblewrap; raises `UserError` where it is not installed."""
     path = shutil.which("bwrap")
     if path is None:
         raise UserError("bubblewrap is not installed", remedy="install it, e.g. apt-get install bubblewrap")

@@ -9,18 +9,18 @@ from harness.outcome import CallResult, Outcome
 from harness.sandbox.body import StartError
 from harness.sandbox.claim import TAIL, Ended, printable, read_claim
 from harness.sandbox.clock import Clock, Deadline
-from harness.sandbox.exhaustion import is_exhausted, weigh
+from harness.sandbox.exhaustion import end_and_measure, is_exhausted
 from harness.sandbox.job import Job
 from harness.sandbox.limits import MIB, Limits
 from harness.sandbox.memory import Usage, measure
 from harness.sandbox.process import ProtocolError, Starter, WorkerProcess
 from harness.sandbox.watch import Watch
 
-#: Seconds between two looks at memory and output.
+#: Seconds between two checks of memory and output.
 TICK = 0.05
 
 
-#: What leaves the worker as it was, so that it can be asked for another measure.
+#: Outcomes after which the worker is intact and can run another measure.
 HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}
 
 
@@ -31,10 +31,10 @@ class StoppedError(Exception):
 def prepare_call(
     start: Starter, job: Job, limits: Limits, slot: int, stopping: Callable[[], bool]
 ) -> "Call | CallResult":
-    """Start a worker and wait for its imports: a call that can be run at once, or why there is none.
+    """Start a worker and wait for its imports; returns a call that is ready to run, or the result of a failed start.
 
     Preparing needs a core but no clock, so it may overlap with another call. Raises `StoppedError` once
-    `stopping` says so.
+    `stopping` returns true.
     """
     started = time.monotonic()
     try:
@@ -55,32 +55,32 @@ def prepare_call(
 class Call:
     """A call on a started worker; `run` or `discard` ends it.
 
-    The harness' own baselines may share a worker: `run` with `keep`, until it `is_over`.
+    The harness' own baselines may share a worker: `run` them with `keep` until `is_over`.
     """
 
     def __init__(self, worker: WorkerProcess, limits: Limits, stopping: Callable[[], bool]) -> None:
         self._worker, self._limits, self._stopping = worker, limits, stopping
         self._usage = Usage(0, 0.0)
-        self._watch = Watch(lambda: measure(worker.body.processes, limits.memory_bytes, self._is_late), TICK)
+        self._watch = Watch(lambda: measure(worker.body.processes, limits.memory_bytes, self._deadline_passed), TICK)
         self._peak = 0
-        self._cpu_before = 0.0  #: processor seconds when the model was loaded
-        self._when = " before the measure was called"  #: what a message adds as long as that is so
-        self._deadline: Deadline | None = None  #: of the measure that is called, or was last
+        self._cpu_before = 0.0  #: processor seconds used before the current measure, loading included
+        self._phase = " before the measure was called"  #: suffix of messages; empty once the measure is called
+        self._deadline: Deadline | None = None  #: of the current measure, or of the last one
         self._result = CallResult(Outcome.INFRA_ERROR)
         self.is_over = False
 
     def wait_until_ready(self, started: float) -> None:
-        """Wait for the worker's imports; raises `Ended` if they fail or nobody can watch them, `StoppedError`."""
+        """Wait for the worker's imports; raises `Ended` if they fail or cannot be watched, `StoppedError`."""
         ready = self._expect("ready", lambda: self._limits.startup_s - (time.monotonic() - started))
         if self._worker.body.storage() is None:
-            raise Ended(Outcome.INFRA_ERROR, "the harness may not look into the sandbox, and so cannot keep its limits")
+            raise Ended(Outcome.INFRA_ERROR, "the harness cannot inspect the sandbox, and so cannot enforce its limits")
         startup = time.monotonic() - started
         self._result = replace(self._result, startup_wall_s=startup, environment=dict(ready["environment"]))
 
     def run(self, seed: int, clock: Clock, module: str = "complexity", *, keep: bool = False) -> CallResult:
-        """Load the model, start the clock, call the measure of `module`; returns whatever became of it.
+        """Load the model, start the clock and call the measure of `module`.
 
-        `keep` lets the worker live for another measure, if it came to no harm. Raises `StoppedError`.
+        `keep` keeps the worker alive for another measure if it is still intact. Raises `StoppedError`.
         """
         try:
             self._load(seed, module)
@@ -90,23 +90,23 @@ class Call:
         if not keep or ended.outcome not in HARMLESS:
             return self.finish(ended)
         result = self._report(ended)
-        self._result = replace(self._result, startup_wall_s=0.0)  # the next one finds it started
+        self._result = replace(self._result, startup_wall_s=0.0)  # the next measure reuses the running worker
         self._peak = 0
         return result
 
     def discard(self) -> None:
-        """Kill the worker if it is still there."""
+        """Kill the worker unless the call is over."""
         if not self.is_over:
             self.is_over = True
             self._worker.kill()
 
     def finish(self, ended: Ended) -> CallResult:
-        """Kill the worker, and put the result together."""
+        """Kill the worker and assemble the result."""
         self.is_over = True
-        if self._worker.body.ran_out_of_memory():  # whatever it claimed meanwhile
+        if self._worker.body.ran_out_of_memory():  # overrides any claim of the worker
             limit = self._limits.memory_bytes
             self._peak = max(self._peak, limit)
-            ended = Ended(Outcome.MEMORY, f"out of memory (limit {limit // MIB} MiB, all of it used){self._when}")
+            ended = Ended(Outcome.MEMORY, f"out of memory (limit {limit // MIB} MiB, all of it used){self._phase}")
         survived = not self._worker.kill()
         if survived:
             ended = Ended(Outcome.INFRA_ERROR, "the sandbox did not end when it was killed")
@@ -131,15 +131,15 @@ class Call:
         }
         self._worker.send(limits=bounds, seed=seed, module=module)
         self._expect("loaded", lambda: limits.startup_s - (time.monotonic() - loading))
-        self._look()
+        self._sample_usage()
         load_wall, load_cpu = time.monotonic() - loading, self._usage.cpu_s - self._cpu_before
         self._cpu_before = self._usage.cpu_s
         self._result = replace(self._result, load_wall_s=load_wall, load_cpu_s=load_cpu)
-        self._worker.output = b""  # what the libraries printed is not the submission's output
+        self._worker.output = b""  # output of the libraries is not the submission's
 
     def _timed(self, clock: Clock) -> Ended:
-        """The call itself, between the start and the stop of the clock."""
-        self._when = ""
+        """Run the measure itself, between the start and the stop of the clock."""
+        self._phase = ""
         started = clock.start()
         self._deadline = deadline = Deadline(clock.left(), self._worker.body.kill)
         try:
@@ -152,25 +152,25 @@ class Call:
             wall = clock.stop(started, deadline.passed_at)
         if ended.outcome is Outcome.TIMEOUT:
             ended = Ended(Outcome.TIMEOUT, f"{ended.message} (used {wall:.2f} s)")
-        self._look()
+        self._sample_usage()
         cpu = self._usage.cpu_s - self._cpu_before
         self._cpu_before = self._usage.cpu_s
         self._result = replace(self._result, call_wall_s=wall, call_cpu_s=max(cpu, 0.0))
         return ended
 
     def _expect(self, event: str, left: Callable[[], float], *, exceeded: str | None = None) -> dict[str, Any]:
-        """Wait for the frame `event`, watching time, memory and output; raises `Ended` and `StoppedError`.
+        """Wait for the frame `event` while checking time, memory and output; raises `Ended` and `StoppedError`.
 
-        `exceeded` names the limit on the measure's time; without it the worker is still the harness' own.
+        `exceeded` names the limit on the measure's time; without it the worker still runs trusted code only.
         """
         timed = exceeded is not None
-        look_at = 0.0
+        next_check = 0.0
         while True:
             if self._stopping():
                 raise StoppedError
             remaining = left()
             if remaining <= 0:
-                raise self._late(exceeded)
+                raise self._timeout(exceeded)
             self._worker.poll(min(TICK, remaining))
             try:
                 frame = self._worker.frame()
@@ -179,66 +179,66 @@ class Call:
             if frame is not None:
                 return _check(frame, event, timed)
             if self._worker.closed:
-                raise self._late(exceeded) if left() <= 0 else self._vanished(timed)
-            if time.monotonic() >= look_at:
-                self._compare()
-                look_at = time.monotonic() + TICK
+                raise self._timeout(exceeded) if left() <= 0 else self._disconnected(timed)
+            if time.monotonic() >= next_check:
+                self._enforce_limits()
+                next_check = time.monotonic() + TICK
 
-    def _compare(self) -> None:
-        """Compare what is used with the limits; raises `Ended`."""
-        held = self._worker.body.storage()
-        if held is None:  # nothing is there yet
+    def _enforce_limits(self) -> None:
+        """Compare usage with the limits; raises `Ended`."""
+        storage = self._worker.body.storage()
+        if storage is None:  # the sandbox is not set up yet
             return
-        self._look()
+        self._sample_usage()
         limits = self._limits
         scratch_bytes = limits.scratch_bytes + limits.shared_memory_bytes
-        for outcome, what, used, limit, unit in (
+        for outcome, problem, used, limit, unit in (
             (Outcome.MEMORY, "out of memory", self._usage.memory_bytes, limits.memory_bytes, MIB),
-            (Outcome.MEMORY, "too many sockets", held.sockets, limits.sockets, 1),
+            (Outcome.MEMORY, "too many sockets", storage.sockets, limits.sockets, 1),
             (Outcome.OUTPUT, "printed too much", self._worker.output_total, limits.output_bytes, MIB),
-            (Outcome.OUTPUT, "wrote too much", held.scratch_bytes, scratch_bytes, MIB),
-            (Outcome.OUTPUT, "wrote too many files", held.scratch_files, limits.scratch_files, 1),
+            (Outcome.OUTPUT, "wrote too much", storage.scratch_bytes, scratch_bytes, MIB),
+            (Outcome.OUTPUT, "wrote too many files", storage.scratch_files, limits.scratch_files, 1),
         ):
             if used > limit:
-                self._worker.body.kill()  # at once: it grows on
+                self._worker.body.kill()  # at once: usage keeps growing
                 name = " MiB" if unit == MIB else ""
-                raise Ended(outcome, f"{what} (limit {limit // unit}{name}, used {used // unit}{name}){self._when}")
+                raise Ended(outcome, f"{problem} (limit {limit // unit}{name}, used {used // unit}{name}){self._phase}")
         if is_exhausted():
-            self._weigh()
+            self._relieve_machine()
 
-    def _weigh(self) -> None:
-        """Find out whether this call has taken the machine's memory; raises `Ended` if it had to be ended for that."""
-        held = weigh(self._worker.end)
-        if held is None:
+    def _relieve_machine(self) -> None:
+        """End this call if the machine is still short of memory, and decide who is to blame; then raises `Ended`."""
+        freed = end_and_measure(self._worker.end)
+        if freed is None:
             return
         limits = self._limits
-        used = f"(limit {limits.memory_bytes // MIB} MiB, used {held // MIB} MiB)"
-        if held > limits.memory_bytes + limits.scratch_bytes + limits.shared_memory_bytes:
-            self._peak = max(self._peak, held)
-            raise Ended(Outcome.MEMORY, f"out of memory, and the machine with it {used}{self._when}")
+        used = f"(limit {limits.memory_bytes // MIB} MiB, used {freed // MIB} MiB)"
+        if freed > limits.memory_bytes + limits.scratch_bytes + limits.shared_memory_bytes:
+            self._peak = max(self._peak, freed)
+            raise Ended(Outcome.MEMORY, f"out of memory, and the machine with it {used}{self._phase}")
         raise Ended(Outcome.INFRA_ERROR, f"the machine has less than 5 % of its memory left, not by this call {used}")
 
-    def _look(self) -> None:
-        used = self._watch.look()
+    def _sample_usage(self) -> None:
+        used = self._watch.sample()
         if used is not None:
-            self._usage = Usage(used.memory_bytes, max(used.cpu_s, self._usage.cpu_s))  # a process may be gone already
+            self._usage = Usage(used.memory_bytes, max(used.cpu_s, self._usage.cpu_s))  # some processes may have ended
             self._peak = max(self._peak, self._usage.memory_bytes)
 
-    def _is_late(self) -> bool:
-        """Whether the clock has killed the worker: then there is nothing to be known of its memory any more."""
+    def _deadline_passed(self) -> bool:
+        """Whether the clock has killed the worker, whose memory can then no longer be measured."""
         return self._deadline is not None and self._deadline.passed_at is not None
 
-    def _late(self, exceeded: str | None) -> Ended:
+    def _timeout(self, exceeded: str | None) -> Ended:
         if exceeded is not None:
             return Ended(Outcome.TIMEOUT, f"exceeded {exceeded}")
         return Ended(Outcome.INFRA_ERROR, f"no model was loaded within {self._limits.startup_s:g} s")
 
-    def _vanished(self, timed: bool) -> Ended:
+    def _disconnected(self, timed: bool) -> Ended:
         status = self._worker.wait(1.0)
         how = "closed its control channel" if status is None else _describe_exit(status)
         if timed:
             return Ended(Outcome.CRASH, how)
-        return Ended(Outcome.INFRA_ERROR, f"the worker {how}{self._when}")
+        return Ended(Outcome.INFRA_ERROR, f"the worker {how}{self._phase}")
 
 
 def _check(frame: dict[str, Any], event: str, timed: bool) -> dict[str, Any]:

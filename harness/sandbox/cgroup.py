@@ -1,13 +1,13 @@
-"""Memory and number of tasks of a call limited by the kernel: a control group (cgroup v2) of its own for each.
+"""Control groups (cgroup v2): the kernel limits the memory and the number of tasks of each call.
 
-Where none can be made the memory watch alone keeps the limit. Where one can, the watch still goes by the memory
-of processes, twenty times a second; the group is the wall behind it, which nothing passes even for a moment. The
-kernel counts more than the watch sees: files in scratch space, socket buffers, inodes and other kernel memory
-count; what a forked worker shares with its zygote does not.
+Where no group can be created, the memory watch alone enforces the limit. Where one can, the watch still checks the
+memory of the processes, twenty times a second; the group is a hard limit behind it, which is never exceeded, not even
+for a moment. The kernel counts more than the watch sees: files in scratch space, socket buffers, inodes and other
+kernel memory. It does not count pages that a forked worker shares with its zygote.
 
-Groups can be made as far as cgroup v2 is delegated to this process. A group that holds processes cannot hand limits to
-groups below it, so a place for them is either a group above, whose groups below have limits already, or the process'
-own group once everything in it has moved to a leaf.
+Groups can be created where cgroup v2 is delegated to this process. A group that contains processes cannot enable
+controllers for its children. The parent of new groups is therefore either an ancestor whose children already have
+the controllers, or this process' own group once all its processes have moved to a leaf.
 """
 
 import errno
@@ -24,25 +24,25 @@ from harness.cache import cache_directory
 from harness.sandbox.limits import Limits
 from harness.sandbox.staging import locked
 
-#: How the groups of runs are named.
+#: Name prefix of the groups of runs.
 PREFIX = "pgdl-run-"
 
-#: Tasks in a group beside those of the submission: bubblewrap's, and the placeholder of a fast start.
+#: Tasks in a group in addition to the submission's: bubblewrap's, and the placeholder of a fast start.
 OWN_TASKS = 8
 
 #: Seconds that killed processes may take to leave their group.
 PATIENCE = 2.0
 
-#: Starts a command in a group: the shell that becomes it moves itself first.
+#: Shell script that runs a command in a group: the shell moves itself there, then becomes the command.
 ENTER = 'echo 0 > "$0" && exec "$@"'
 
-#: What limits memory, and the number of processes.
+#: The required controllers.
 CONTROLLERS = frozenset({"memory", "pids"})
 
-#: Where the processes of a group go that must hold none itself.
+#: Name of the leaf group for the processes of a group that must contain none itself.
 LEAF = "pgdl-leaf"
 
-#: Times to look again for processes that were made while others were moved.
+#: Attempts to move processes that were created while others were being moved.
 ROUNDS = 10
 
 
@@ -50,72 +50,72 @@ class CallGroup:
     """The control group of one call."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
-        """Make it; raises `OSError`."""
+        """Create the group; raises `OSError`."""
         self._path = path
         path.mkdir()
         bounds = {
             "memory.max": limits.memory_bytes,
-            "memory.oom.group": 1,  # all of a call or nothing
+            "memory.oom.group": 1,  # kill all processes of a call or none
             "pids.max": limits.processes + OWN_TASKS,
         }
-        if (path / "memory.swap.max").exists():  # not where the kernel does not count it
+        if (path / "memory.swap.max").exists():  # missing where the kernel does not account for swap
             bounds["memory.swap.max"] = 0
         for name, value in bounds.items():
             (path / name).write_text(str(value))
 
     @property
     def entrance(self) -> list[str]:
-        """What must precede a command that is to run in the group."""
+        """Prefix of a command that runs in the group."""
         return ["/bin/sh", "-c", ENTER, str(self._path / "cgroup.procs")]
 
     def open_entrance(self) -> int:
-        """Return a descriptor; a process that writes "0" to it is in the group."""
+        """Return a descriptor; a process joins the group by writing "0" to it."""
         return os.open(self._path / "cgroup.procs", os.O_WRONLY)
 
     def ran_out_of_memory(self) -> bool:
-        """Whether the kernel ended the call at its limit; false if it did because the machine had no more."""
+        """Return whether the kernel killed the call at its own limit, not because the machine ran out of memory."""
         events = dict(line.split() for line in (self._path / "memory.events").read_text().splitlines())
         return int(events["oom"]) > 0 and int(events["oom_kill"]) > 0
 
     def close(self) -> None:
-        """Remove it if it is empty; otherwise it goes with the run's."""
+        """Remove the group if it is empty; otherwise it is removed with the run's group."""
         with suppress(OSError):
             self._path.rmdir()
 
 
 class RunGroup:
-    """The control group of one run, which holds those of its calls; `close` removes it.
+    """The control group of one run, the parent of its calls' groups; `close` removes it.
 
-    A lock marks it as in use. What a killed run left behind has none and is removed by the next one.
+    A lock marks it as in use. The group of a killed run is not locked, and the next run removes it.
     """
 
     def __init__(self) -> None:
-        """Make it, and try whether a process gets into a group below; raises `NoCgroupError`."""
+        """Create the group and test whether a process can join a child group; raises `NoCgroupError`."""
         problem = ""
-        for place in find_places():
+        for parent in find_parents():
             try:
                 with _changing():
-                    self._place = place
-                    self._path, self._lock = _make(place)
+                    self._parent = parent
+                    self._path, self._lock = _create(parent)
             except OSError as error:
-                problem = f"{error.filename or place}: {error.strerror}"
+                problem = f"{error.filename or parent}: {error.strerror}"
             else:
                 return
         raise NoCgroupError(problem)
 
     def call(self, limits: Limits) -> CallGroup:
-        """Make the group of a call; raises `OSError`."""
+        """Create the group of a call; raises `OSError`."""
         return CallGroup(self._path / secrets.token_hex(8), limits)
 
     def close(self) -> None:
-        """Kill what is left in it, remove it, and leave everything as it was."""
+        """Kill the remaining processes, remove the group, and restore its parent."""
         with _changing():
-            _remove(self._place, self._path)
+            _remove(self._parent, self._path)
             os.close(self._lock)
 
 
 def cgroup_problem() -> str | None:
-    """Make a group and remove it again; return why that does not work here, None if it does."""
+    """Create a group and remove it again; returns why that does not work here, None if it does."""
     try:
         RunGroup().close()
     except NoCgroupError as error:
@@ -125,17 +125,17 @@ def cgroup_problem() -> str | None:
 
 @contextmanager
 def _changing() -> Iterator[None]:
-    """One run at a time makes or removes groups."""
+    """Exclude other runs while groups are created or removed."""
     with locked(cache_directory("cgroups")):
         yield
 
 
-def _make(place: Path) -> tuple[Path, int]:
-    """Make a run's group below `place`, and lock it."""
-    remove_abandoned(place)
-    path = place / f"{PREFIX}{secrets.token_hex(8)}"
+def _create(parent: Path) -> tuple[Path, int]:
+    """Create a run's group below `parent` and lock it."""
+    remove_abandoned(parent)
+    path = parent / f"{PREFIX}{secrets.token_hex(8)}"
     try:
-        allow_limits(place)
+        allow_limits(parent)
         path.mkdir()
         allow_limits(path)
         trial = CallGroup(path / "trial", Limits())
@@ -146,38 +146,38 @@ def _make(place: Path) -> tuple[Path, int]:
         lock = os.open(path, os.O_RDONLY)
         fcntl.flock(lock, fcntl.LOCK_EX)
     except OSError:
-        _remove(place, path)
+        _remove(parent, path)
         raise
     return path, lock
 
 
-def _remove(place: Path, path: Path) -> None:
-    """Remove a run's group as far as that is possible; the next run does the rest."""
+def _remove(parent: Path, path: Path) -> None:
+    """Remove a run's group; the next run removes whatever could not be removed."""
     with suppress(OSError):
         remove_group(path)
     with suppress(OSError):
-        restore(place)
+        restore(parent)
 
 
-def remove_abandoned(place: Path) -> None:
-    """Remove the groups of runs that are not there any more."""
-    for path in place.glob(f"{PREFIX}*"):
+def remove_abandoned(parent: Path) -> None:
+    """Remove the groups below `parent` that belong to dead runs."""
+    for path in parent.glob(f"{PREFIX}*"):
         lock = os.open(path, os.O_RDONLY)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             remove_group(path)
         except OSError:
-            pass  # another run is using it, or it is another user's
+            pass  # another run is using it, or another user owns it
         finally:
             os.close(lock)
 
 
 def remove_group(path: Path) -> None:
-    """Kill all that is in a group and those below it, and remove them; raises `OSError`."""
+    """Kill all processes in a group and its children, and remove these groups; raises `OSError`."""
     if (path / "cgroup.kill").exists():
         (path / "cgroup.kill").write_text("1")
     deadline = time.monotonic() + PATIENCE
-    for group in (*(below for below in path.iterdir() if below.is_dir()), path):
+    for group in (*(child for child in path.iterdir() if child.is_dir()), path):
         while True:
             try:
                 group.rmdir()
@@ -189,27 +189,29 @@ def remove_group(path: Path) -> None:
 
 
 class NoCgroupError(Exception):
-    """No control group with limits can be made here; the message says why."""
+    """No control group with limits can be created here; the message says why."""
 
 
-def find_places(proc: Path = Path("/proc/self")) -> list[Path]:
-    """Return the groups below which there may be groups with limits, those first that disturb nobody.
+def find_parents(proc: Path = Path("/proc/self")) -> list[Path]:
+    """Return the groups that can be the parent of groups with limits, those first that need no other process to move.
 
-    `proc` is what the kernel says of this process. Raises `NoCgroupError` if there is none.
+    `proc` is this process' directory in /proc. Raises `NoCgroupError` if there is no such group.
     """
     mount, own = _own_group(proc)
-    above = [group for group in own.parents if group.is_relative_to(mount) and _names(group, SUBTREE) >= CONTROLLERS]
+    ancestors = [
+        group for group in own.parents if group.is_relative_to(mount) and _names(group, SUBTREE) >= CONTROLLERS
+    ]
     if not _names(own, "cgroup.controllers") >= CONTROLLERS:
-        if not above:
+        if not ancestors:
             raise NoCgroupError(f"memory and pids are not among the controllers of {own}")
-        return above
+        return ancestors
     if _names(own, SUBTREE) >= CONTROLLERS or members(own) == [os.getpid()]:
-        return [own, *above]
-    return [*above, own]  # processes of others would have to move
+        return [own, *ancestors]
+    return [*ancestors, own]  # last: other processes would have to move
 
 
 def _own_group(proc: Path) -> tuple[Path, Path]:
-    """The mount point of cgroup v2, and the directory of this process' group below it."""
+    """Return the mount point of cgroup v2, and the directory of this process' group below it."""
     mounts = [line.split() for line in (proc / "mountinfo").read_text().splitlines() if " - cgroup2 " in line]
     paths = [line[3:] for line in (proc / "cgroup").read_text().splitlines() if line.startswith("0::")]
     if not mounts or not paths:
@@ -220,7 +222,7 @@ def _own_group(proc: Path) -> tuple[Path, Path]:
             own = Path(mount, path.relative_to(root))
             if (own / "cgroup.procs").exists():
                 return Path(mount), own.parent if own.name == LEAF else own
-    raise NoCgroupError(f"this process' control group {path} is not shown at {mounts[0][4]}")
+    raise NoCgroupError(f"this process' control group {path} is not visible below {mounts[0][4]}")
 
 
 SUBTREE = "cgroup.subtree_control"
@@ -231,12 +233,12 @@ def _names(group: Path, file: str) -> set[str]:
 
 
 def members(group: Path) -> list[int]:
-    """Return the ids of the processes in a group, those in groups below it left out."""
+    """Return the IDs of the processes in a group, without those in its child groups."""
     return [int(pid) for pid in (group / "cgroup.procs").read_text().split()]
 
 
 def allow_limits(group: Path) -> None:
-    """Let the groups below have limits; moves the processes of `group` to a leaf if it must hold none for that.
+    """Enable the controllers for the children of `group`, after moving its processes to a leaf if necessary.
 
     Raises `OSError`.
     """
@@ -253,7 +255,7 @@ def allow_limits(group: Path) -> None:
 
 
 def restore(group: Path) -> None:
-    """Bring the processes of a leaf back, unless somebody else has groups with limits beside it.
+    """Move the processes of the leaf back into `group`, unless other child groups still need the controllers.
 
     Raises `OSError`.
     """

@@ -1,11 +1,11 @@
-"""What a worker may say about its own call."""
+"""Validates the result that a worker claims for its own call."""
 
 import math
 from typing import Any
 
 from harness.outcome import Outcome
 
-#: Outcomes that a worker may claim; all others only the harness can establish.
+#: Outcomes that a worker may claim; only the harness can establish the others.
 CLAIMABLE = frozenset(
     {
         Outcome.OK,
@@ -17,10 +17,10 @@ CLAIMABLE = frozenset(
     }
 )
 
-#: Characters of a message that are kept.
+#: Longest stored message, in characters.
 MESSAGE = 500
 
-#: Characters of output that are kept, from its end.
+#: Longest stored tail of the output, in characters.
 TAIL = 16_000
 
 
@@ -33,10 +33,10 @@ class Ended(Exception):
 
 
 def read_claim(frame: dict[str, Any]) -> Ended:
-    """Check what a worker says of its own call; nothing here is trusted."""
+    """Validate the claim of a worker, which is not trusted."""
     status, message = frame.get("status"), frame.get("message", "")
     if not isinstance(status, str) or status not in CLAIMABLE or not isinstance(message, str):
-        return Ended(Outcome.PROTOCOL, "a result whose status is none that a worker may claim")
+        return Ended(Outcome.PROTOCOL, "a result with a status that a worker may not claim")
     if status != Outcome.OK:
         return Ended(Outcome(status), " ".join(printable(message).split())[:MESSAGE])
     text = frame.get("value")
@@ -50,5 +50,5 @@ def read_claim(frame: dict[str, Any]) -> Ended:
 
 
 def printable(text: str) -> str:
-    """Drop everything that could steer a terminal or a page: printable characters, newlines and tabs stay."""
+    """Keep printable characters, newlines and tabs; everything else could control a terminal or a page."""
     return "".join(character for character in text if character.isprintable() or character in "\n\t")

@@ -1,4 +1,4 @@
-"""The wall clock that ends calls."""
+"""The wall clock and the deadline of a call."""
 
 import threading
 import time
@@ -7,23 +7,23 @@ from typing import Self
 
 
 class Clock:
-    """Counts down `total_s` seconds while calls run; several calls may share one, also side by side."""
+    """A countdown of `total_s` seconds that runs while calls run; several calls may share one, even concurrently."""
 
     def __init__(self, total_s: float, meaning: str) -> None:
-        self.meaning = meaning  #: what was exceeded, e.g. "the time limit of 300 s"
+        self.meaning = meaning  #: name of the limit, e.g. "the time limit of 300 s"
         self._total_s, self._used_s = total_s, 0.0
         self._running: list[float] = []
         self._lock = threading.Lock()
 
     def start(self) -> float:
-        """A call starts to use time; give what this returns to `stop`."""
+        """Start the time of a call; returns the argument for `stop`."""
         started = time.monotonic()
         with self._lock:
             self._running.append(started)
         return started
 
     def stop(self, started: float, ended: float | None = None) -> float:
-        """The call that started at `started` was over at `ended`, or is now; returns its seconds."""
+        """Stop the time of the call that started at `started`, at `ended` or now; returns its seconds."""
         used = (time.monotonic() if ended is None else ended) - started
         with self._lock:
             self._running.remove(started)
@@ -31,22 +31,22 @@ class Clock:
         return used
 
     def spend(self, seconds: float) -> None:
-        """Count a call that was over before."""
+        """Deduct the seconds of a call that ended earlier."""
         with self._lock:
             self._used_s += seconds
 
     def left(self) -> float:
-        """Seconds that are left, to all calls together."""
+        """Return the remaining seconds, shared by all calls."""
         with self._lock:
             now = time.monotonic()
             return self._total_s - self._used_s - sum(now - started for started in self._running)
 
 
 class Deadline:
-    """Ends something after `seconds`, on time whatever the other threads are busy with; a context that calls it off."""
+    """Calls `end` after `seconds`, on time however busy other threads are; leaving the context cancels it."""
 
     def __init__(self, seconds: float, end: Callable[[], None]) -> None:
-        self.passed_at: float | None = None  #: by the monotonic clock; None if it did not pass
+        self.passed_at: float | None = None  #: monotonic time; None if the deadline has not passed
         self._end = end
         self._timer = threading.Timer(seconds, self._pass)
 

@@ -1,4 +1,4 @@
-"""A worker in a container: started, found, watched and removed through the client of a container engine."""
+"""A worker in a container: started, watched and removed through the client of a container engine."""
 
 import secrets
 import signal
@@ -11,21 +11,21 @@ from harness.sandbox.body import StartError, shell_status
 from harness.sandbox.processes import Processes, Tree
 from harness.sandbox.storage import Storage
 
-#: The engine's client.
+#: The engine's client program.
 CLIENT = "docker"
 
-#: Exit status of what SIGKILL ended.
+#: Exit status of a process killed by SIGKILL.
 KILLED = 128 + signal.SIGKILL
 
-#: Seconds between two questions whether a container runs.
+#: Seconds between two checks whether a container runs.
 PAUSE = 0.05
 
-#: Seconds that the engine may take to answer, or to make a container without a job.
+#: Seconds that the engine may take to answer, or to run a container without a job.
 ANSWER_S = 60.0
 
 
 class ContainerBody:
-    """A container, and the client that passes its streams on."""
+    """A container, and the client process that forwards its streams."""
 
     def __init__(self, name: str, arguments: list[str], control: int, sink: int, patience_s: float) -> None:
         """Run the client with `arguments` and wait until the container runs; raises `StartError`."""
@@ -33,41 +33,42 @@ class ContainerBody:
         self._removal: subprocess.Popen[bytes] | None = None
         self._client = subprocess.Popen(
             [CLIENT, *arguments], stdin=control, stdout=control, stderr=sink,
-            start_new_session=True,  # Ctrl-C is for the harness alone
+            start_new_session=True,  # only the harness gets Ctrl-C
         )  # fmt: skip
         self.processes: Processes = Tree(*self._wait_until_running(time.monotonic() + patience_s))
 
     def storage(self) -> Storage:
-        """Not looked at: what the kernel needs for files and sockets counts as the container's memory."""
+        """Return zeros: kernel memory for files and sockets counts as the container's memory."""
         return Storage()
 
     def exit_status(self) -> int | None:
-        """The client ends as the worker does."""
+        """Return the client's exit status, which is the worker's."""
         return shell_status(self._client.poll())
 
     def ran_out_of_memory(self) -> bool:
-        """Whether the engine says so, or the worker was killed.
+        """Return whether the engine reports it, or the worker was killed.
 
-        Not every engine notices. The first process of a container can only be killed from outside, which the
-        kernel does at the memory limit, or the harness by `kill`.
+        Not every engine reports it. PID 1 of a container can only be killed from outside, by the kernel at the
+        memory limit, or by the harness in `kill`.
         """
         if self._removal is not None:
             return False
         return (
-            self.exit_status() == KILLED or _known("inspect", "--format", "{{.State.OOMKilled}}", self._name) == "true"
+            self.exit_status() == KILLED
+            or _ask_or_empty("inspect", "--format", "{{.State.OOMKilled}}", self._name) == "true"
         )
 
     def kill(self) -> None:
-        """Have the container killed and removed."""
+        """Start killing and removing the container."""
         self._removal = subprocess.Popen(
             [CLIENT, "rm", "--force", "--volumes", self._name], start_new_session=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
 
     def is_gone(self) -> bool:
-        """Whether the engine has removed the container, and the client has ended.
+        """Return whether the engine has removed the container and the client has ended.
 
-        An engine that is busy, e.g. with a fork bomb, may give up: it is asked again.
+        The removal is repeated if the engine fails, as it may when it is busy, e.g. with a fork bomb.
         """
         if self._removal is None or self._removal.poll() is None:
             return False
@@ -75,17 +76,17 @@ class ContainerBody:
             self.kill()
             return False
         if self._client.poll() is None:
-            self._client.kill()  # it has nothing to pass on any more
+            self._client.kill()  # it has nothing left to forward
         return self._client.poll() is not None
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resources are held."""
 
     def _wait_until_running(self, deadline: float) -> tuple[int, ...]:
         while self._client.poll() is None and time.monotonic() < deadline:
-            pid, _, identity = _known("inspect", "--format", "{{.State.Pid}} {{.Id}}", self._name).partition(" ")
+            pid, _, identity = _ask_or_empty("inspect", "--format", "{{.State.Pid}} {{.Id}}", self._name).partition(" ")
             if pid not in ("", "0"):
-                return (int(pid),) if _is_here(int(pid), identity) else ()
+                return (int(pid),) if _is_local(int(pid), identity) else ()
             time.sleep(PAUSE)
         self.kill()
         self._client.kill()
@@ -93,8 +94,8 @@ class ContainerBody:
         raise StartError("the container did not start:")
 
 
-def _is_here(pid: int, identity: str) -> bool:
-    """Whether the process is one of this machine's, seen under that number: an engine may be anywhere."""
+def _is_local(pid: int, identity: str) -> bool:
+    """Return whether this machine runs the container's process under that ID: the engine may be elsewhere."""
     try:
         return identity in Path(f"/proc/{pid}/cgroup").read_text()
     except OSError:
@@ -102,11 +103,11 @@ def _is_here(pid: int, identity: str) -> bool:
 
 
 class EngineError(Exception):
-    """What the client printed when it failed."""
+    """The client failed; the message is its error output."""
 
 
 def ask(*arguments: str) -> str:
-    """Return what the client prints; raises `EngineError`."""
+    """Return the output of the client; raises `EngineError`."""
     try:
         done = subprocess.run(
             [CLIENT, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=ANSWER_S
@@ -118,8 +119,8 @@ def ask(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-def _known(*arguments: str) -> str:
-    """What the client prints; nothing if the engine does not know, or does not answer."""
+def _ask_or_empty(*arguments: str) -> str:
+    """Return the output of the client, empty if it fails or the engine does not answer."""
     try:
         return ask(*arguments)
     except EngineError:
@@ -127,22 +128,23 @@ def _known(*arguments: str) -> str:
 
 
 def new_name() -> str:
-    """A name that no container has; it says which harness made it."""
+    """Return an unused container name that identifies the harness process which created it."""
     return f"{_prefix(*own())}{secrets.token_hex(6)}"
 
 
-class Keeper:
-    """Sees to it that no container outlives its harness; a process that waits for the harness to end.
+class Reaper:
+    """A process that waits for the harness to end, and then removes its containers.
 
-    An engine's containers do not die with their client, and a submission that loops does not notice either.
+    Containers do not die with their client, and a submission in a loop does not notice the end of the harness.
     """
 
     def __init__(self) -> None:
-        """Remove what harnesses left that were killed together with their keepers, and start keeping."""
-        for name in _known("ps", "--all", "--filter", f"name=pgdl-{place()}-", "--format", "{{.Names}}").split():
+        """Remove containers of harnesses that were killed together with their reapers, then start the process."""
+        names = _ask_or_empty("ps", "--all", "--filter", f"name=pgdl-{place()}-", "--format", "{{.Names}}")
+        for name in names.split():
             pid, since = name.split("-")[2:4]
             if started(int(pid)) != since:
-                _known("rm", "--force", "--volumes", name)
+                _ask_or_empty("rm", "--force", "--volumes", name)
         remove = f"{CLIENT} ps --all --quiet --filter name={_prefix(*own())} | xargs -r {CLIENT} rm --force --volumes"
         script = f"cat; for attempt in 1 2 3 4 5; do {remove} && break; sleep 2; done"
         self._process = subprocess.Popen(
@@ -151,9 +153,9 @@ class Keeper:
         )  # fmt: skip
 
     def close(self) -> None:
-        """Remove whatever is still there."""
+        """Remove the remaining containers."""
         self._process.communicate()
 
 
-def _prefix(where: str, pid: int, since: str) -> str:
-    return f"pgdl-{where}-{pid}-{since}-"
+def _prefix(scope: str, pid: int, since: str) -> str:
+    return f"pgdl-{scope}-{pid}-{since}-"

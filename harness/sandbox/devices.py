@@ -1,10 +1,10 @@
-"""GPUs: which there are, and what a sandbox must see of one."""
+"""The machine's GPUs, and the device nodes that a sandbox needs to use one."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Shared device nodes that CUDA opens beside the GPU's own.
+#: Shared device nodes that CUDA opens in addition to the GPU's own.
 SHARED_NODES = (
     "/dev/nvidiactl",
     "/dev/nvidia-uvm",
@@ -19,12 +19,12 @@ class Gpu:
     """One NVIDIA GPU as its driver describes it."""
 
     minor: int  #: its device node is /dev/nvidia{minor}
-    uuid: str  #: names it in CUDA_VISIBLE_DEVICES whatever else is visible
+    uuid: str  #: selects it in CUDA_VISIBLE_DEVICES independently of the other visible GPUs
     model: str
 
 
 def find_gpus(driver: Path = Path("/proc/driver/nvidia/gpus")) -> list[Gpu]:
-    """Return this machine's NVIDIA GPUs by their minor numbers, read from the driver without any library."""
+    """Return this machine's NVIDIA GPUs in the order of their minor numbers, read from the driver without a library."""
     gpus = []
     for information in driver.glob("*/information"):
         fields = dict(re.findall(r"^(.+?):\s*(.*?)\s*$", information.read_text(), re.MULTILINE))
@@ -33,9 +33,9 @@ def find_gpus(driver: Path = Path("/proc/driver/nvidia/gpus")) -> list[Gpu]:
 
 
 def gpu_mounts(gpu: Gpu | None) -> list[str]:
-    """Return bubblewrap arguments that show one GPU and no other; nothing without one.
+    """Return bubblewrap options that expose this GPU and no other; an empty list for None.
 
-    A plain bind would mount the nodes `nodev`; CUDA also reads the devices' description under /sys.
+    A plain bind would mount the nodes `nodev`; CUDA also reads the description of the devices below /sys.
     """
     if gpu is None:
         return []

@@ -1,4 +1,4 @@
-"""Processes in bubblewrap's sandbox."""
+"""A running bubblewrap sandbox."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from harness.worker.limits import limit_process
 
 
 class Enclosure:
-    """bubblewrap around a command in a process namespace of its own, whose first process takes all others with it."""
+    """bubblewrap around a command in its own PID namespace; killing PID 1 kills everything inside."""
 
     def __init__(
         self,
@@ -30,7 +30,10 @@ class Enclosure:
         group: CallGroup | None,
         source: int = subprocess.DEVNULL,
     ) -> None:
-        """Start all of it in `group`, which it closes, under the limits of a process: it is kept waiting for them."""
+        """Start the sandbox in the control group `group`, which `close` removes.
+
+        The command waits until the process limits are set. Raises `StartError`.
+        """
         self.group = group
         (answer, info), (gate, opening) = os.pipe(), os.pipe()
         words = [*options, "--info-fd", str(info), "--block-fd", str(gate)]
@@ -41,7 +44,7 @@ class Enclosure:
                 self._process = subprocess.Popen(
                     [*entrance, bubblewrap.executable(), "--args", str(arguments), "--", *command],
                     env={}, stdin=source, stdout=output, stderr=errors, cwd="/",
-                    pass_fds=(*inherited, info, gate, arguments), start_new_session=True,  # Ctrl-C is for the harness
+                    pass_fds=(*inherited, info, gate, arguments), start_new_session=True,  # no Ctrl-C for it
                 )  # fmt: skip
             finally:
                 for descriptor in (info, gate, arguments):
@@ -57,7 +60,7 @@ class Enclosure:
             self.processes = Namespace(pid)
 
     def _admit(self, described: IO[bytes], limits: Limits) -> int:
-        """Limit the first process of the sandbox, and return its id; raises `StartError`."""
+        """Set the limits of the sandbox's PID 1 and return its process ID outside; raises `StartError`."""
         try:
             pid = int(json.load(described)["child-pid"])
             limit_process(pid, limits.processes, limits.open_files, limits.file_bytes)
@@ -65,33 +68,33 @@ class Enclosure:
             self._process.kill()
             raise StartError("its limits cannot be set") from error
         except (ValueError, ProcessLookupError) as error:
-            raise StartError from error  # bubblewrap could not make the sandbox, and says why
+            raise StartError from error  # bubblewrap could not create the sandbox, and printed why
         return pid
 
     def storage(self) -> Storage | None:
-        """What is in the scratch space and the network of the sandbox, once it has its own."""
+        """Return the usage of scratch space and network, None until the sandbox has its own root."""
         root = self.processes.root()
         return None if root is None else storage_of_sandbox(root, bubblewrap.SCRATCH)
 
     def exit_status(self) -> int | None:
-        """Bubblewrap ends as its command does."""
+        """Return bubblewrap's exit status, which is that of its command."""
         return shell_status(self._process.poll())
 
     def ran_out_of_memory(self) -> bool:
-        """Whether the kernel says so of its control group."""
+        """Return whether the control group hit its memory limit."""
         return self.group is not None and self.group.ran_out_of_memory()
 
     def kill(self) -> None:
-        """Kill the first process; the kernel kills the rest."""
+        """Kill PID 1; the kernel kills the rest."""
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
     def is_gone(self) -> bool:
-        """Bubblewrap waits for its command."""
+        """Return whether bubblewrap has ended, which waits for its command."""
         return self._process.poll() is not None
 
     def close(self) -> None:
-        """Close the process' descriptor, the sandbox's files, and the control group."""
+        """Close the pidfd and the sandbox's root directory, and remove the control group."""
         os.close(self.pidfd)
         self.processes.close()
         if self.group:
@@ -99,8 +102,8 @@ class Enclosure:
 
 
 def new_group(groups: RunGroup | None, limits: Limits) -> CallGroup | None:
-    """Make the control group of a call, if there are any in this run; raises `StartError`."""
+    """Create the control group of a call, if this run has control groups; raises `StartError`."""
     try:
         return groups.call(limits) if groups else None
     except OSError as error:
-        raise StartError(f"its control group cannot be made: {error}") from error
+        raise StartError(f"its control group cannot be created: {error}") from error

@@ -1,7 +1,7 @@
-"""Whose fault it is when the machine runs out of memory.
+"""Finds the call to blame when the machine runs out of memory.
 
-The memory watch sees what is in processes. A call can have the kernel hold memory that it does not see, until the
-machine has no more; then what comes back when the call ends says how much it had.
+The memory watch sees the memory of processes. A call can make the kernel allocate memory that the watch does not see,
+until the machine has none left; the memory freed by ending the call then shows how much it held.
 """
 
 import threading
@@ -9,22 +9,22 @@ from collections.abc import Callable
 
 import psutil
 
-#: Share of the machine's memory under which calls are ended.
+#: Share of the machine's memory below which calls are ended.
 RESERVE = 0.05
 
-#: One call at a time is weighed, so that what comes back is its own. The next one may find that there is enough again.
-WEIGHING = threading.Lock()
+#: Calls are ended one at a time, to attribute the freed memory to the right one. It may be enough to spare the next.
+ENDING = threading.Lock()
 
 
 def is_exhausted() -> bool:
-    """Whether the machine is about to run out of memory."""
+    """Return whether the machine is about to run out of memory."""
     memory = psutil.virtual_memory()
     return bool(memory.available < RESERVE * memory.total)
 
 
-def weigh(end: Callable[[], object]) -> int | None:
-    """End a call and return how many bytes it gave back; None, and no end, if the machine has enough by now."""
-    with WEIGHING:
+def end_and_measure(end: Callable[[], object]) -> int | None:
+    """End a call and return the bytes that this freed; None, leaving the call alone, if the machine has recovered."""
+    with ENDING:
         if not is_exhausted():
             return None
         before = psutil.virtual_memory().available

@@ -1,4 +1,4 @@
-"""What a sandbox is started for."""
+"""The inputs and settings of one sandbox."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,21 +10,21 @@ from harness.sandbox.devices import Gpu
 class Job:
     """Directories and settings of one call; every directory is a staged copy under an anonymous name."""
 
-    worker: Path  #: holds the package `harness.worker`
-    submission: Path  #: holds complexity.py
+    worker: Path  #: contains the package `harness.worker`
+    submission: Path  #: contains complexity.py
     model: Path  #: architecture.json, weights.npz, initial_weights.npz
     data: Path  #: inputs.npy, labels.npy
     keras: int = 3  #: 2 makes `tf.keras` mean Keras 2
     threads: int = 1  #: cores that TensorFlow may use
-    gpu: Gpu | None = None  #: the one GPU that the call sees
+    gpu: Gpu | None = None  #: the only GPU visible to the call
 
     @property
     def directories(self) -> tuple[Path, ...]:
-        """The directories in the order in which the worker takes them."""
+        """The directories, in the order of the worker's arguments."""
         return self.worker, self.submission, self.model, self.data
 
     def environment(self, home: str) -> dict[str, str]:
-        """Return the whole environment of the worker; nothing of the harness' own is passed on."""
+        """Return the complete environment of the worker; none of the harness' own variables is inherited."""
         threads = str(self.threads)
         return {
             "PATH": "/usr/bin:/bin",
@@ -47,8 +47,8 @@ class Job:
         }
 
 
-#: What the worker's interpreter runs: the arguments are the control descriptor and the directories of the
-#: worker, the submission, the model and the data. The worker's own directory leaves `sys.path` at once.
+#: Program of the worker's interpreter. Its arguments are the control descriptor and the directories of the
+#: worker, the submission, the model and the data. The worker's own directory is removed from `sys.path` at once.
 BOOTSTRAP = (
     "import sys; from pathlib import Path; descriptor, trusted, *job = sys.argv[1:]; sys.path.insert(0, trusted); "
     "from harness.worker.main import main; sys.path.pop(0); main(int(descriptor), *map(Path, job))"

@@ -1,4 +1,4 @@
-"""How much memory and processor time the processes of a call use, seen from outside."""
+"""Measures the memory and processor time of a call's processes from outside."""
 
 import ctypes
 import os
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 
 from harness.sandbox.processes import Processes, stat_fields
 
-#: kcmp(2) by architecture, and what it is to compare: the memory of two processes.
+#: System-call number of kcmp(2) by architecture, and its comparison type: the address spaces of two processes.
 KCMP = {"x86_64": 312, "aarch64": 272}
 KCMP_VM = 1
 
-#: Lines of `status`: what is resident or swapped out, the tables that say where it is, and pages from the machine's
-#: pool of huge ones. And of `smaps_rollup`: pages in memory and swapped out, divided by the number of their users.
+#: Lines of `status`: resident set, swapped-out pages, page tables, and pages from the machine's pool of huge pages.
+#: Lines of `smaps_rollup`: resident and swapped-out pages, each divided by the number of processes that share it.
 SIZES = re.compile(rb"^(VmRSS|VmSwap|VmPTE|HugetlbPages):\s+(\d+) kB", re.MULTILINE)
 SHARES = re.compile(rb"^(Pss|SwapPss):\s+(\d+) kB", re.MULTILINE)
 PARENT = re.compile(rb"^PPid:\s+(\d+)", re.MULTILINE)
 
-#: Seconds that the whole of the memory may take to be known, once it is known to be too much.
+#: Seconds after which the measurement ends as soon as its total exceeds the limit.
 HURRY_S = 0.1
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -41,51 +41,51 @@ class Usage:
 class _Memory:
     """The memory of a process."""
 
-    thread: str  #: the directory of a thread that has it: the first one may have ended
-    parent: str  #: the directory of the process' parent
-    pages: int  #: bytes that may be shared with others
-    own: int  #: bytes that are not
+    thread: str  #: /proc directory of a thread that reports it: the first thread may have ended
+    parent: str  #: /proc directory of the parent process
+    pages: int  #: bytes in pages that may be shared with other processes
+    private: int  #: bytes that are never shared
 
     @property
     def bytes(self) -> int:
-        return self.pages + self.own
+        return self.pages + self.private
 
 
 def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] = lambda: False) -> Usage:
-    """Return what the processes of a call use together.
+    """Return the total usage of the processes of a call.
 
-    Resident sizes count pages that forked children share once per child. They are cheap, so they come
-    first; only when their sum is over `limit_bytes` is the proportional size looked up, which is right. A process
-    that keeps others from looking counts in full. That second look takes milliseconds per process, and longer where
-    it has to wait; it stops, without a size, once `give_up` says so, and after `HURRY_S` as soon as it is sure.
+    The resident set size is cheap to read, but counts a page shared by forked children once per child. Only if the sum
+    exceeds `limit_bytes` is the proportional set size read, which is exact. A process that denies access to it counts
+    in full. That second pass takes milliseconds per process, and longer where it has to wait for a lock; it ends
+    without a size once `give_up` returns true, and after `HURRY_S` as soon as the total is over the limit.
     """
     began = time.monotonic()
-    found: dict[str, _Memory] = {}
+    memories: dict[str, _Memory] = {}
     ticks = 0
     for entry in processes.entries():
-        with suppress(FileNotFoundError, ProcessLookupError):  # it ends while it is looked at: then it uses nothing
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended, and so uses nothing
             ticks += sum(map(int, stat_fields(entry)[11:15]))
             memory = _memory(entry)
             if memory is not None:
-                found[entry] = memory
-    total = sum(memory.bytes for memory in found.values())
+                memories[entry] = memory
+    total = sum(memory.bytes for memory in memories.values())
     if total > limit_bytes:
         total, numbers = 0, processes.numbers()
-        for entry, memory in sorted(found.items(), key=lambda item: -item[1].bytes):
+        for entry, memory in sorted(memories.items(), key=lambda item: -item[1].bytes):
             if give_up():
                 return Usage(0, ticks / TICKS)
             if total > limit_bytes and time.monotonic() > began + HURRY_S:
                 break
             with suppress(FileNotFoundError, ProcessLookupError):
-                if not _shares_memory(entry, memory, found, numbers):
+                if not _shares_memory(entry, memory, memories, numbers):
                     total += _proportional_size(memory)
     return Usage(total, ticks / TICKS)
 
 
 def _memory(entry: str) -> _Memory | None:
-    """What a process has, None if it has ended and only waits to be noticed.
+    """Return the memory of a process, None for a zombie.
 
-    A process goes on when its first thread ends, but then seems to have no memory: its other threads have it.
+    A process outlives its first thread, but then reports no memory itself: its other threads do.
     """
     status = _read(f"{entry}/status")
     thread, sizes = entry, _bytes(SIZES, status)
@@ -99,25 +99,25 @@ def _memory(entry: str) -> _Memory | None:
             return None
     parent = PARENT.search(status)
     pages = sizes[b"VmRSS"] + sizes[b"VmSwap"]
-    own = sizes[b"VmPTE"] + sizes.get(b"HugetlbPages", 0)
-    return _Memory(thread, f"{entry.rpartition('/')[0]}/{parent[1].decode() if parent else 0}", pages, own)
+    private = sizes[b"VmPTE"] + sizes.get(b"HugetlbPages", 0)
+    return _Memory(thread, f"{entry.rpartition('/')[0]}/{parent[1].decode() if parent else 0}", pages, private)
 
 
 def _proportional_size(memory: _Memory) -> int:
-    """The size with every shared page divided by the number of its users; undivided where that is refused."""
+    """Return the size with each shared page divided by its number of users; the full size where access is denied."""
     try:
-        return sum(_bytes(SHARES, _read(f"{memory.thread}/smaps_rollup")).values()) + memory.own
+        return sum(_bytes(SHARES, _read(f"{memory.thread}/smaps_rollup")).values()) + memory.private
     except PermissionError:
         return memory.bytes
 
 
-def _shares_memory(entry: str, memory: _Memory, found: dict[str, _Memory], numbers: dict[str, int]) -> bool:
-    """Whether a process still runs in its parent's memory: for a moment, every program that is started does.
+def _shares_memory(entry: str, memory: _Memory, memories: dict[str, _Memory], numbers: dict[str, int]) -> bool:
+    """Return whether a process still shares its parent's address space, as after vfork(2), so that it counts twice.
 
-    Its pages would count twice. A kernel that cannot tell says no; so do processes whose first thread has ended, of
-    which it would compare nothing with nothing.
+    False where the kernel cannot tell, and for processes whose first thread has ended: kcmp(2) would compare two
+    missing address spaces.
     """
-    parent = found.get(memory.parent)
+    parent = memories.get(memory.parent)
     if parent is None or parent.thread != memory.parent or memory.thread != entry:
         return False
     pid, other = numbers.get(entry), numbers.get(memory.parent)
@@ -125,7 +125,7 @@ def _shares_memory(entry: str, memory: _Memory, found: dict[str, _Memory], numbe
 
 
 def same_memory(pid: int, other: int) -> bool:
-    """Whether two processes run in the same memory, as far as the kernel tells."""
+    """Return whether two processes share an address space; False where the kernel cannot tell."""
     number = KCMP.get(platform.machine())
     return number is not None and _libc.syscall(number, pid, other, KCMP_VM, 0, 0) == 0
 

@@ -1,4 +1,4 @@
-"""A sandbox of bubblewrap's that a forked worker joins."""
+"""A bubblewrap sandbox that a forked worker joins."""
 
 import os
 from contextlib import suppress
@@ -12,18 +12,18 @@ from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
 from harness.sandbox.staging import ECHO
 
-#: The program inside that holds a sandbox open for a fork: it echoes a line, and waits for more.
+#: The program of the placeholder process, which keeps the sandbox open: it echoes its input and waits.
 HOLDER = f"{bubblewrap.JOB_DIRECTORIES[0]}/{ECHO}"
 
 
 class Placeholder(Enclosure):
-    """A sandbox that a fork will join, held open by a process that is as confined and as limited as the worker.
+    """A sandbox for a forked worker, kept open by a placeholder process as confined and limited as the worker.
 
-    The worker is the same user. It must not get into that process, in which it would be somebody that nobody watches.
+    The worker runs as the same user. It must not gain control of that process, which is not watched.
     """
 
     def __init__(self, job: Job, limits: Limits, slot: int, sink: int, groups: RunGroup | None) -> None:
-        """Make the sandbox, and wait until all of it is there and the process runs; raises `StartError`."""
+        """Create the sandbox, and wait until it is complete and the process runs; raises `StartError`."""
         seccomp = memory_file(filter_program(job.gpu is not None))
         (given, line), (heard, answer) = os.pipe(), os.pipe()
         self._line = os.fdopen(line, "wb", buffering=0)
@@ -48,6 +48,6 @@ class Placeholder(Enclosure):
                 raise StartError("the sandbox ended before it was ready")
 
     def close(self) -> None:
-        """Let the holder end, too, if it has not been killed."""
+        """End the placeholder process, too, if it has not been killed."""
         self._line.close()
         super().close()

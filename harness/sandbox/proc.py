@@ -1,15 +1,15 @@
-"""What a sandbox sees of /proc beside its own processes: nothing that moves.
+"""Hides the entries of /proc that change, apart from the sandbox' own processes.
 
-The kernel counts there, for the whole machine, what anybody does. A call could leave a mark in such a count for every
-later call, and notice those beside it, without looking at a clock. What libraries read is replaced by copies in which
-everything stands still; what only describes the machine stays as it is.
+The kernel counts activity of the whole machine there. A call could use such a counter to leave a mark for later calls,
+or to notice concurrent ones, without a clock. Files that libraries read are replaced by copies with constant content;
+files that only describe the machine stay visible.
 """
 
 import os
 from pathlib import Path
 
-#: What says how the machine is made and was started, and does not change; or is of the sandbox' own namespaces
-#: (sysvipc). To hide it would only make every start slower.
+#: Entries that describe the machine and its boot and never change, or that belong to the sandbox' own namespaces
+#: (sysvipc). Hiding them would only make every start slower.
 FIXED = frozenset(
     {
         "acpi", "bootconfig", "bus", "cmdline", "config.gz", "consoles", "devices", "dma", "execdomains", "filesystems",
@@ -17,20 +17,20 @@ FIXED = frozenset(
     }
 )  # fmt: skip
 
-#: What NVIDIA's driver reads.
+#: Entries that NVIDIA's driver reads.
 OF_GPU = frozenset({"driver", "modules", "sys"})
 
-#: Files that are replaced by copies: Python and TensorFlow look up the number and the kind of the processors there,
-#: others the size of the memory.
+#: Files that are replaced by copies: Python and TensorFlow read the number and type of the processors there, other
+#: libraries the size of the memory.
 COPIED = ("cpuinfo", "meminfo", "stat")
 
 
-#: The directory of the copies, beside the worker's code.
+#: Name of the directory of the copies, next to the worker's code.
 COPIES = "proc"
 
 
 def hide(worker: Path | None, *, gpu: bool) -> list[str]:
-    """Return bubblewrap's options that hide what moves; `worker` is where `write_copies` wrote to, if it did."""
+    """Return bubblewrap's options that hide changing entries; `worker` is the argument of `write_copies`, if called."""
     options: list[str] = []
     kept = FIXED | OF_GPU if gpu else FIXED
     for entry in sorted(os.scandir("/proc"), key=lambda entry: entry.name):
@@ -40,13 +40,13 @@ def hide(worker: Path | None, *, gpu: bool) -> list[str]:
             options += ["--ro-bind", str(worker / COPIES / entry.name), entry.path]
         elif entry.is_dir():
             options += ["--tmpfs", entry.path, "--remount-ro", entry.path]
-        elif entry.stat().st_mode & 0o004:  # nobody inside is root
-            options += ["--ro-bind", "/dev/null", entry.path]  # on a mount without devices it cannot even be opened
+        elif entry.stat().st_mode & 0o004:  # no process inside is root
+            options += ["--ro-bind", "/dev/null", entry.path]  # mounted nodev, it cannot even be opened
     return options
 
 
 def write_copies(worker: Path) -> None:
-    """Write what takes the place of the files `COPIED`, beside the code of the worker."""
+    """Write the replacements of the files `COPIED` next to the worker's code."""
     directory = worker / COPIES
     directory.mkdir()
     (directory / "cpuinfo").write_text(Path("/proc/cpuinfo").read_text())
@@ -55,7 +55,7 @@ def write_copies(worker: Path) -> None:
 
 
 def _all_free(meminfo: str) -> str:
-    """The same amounts of memory and sizes of pages, with nothing in use."""
+    """Return `meminfo` with the same memory and page sizes, but nothing in use."""
     amounts = dict(line.split(":", 1) for line in meminfo.splitlines())
     fixed = dict.fromkeys(("MemTotal", "MemFree", "MemAvailable"), amounts["MemTotal"])
     fixed |= {name: amount for name, amount in amounts.items() if name == "Hugepagesize"}
@@ -64,7 +64,7 @@ def _all_free(meminfo: str) -> str:
 
 
 def _all_idle(stat: str) -> str:
-    """The same processors and the same start of the machine, with nothing done since."""
+    """Return `stat` with the same processors and boot time, but no activity since."""
     lines = [line.split() for line in stat.splitlines()]
     still = [[name, *rest] if name == "btime" else [name, *("0" for _ in rest)] for name, *rest in lines]
     return "".join(f"{' '.join(words)}\n" for words in still)

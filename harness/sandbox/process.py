@@ -1,4 +1,4 @@
-"""One worker as seen by the harness: talk to it, read its output, watch it, kill it."""
+"""The harness' view of one worker: exchanges frames, reads output, kills."""
 
 import json
 import os
@@ -15,32 +15,32 @@ from harness.sandbox.limits import MIB, Limits
 from harness.sandbox.processes import progress
 from harness.worker.channel import MAX_FRAME
 
-#: Output that is kept, from its end.
+#: Bytes kept of the end of the output.
 OUTPUT_KEPT = MIB
 
-#: Seconds without any progress after which the harness gives up on a killed sandbox, and on the machine. A busy machine
-#: only takes its time; a process that is stuck in a driver does nothing at all.
+#: Seconds without progress after which the harness gives up on a killed sandbox, and on the machine. On a busy machine
+#: processes end slowly; a process that is stuck in a driver makes no progress at all.
 KILL_GRACE = 10.0
 
-#: Seconds that a killed sandbox may take at most.
+#: Seconds that a killed sandbox may take to end, even while it makes progress.
 KILL_LIMIT = 120.0
 
-#: Seconds between two looks at its progress.
-LOOK = 0.5
+#: Seconds between two checks of its progress.
+PROGRESS_S = 0.5
 
-#: Starts the processes of a worker, given job, limits, slot, and the worker's ends of control channel and output.
+#: Starts a sandbox, given job, limits, slot, and the worker's ends of the control channel and of the output pipe.
 Starter = Callable[[Job, Limits, int, int, int], Body]
 
 
 class ProtocolError(Exception):
-    """The control channel carried something that is not a frame."""
+    """The control channel carried bytes that are not a frame."""
 
 
 class WorkerProcess:
-    """A started worker. `poll` moves bytes, `frame` takes the next message, `kill` ends everything.
+    """A started worker: `poll` receives bytes, `frame` returns the next message, `kill` ends everything.
 
-    Belongs to the thread that started it, which must outlive it: the kernel kills the worker when that
-    thread ends. Raises `StartError` with what the sandbox printed.
+    The thread that starts it must outlive it: the kernel kills the worker when that thread ends. Raises
+    `StartError` with the output of the sandbox.
     """
 
     def __init__(self, start: Starter, job: Job, limits: Limits, slot: int) -> None:
@@ -67,23 +67,23 @@ class WorkerProcess:
             os.set_blocking(stream.fileno(), False)
 
     def send(self, **fields: Any) -> None:
-        """Send one frame; that a worker is gone shows at the next `poll`."""
+        """Send one frame; the next `poll` notices a worker that has ended."""
         with suppress(OSError):
             self._control.sendall(json.dumps(fields).encode() + b"\n")
 
     def poll(self, timeout: float) -> None:
-        """Wait up to `timeout` seconds for bytes from the worker and take them in."""
+        """Wait up to `timeout` seconds for bytes from the worker and store them."""
         with selectors.DefaultSelector() as selector:
             for stream in self._open:
                 selector.register(stream, selectors.EVENT_READ)
             for key, _ in selector.select(timeout):
                 if key.fileobj is self._control:
-                    self._take_control()
+                    self._receive_control()
                 else:
-                    self._take_output()
+                    self._receive_output()
 
     def frame(self) -> dict[str, Any] | None:
-        """Return the next message, or None while there is none; raises `ProtocolError`."""
+        """Return the next message, None if none is complete; raises `ProtocolError`."""
         line, newline, rest = self._frames.partition(b"\n")
         if len(line) >= MAX_FRAME:
             raise ProtocolError(f"a frame of over {MAX_FRAME} bytes")
@@ -99,19 +99,19 @@ class WorkerProcess:
         return message
 
     def wait(self, timeout: float) -> int | None:
-        """Wait for the worker to end by itself; its exit status (128 + signal), or None if it still runs."""
+        """Wait for the worker to end by itself; returns its exit status (128 + signal), None if it still runs."""
         self._wait_until(lambda: self.body.exit_status() is not None, time.monotonic() + timeout)
         return self.body.exit_status()
 
     def end(self) -> bool:
-        """Kill the worker and all it started, and wait; False if something is left that makes no progress in ending."""
+        """Kill every process of the sandbox and wait; returns False if some remain and the harness has given up."""
         if not self._gone:
             self.body.kill()
             self._gone = self._wait_until_gone()
         return self._gone
 
     def kill(self) -> bool:
-        """End the worker, and give back what is held of it; returns what `end` does."""
+        """End the sandbox and release its resources; returns the result of `end`."""
         gone = self.end()
         self.body.close()
         self._control.close()
@@ -119,19 +119,19 @@ class WorkerProcess:
         return gone
 
     def _wait_until_gone(self) -> bool:
-        began = looked = moved = time.monotonic()
+        began = checked = advanced = time.monotonic()
         last = None
-        while not self._wait_until(self._is_gone, looked + LOOK):
-            looked = time.monotonic()
+        while not self._wait_until(self._is_gone, checked + PROGRESS_S):
+            checked = time.monotonic()
             now = progress(self.body.processes.entries())
             if now != last or now.runs:
-                last, moved = now, looked
-            if looked - moved > KILL_GRACE or looked - began > KILL_LIMIT:
+                last, advanced = now, checked
+            if checked - advanced > KILL_GRACE or checked - began > KILL_LIMIT:
                 return False
         return True
 
     def _is_gone(self) -> bool:
-        # The end of the output pipe says that nobody holds its other end: the whole sandbox is gone.
+        # End-of-file on the output pipe shows that no process holds its other end: the whole sandbox is gone.
         return self.body.is_gone() and self._output not in self._open
 
     def _wait_until(self, condition: Callable[[], bool], deadline: float) -> bool:
@@ -146,7 +146,7 @@ class WorkerProcess:
             pause = min(2 * pause, 0.05)
         return True
 
-    def _take_control(self) -> None:
+    def _receive_control(self) -> None:
         try:
             received = self._control.recv(MAX_FRAME)
         except ConnectionError:
@@ -157,7 +157,7 @@ class WorkerProcess:
             self.closed = True
             self._open.remove(self._control)
 
-    def _take_output(self) -> None:
+    def _receive_output(self) -> None:
         chunk = self._output.read(256 * 1024)
         if chunk:
             self.output_total += len(chunk)

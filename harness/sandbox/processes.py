@@ -1,4 +1,4 @@
-"""Which processes a call has: directories of a /proc, in which the kernel describes one process each."""
+"""Lists the processes of a call, as directories of /proc."""
 
 import os
 from collections.abc import Iterable
@@ -11,49 +11,49 @@ import psutil
 
 
 class Processes(Protocol):
-    """The processes of a call, those that it has now."""
+    """The current processes of a call."""
 
     def entries(self) -> list[str]:
-        """Their directories."""
+        """Return their directories in /proc."""
 
     def numbers(self) -> dict[str, int]:
-        """Their ids as the harness counts them, by their directories; without those that keep others from looking."""
+        """Return their IDs in the harness' PID namespace, by directory; without processes that deny access."""
 
 
 class Tree:
-    """Some processes and all of their descendants, as far as those have not lost their parents to somebody else."""
+    """Some processes and their descendants, except those adopted by a process outside."""
 
     def __init__(self, *roots: int) -> None:
         self._roots = roots
 
     def entries(self) -> list[str]:
-        """Follow the parents of all processes of the machine."""
-        found: set[int] = set()
+        """Search all processes of the machine for descendants."""
+        pids: set[int] = set()
         for pid in self._roots:
             with suppress(psutil.NoSuchProcess):
-                found |= {pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))}
-        return [f"/proc/{pid}" for pid in found]
+                pids |= {pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))}
+        return [f"/proc/{pid}" for pid in pids]
 
     def numbers(self) -> dict[str, int]:
-        """The ids are the names of the directories."""
+        """Return the names of the directories, which are the IDs."""
         return {entry: int(Path(entry).name) for entry in self.entries()}
 
 
 class Namespace:
-    """All of a process namespace, as the /proc that is mounted inside lists it.
+    """All processes of a PID namespace, as listed by the /proc that is mounted inside.
 
-    What a process in it starts is in it, too, whoever its parent is; there is no way out, and none to hide.
+    Every descendant of its processes belongs to it, whatever its parent; none can leave it or hide.
     """
 
     def __init__(self, first: int) -> None:
-        """`first` is the first process of the namespace."""
+        """`first` is the ID, outside the namespace, of its PID 1."""
         self._first = first
         self._root: int | None = None
 
     def root(self) -> str | None:
-        """Where the harness finds the sandbox's files; None until all are there: its first process sees the machine's.
+        """Return the path to the sandbox's root directory; None until PID 1 has left the machine's.
 
-        Once it is found, no process inside can keep the harness from looking.
+        Once it has been opened, no process inside can deny the harness access to it.
         """
         if self._root is None:
             with suppress(OSError):
@@ -61,59 +61,59 @@ class Namespace:
         return None if self._root is None else f"/proc/self/fd/{self._root}"
 
     def entries(self) -> list[str]:
-        """List its /proc."""
+        """List the /proc of the namespace."""
         root = self.root()
         if root is None:
             return []
         return [f"{root}/proc/{entry.name}" for entry in os.scandir(f"{root}/proc") if entry.name.isdigit()]
 
     def numbers(self) -> dict[str, int]:
-        """Look for the namespace among all processes of the machine."""
-        found: dict[str, int] = {}
+        """Search all processes of the machine for members of the namespace."""
+        numbers: dict[str, int] = {}
         with suppress(OSError):
             namespace = Path(f"/proc/{self._first}/ns/pid").readlink()
             for pid in psutil.pids():
                 with suppress(OSError):
                     if Path(f"/proc/{pid}/ns/pid").readlink() == namespace:
-                        found[f"{self.root()}/proc/{_inner_number(pid)}"] = pid
-        return found
+                        numbers[f"{self.root()}/proc/{_inner_number(pid)}"] = pid
+        return numbers
 
     def close(self) -> None:
-        """Let go of its files, for good."""
+        """Close the root directory, for good."""
         if self._root is not None:
             os.close(self._root)
         self._first, self._root = 0, None
 
 
 def _own_root(pid: int) -> int | None:
-    """Open the root directory of a process, if that is not the machine's: it has a /proc of its own."""
+    """Open the root directory of a process; None while it is the machine's, recognised by its /proc."""
     root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY)
     try:
         if os.stat("proc", dir_fd=root).st_dev != os.stat("/proc").st_dev:  # noqa: PTH116
             return root
-    except FileNotFoundError:  # on the way from one to the other
+    except FileNotFoundError:  # the process is changing its root
         pass
     os.close(root)
     return None
 
 
 def _inner_number(pid: int) -> str:
-    """The id of a process in its own namespace: the last of those that it has."""
+    """Return the ID of a process in its own PID namespace, the last one listed."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(line for line in lines if line.startswith("NSpid:")).split()[-1]
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far processes that were killed have come in ending."""
+    """The state of killed processes that have not ended yet."""
 
-    left: int  #: how many there are
-    ticks: int  #: of processor time that these have used
-    runs: bool  #: whether one of them only waits for a processor
+    left: int  #: number of processes
+    ticks: int  #: clock ticks of processor time that they have used
+    runs: bool  #: whether one of them is runnable
 
 
 def progress(entries: Iterable[str]) -> Progress:
-    """Look at what is left: it differs from an earlier look, or something runs, unless all of it is stuck."""
+    """Return the state of the remaining processes: unless all are stuck, it changes over time or one is runnable."""
     left, ticks, runs = 0, 0, False
     for entry in entries:
         with suppress(OSError):
@@ -123,6 +123,6 @@ def progress(entries: Iterable[str]) -> Progress:
 
 
 def stat_fields(entry: str) -> list[str]:
-    """What `stat` says of a process after its name: its state is at 0, its processor times are at 11 to 14."""
+    """Return the fields of `stat` after the process' name: its state at 0, its processor times at 11 to 14."""
     with open(f"{entry}/stat", "rb", buffering=0) as file:  # noqa: PTH123
         return file.read(4096).rpartition(b")")[2].decode().split()

@@ -1,7 +1,7 @@
 """The system-call filter of the sandbox: a deny list, because TensorFlow's own needs are open-ended.
 
-Denied calls fail with EPERM, those of `NOT_THERE` as on a kernel that does not have them, for which their callers
-have another way. Calls by a foreign ABI (32-bit, x32) kill the process at once.
+Denied calls fail with EPERM. Those in `NOT_THERE` fail as on a kernel without them, for which callers have a fallback.
+Calls through a foreign ABI (32-bit, x32) kill the process at once.
 """
 
 import errno
@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.errors import UserError
 
-#: System calls that neither Python nor TensorFlow on a CPU needs and that widen what a submission can reach.
+#: System calls that neither Python nor TensorFlow on a CPU needs, and that widen a submission's reach.
 DENIED = (
     "acct", "add_key", "adjtimex", "bpf", "chroot", "clock_adjtime", "clock_settime", "create_module",
     "delete_module", "fanotify_init", "finit_module", "fsconfig", "fsmount", "fsopen", "fspick", "init_module",
@@ -26,55 +26,55 @@ DENIED = (
     "quotactl", "quotactl_fd", "reboot", "request_key", "semctl", "semget", "semop", "semtimedop",
     "setdomainname", "sethostname", "setns", "settimeofday", "shmat", "shmctl", "shmdt", "shmget", "swapoff",
     "swapon", "syslog", "umount2", "unshare", "userfaultfd",
-    # What the machine has in memory, or has counted since it started: calls could leave marks there for later ones.
+    # The page cache and counters of the whole machine, in which calls could leave marks for later ones.
     "fadvise64", "io_setup", "mincore", "readahead", "ustat",
-    # Pages that pipes hold, but no process.
+    # Pages held by pipes but by no process.
     "splice", "tee", "vmsplice",
 )  # fmt: skip
 
-#: Denied as well where there is no CUDA, which needs them: memory in files that no process need map, and the machine's
-#: load and free memory.
+#: Also denied without a GPU; CUDA needs them: memory in files that no process has to map, and the machine's load and
+#: free memory.
 DENIED_ON_CPU = ("memfd_create", "sysinfo")
 
-#: System calls that are as if the kernel did not have them. The flags of `clone3` lie in memory where no filter sees
-#: them; a lock by `flock` on a file that calls share would let them notice each other, and so would the answer of
-#: `preadv2` whether a file is in memory.
+#: System calls that seem to be missing from the kernel. A filter cannot read the flags of `clone3`, which are in
+#: memory; `flock` on a file shared by calls would let them notice each other, and so would `preadv2`, which tells
+#: whether a file is in the page cache.
 NOT_THERE = ("clone3", "flock", "preadv2", "pwritev2")
 
-#: Numbers of the calls since Linux 6.5, the same on every architecture, and of those to come. libseccomp may have
-#: no names for them, and some do what older ones are denied for (`setxattrat`, `file_setattr`, `open_tree_attr`).
+#: Numbers of the system calls since Linux 6.5, equal on every architecture, and of future ones. libseccomp may not
+#: know their names, and some do the same as denied older ones (`setxattrat`, `file_setattr`, `open_tree_attr`).
 NEWER = range(451, 512)
 
-#: `clone` flags that make namespaces (CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET, TIME), and CLONE_PARENT, by which
-#: a process would be a child of one that is not the call's.
+#: `clone` flags that create namespaces (CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET, TIME), and CLONE_PARENT, which
+#: would make a new process the child of a process outside the call.
 CLONE_FLAGS = (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000, 0x80, 0x8000)
 
-#: `mmap` flags of shared memory without a file (MAP_SHARED, MAP_ANONYMOUS), and those among which they are looked for.
-#: The kernel keeps such memory when it is in no process' pages any more, where nobody sees it.
+#: `mmap` flags of shared memory without a file (MAP_SHARED, MAP_ANONYMOUS), and the mask that they are compared under.
+#: The kernel keeps such memory even when no process' page tables refer to it, invisible to the memory watch.
 SHARED_ANONYMOUS, KIND_OF_MAPPING = 0x21, 0x2F
 
-#: `madvise` that changes what is in memory of files that calls share (MADV_COLD, PAGEOUT, COLLAPSE), or lets calls
-#: share pages of their own (MADV_MERGEABLE).
+#: `madvise` values that change the page cache of files shared by calls (MADV_COLD, PAGEOUT, COLLAPSE), or let calls
+#: share private pages (MADV_MERGEABLE).
 NOTICED_ADVICE = (20, 21, 25, 12)
 
 #: `ioctl` requests that push input into a terminal.
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 
-#: `fcntl` commands by which calls could notice each other on files that they share: F_GETLK and F_OFD_GETLK (a lock
-#: can be set there, but not seen), leases, watches, and hints on how a file will be written, which outlive a call.
+#: `fcntl` commands through which calls could notice each other on shared files: F_GETLK and F_OFD_GETLK, leases,
+#: directory notifications, and write-lifetime hints, which outlive a call.
 NOTICED = (5, 36, 1024, 1025, 1026, 1035, 1036, 1037, 1038)
 
-#: `fcntl` commands that lock a part of a file (F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW): each lock takes memory of
-#: the kernel's, and their number has no bound.
+#: `fcntl` commands that lock part of a file (F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW): each lock takes kernel
+#: memory, and their number is unbounded.
 LOCKS = (6, 7, 37, 38)
 
-#: Numbers of a socket (SO_COOKIE, SO_NETNS_COOKIE at the level SOL_SOCKET) that the whole machine counts.
+#: Socket options (SO_COOKIE, SO_NETNS_COOKIE at the level SOL_SOCKET) whose values are counters of the whole machine.
 SOL_SOCKET, COUNTED_NUMBERS = 1, (57, 71)
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_MEMORY_MERGE = 1, 4, 67
 
-#: Where a worker shares the machine's namespaces, it makes no socket at all, nor gives its own a name; and it
-#: changes no file's mode, owner, times or attributes: it may be the same user as the harness.
+#: Also denied to a worker in the machine's namespaces: creating or naming any socket, and changing the mode, owner,
+#: times or attributes of a file, because the worker may run as the harness' own user.
 DENIED_WITHOUT_NAMESPACES = (
     "socket", "socketpair", "bind", "connect",
     "chmod", "fchmod", "fchmodat", "chown", "fchown", "fchownat", "lchown",
@@ -82,11 +82,11 @@ DENIED_WITHOUT_NAMESPACES = (
     "setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr",
 )  # fmt: skip
 
-#: Kinds of `ioctl` requests (their second byte) that file systems answer: some mark or make files by a descriptor
-#: that may only read. Those of all, of ext4 and of XFS (f, v, X), of FAT (r), btrfs, bcachefs, f2fs.
+#: Types of `ioctl` requests (their second byte) handled by file systems: some mark or create files through a read-only
+#: descriptor. Generic, ext4 and XFS (f, v, X), FAT (r), btrfs, bcachefs, f2fs.
 FILE_SYSTEM_REQUESTS = (0x66, 0x76, 0x58, 0x72, 0x94, 0xBC, 0xF5)
 
-#: System calls that change how a process is scheduled or limited, and what their arguments must be to mean the
+#: System calls that change the scheduling or the limits of a process, and the arguments by which they refer to the
 #: caller itself.
 OWN_ONLY = {
     "prlimit64": (0,),
@@ -101,14 +101,14 @@ OWN_ONLY = {
 
 @cache
 def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
-    """Return the filter as a BPF program for `bwrap --seccomp`; with a `gpu` it allows what CUDA needs.
+    """Return the filter as a BPF program for `bwrap --seccomp`; with a `gpu` it allows the calls that CUDA needs.
 
-    Without `namespaces` of its own a worker is also kept from what those would keep it from.
+    Without `namespaces` it also denies operations that namespaces would otherwise confine.
     Raises `UserError` where the system library is missing.
     """
     try:
         seccomp = importlib.import_module("pyseccomp")
-    except (ImportError, RuntimeError, OSError) as error:  # it looks for its C library when it is imported
+    except (ImportError, RuntimeError, OSError) as error:  # the import loads the C library
         remedy = "install it, e.g. apt-get install libseccomp2"
         raise UserError(f"libseccomp is not installed ({error})", remedy=remedy) from error
     rules = seccomp.SyscallFilter(defaction=seccomp.ALLOW)
@@ -117,7 +117,7 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
     for name in (*DENIED, *(() if gpu else DENIED_ON_CPU), *(() if namespaces else DENIED_WITHOUT_NAMESPACES)):
         try:
             rules.add_rule(denied, name)
-        except OSError as error:  # this architecture, or a library older than 6.5, does not have it
+        except OSError as error:  # unknown on this architecture, or to this version of libseccomp
             if error.errno not in (errno.EINVAL, errno.EFAULT, errno.EDOM):
                 raise
     for call in (*NOT_THERE, *NEWER):
@@ -129,7 +129,7 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
     if namespaces:
         rules.add_rule(denied, "socket", seccomp.Arg(0, seccomp.NE, 1))  # AF_UNIX only
     else:
-        _keep_to_itself(seccomp, rules, denied)
+        _confine_without_namespaces(seccomp, rules, denied)
     for call, position, values in (
         ("ioctl", 1, (TIOCSTI, TIOCLINUX)),
         ("fcntl", 1, NOTICED),
@@ -142,23 +142,26 @@ def filter_program(gpu: bool, namespaces: bool = True) -> bytes:
         rules.add_rule(seccomp.ERRNO(errno.ENOLCK), "fcntl", _low(seccomp, 1, command))
     for number in COUNTED_NUMBERS:
         rules.add_rule(denied, "getsockopt", _low(seccomp, 1, SOL_SOCKET), _low(seccomp, 2, number))
-    # A worker must die with the harness: nothing may clear the signal that its parent's death sends. Nor may it
-    # keep the harness, which may be the same user, from looking at its memory.
+    # A worker must die with the harness, so it must not clear its parent-death signal. Nor may it become undumpable,
+    # which would deny a harness of the same user access to its memory.
     for option, only in ((PR_SET_PDEATHSIG, signal.SIGKILL), (PR_SET_DUMPABLE, 1)):
         rules.add_rule(denied, "prctl", _low(seccomp, 0, option), seccomp.Arg(1, seccomp.NE, only))
     return _export(rules)
 
 
 def _low(seccomp: Any, position: int, value: int) -> Any:
-    """An argument whose lower half is `value`: the kernel ignores the upper one where it takes an int."""
+    """Match an argument whose lower 32 bits are `value`: where the kernel takes an int, it ignores the upper ones."""
     return seccomp.Arg(position, seccomp.MASKED_EQ, 0xFFFFFFFF, value)
 
 
-def _keep_to_itself(seccomp: Any, rules: Any, denied: Any) -> None:
-    """Deny what reaches other processes of the same user, marks files that calls share, or fills a disk at once."""
+def _confine_without_namespaces(seccomp: Any, rules: Any, denied: Any) -> None:
+    """Deny access to other processes of the same user, marks on files shared by calls, and instant allocation of disk.
+
+    Namespaces and mounts would otherwise prevent these.
+    """
     for kind in FILE_SYSTEM_REQUESTS:
         rules.add_rule(denied, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFF00, kind << 8))
-    # A disk would be full before anybody looks: libc writes instead, which takes its time.
+    # The disk would be full before the watch notices; libc falls back to writing, which is slower.
     rules.add_rule(seccomp.ERRNO(errno.EOPNOTSUPP), "fallocate")
     for name, own in OWN_ONLY.items():
         for position, value in enumerate(own):

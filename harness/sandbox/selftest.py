@@ -1,4 +1,4 @@
-"""Small submissions whose outcomes are known: they tell whether this machine's sandbox works, and holds."""
+"""Small submissions with known outcomes, which test whether this machine's sandbox works and enforces its limits."""
 
 import json
 import tempfile
@@ -17,29 +17,29 @@ from harness.sandbox.limits import MIB, Limits
 from harness.sandbox.process import Starter
 from harness.sandbox.staging import Staging
 
-#: The call's memory limit: small, for a trap runs into it.
+#: Memory limit of a call: small, because one trap exceeds it.
 MEMORY_BYTES = 1024 * MIB
 
-#: A file of the user's that no sandbox may show; each self-test makes one of its own.
+#: Stands in a trap for the path of a file that no sandbox may expose; each self-test creates its own.
 CANARY = "CANARY"
 
 
 @dataclass(frozen=True)
 class Trap:
-    """A submission, and what must become of it."""
+    """A submission and its expected outcome."""
 
     name: str
-    body: str  #: of complexity()
+    statements: str  #: of `complexity()`
     outcome: Outcome
     value: float | None = None
     time_limit_s: float = 30.0
 
     def caught(self, result: CallResult) -> bool:
-        """Whether the call ended as it must."""
+        """Return whether the call ended as expected."""
         return (result.outcome, result.value) == (self.outcome, self.value)
 
 
-#: A measure that behaves: the number of logits of the trial model.
+#: An honest measure: the number of logits of the trial model.
 CONTROL = Trap(
     "a measure returns its value",
     "return float(model(next(iter(dataset.batch(4)))[0]).shape[1])",
@@ -65,7 +65,7 @@ TRAPS = (
 
 
 def run_traps(start: Starter, staging: Staging, workers: int) -> Iterator[tuple[Trap, CallResult]]:
-    """Run all traps, `workers` at a time; yields each with its result."""
+    """Run all traps, `workers` at a time; yields each trap with its result."""
     with tempfile.NamedTemporaryFile(prefix="pgdl-canary-") as canary, ThreadPoolExecutor(workers) as threads:
         jobs = [trial_job(staging, trap, canary=canary.name) for trap in TRAPS]
         slots = range(len(jobs))
@@ -77,14 +77,14 @@ def trial_job(
     staging: Staging, trap: Trap, *, canary: str = "", keras: int = 3, threads: int = 1, gpu: Gpu | None = None
 ) -> Job:
     """Stage a trap with a tiny model and dataset."""
-    source = f"def complexity(model, dataset):\n    {trap.body.replace(CANARY, canary)}\n"
+    source = f"def complexity(model, dataset):\n    {trap.statements.replace(CANARY, canary)}\n"
     submission = staging.stage(f"trap {source}", lambda directory: _write(directory, source))
     model, data = staging.stage("trial model", _write_model), staging.stage("trial data", _write_data)
     return Job(staging.worker(), submission, model, data, keras=keras, threads=threads, gpu=gpu)
 
 
 def run_trial(start: Starter, job: Job, slot: int, time_limit_s: float) -> CallResult:
-    """Make the call of a staged trap."""
+    """Run the call of a staged trap."""
     call = prepare_call(start, job, Limits(memory_bytes=MEMORY_BYTES), slot, stopping=lambda: False)
     if isinstance(call, CallResult):
         return call
@@ -96,14 +96,14 @@ def _write(directory: Path, source: str) -> None:
 
 
 def require_value(start: Starter, job: Job) -> None:
-    """Make the call of a staged `CONTROL`; raises `StartError` unless its value comes back."""
+    """Run the call of a staged `CONTROL`; raises `StartError` unless it returns its value."""
     result = run_trial(start, job, 0, CONTROL.time_limit_s)
     if not CONTROL.caught(result):
         raise StartError(f"{result.outcome} {result.message or result.value}")
 
 
 def _write_model(directory: Path) -> None:
-    import numpy as np  # here: whoever only asks for a kind of sandbox need not wait for it
+    import numpy as np  # here: choosing a kind of sandbox must not wait for this import
 
     layers = [{"class_name": "Dense", "config": {"units": 2}}]
     architecture = {"format": "layers", "input_shape": [3], "layers": layers}

@@ -1,6 +1,6 @@
-"""Staged copies under anonymous names: all that a sandbox ever mounts of models, data and submissions.
+"""Staged copies of models, data and submissions under anonymous names, the only ones that a sandbox mounts.
 
-A mount's source path can be read inside the sandbox, so nothing is mounted from where it lies.
+The source path of a mount can be read inside the sandbox, so original directories are never mounted.
 """
 
 import fcntl
@@ -21,11 +21,11 @@ from harness.errors import UserError
 from harness.sandbox.limits import GIB
 from harness.sandbox.proc import write_copies
 
-#: A program that repeats its input (`harness.sandbox.placeholder`), and its mode: a process that runs a program which
-#: its user may not read cannot be looked into by other processes of that user.
+#: A program that echoes its input (`harness.sandbox.placeholder`), and its mode. A process whose user may not read its
+#: program is not dumpable: other processes of that user cannot access it.
 ECHO, UNREADABLE = "cat", 0o111
 
-#: Bytes of staged copies that are kept for later calls while no call uses them.
+#: Bytes of unused staged copies that are kept for later calls.
 KEPT_BYTES = 4 * GIB
 
 
@@ -34,19 +34,19 @@ class Copy:
     """A staged directory."""
 
     path: Path
-    own_bytes: int  #: on the disk; what is linked takes none
+    own_bytes: int  #: on the disk, without hard links
     users: int = 0
 
 
 class Staging:
-    """A directory of staged copies; each thing is staged once, as long as there is room for it.
+    """The staging directory of a run; each key is staged once, while there is room for the copy.
 
-    A lock marks it as in use. What a killed run left behind has none and is removed by the next one.
+    A lock marks the directory as in use. That of a killed run is not locked, and the next run removes it.
     """
 
     def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
         root = cache_directory("staged")
-        with locked(root):  # so that no other run sees this one's directory before its lock
+        with locked(root):  # otherwise another run could remove this directory before it is locked
             _remove_abandoned(root)
             self._root = root / secrets.token_hex(8)
             self._root.mkdir(mode=0o700)
@@ -62,21 +62,21 @@ class Staging:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with locked(self._root.parent):  # or another run could look into it while it goes
+        with locked(self._root.parent):  # otherwise another run could open the directory during its removal
             shutil.rmtree(self._root, ignore_errors=True)
         os.close(self._lock)
 
     def stage(self, key: str, write: Callable[[Path], None]) -> Path:
-        """Return the directory for `key`, which stays; the first time, `write` fills it.
+        """Return the directory for `key`, kept until the end of the run; the first time, `write` fills it.
 
-        Its times are set to zero and everybody may read it: the worker is another user.
+        Its time stamps are zero and every user may read it, because the worker may be another user.
         """
         with self._changing:
             return self._use(key, write).path
 
     @contextmanager
     def hold(self, key: str, write: Callable[[Path], None]) -> Iterator[Path]:
-        """The same for as long as the context lasts; afterwards the directory goes when others need its room."""
+        """Stage like `stage`, but only for the context; afterwards the directory may be evicted to make room."""
         with self._changing:
             copy = self._use(key, write)
         try:
@@ -109,7 +109,7 @@ class Staging:
         return Copy(directory, own_bytes)
 
     def _make_room(self) -> None:
-        """Remove what was not used for the longest time, until the rest is not too much."""
+        """Evict the least recently used copies until the unused ones fit into `kept_bytes`."""
         unused = {key: copy for key, copy in self._copies.items() if not copy.users}
         size = sum(copy.own_bytes for copy in unused.values())
         for key, copy in unused.items():
@@ -119,7 +119,7 @@ class Staging:
             shutil.rmtree(self._copies.pop(key).path, ignore_errors=True)
 
     def worker(self) -> Path:
-        """Stage the package `harness.worker` alone, replacements of some files in /proc, and the program `ECHO`."""
+        """Stage the package `harness.worker` alone, the replacements of some files in /proc, and the program `ECHO`."""
         directory = self.stage("worker", _write_worker)
         (directory / ECHO).chmod(UNREADABLE)
         return directory
@@ -138,7 +138,7 @@ def _write_worker(directory: Path) -> None:
 
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """Hold the lock of a directory, waiting for it."""
+    """Wait for the lock of a directory and hold it."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

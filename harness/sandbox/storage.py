@@ -1,4 +1,4 @@
-"""What a sandbox holds outside of its processes' memory: files in scratch space, and sockets."""
+"""Resources of a sandbox outside its processes' memory: files in scratch space, and sockets."""
 
 import os
 import re
@@ -16,9 +16,9 @@ class Storage:
 
 
 def storage_of_sandbox(root: str, scratch: tuple[str, ...]) -> Storage:
-    """Return what is in the scratch space and the network of the sandbox whose files are at `root`.
+    """Return the usage of scratch space and network of the sandbox whose root directory is `root`.
 
-    `scratch` are mount points, seen from inside, of file systems in memory that nothing else uses.
+    `scratch` are mount points inside the sandbox of in-memory file systems of its own.
     """
     size, files = 0, 0
     try:
@@ -27,6 +27,6 @@ def storage_of_sandbox(root: str, scratch: tuple[str, ...]) -> Storage:
             size += (used.f_blocks - used.f_bfree) * used.f_frsize
             files += used.f_files - used.f_ffree
         counted = re.search(r"^sockets: used (\d+)", Path(f"{root}/proc/1/net/sockstat").read_text(), re.MULTILINE)
-    except (FileNotFoundError, ProcessLookupError):  # it has ended, and everything with it
+    except (FileNotFoundError, ProcessLookupError):  # the sandbox has ended
         return Storage()
     return Storage(size, files, int(counted[1]) if counted else 0)

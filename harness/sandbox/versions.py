@@ -1,16 +1,16 @@
-"""Versions of the libraries that values depend on."""
+"""Versions of the libraries that affect values."""
 
 import platform
 from functools import cache
 
-#: What measures compute with, beside Keras.
+#: Libraries that measures compute with, in addition to Keras.
 LIBRARIES = ("tensorflow", "numpy", "scipy", "scikit-learn")
 
 
 @cache
 def library_versions(keras: int) -> str:
-    """Return versions of Python and of the libraries that calls find, asked without importing any of them."""
-    from importlib import metadata  # here: it takes longer than all else that a sandbox imports
+    """Return the versions of Python and of the libraries available to calls, without importing them."""
+    from importlib import metadata  # here: it takes longer than all other imports of this room
 
     found = [f"python {platform.python_version()}"]
     for name in ("tf-keras" if keras == 2 else "keras", *LIBRARIES):

@@ -1,7 +1,7 @@
-"""Looks at what a call uses, without waiting for it.
+"""Samples the usage of a call without blocking.
 
-Whoever asks for the size of a process waits for its memory to be unlocked: for seconds where hundreds of processes
-fork on a busy machine, for ever where a driver is stuck. The clock and the result of a call must not wait for that.
+Reading the size of a process waits for the lock on its memory: for seconds where hundreds of processes fork on a busy
+machine, for ever where a driver is stuck. The clock and the result of a call must not wait for that.
 """
 
 import threading
@@ -13,9 +13,9 @@ from harness.sandbox.memory import Usage
 
 
 class Watch:
-    """Measures again and again, one measurement at a time, each in a thread of its own.
+    """Measures repeatedly, one measurement at a time, each in its own thread.
 
-    What takes longer than `patience_s` seconds is not waited for, and is followed by a rest that is as long.
+    A measurement that takes longer than `patience_s` seconds is not waited for, and a pause of the same length follows.
     """
 
     def __init__(self, measure: Callable[[], Usage], patience_s: float) -> None:
@@ -23,8 +23,8 @@ class Watch:
         self._result: Future[Usage] | None = None
         self._began = self._rests_until = 0.0
 
-    def look(self) -> Usage | None:
-        """Return a measurement, new or begun at an earlier look; None if there is none yet."""
+    def sample(self) -> Usage | None:
+        """Return a measurement, new or begun by an earlier call; None if none is available yet."""
         now = time.monotonic()
         if self._result is None:
             if now < self._rests_until:
@@ -44,5 +44,5 @@ class Watch:
     def _run(self, result: Future[Usage]) -> None:
         try:
             result.set_result(self._measure())
-        except BaseException as error:  # whoever looks gets it
+        except BaseException as error:  # `sample` raises it
             result.set_exception(error)

@@ -1,4 +1,4 @@
-"""A process that has imported TensorFlow, from which workers are forked."""
+"""The harness' side of a zygote: a process that has imported TensorFlow, from which workers are forked."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from harness.sandbox import bubblewrap
 from harness.sandbox.body import StartError, shell_status
 from harness.sandbox.job import Job
 
-#: What the zygote's interpreter runs; the arguments are its channel and the directory of the worker's code.
+#: Program of the zygote's interpreter; its arguments are its channel and the directory of the worker's code.
 BOOTSTRAP = (
     "import sys; sys.path.insert(0, sys.argv[2]); from harness.worker.zygote import main; "
     "sys.path.pop(0); main(int(sys.argv[1]))"
@@ -25,16 +25,16 @@ BOOTSTRAP = (
 #: Seconds that the imports may take.
 IMPORT_S = 120.0
 
-#: Seconds that a fork may take to say its process id.
+#: Seconds until the process ID of a forked worker must have been reported.
 FORK_S = 30.0
 
 
 class Report:
-    """What the parent of a forked worker says: JSON objects, one per line."""
+    """The report from the parent process of a forked worker: JSON objects, one per line."""
 
     def __init__(self, descriptor: int) -> None:
-        """Wait for the first line; raises `StartError` if it gives no process id."""
-        self.ended = False  #: the parent has closed its end
+        """Wait for the first line; raises `StartError` if it has no process ID."""
+        self.ended = False  #: whether the parent has closed its end
         self.facts: dict[str, Any] = {}
         self._descriptor, self._pending = descriptor, b""
         os.set_blocking(descriptor, False)
@@ -46,7 +46,7 @@ class Report:
             raise StartError(self.facts.get("error", "the zygote did not fork"))
 
     def read(self) -> None:
-        """Take in what was said meanwhile."""
+        """Read all lines that have arrived."""
         with suppress(BlockingIOError):
             while chunk := os.read(self._descriptor, 4096):
                 *lines, self._pending = (self._pending + chunk).split(b"\n")
@@ -56,7 +56,7 @@ class Report:
 
     @property
     def exit_status(self) -> int | None:
-        """How the worker ended, None while it runs."""
+        """The worker's exit status (128 + signal), None while it runs."""
         self.read()
         return shell_status(self.facts.get("status"))
 
@@ -65,7 +65,7 @@ class Zygote:
     """A process with the imports done, from which workers are forked; start it in a thread that outlives them."""
 
     def __init__(self, job: Job) -> None:
-        """Start the process for jobs that share the worker's code, Keras version, threads and kind of device."""
+        """Start the process for jobs with the same worker code, Keras version, threads and type of device."""
         ours, theirs = socket.socketpair()
         command = [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, str(theirs.fileno()), str(job.worker)]
         with theirs:
@@ -92,7 +92,7 @@ class Zygote:
         raise StartError(f"the zygote did not start: {' '.join(reason)}")
 
     def order(self, order: dict[str, Any], descriptors: Sequence[int]) -> None:
-        """Have a worker forked; raises `StartError`."""
+        """Ask the zygote to fork a worker; raises `StartError`."""
         try:
             with self._lock:
                 socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
@@ -113,14 +113,14 @@ class Zygotes:
         self._by_keras: dict[int, Zygote] = {}
 
     def start(self, jobs: Iterable[Job]) -> None:
-        """Start a zygote for the version of each job, all at once, and wait for them; raises `StartError`."""
+        """Start a zygote for each job's version of Keras, concurrently, and wait for them; raises `StartError`."""
         new = {job.keras: job for job in jobs if job.keras not in self._by_keras}
         self._by_keras |= {keras: Zygote(job) for keras, job in new.items()}
         for keras in new:
             self._by_keras[keras].wait_until_ready()
 
     def get(self, keras: int) -> Zygote | None:
-        """The one with this version, if it has been started."""
+        """Return the zygote with this version of Keras, None if it has not been started."""
         return self._by_keras.get(keras)
 
     def __bool__(self) -> bool:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import baselines
 from harness.errors import UserError
+from harness.hints import did_you_mean
 from harness.submission.metadata import Metadata
 from harness.submission.name import MAX_NAME, is_specification
 from harness.submission.submission import Submission
-from harness.task.files import did_you_mean
 
 #: Packages of the library that every measure is made of, beside that of its family.
 COMMON = ("core", "network")

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.errors import UserError
+from harness.format.layout import INITIAL_WEIGHTS, MODEL_FILES, find_shards, has_shards
 from harness.task.digests import Digests
 from harness.task.layout import TaskFiles
-from harness.task.model import FILES, INITIAL_WEIGHTS
-from harness.task.shards import find_shards
 
 
 @dataclass(frozen=True)
@@ -29,9 +28,9 @@ def read_contents(task: TaskFiles) -> Contents:
     """Return what a task holds; raises `UserError` for a file that cannot be read."""
     try:
         with Digests(task.directory) as digests:
-            models = {path.name: digests.of_model([path / name for name in FILES]) for path in task.models}
+            models = {path.name: digests.of_model([path / name for name in MODEL_FILES]) for path in task.models}
         with Digests(task.train) as digests:
-            data = digests.of_data(find_shards(task.train)) if any(task.train.glob("shard_*.tfrecord")) else None
+            data = digests.of_data(find_shards(task.train)) if has_shards(task.train) else None
     except OSError as error:
         raise UserError("cannot be read", file=error.filename, found=error.strerror) from error
     lacking = tuple(path.name for path in task.models if not (path / INITIAL_WEIGHTS).exists())

@@ -1,13 +1,12 @@
 """The task of `pgdl demo`: the models of the demo task digits_nin that have three convolutions."""
 
-import json
 from pathlib import Path
 from typing import Any
 
+from harness.format.files import read_json
+from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TRAIN, model_name
+from harness.format.reference import write_reference
 from harness.shipped import copy_files
-from harness.task.files import read_json
-from harness.task.layout import REFERENCE
-from harness.task.reference import directory_name
 
 NAME = "digits_nin_small"
 
@@ -22,14 +21,12 @@ def write_demo_task(task_data: Path, target: Path) -> int:
 
     `task_data` holds digits_nin, at least the models in question. They keep their numbers.
     """
-    models, data = task_data / "input_data" / _SOURCE, target / "input_data" / NAME
-    entries = _chosen(read_json(task_data / "reference_data" / _SOURCE / REFERENCE))
-    copy_files(models / "dataset_1" / "train", data / "dataset_1" / "train")
-    for model in map(directory_name, entries):
+    models, data = task_data / INPUTS / _SOURCE, target / INPUTS / NAME
+    entries = _chosen(read_json(task_data / REFERENCES / _SOURCE / REFERENCE))
+    copy_files(models / TRAIN, data / TRAIN)
+    for model in map(model_name, entries):
         copy_files(models / model, data / model)
-    reference = target / "reference_data" / NAME
-    reference.mkdir(parents=True)
-    (reference / REFERENCE).write_text(json.dumps(entries, indent=2))
+    write_reference(target / REFERENCES / NAME / REFERENCE, entries)
     return len(entries)
 
 

@@ -1,15 +1,21 @@
-"""SHA-256 of a task's files, remembered until size, times or inode of a file change, as build tools do."""
+"""SHA-256 of a task's files, and what was found out about them, remembered until the files change, as build tools do.
+
+A file counts as the same while its size, times, inode and device are. What is remembered lies in the harness' own
+cache, which no submission can reach; a file that was written to within the last two seconds is not remembered.
+"""
 
 import hashlib
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import harness
 from harness.cache import cache_directory
 
 #: Seconds for which a file may still be written to without a change of its times.
@@ -20,14 +26,18 @@ Stamp = list[int]
 
 
 class Digests:
-    """Digests of the files under one directory; a context that remembers them when it is left."""
+    """Digests of the files under one directory, and findings about them; a context that remembers both when left.
+
+    A finding is what a check of some contents has found. It belongs to the digests of the contents and to the code that
+    made the check, so that neither other contents nor another harness can find it.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._root = directory.resolve()
         name = hashlib.sha256(os.fsencode(self._root)).hexdigest()
         self._file = cache_directory("digests") / f"{name}.json"
-        self._known = _read(self._file)
-        self._new: dict[str, tuple[Stamp, str]] = {}
+        self._known, self._findings = _read(self._file)
+        self._changed = False
 
     def __enter__(self) -> Self:
         return self
@@ -35,37 +45,88 @@ class Digests:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._new:
+        if self._changed:
             temporary = self._file.with_suffix(f".{os.getpid()}")
             with suppress(OSError):  # a full disk costs time, not digests
-                temporary.write_text(json.dumps(self._known | self._new))
+                temporary.write_text(json.dumps({"digests": self._known, "findings": self._findings}))
                 temporary.replace(self._file)
 
     def of(self, file: Path) -> str:
         """Return the SHA-256 (hex) of a file's content; raises `OSError`."""
-        name, stamp = os.path.relpath(file, self._root), _stamp(file)
-        known = self._known.get(name)
-        if known is not None and known[0] == stamp:
-            return known[1]
+        known = self._recall(file)
+        if known is not None:
+            return known
+        stamp = _stamp(file)
         with file.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        if _stamp(file) == stamp and max(stamp[1:3]) < time.time_ns() - SETTLED_S * 1e9:
-            self._new[name] = stamp, digest
+        self._remember(file, stamp, digest)
         return digest
+
+    def read(self, file: Path) -> tuple[bytes, str]:
+        """Return a file's content and its SHA-256, by reading it once; raises `OSError`."""
+        stamp = _stamp(file)
+        content, digest = read(file)
+        self._remember(file, stamp, digest)
+        return content, digest
 
     def of_model(self, files: Sequence[Path]) -> str:
         """Return the digest over the names and contents of those of the files that are there."""
-        there = [file for file in files if file.exists()]
-        return hashlib.sha256(b"".join(line(file.name, self.of(file)) for file in there)).hexdigest()
+        return model_digest((file.name, self.of(file)) for file in files if file.exists())
 
     def of_data(self, shards: Sequence[Path]) -> str:
         """Return the digest over the contents of shards in their order."""
         return hashlib.sha256(b"".join(bytes.fromhex(self.of(shard)) for shard in shards)).hexdigest()
 
+    def are_known(self, files: Sequence[Path]) -> bool:
+        """Whether the digests of those of the files that are there are known without reading any."""
+        return all(self._recall(file) is not None for file in files if file.exists())
 
-def line(name: str, digest: str) -> bytes:
-    """Return what the digest of a model takes of each of its files."""
-    return f"{name} {digest}\n".encode()
+    def finding(self, about: str, *subject: object) -> str | None:
+        """Return what `record` was given, if code and subject are the same now."""
+        known = self._findings.get(about)
+        return known[1] if known is not None and known[0] == _key(subject) else None
+
+    def record(self, found: str, about: str, *subject: object) -> None:
+        """Remember what was found out about something by that name.
+
+        `subject` is all that the finding depends on beside the code: digests of contents, and what they were compared
+        with, the same text for the same thing.
+        """
+        self._findings[about] = _key(subject), found
+        self._changed = True
+
+    def _recall(self, file: Path) -> str | None:
+        known = self._known.get(os.path.relpath(file, self._root))
+        return known[1] if known is not None and known[0] == _stamp(file) else None
+
+    def _remember(self, file: Path, stamp: Stamp, digest: str) -> None:
+        """Remember a digest, unless the file may have been written to since without a change of its times."""
+        if _stamp(file) == stamp and max(stamp[1:3]) < time.time_ns() - SETTLED_S * 1e9:
+            self._known[os.path.relpath(file, self._root)] = stamp, digest
+            self._changed = True
+
+
+def read(file: Path) -> tuple[bytes, str]:
+    """Return a file's content and its SHA-256, and remember nothing; raises `OSError`."""
+    content = file.read_bytes()
+    return content, hashlib.sha256(content).hexdigest()
+
+
+def model_digest(files: Iterable[tuple[str, str]]) -> str:
+    """Return the digest of a model, made from the name and the digest of each of its files."""
+    return hashlib.sha256("".join(f"{name} {digest}\n" for name, digest in files).encode()).hexdigest()
+
+
+def _key(subject: Sequence[object]) -> str:
+    return hashlib.sha256(repr((_code(), *subject)).encode()).hexdigest()
+
+
+@cache
+def _code() -> str:
+    """SHA-256 of the code that reads and checks tasks: a finding of other code does not count."""
+    package = Path(harness.__file__).parent
+    files = [file for room in ("format", "task") for file in sorted((package / room).glob("*.py"))]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def _stamp(file: Path) -> Stamp:
@@ -73,11 +134,13 @@ def _stamp(file: Path) -> Stamp:
     return [state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino, state.st_dev]
 
 
-def _read(file: Path) -> dict[str, tuple[Stamp, str]]:
+def _read(file: Path) -> tuple[dict[str, tuple[Stamp, str]], dict[str, tuple[str, str]]]:
     """The content of a cache file; a missing or damaged one is as good as none."""
     try:
-        return {
-            str(name): (list(stamp), str(digest)) for name, (stamp, digest) in json.loads(file.read_bytes()).items()
-        }
-    except (OSError, ValueError, TypeError, AttributeError):
-        return {}
+        content = json.loads(file.read_bytes())
+        return (
+            {str(name): (list(stamp), str(digest)) for name, (stamp, digest) in content["digests"].items()},
+            {str(about): (str(key), str(found)) for about, (key, found) in content["findings"].items()},
+        )
+    except (OSError, ValueError, TypeError, AttributeError, LookupError):
+        return {}, {}

@@ -5,7 +5,7 @@ Two layouts are known, both the competition's own:
 * full: DIR/input_data/TASK/{model_*,dataset_1} and DIR/reference_data/TASK/model_configs.json,
 * flat: DIR/TASK/{model_*,dataset_1,model_configs.json}; DIR may itself be TASK.
 
-A file `metadata` beside model_configs.json, or where it would be, may mark the task as hidden (harness/task/mark.py).
+A file `metadata` beside model_configs.json, or where it would be, may mark the task as hidden (harness/format/mark.py).
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import UserError
+from harness.format.files import visible_directories
+from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TEST, TRAIN
+from harness.format.mark import find_marks, is_hidden
+from harness.hints import did_you_mean
 from harness.task import DEFAULT_DIRECTORY
-from harness.task.files import did_you_mean, visible_directories
-from harness.task.mark import find_marks, is_hidden
-
-REFERENCE = "model_configs.json"
 
 _REMEDY = "name the directory that holds the tasks by --tasks DIR"
 
@@ -37,7 +37,7 @@ class TaskFiles:
         """`full` or `flat`, see the module's docstring, or `reference only`."""
         if self.reference_only:
             return "reference only"
-        return "full" if self.directory.absolute().parent.name == "input_data" else "flat"
+        return "full" if self.directory.absolute().parent.name == INPUTS else "flat"
 
     @property
     def hidden(self) -> bool:
@@ -52,12 +52,12 @@ class TaskFiles:
     @property
     def train(self) -> Path:
         """Directory of the training shards."""
-        return self.directory / "dataset_1" / "train"
+        return self.directory / TRAIN
 
     @property
     def test(self) -> Path:
         """Directory of the test shards."""
-        return self.directory / "dataset_1" / "test"
+        return self.directory / TEST
 
 
 def find_tasks(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
@@ -106,7 +106,7 @@ def find_references(root: Path, names: Sequence[str] = ()) -> dict[str, Path]:
     """
     found = {task.name: task.reference for task in find_all(root) if task.reference is not None}
     if not found:
-        expected = f"TASK/{REFERENCE} or reference_data/TASK/{REFERENCE}"
+        expected = f"TASK/{REFERENCE} or {REFERENCES}/TASK/{REFERENCE}"
         raise UserError("no reference data here", file=root, expected=expected, found="neither")
     _require_known(names, found, root)
     return {name: path for name, path in found.items() if not names or name in names}
@@ -120,13 +120,13 @@ def hidden_names(tasks: Iterable[TaskFiles]) -> frozenset[str]:
 def _task_directories(root: Path) -> list[Path]:
     if _looks_like_task(root):
         return [root]
-    if (root / "input_data").is_dir():
-        return visible_directories(root / "input_data")
+    if (root / INPUTS).is_dir():
+        return visible_directories(root / INPUTS)
     return [path for path in visible_directories(root) if _looks_like_task(path)]
 
 
 def _looks_like_task(directory: Path) -> bool:
-    return (directory / "dataset_1").is_dir() or bool(TaskFiles("", directory, None).models)
+    return (directory / TRAIN.parts[0]).is_dir() or bool(TaskFiles("", directory, None).models)
 
 
 def _reference_of(task: Path) -> Path | None:
@@ -138,21 +138,21 @@ def _holders(task: Path) -> list[Path]:
     """The directories in which a task's reference data may lie."""
     task = task if task.name not in ("", "..") else task.resolve()
     parent = task.parent if task.parent.name else task.parent.resolve()
-    holders = [task, parent / "reference_data" / task.name]
-    if parent.name == "input_data":
-        holders.append(parent.parent / "reference_data" / task.name)
+    holders = [task, parent / REFERENCES / task.name]
+    if parent.name == INPUTS:
+        holders.append(parent.parent / REFERENCES / task.name)
     return holders
 
 
 def _references(root: Path) -> dict[str, Path]:
     if (root / REFERENCE).is_file():
         return {root.resolve().name: root / REFERENCE}
-    holders = [*visible_directories(root / "reference_data"), *visible_directories(root)]
+    holders = [*visible_directories(root / REFERENCES), *visible_directories(root)]
     return {holder.name: holder / REFERENCE for holder in holders if (holder / REFERENCE).is_file()}
 
 
 def _nothing(root: Path, found: str) -> UserError:
-    expected = "TASK/model_* or input_data/TASK/model_*"
+    expected = f"TASK/model_* or {INPUTS}/TASK/model_*"
     return UserError("no task here", file=root, expected=expected, found=found, remedy=_REMEDY)
 
 

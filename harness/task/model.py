@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,17 +10,11 @@ from typing import Any
 import numpy as np
 
 from harness.errors import UserError
-from harness.task.architecture import CONFIG, Architecture
-from harness.task.digests import line
-from harness.task.files import require_file
-from harness.task.shapes import ModelShapes
-from harness.task.weights import Array, read_weights
-
-WEIGHTS = "weights.hdf5"
-INITIAL_WEIGHTS = "weights_init.hdf5"
-
-#: The files of a model's directory, in the order in which they are digested.
-FILES = (CONFIG, WEIGHTS, INITIAL_WEIGHTS)
+from harness.format.architecture import Architecture, ModelShapes
+from harness.format.files import require_file
+from harness.format.layout import CONFIG, INITIAL_WEIGHTS, MODEL_FILES, WEIGHTS
+from harness.format.weights import Array, read_weights
+from harness.task.digests import Digests, model_digest, read
 
 #: What a file of weights may take: a whole model keeps numbers of its optimizer beside each parameter, and texts.
 BYTES_PER_PARAMETER = 64
@@ -79,17 +73,22 @@ class Model:
         """
         shown = _Shown(self.architecture)
         (directory / "architecture.json").write_text(shown.text)
-        for name, content in _weight_files(self.directory, self.shapes):
-            arrays = read_weights(content, self.directory / name, self.architecture, self.shapes)
-            shown.add(name, arrays)
+        for path in _weight_files(self.directory):
+            content = _require_size(path, self.shapes).read_bytes()
+            arrays = read_weights(content, path, self.architecture, self.shapes)
+            shown.add(path.name, arrays)
             named: dict[str, Any] = {f"w{i}": array for i, array in enumerate(arrays)}
-            np.savez(directory / ARCHIVES[name], **named)
+            np.savez(directory / ARCHIVES[path.name], **named)
         if shown.digest != self.shown_digest:
             raise UserError("changed since the task was read", file=self.directory, remedy="run the same command again")
 
 
-def read_model(directory: Path, architecture: Architecture, shapes: ModelShapes) -> Model:
-    """Check a model's files against each other, and return it; each file is read once.
+def read_model(
+    directory: Path, architecture: Architecture, shapes: ModelShapes, digests: Digests | None = None
+) -> Model:
+    """Check a model's files against each other, and return it.
+
+    Each file of weights is read once; and not at all if `digests` has it that these very files passed before.
 
     Raises:
         UserError: a file is missing or damaged, weights do not fit the architecture or are not finite, or the
@@ -99,29 +98,46 @@ def read_model(directory: Path, architecture: Architecture, shapes: ModelShapes)
         found = f"shape {shapes.output_shape}"
         expected = "one number for each of at least 2 classes"
         raise UserError("output of the model", file=directory / CONFIG, expected=expected, found=found)
-    files, shown = hashlib.sha256(), _Shown(architecture)
-    files.update(line(CONFIG, hashlib.sha256((directory / CONFIG).read_bytes()).hexdigest()))
-    has_initial_weights = False
-    for name, content in _weight_files(directory, shapes):
-        files.update(line(name, hashlib.sha256(content).hexdigest()))
-        shown.add(name, read_weights(content, directory / name, architecture, shapes))
-        has_initial_weights = name == INITIAL_WEIGHTS
-    return Model(directory.name, directory, files.hexdigest(), shown.digest, architecture, shapes, has_initial_weights)
+    files = [directory / name for name in MODEL_FILES]
+    against = json.dumps(architecture.canonical, sort_keys=True), architecture.names, architecture.file_order, shapes
+    digest = shown_digest = None
+    if digests is not None and digests.are_known(files):
+        digest = digests.of_model(files)
+        shown_digest = digests.finding(directory.name, digest, *against)
+    if digest is None or shown_digest is None:
+        digest, shown_digest = _check(directory, architecture, shapes, read if digests is None else digests.read)
+        if digests is not None:
+            digests.record(shown_digest, directory.name, digest, *against)
+    has_initial_weights = (directory / INITIAL_WEIGHTS).exists()
+    return Model(directory.name, directory, digest, shown_digest, architecture, shapes, has_initial_weights)
 
 
-def _weight_files(directory: Path, shapes: ModelShapes) -> Iterator[tuple[str, bytes]]:
-    """Name and content of a model's files of weights, one after the other."""
-    yield WEIGHTS, _read(directory / WEIGHTS, shapes)
-    if (directory / INITIAL_WEIGHTS).exists():
-        yield INITIAL_WEIGHTS, _read(directory / INITIAL_WEIGHTS, shapes)
+def _check(
+    directory: Path, architecture: Architecture, shapes: ModelShapes, read: Callable[[Path], tuple[bytes, str]]
+) -> tuple[str, str]:
+    """Read and check all of a model's files; returns the digests of the files and of what is shown of them."""
+    shown = _Shown(architecture)
+    files = [(CONFIG, read(directory / CONFIG)[1])]
+    for path in _weight_files(directory):
+        content, digest = read(_require_size(path, shapes))
+        files.append((path.name, digest))
+        shown.add(path.name, read_weights(content, path, architecture, shapes))
+    return model_digest(files), shown.digest
 
 
-def _read(path: Path, shapes: ModelShapes) -> bytes:
+def _weight_files(directory: Path) -> list[Path]:
+    """A model's files of weights."""
+    initial = directory / INITIAL_WEIGHTS
+    return [directory / WEIGHTS, *([initial] if initial.exists() else [])]
+
+
+def _require_size(path: Path, shapes: ModelShapes) -> Path:
+    """Return `path`, which is a file that is no larger than a model of these shapes can need."""
     most, size = BYTES_PER_PARAMETER * shapes.n_parameters + SPARE_BYTES, require_file(path).stat().st_size
     if size > most:
         expected = f"at most {most} bytes for {shapes.n_parameters} parameters"
         raise UserError("too large", file=path, expected=expected, found=size)
-    return path.read_bytes()
+    return path
 
 
 class _Shown:

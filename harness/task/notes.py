@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
+from harness.format.reference import Reference
 from harness.task.contents import Contents
-from harness.task.reference import Reference
 from harness.task.task import Task
 from scoring import ScoreUndefined, require_official
 

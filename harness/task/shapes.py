@@ -6,40 +6,17 @@ same models need no TensorFlow a second time.
 
 import importlib.metadata
 import json
-import math
 import os
 import subprocess
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from harness.cache import cache_directory
 from harness.errors import UserError
-from harness.task.architecture import Architecture
-
-
-@dataclass(frozen=True)
-class LayerShapes:
-    """The weights of one layer: (name, shape) of each, in the order of `get_weights()`."""
-
-    class_name: str
-    weights: tuple[tuple[str, tuple[int, ...]], ...]
-
-
-@dataclass(frozen=True)
-class ModelShapes:
-    """The layers of an architecture, and the shape of its output without the batch axis."""
-
-    layers: tuple[LayerShapes, ...]
-    output_shape: tuple[int, ...]
-
-    @property
-    def n_parameters(self) -> int:
-        """Number of all weights, trained or not."""
-        return sum(math.prod(shape) for layer in self.layers for _, shape in layer.weights)
+from harness.format.architecture import Architecture, LayerShapes, ModelShapes
 
 
 def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes | str]:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.task.architecture import read_architecture
+from harness.format.architecture import read_architecture
+from harness.format.reference import Reference, read_reference
 from harness.task.layout import TaskFiles
-from harness.task.reference import Reference, read_reference
 from scoring import Value
 
 

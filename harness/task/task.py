@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import UserError
-from harness.task.architecture import CONFIG, Architecture, read_architecture
+from harness.format.architecture import Architecture, ModelShapes, read_architecture
+from harness.format.layout import CONFIG
+from harness.format.problems import InvalidTaskError, Problems
+from harness.format.reference import Reference, read_reference
 from harness.task.data import TrainingData, check_test_data, read_training_data
+from harness.task.digests import Digests
 from harness.task.layout import TaskFiles
 from harness.task.model import Model, read_model
-from harness.task.problems import InvalidTaskError, Problems
-from harness.task.reference import Reference, read_reference
-from harness.task.shapes import ModelShapes, infer_shapes
+from harness.task.shapes import infer_shapes
 
 
 @dataclass(frozen=True)
@@ -81,11 +83,12 @@ class _Reading:
     def finish(self, shapes: Mapping[str, ModelShapes | str]) -> Task | InvalidTaskError:
         """Check everything that is left, knowing what Keras says about each architecture."""
         attempt = self._problems.attempt
-        found = [
-            attempt(self._model, path, architecture, shapes[architecture.digest])
-            for path, architecture in self.architectures.items()
-            if architecture is not None
-        ]
+        with Digests(self._files.directory) as digests:
+            found = [
+                attempt(self._model, path, architecture, shapes[architecture.digest], digests)
+                for path, architecture in self.architectures.items()
+                if architecture is not None
+            ]
         models = tuple(model for model in found if model is not None)
         data = attempt(read_training_data, self._files.train)
         if models and data is not None:
@@ -101,10 +104,10 @@ class _Reading:
     def _report(self, error: UserError) -> None:
         self._problems.lines.append(str(error))
 
-    def _model(self, path: Path, architecture: Architecture, shapes: ModelShapes | str) -> Model:
+    def _model(self, path: Path, architecture: Architecture, shapes: ModelShapes | str, digests: Digests) -> Model:
         if isinstance(shapes, str):
             raise UserError("refused by Keras", file=path / CONFIG, found=shapes)
-        return read_model(path, architecture, shapes)
+        return read_model(path, architecture, shapes, digests)
 
     def _check_fit(self, models: Sequence[Model], data: TrainingData) -> None:
         """Inputs and outputs of all models agree with each other and with the data."""

@@ -1,4 +1,4 @@
-"""What runs inside the sandbox: loads one model and its data, calls one measure, reports one float.
+"""The code that runs inside the sandbox: loads one model and its data, calls measures, reports one float for each.
 
-This package is copied alone into the sandbox; it imports nothing of the rest of `harness`.
+Only this package is copied into the sandbox; it imports nothing else of `harness`.
 """

@@ -1,6 +1,6 @@
 """Builds the Keras model of an architecture in the harness' canonical form, in Keras 2 and Keras 3 alike.
 
-The form is written by the harness and holds nothing but built-in layers and plain settings:
+The harness writes this form, which contains only built-in layers and plain settings:
 
 * `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}`, a Sequential model,
 * `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}`, a model of
@@ -14,19 +14,19 @@ from typing import Any
 
 import tensorflow as tf
 
-#: What Keras raises for settings and shapes that it cannot work with.
+#: Errors that Keras raises for unsupported settings and shapes.
 _REFUSALS = (ValueError, TypeError, KeyError, tf.errors.OpError)
 
 
 class ArchitectureError(ValueError):
-    """Keras refuses the architecture; the message is one line that names the layer."""
+    """Keras rejects the architecture; the message is one line that names the layer."""
 
 
 def build_model(architecture: dict[str, Any]) -> Any:
-    """Build the model; the order of its layers, and hence of its weights, is that of the architecture.
+    """Build the model, with its layers, and hence its weights, in the order of the architecture.
 
     Raises:
-        ArchitectureError: Keras refuses a layer.
+        ArchitectureError: Keras rejects a layer.
     """
     source = tf.keras.Input(shape=tuple(architecture["input_shape"]))
     layers = architecture["layers"]
@@ -36,7 +36,7 @@ def build_model(architecture: dict[str, Any]) -> Any:
 def _sequential(source: Any, definitions: Sequence[dict[str, Any]]) -> Any:
     try:
         return tf.keras.Sequential([source, *(_make(d["class_name"], d["config"]) for d in definitions)])
-    except _REFUSALS:  # once more, slowly, to find out which layer it was
+    except _REFUSALS:  # once more, layer by layer, to find the one that Keras rejects
         model = tf.keras.Sequential([source])
         for position, definition in enumerate(definitions):
             with _refusing(position, definition):
@@ -63,7 +63,7 @@ def _functional(source: Any, definitions: Sequence[dict[str, Any]]) -> Any:
 
 @contextmanager
 def _refusing(position: int, definition: dict[str, Any]) -> Iterator[None]:
-    """Say which layer it was if Keras refuses one."""
+    """Name the layer if Keras rejects it."""
     try:
         yield
     except _REFUSALS as error:

@@ -9,9 +9,9 @@ MAX_FRAME = 4096
 
 
 class Channel:
-    """Line-wise JSON over a pair of descriptors, blocking; the worker's end of the conversation.
+    """The worker's end of the control channel: blocking, line-wise JSON over a pair of descriptors.
 
-    A socket is both of them.
+    For a socket, both descriptors are the same.
     """
 
     def __init__(self, reader: int, writer: int) -> None:
@@ -27,7 +27,7 @@ class Channel:
             frame = frame[os.write(self._writer, frame) :]
 
     def receive(self) -> dict[str, Any]:
-        """Wait for one frame; raises `EOFError` when the harness is gone."""
+        """Wait for one frame; raises `EOFError` when the harness has ended."""
         while b"\n" not in self._pending:
             chunk = os.read(self._reader, MAX_FRAME)
             if not chunk:
@@ -38,7 +38,7 @@ class Channel:
         return frame
 
     def close_others(self) -> None:
-        """Close every inherited descriptor that is neither the channel's nor a standard stream."""
+        """Close all inherited descriptors except the channel's and the standard streams."""
         low, high = sorted((self._reader, self._writer))
         os.closerange(3, low)
         os.closerange(low + 1, high)

@@ -1,14 +1,14 @@
-"""How a forked process enters a prepared sandbox and gives up everything else, for good.
+"""Moves a forked process into a prepared sandbox and drops all its privileges, irrevocably.
 
-Used where the sandbox was made around another process: namespaces are joined, the user is changed, every
-capability goes, and the system-call filter closes. bubblewrap does the same for a process that it starts.
+The process joins the namespaces of the sandbox, changes the user, drops every capability and installs the system-call
+filter. bubblewrap does the same for a process that it starts.
 """
 
 import ctypes
 import os
 import struct
 
-#: Namespaces of setns(2): mount, cgroup, UTS, IPC, process, network; and user.
+#: Namespace flags of setns(2): mount, cgroup, UTS, IPC, PID, network; and user.
 NAMESPACES = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x20000000 | 0x40000000
 USER_NAMESPACE = 0x10000000
 
@@ -29,16 +29,16 @@ def _check(result: int, call: str) -> None:
 
 
 def join_namespaces(pidfd: int, *, with_user: bool) -> None:
-    """Join all namespaces of the process that `pidfd` refers to; the process one takes effect at the next fork."""
+    """Join all namespaces of the process behind `pidfd`; the PID namespace takes effect at the next fork."""
     flags = NAMESPACES | (USER_NAMESPACE if with_user else 0)
     _check(_libc.setns(pidfd, flags), "setns")
 
 
 def give_up_privileges(uid: int | None) -> None:
-    """Become the user `uid` (None: stay who one is), without groups and without any capability, for ever."""
+    """Switch to the user `uid` (None: keep the current one), and drop all groups and capabilities, irrevocably."""
     for capability in range(64):
         if _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
-            break  # the kernel knows no further one
+            break  # beyond the kernel's last capability
     if uid is not None:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
@@ -46,11 +46,11 @@ def give_up_privileges(uid: int | None) -> None:
     header = struct.pack("Ii", CAPABILITY_VERSION_3, 0)
     _check(_libc.capset(header, bytes(24)), "capset")
     _check(_libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
-    _check(_libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), "dumpable")  # its own /proc entries are its own again
+    _check(_libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), "dumpable")  # the process owns its /proc entries again
 
 
 def filter_system_calls(program: bytes) -> None:
-    """Load a BPF program as this process' system-call filter."""
+    """Install a BPF program as the system-call filter of this process."""
     instructions = ctypes.create_string_buffer(program, len(program))
 
     class Program(ctypes.Structure):

@@ -1,4 +1,4 @@
-"""The training data as the competition hands it to a measure."""
+"""The training data in the form in which the competition passes it to a measure."""
 
 from pathlib import Path
 from typing import Any
@@ -8,10 +8,10 @@ import tensorflow as tf
 
 
 def load_dataset(directory: Path) -> Any:
-    """Return an unbatched `tf.data.Dataset` of (float32 input, int32 label), in the shards' order.
+    """Return an unbatched `tf.data.Dataset` of (float32 input, int32 label), in the order of the shards.
 
-    The arrays were decoded from the shards once, by the harness; here they are only wrapped, so that a
-    pass over them costs no parsing.
+    The harness has decoded the shards into arrays once; here they are only wrapped, so a pass over the data needs no
+    parsing.
     """
     inputs = np.load(directory / "inputs.npy", mmap_mode="r")
     labels = np.load(directory / "labels.npy", mmap_mode="r")

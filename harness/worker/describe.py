@@ -1,9 +1,9 @@
-"""Says which weights and output Keras gives an architecture: `python -m harness.worker.describe`.
+"""Describes the weights and the output of architectures in Keras: `python -m harness.worker.describe`.
 
-Reads a JSON list of architectures in canonical form on standard input. Writes a JSON list of as many objects
-on standard output: `{"layers": [{"class_name", "weights": [{"name", "shape"}]}], "output_shape": [...]}`,
-shapes without the batch axis, or `{"error": MESSAGE}` for one that Keras refuses. Runs in a process of its
-own, so that the harness never imports TensorFlow.
+Reads a JSON list of architectures in canonical form from standard input. Writes a JSON list with one object each to
+standard output: `{"layers": [{"class_name", "weights": [{"name", "shape"}]}], "output_shape": [...]}`, shapes
+without the batch axis, or `{"error": MESSAGE}` for an architecture that Keras rejects. Runs in its own process,
+because the harness never imports TensorFlow.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any
 
 
 def main() -> None:
-    """Answer one list of architectures; everything that the libraries print goes to standard error."""
+    """Answer one list of architectures; output printed by the libraries goes to standard error."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     import tensorflow as tf
@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def describe(architecture: dict[str, Any]) -> dict[str, Any]:
-    """Describe one architecture, see the module's docstring."""
+    """Describe one architecture in the form given in the module's docstring."""
     import tensorflow as tf
 
     from harness.worker.architecture import ArchitectureError, build_model
@@ -45,7 +45,7 @@ def describe(architecture: dict[str, Any]) -> dict[str, Any]:
 
 
 def _weights(layer: Any) -> list[dict[str, Any]]:
-    """Names as Keras 3 gives them (`kernel`), which Keras 2 would write as `dense/kernel:0`."""
+    """Return names and shapes; names as in Keras 3 (`kernel`), where Keras 2 has `dense/kernel:0`."""
     return [
         {"name": weight.name.split("/")[-1].split(":")[0], "shape": [int(n) for n in weight.shape]}
         for weight in layer.weights

@@ -1,8 +1,8 @@
-"""How a worker is confined where it shares the machine's namespaces, and how all that it starts is held together.
+"""Confines a worker that shares the machine's namespaces, and contains all processes that it starts.
 
-Landlock does both. A domain that only keeps signals in is closed around the call's supervisor before there is a
-worker: nothing that the worker starts, however it detaches itself, gets out of it, and one signal to "everybody"
-reaches all of it and nothing else. A second one, inside, leaves the worker what it needs of the files.
+Both use Landlock. The call's supervisor enters a domain that only scopes signals before the worker exists: no process
+of the call can leave it, however it detaches itself, and one signal to every process (`kill(-1)`) reaches the whole
+call and nothing else. A second domain, nested in the first, limits the worker to the files that it needs.
 """
 
 import ctypes
@@ -19,17 +19,17 @@ RIGHTS = {
     "devices": AccessFS.READ_FILE | AccessFS.WRITE_FILE | AccessFS.IOCTL_DEV,
     "scratch": ~AccessFS.EXECUTE & ~AccessFS.IOCTL_DEV & ~AccessFS.MAKE_CHAR & ~AccessFS.MAKE_BLOCK,
 }
-#: What can be granted on a file that is no directory.
+#: Rights that can be granted on a file that is not a directory.
 ON_FILES = AccessFS.READ_FILE | AccessFS.WRITE_FILE | AccessFS.EXECUTE | AccessFS.IOCTL_DEV
 
-#: What a worker reads of its own entry in /proc; the rest of it shows the machine.
+#: Files that a worker may read in its own directory of /proc; the others reveal the machine.
 OWN_ENTRIES = ("cmdline", "fd", "maps", "stat", "statm", "status")
 
 
-def hold_together() -> None:
-    """Let no descendant signal anything but descendants, and become the parent of those that lose theirs.
+def contain_descendants() -> None:
+    """Restrict signals to this process and its descendants, and adopt orphaned descendants.
 
-    Raises `OSError` where the kernel cannot: a signal to everybody would then reach everybody.
+    Raises `OSError` where the kernel cannot do so: `kill(-1)` would then reach processes outside the call.
     """
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     none, of_network = AccessFS.NONE, AccessNet.NONE
@@ -37,14 +37,14 @@ def hold_together() -> None:
         rules.restrict()
 
 
-def confine(places: dict[str, list[str]]) -> None:
-    """Leave this process `places` by the rights of `RIGHTS` that they are listed under, and no others, for ever.
+def confine(paths: dict[str, list[str]]) -> None:
+    """Restrict this process, irrevocably, to `paths`, listed by the key in `RIGHTS` of the rights granted there.
 
-    Everything that the kernel's Landlock knows is refused elsewhere. Needs `no_new_privs`.
+    All other access that the kernel's Landlock can restrict is refused. Needs `no_new_privs`.
     """
     with Ruleset(scoped=Scope.SIGNAL | Scope.ABSTRACT_UNIX_SOCKET) as rules:
-        for kind, paths in places.items():
-            for path in paths:
+        for kind, granted in paths.items():
+            for path in granted:
                 allowed = RIGHTS[kind]
                 rules.allow_path(path, allowed if os.path.isdir(path) else allowed & ON_FILES)  # noqa: PTH112
         for name in OWN_ENTRIES:

@@ -1,7 +1,7 @@
-"""The worker's life: import, get ready, load, and only then meet the participant's code.
+"""The worker's life cycle: imports libraries, loads the model, and only then imports the participant's code.
 
-Everything up to the frame `loaded` is trusted. From the import of the submission on, nothing that this
-process says is: the harness checks every frame again and measures time and memory from outside.
+Everything up to the frame `loaded` is trusted. From the import of the submission on, no frame of this process is
+trusted: the harness validates each and measures time and memory from outside.
 """
 
 import errno
@@ -21,10 +21,10 @@ from harness.worker.channel import Channel
 from harness.worker.limits import apply_limits, die_with_parent
 from harness.worker.value import BadValueError, as_finite_float
 
-#: Characters of a message: each may take twelve bytes of a frame.
+#: Longest message in characters; each may take twelve bytes of a frame.
 MESSAGE = 300
 
-#: System errors by which the sandbox refuses something.
+#: Error numbers by which the sandbox denies an operation.
 REFUSALS = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH}
 
 
@@ -60,10 +60,10 @@ def serve(
         channel.receive()
         os._exit(1)
     sys.path.insert(0, str(submission))
-    if of_2020.concerns(order["module"]):
-        of_2020.give_back()
-    while True:  # once, unless the harness' own baselines share the sandbox
-        _seed(order["seed"])  # after the model drew its initial values
+    if of_2020.applies_to(order["module"]):
+        of_2020.restore_names()
+    while True:  # more than once only for the harness' own baselines, which share the sandbox
+        _seed(order["seed"])  # after building the model, which draws random numbers
         channel.send(event="loaded")
         channel.receive()  # "go": the clock runs from here
         report = _call(order["module"], model, dataset, submission)
@@ -73,11 +73,11 @@ def serve(
 
 
 def import_libraries() -> dict[str, str]:
-    """Import TensorFlow and Keras without touching a device, and say which versions run here."""
-    with _without("matplotlib"):  # Keras would import it for plots: that takes time, and leaves files behind
+    """Import TensorFlow and Keras without initialising a device; returns the versions in use."""
+    with _without("matplotlib"):  # Keras would import it for plots, which takes time and writes files
         tf = importlib.import_module("tensorflow")
         legacy = os.environ.get("TF_USE_LEGACY_KERAS") == "1"
-        tf.keras.layers  # noqa: B018 - imported only when it is asked for
+        tf.keras.layers  # noqa: B018 - imported on first access
     importlib.import_module("harness.worker.model")
     importlib.import_module("harness.worker.dataset")
     numpy = sys.modules["numpy"]
@@ -91,8 +91,8 @@ def import_libraries() -> dict[str, str]:
 
 @contextmanager
 def _without(module: str) -> Iterator[None]:
-    """Make an import of `module` fail meanwhile."""
-    modules: dict[str, Any] = sys.modules  # where None says that there is no such module
+    """Make imports of `module` fail within the context."""
+    modules: dict[str, Any] = sys.modules  # None marks a module as missing
     modules[module] = None
     try:
         yield
@@ -119,7 +119,7 @@ def _seed(seed: int) -> None:
 
 
 def _call(name: str, model: Any, dataset: Any, submission: Path) -> dict[str, str]:
-    """Import the submission's module, call it, and turn whatever happens into a report."""
+    """Import the submission's module and call its measure; returns a report of the value or the error."""
     try:
         module = importlib.import_module(name)
         measure = getattr(module, "complexity", None)
@@ -134,13 +134,13 @@ def _call(name: str, model: Any, dataset: Any, submission: Path) -> dict[str, st
         return {"status": "MEMORY", "message": _describe(error)}
     except BaseException as error:
         inner = error.__traceback__.tb_next if error.__traceback__ else None
-        traceback.print_exception(error.with_traceback(inner))  # from the submission's own frame on
+        traceback.print_exception(error.with_traceback(inner))  # without this function's own frame
         refused = isinstance(error, OSError) and error.errno in REFUSALS
         return {"status": "FORBIDDEN" if refused else "EXCEPTION", "message": _describe(error)}
 
 
 def _takes_program_dir(measure: Any) -> bool:
-    """Whether the competition's own loader would pass the submission's directory to a measure."""
+    """Return whether the competition's own loader would pass the submission's directory to the measure."""
     try:
         return "program_dir" in inspect.getfullargspec(measure).args
     except TypeError:  # it has no signature
@@ -148,9 +148,9 @@ def _takes_program_dir(measure: Any) -> bool:
 
 
 def _describe(error: BaseException) -> str:
-    """One line: the error's type and message, guarded against messages that raise themselves."""
+    """Return one line with the error's type and message; making the message may itself raise an error."""
     try:
         text = " ".join(str(error).split())
-    except BaseException:  # one that leaves the interpreter, too
+    except BaseException:  # including SystemExit
         text = "(its message cannot be printed)"
     return f"{type(error).__name__}: {text}"[:MESSAGE]

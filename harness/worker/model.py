@@ -1,4 +1,4 @@
-"""A trained model as the competition's loader hands it to a measure."""
+"""A trained model in the form in which the competition's loader passes it to a measure."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from harness.worker.architecture import build_model
 
 
 def load_model(directory: Path) -> Any:
-    """Build the model of `architecture.json`, set its weights, and add what measures of 2020 rely on.
+    """Build the model of `architecture.json`, set its weights, and add the attributes that measures of 2020 use.
 
     These are `model.initial_weights` (list of arrays in the order of `get_weights()`, or None),
     `model(x, tape=tape)`, which makes the tape watch `x`, and `layer._last_seen_input`.
@@ -31,7 +31,7 @@ def _arrays(path: Path) -> list[np.ndarray[Any, Any]]:
 
 
 def _subclass_in_place(instance: Any, make_call: Any) -> None:
-    """Give one object a `__call__` of its own; it stays an instance of its class, with the same name."""
+    """Replace `__call__` of one object; its new class is a subclass of its old one, with the same name."""
     parent = type(instance)
     child = type(parent.__name__, (parent,), {"__call__": make_call(parent), "__module__": parent.__module__})
     object.__setattr__(instance, "__class__", child)
@@ -39,7 +39,7 @@ def _subclass_in_place(instance: Any, make_call: Any) -> None:
 
 def _remember_input(parent: type) -> Any:
     def call(self: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        object.__setattr__(self, "_last_seen_input", inputs)  # past Keras' attribute tracking
+        object.__setattr__(self, "_last_seen_input", inputs)  # bypasses Keras' attribute tracking
         return parent.__call__(self, inputs, *args, **kwargs)
 
     return call

@@ -1,8 +1,8 @@
-"""Names that code of 2020 relies on and that Python and NumPy have removed since, given back to such a submission.
+"""Restores names that code of 2020 uses and that Python and NumPy have removed since.
 
-Each means what it meant in Python 3.6 and NumPy 1.19, and only names that are gone are given: what is there
-under an old name with another meaning (`numpy.bool`, `numpy.long`, now NumPy's own types) stays as it is, for the
-libraries beside the submission use it. Methods of arrays cannot be given back, nor how types are promoted.
+Each has its meaning of Python 3.6 and NumPy 1.19. Only missing names are restored: a name that exists with another
+meaning (`numpy.bool`, `numpy.long`, now NumPy's own types) stays as it is, because libraries in the same process use
+it. Methods of arrays and the old rules of type promotion cannot be restored.
 """
 
 import collections
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-#: The submission's own module; those of the harness' baselines are called otherwise.
+#: Name of a submission's module; the modules of the harness' baselines have other names.
 SUBMISSION = "complexity"
 
 #: numpy: name of 2020 -> Python's own.
@@ -50,13 +50,13 @@ EXCEPTIONS = (
 ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
 
 
-def concerns(module: str) -> bool:
-    """Whether a module that is to be called is code of 2020: a submission's, where `tf.keras` means Keras 2."""
+def applies_to(module: str) -> bool:
+    """Return whether a module may be code of 2020: a submission's, where `tf.keras` means Keras 2."""
     return module == SUBMISSION and os.environ.get("TF_USE_LEGACY_KERAS") == "1"
 
 
-def give_back() -> None:
-    """Add the names, in this process, for good."""
+def restore_names() -> None:
+    """Add the names in this process, for its lifetime."""
     _add(np, VALUES)
     _add(np, {name: getattr(np, today) for name, today in RENAMED.items() if hasattr(np, today)})
     _add(np, {name: getattr(np.exceptions, name) for name in EXCEPTIONS})
@@ -75,7 +75,7 @@ def _add(module: ModuleType, names: dict[str, Any]) -> None:
 
 
 def alen(a: Any) -> int:
-    """Length of the first axis, 1 of what has none."""
+    """Return the length of the first axis, 1 for a scalar."""
     try:
         return len(a)
     except TypeError:
@@ -83,27 +83,27 @@ def alen(a: Any) -> int:
 
 
 def asfarray(a: Any, dtype: Any = np.float64) -> Any:
-    """An array of floating-point numbers; of float64 if `dtype` is none of them."""
+    """Return an array of floating-point numbers; float64 if `dtype` is not a floating-point type."""
     return np.asarray(a, dtype if np.issubdtype(dtype, np.inexact) else np.float64)
 
 
 def asscalar(a: Any) -> Any:
-    """The one number of an array, as Python's own."""
+    """Return the only element of an array as a Python number."""
     return a.item()
 
 
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
-    """Whether each element of `ar1`, in one row, is in `ar2`."""
+    """Return whether each element of the flattened `ar1` is in `ar2`."""
     return np.isin(np.ravel(ar1), ar2, assume_unique=assume_unique, invert=invert)
 
 
 def msort(a: Any) -> Any:
-    """A copy that is sorted along the first axis."""
+    """Return a copy sorted along the first axis."""
     return np.sort(np.array(a, subok=True), axis=0)
 
 
 def getargspec(func: Any) -> ArgSpec:
-    """Names and defaults of a function's parameters; raises `ValueError` if it has annotations or keyword-only ones."""
+    """Return a function's parameter names and defaults; raises `ValueError` for annotations or keyword-only ones."""
     found = inspect.getfullargspec(func)
     if found.kwonlyargs or found.annotations:
         raise ValueError("getargspec knows no annotations and no keyword-only parameters, use getfullargspec")
@@ -111,7 +111,7 @@ def getargspec(func: Any) -> ArgSpec:
 
 
 def gcd(a: Any, b: Any) -> Any:
-    """The greatest common divisor, with the sign of `b` unless that is 0."""
+    """Return the greatest common divisor, with the sign of `b` unless that is 0."""
     while b:
         a, b = b, a % b
     return a

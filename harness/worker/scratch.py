@@ -6,13 +6,13 @@ from contextlib import suppress
 
 
 def remove(directory: str) -> None:
-    """Remove a directory with everything in it, however deep it is and whatever modes it has.
+    """Remove a directory and its contents, at any depth and with any modes.
 
-    Directories further down are moved up first, so that no path gets long. Nobody may be writing to it any more.
+    Nested directories are moved up first, to keep paths short. No process may still be writing to the directory.
     """
     with suppress(FileNotFoundError):
-        while below := [entry.path for entry in os.scandir(directory) if entry.is_dir(follow_symlinks=False)]:
-            for path in below:
+        while children := [entry.path for entry in os.scandir(directory) if entry.is_dir(follow_symlinks=False)]:
+            for path in children:
                 _empty(path, directory)
                 os.rmdir(path)  # noqa: PTH106
         for entry in os.scandir(directory):
@@ -25,7 +25,7 @@ def _empty(path: str, top: str) -> None:
     os.chmod(path, 0o700)  # noqa: PTH101
     for entry in os.scandir(path):
         if entry.is_dir(follow_symlinks=False):
-            os.chmod(entry.path, 0o700)  # noqa: PTH101 - or it could not be moved
+            os.chmod(entry.path, 0o700)  # noqa: PTH101 - needed to move it
             os.rename(entry.path, f"{top}/{secrets.token_hex(16)}")  # noqa: PTH104
         else:
             os.unlink(entry.path)  # noqa: PTH108

@@ -1,4 +1,4 @@
-"""What counts as the value of a measure: one finite real number."""
+"""Validates the value of a measure: one finite real number."""
 
 import math
 from typing import Any
@@ -14,7 +14,7 @@ def as_finite_float(value: Any) -> float:
     """Return `value` as a float.
 
     Accepted are int and float (not bool), real NumPy scalars and 0-d arrays, and eager 0-d tensors.
-    Raises `BadValueError` for anything else, for NaN and infinities, and for integers beyond a float.
+    Raises `BadValueError` for anything else, for NaN and infinities, and for integers beyond the range of a float.
     """
     if hasattr(value, "numpy") and getattr(value, "shape", None) == ():
         value = value.numpy()

@@ -1,9 +1,9 @@
-"""A process that has imported TensorFlow and forks a ready worker for every call.
+"""The zygote: a process that has imported TensorFlow and forks a worker with the imports done for every call.
 
-The worker goes into a sandbox that was prepared for it, or makes its own (`harness.worker.landlock`).
+The worker joins a sandbox that was prepared for it, or confines itself (`harness.worker.landlock`).
 
-It must never run an operation: a fork after one hangs in TensorFlow's threads. It holds nothing that a
-worker may not see, and it obeys the harness alone.
+The zygote must never run a TensorFlow operation, because a later fork would hang in TensorFlow's threads. It has no
+data that a worker may not see, and takes orders from the harness alone.
 """
 
 import gc
@@ -23,14 +23,14 @@ from harness.worker.confinement import filter_system_calls, give_up_privileges, 
 from harness.worker.limits import die_with_parent, offer_to_kernel
 from harness.worker.main import import_libraries, serve
 
-#: Longest order in bytes: it holds some twenty paths.
+#: Longest order in bytes: it contains about twenty paths.
 ORDER = 1 << 17
 
-#: Descriptors that come with an order: the worker's control channel, its output, the filter program, where its
-#: process id and exit status go; the prepared sandbox's first process, and its control group if it has one.
+#: Descriptors sent with an order: the worker's control channel, its output, the filter program, the report of its
+#: process ID and exit status; for a prepared sandbox also a pidfd of the placeholder, and its control group if any.
 DESCRIPTORS = 6
 
-#: What runs the supervisor of a call; the arguments are the directory of the worker's code and what it takes.
+#: Program of a call's supervisor; its arguments are the directory of the worker's code and those of its `main`.
 SUPERVISOR = (
     "import sys; sys.path.insert(0, sys.argv[1]); from harness.worker.supervisor import main; "
     "main(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])"
@@ -38,14 +38,14 @@ SUPERVISOR = (
 
 
 def main(descriptor: int) -> None:
-    """Import the libraries, say so, then fork one worker per order until the harness closes the channel."""
+    """Import the libraries, send `ready`, then fork one worker per order until the harness closes the channel."""
     die_with_parent()
     orders = socket.socket(fileno=descriptor)
     environment = import_libraries()
     if len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208
         raise RuntimeError("the imports left threads behind: workers cannot be forked")
-    gc.freeze()  # a collection in a worker must not write to pages that all workers share
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
+    gc.freeze()  # a garbage collection in a worker must not write to pages that all workers share
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps the forks
     orders.sendall(json.dumps({"event": "ready"}).encode() + b"\n")
     while True:
         message, descriptors, _, _ = socket.recv_fds(orders, ORDER, DESCRIPTORS)
@@ -55,14 +55,14 @@ def main(descriptor: int) -> None:
             orders.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             order = json.loads(message)
-            begin = _begin_in_sandbox if order["places"] is None else _begin_under_landlock
-            begin(order, descriptors, environment)
+            start = _start_in_sandbox if order["paths"] is None else _start_under_landlock
+            start(order, descriptors, environment)
         for received in descriptors:
             os.close(received)
 
 
-def _begin_in_sandbox(order: dict[str, Any], descriptors: list[int], environment: dict[str, str]) -> NoReturn:
-    """Enter the sandbox, fork the worker into its process namespace, report its id and how it ends."""
+def _start_in_sandbox(order: dict[str, Any], descriptors: list[int], environment: dict[str, str]) -> NoReturn:
+    """Enter the sandbox, fork the worker into its PID namespace, report its process ID and exit status."""
     die_with_parent()
     control, output, program, report, pidfd, *entrances = descriptors
     try:
@@ -72,7 +72,7 @@ def _begin_in_sandbox(order: dict[str, Any], descriptors: list[int], environment
             os.close(report)
             for entrance in entrances:
                 os.write(entrance, b"0")
-            _work(order, control, output, program, environment)
+            _become_worker(order, control, output, program, environment)
         os.write(report, json.dumps({"pid": child}).encode() + b"\n")
         for descriptor in (control, output, pidfd, program, *entrances):
             os.close(descriptor)
@@ -84,15 +84,15 @@ def _begin_in_sandbox(order: dict[str, Any], descriptors: list[int], environment
         os._exit(0)
 
 
-def _begin_under_landlock(order: dict[str, Any], descriptors: list[int], environment: dict[str, str]) -> NoReturn:
-    """Fork the worker, and become its supervisor."""
+def _start_under_landlock(order: dict[str, Any], descriptors: list[int], environment: dict[str, str]) -> NoReturn:
+    """Fork the worker and become its supervisor."""
     control, output, program, report = descriptors
     try:
-        landlock.hold_together()
+        landlock.contain_descendants()
         child = os.fork()
         if child == 0:
             os.close(report)
-            _work(order, control, output, program, environment)
+            _become_worker(order, control, output, program, environment)
         os.write(report, json.dumps({"pid": os.getpid()}).encode() + b"\n")
         for descriptor in (control, output, program):
             os.close(descriptor)
@@ -105,23 +105,25 @@ def _begin_under_landlock(order: dict[str, Any], descriptors: list[int], environ
         os._exit(0)
 
 
-def _work(order: dict[str, Any], control: int, output: int, program: int, environment: dict[str, str]) -> NoReturn:
-    """Be a worker that differs in nothing from one that was started afresh."""
+def _become_worker(
+    order: dict[str, Any], control: int, output: int, program: int, environment: dict[str, str]
+) -> NoReturn:
+    """Turn this fork into a worker that is equivalent to a freshly started one."""
     try:
         os.setsid()
-        with open(os.devnull, "rb") as nothing:  # noqa: PTH123
-            os.dup2(nothing.fileno(), 0)
+        with open(os.devnull, "rb") as empty:  # noqa: PTH123
+            os.dup2(empty.fileno(), 0)
         os.dup2(output, 1)
         os.dup2(output, 2)
-        code = os.pread(program, 1 << 20, 0)  # its position is shared with other workers
+        code = os.pread(program, 1 << 20, 0)  # not `read`: the harness' descriptor shares the file offset
         os.chdir(order["home"])
         os.environ.update(order["environment"])
-        tempfile.tempdir = None  # an import may have asked for it already
+        tempfile.tempdir = None  # an import may have cached the zygote's
         give_up_privileges(order["uid"])
-        die_with_parent()  # a change of user takes it back, so not before
-        if order["places"] is not None:
-            offer_to_kernel()  # as long as /proc can be written
-            landlock.confine(order["places"])
+        die_with_parent()  # here, because changing the user clears the parent-death signal
+        if order["paths"] is not None:
+            offer_to_kernel()  # before Landlock denies writing to /proc
+            landlock.confine(order["paths"])
         filter_system_calls(code)
         directories = map(Path, order["directories"])
         serve(Channel(control, control), environment, *directories, other_processes=order["other_processes"])

@@ -6,10 +6,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from harness.format.reference import Reference, read_reference
 from harness.outcome import Outcome
 from harness.records import Evaluation
 from harness.task.layout import find_references
-from harness.task.reference import Reference, read_reference
 from tests.records.evaluation_rows import evaluation
 
 #: A grid of 2 x 2 x 2 models for which the competition's own scoring program was run.

@@ -11,8 +11,10 @@ import pytest
 from board_examples import GAPS, MEASURE, OFFICIAL, failed, references, rows, write_reference
 
 from harness.board.collect import Collected, collect
-from harness.board.formats import cells, headings, notes, to_csv, to_json, to_markdown
-from harness.board.leaderboard import Board, build_board
+from harness.board.formats import csv as csv_format
+from harness.board.formats import json as json_format
+from harness.board.formats import markdown
+from harness.board.leaderboard import Leaderboard, build_board
 from harness.outcome import Outcome
 from scoring import RULE
 
@@ -20,7 +22,7 @@ TASKS = ["second", "toy"]
 
 
 @pytest.fixture(scope="module")
-def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
+def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
     """A winner, a baseline, one with a failed task, one without a value, one outside the sandbox, the oracle."""
     known = references(tmp_path_factory.mktemp("reference"), *TASKS)
     evaluations = [
@@ -33,9 +35,9 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
     return build_board(collect(evaluations, known), known)
 
 
-def test_cells_are_what_a_reader_sees(board: Board) -> None:
-    assert headings(board) == ["rank", "submission", "", "score", "second", "toy", "s/model", "calls"]
-    shown = {row.submission: cells(row, board) for row in board.rows}
+def test_cells_are_what_a_reader_sees(board: Leaderboard) -> None:
+    assert board.headings == ["rank", "submission", "", "score", "second", "toy", "s/model", "calls"]
+    shown = {row.submission: board.cells(row) for row in board.rows}
     assert shown["winner"] == ["1", "winner", "", "100.00", "100.00", "100.00", "1.50", "16/16"]
     assert shown["path_norm"] == ["3", "path_norm", "baseline", "29.54", "29.54", "29.54", "1.50", "16/16"]
     assert shown["half"] == ["4", "half", "", "29.54", "failed", "29.54", "1.50", "8/16"]
@@ -48,38 +50,38 @@ def test_cells_are_what_a_reader_sees(board: Board) -> None:
 def test_a_baseline_outside_the_sandbox_is_marked_as_both(tmp_path: Path) -> None:
     known = references(tmp_path)
     found = build_board(collect(rows("path_norm", is_baseline=True, sandbox="none"), known), known)
-    assert cells(found.rows[-1], found)[:3] == ["-", "path_norm", "baseline not sandboxed"]
+    assert found.cells(found.rows[-1])[:3] == ["-", "path_norm", "baseline not sandboxed"]
 
 
-def test_what_a_reader_must_know_stands_below(board: Board) -> None:
-    assert notes(board)[0] == RULE
-    assert any("no submission" in note for note in notes(board))
-    assert any("--unsafe-no-sandbox" in note for note in notes(board))
+def test_what_a_reader_must_know_stands_below(board: Leaderboard) -> None:
+    assert board.notes[0] == RULE
+    assert any("no submission" in note for note in board.notes)
+    assert any("--unsafe-no-sandbox" in note for note in board.notes)
     assert not any(
         "--unsafe-no-sandbox" in note
-        for note in notes(replace(board, rows=[row for row in board.rows if row.sandboxed]))
+        for note in replace(board, rows=[row for row in board.rows if row.sandboxed]).notes
     )
 
 
-def test_markdown(board: Board) -> None:
-    lines = to_markdown(board).splitlines()
+def test_markdown(board: Leaderboard) -> None:
+    lines = markdown.render(board).splitlines()
     assert lines[0] == "# Leaderboard"
     table = [line for line in lines if line.startswith("|")]
     assert table[0] == "| rank | submission |  | score | second | toy | s/model | calls |"
     assert set(table[1]) == {"|", " ", "-"}
     assert table[3] == "| 1 | `winner` |  | 100.00 | 100.00 | 100.00 | 1.50 | 16/16 |"
     assert len(table) == 2 + len(board.rows)
-    assert RULE in to_markdown(board)
+    assert RULE in markdown.render(board)
 
 
 def test_a_bar_in_the_name_of_a_task_does_not_break_the_markdown(tmp_path: Path) -> None:
     known = references(tmp_path, "a|b")
-    text = to_markdown(build_board(Collected([]), known))
+    text = markdown.render(build_board(Collected([]), known))
     assert "| a\\|b |" in text
 
 
-def test_csv_has_all_digits(board: Board) -> None:
-    found = {row["submission"]: row for row in csv.DictReader(io.StringIO(to_csv(board)))}
+def test_csv_has_all_digits(board: Leaderboard) -> None:
+    found = {row["submission"]: row for row in csv.DictReader(io.StringIO(csv_format.render(board)))}
     assert list(found) == [row.submission for row in board.rows]
     assert float(found["path_norm"]["toy"]) == pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
     assert found["path_norm"]["toy"] == repr(round(100 * board.rows[2].result.tasks["toy"].official, 12))  # type: ignore[union-attr]
@@ -88,8 +90,10 @@ def test_csv_has_all_digits(board: Board) -> None:
     assert [row["kind"] for row in found.values()].count("baseline") == 1
 
 
-def test_json_has_everything(board: Board) -> None:
-    content = json.loads(to_json(board), parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
+def test_json_has_everything(board: Leaderboard) -> None:
+    content = json.loads(
+        json_format.render(board), parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON")
+    )
     assert content["rule"] == RULE
     found: dict[str, Any] = {row["submission"]: row for row in content["rows"]}
     assert list(found) == [row.submission for row in board.rows]
@@ -108,13 +112,13 @@ def test_json_has_everything(board: Board) -> None:
 
 def test_a_measure_that_is_always_the_same_has_numbers_all_the_same(tmp_path: Path) -> None:
     known = references(tmp_path)
-    found = json.loads(to_json(build_board(collect(rows("constant", [1.0] * 8), known), known)))
+    found = json.loads(json_format.render(build_board(collect(rows("constant", [1.0] * 8), known), known)))
     (constant,) = (row for row in found["rows"] if row["submission"] == "constant")
     assert (constant["score"], constant["tasks"]["toy"]["kendall"]) == (0.0, 0.0)
 
 
-def test_scores_have_one_scale_in_every_format(board: Board) -> None:
-    toy = json.loads(to_json(board))["rows"][2]["tasks"]["toy"]
+def test_scores_have_one_scale_in_every_format(board: Leaderboard) -> None:
+    toy = json.loads(json_format.render(board))["rows"][2]["tasks"]["toy"]
     assert toy["official"] == pytest.approx(100 * OFFICIAL)
     assert all(0 <= value <= 100.1 for value in [*toy["official_pairs"].values(), *toy["printed_subsets"].values()])
     assert max(toy["printed_subsets"].values()) > 1
@@ -125,12 +129,14 @@ def test_scores_have_one_scale_in_every_format(board: Board) -> None:
 def test_names_are_text_and_nothing_else(name: str, tmp_path: Path) -> None:
     known = references(tmp_path)
     found = build_board(collect(rows(name), known), known)
-    assert f"| `{name}` |" in to_markdown(found)
-    assert name in {row["submission"] for row in csv.DictReader(io.StringIO(to_csv(found)))}
+    assert f"| `{name}` |" in markdown.render(found)
+    assert name in {row["submission"] for row in csv.DictReader(io.StringIO(csv_format.render(found)))}
 
 
-def test_remarks_cannot_be_markup(board: Board) -> None:
-    text = to_markdown(replace(board, remarks=["__x__ digits_vgg https://evil.example www.evil.example <b> a|b `c`"]))
+def test_remarks_cannot_be_markup(board: Leaderboard) -> None:
+    text = markdown.render(
+        replace(board, remarks=["__x__ digits_vgg https://evil.example www.evil.example <b> a|b `c`"])
+    )
     assert r"\_\_x\_\_ digits_vgg https\://evil.example www\.evil.example \<b\> a\|b \`c\`" in text
 
 
@@ -139,18 +145,18 @@ def test_rows_of_several_settings_say_how_they_differ(tmp_path: Path) -> None:
     usual = [*rows("a", GAPS), *rows("b", GAPS)]
     other = rows("b", MEASURE, run_seed=1, time_limit_s=60.0)
     found = build_board(collect([*usual, *other], known), known)
-    place = headings(found).index("settings")
-    shown = [(row.submission, cells(row, found)[place]) for row in found.rows if row.kind != "oracle"]
+    place = found.headings.index("settings")
+    shown = [(row.submission, found.cells(row)[place]) for row in found.rows if row.kind != "oracle"]
     assert shown == [("a", ""), ("b", ""), ("b", "seed 1, limit 60 s")]
-    assert "settings" not in headings(build_board(collect(usual, known), known))
+    assert "settings" not in build_board(collect(usual, known), known).headings
 
 
 def test_a_task_without_an_official_score_has_a_dash_and_ranks_nobody(tmp_path: Path) -> None:
     write_reference(tmp_path, "flat", sizes=(4, 2))
     known = references(tmp_path, "toy")
     found = build_board(collect([*rows("a", GAPS), *rows("a", GAPS, "flat")], known), known)
-    (shown,) = [cells(row, found) for row in found.rows if row.submission == "a"]
+    (shown,) = [found.cells(row) for row in found.rows if row.submission == "a"]
     assert shown == ["1", "a", "", "100.00", "-", "100.00", "1.50", "16/16"]
     flat = build_board(collect(rows("a", GAPS, "flat"), {"flat": known["flat"]}), {"flat": known["flat"]})
     assert [row.rank for row in flat.rows] == [None, None]
-    assert json.loads(to_json(flat))["rows"][0]["tasks"]["flat"]["official"] is None
+    assert json.loads(json_format.render(flat))["rows"][0]["tasks"]["flat"]["official"] is None

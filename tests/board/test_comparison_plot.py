@@ -1,24 +1,28 @@
 """The plot of a comparison: which measures are named, and beside which levels."""
 
 import re
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
 from board_examples import references
 
-from harness.board.comparison import MeasureRow, compare
+from harness.board.comparison import compare
 from harness.board.comparison_plot import NAMED, write_plot
+from harness.board.row import Row
 from harness.plots import dark_rules
+from scoring import SubmissionScore
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def row(measure: str, family: str, score: float | None, complete: bool = True) -> MeasureRow:
-    return MeasureRow(1, measure, family, score, complete, sandboxed=True, seconds_per_model=0.1, tasks={})
+def row(measure: str, family: str, score: float | None, complete: bool = True) -> Row:
+    result = SubmissionScore(score, {}, complete, exceeded=False)
+    return Row(1, measure, "baseline", result, {}, sandboxed=True, family=family)
 
 
-def drawn(rows: list[MeasureRow], directory: Path, oracle: float | None = None) -> tuple[list[str], str]:
+def drawn(rows: Sequence[Row], directory: Path, oracle: float | None = None) -> tuple[list[str], str]:
     """The texts of the plot from its beginning to its end, and all of it."""
     file = directory / "plot.svg"
     write_plot(rows, [file], oracle)
@@ -97,5 +101,5 @@ def test_the_same_rows_make_the_same_files(tmp_path: Path) -> None:
 
 def test_a_plot_without_any_score(tmp_path: Path) -> None:
     known = references(tmp_path)
-    texts, _ = drawn(compare([], known, {"never": "norm"}), tmp_path)
+    texts, _ = drawn(compare([], known, {"never": "norm"}).rows, tmp_path)
     assert {"norm", "never"} <= set(texts)

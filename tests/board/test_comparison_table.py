@@ -2,17 +2,21 @@
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, failed, references, rows
 from pyarrow import parquet
 
-from harness.board.comparison import MISSING, MeasureRow, compare
-from harness.board.comparison_formats import NOTES, cells, headings, notes, to_csv, to_latex, write_parquet
+from harness.board.comparison import NOTES, Comparison, compare
+from harness.board.formats import csv as csv_format
+from harness.board.formats import latex
+from harness.board.formats import parquet as parquet_format
 from harness.board.rounding import FAILED
+from harness.board.row import MISSING
+from harness.format.reference import Reference
 from harness.outcome import Outcome
-from harness.task.reference import Reference
 from scoring import kendall_tau
 
 TASKS = ["second", "toy"]
@@ -33,7 +37,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
 
 
 @pytest.fixture(scope="module")
-def table(known: dict[str, Reference]) -> list[MeasureRow]:
+def table(known: dict[str, Reference]) -> Comparison:
     """Two that are well, one that lacks a task, one that is late in the first, one that fails, one never called."""
     evaluations = [
         *(row for task in TASKS for row in rows("best:seed=3", GAPS, task, call_wall_s=4.0)),
@@ -50,23 +54,23 @@ def table(known: dict[str, Reference]) -> list[MeasureRow]:
     return compare(evaluations, known, FAMILIES)
 
 
-def test_the_best_stands_first_and_every_measure_has_a_row(table: list[MeasureRow]) -> None:
-    assert [row.measure for row in table] == ["best:seed=3", "good", "half", "late", "broken", "never"]
-    assert [row.rank for row in table] == [1, 2, 3, 4, 5, 5]
-    assert {row.measure: row.family for row in table} == FAMILIES
+def test_the_best_stands_first_and_every_measure_has_a_row(table: Comparison) -> None:
+    assert [row.submission for row in table.rows] == ["best:seed=3", "good", "half", "late", "broken", "never"]
+    assert [row.rank for row in table.rows] == [1, 2, 3, 4, 5, 5]
+    assert {row.submission: row.family for row in table.rows} == FAMILIES
 
 
-def test_scores_are_the_official_ones(table: list[MeasureRow]) -> None:
-    best, good = table[0], table[1]
+def test_scores_are_the_official_ones(table: Comparison) -> None:
+    best, good = table.rows[0], table.rows[1]
     assert best.score == pytest.approx(100)
     assert good.score == pytest.approx(100 * OFFICIAL, abs=1e-10)
     assert good.kendall == pytest.approx(kendall_tau(MEASURE, GAPS))
-    assert (good.seconds_per_model, best.seconds_per_model, good.n_models) == (1.5, 4.0, 16)
+    assert (good.seconds_per_model, best.seconds_per_model, good.calls_expected) == (1.5, 4.0, 16)
     assert (good.complete, good.reason, good.failures.total()) == (True, "", 0)
 
 
-def test_a_failed_task_leaves_the_others_alone(table: list[MeasureRow]) -> None:
-    half, late = table[2], table[3]
+def test_a_failed_task_leaves_the_others_alone(table: Comparison) -> None:
+    half, late = table.rows[2], table.rows[3]
     assert (half.score, half.complete) == (pytest.approx(100), False)
     assert half.failures == {"EXCEPTION": 5, "CRASH": 3}
     assert half.reason == f"second: 5 EXCEPTION, 3 CRASH: {WHY}"
@@ -75,8 +79,8 @@ def test_a_failed_task_leaves_the_others_alone(table: list[MeasureRow]) -> None:
     assert late.reason == "second: 1 TIMEOUT: over 1 s"
 
 
-def test_a_measure_without_any_score_says_why(table: list[MeasureRow]) -> None:
-    broken, never = table[4], table[5]
+def test_a_measure_without_any_score_says_why(table: Comparison) -> None:
+    broken, never = table.rows[4], table.rows[5]
     assert (broken.score, broken.kendall) == (None, None)
     assert broken.reason == f"second, toy: 8 EXCEPTION: {WHY}"
     assert (never.failures, never.seconds_per_model) == ({MISSING: 16}, None)
@@ -85,9 +89,10 @@ def test_a_measure_without_any_score_says_why(table: list[MeasureRow]) -> None:
 
 def test_outside_the_sandbox_nothing_is_ranked(known: dict[str, Reference]) -> None:
     evaluations = [row for task in TASKS for row in rows("good", GAPS, task, sandbox="none")]
-    (row,) = compare(evaluations, known, {"good": "norm"})
+    found = compare(evaluations, known, {"good": "norm"})
+    (row,) = found.rows
     assert (row.rank, row.score) == (None, pytest.approx(100))
-    assert cells(row)[0] == "-"
+    assert found.cells(row)[0] == "-"
 
 
 def test_of_withheld_tasks_scores_are_rounded_and_reasons_are_not_told(known: dict[str, Reference]) -> None:
@@ -95,34 +100,35 @@ def test_of_withheld_tasks_scores_are_rounded_and_reasons_are_not_told(known: di
         *(row for task in TASKS for row in rows("good", MEASURE, task, call_wall_s=2.0 if task == "toy" else 9.0)),
         *(failed("broken", model, Outcome.EXCEPTION, task, message=WHY) for task in TASKS for model in MODELS),
     ]
-    good, broken = compare(evaluations, known, {"good": "norm", "broken": "norm"}, withheld=["second"])
+    found = compare(evaluations, known, {"good": "norm", "broken": "norm"}, withheld=["second"])
+    good, broken = found.rows
     assert good.tasks["second"].score is not None
     assert good.tasks["second"].score.official == 0.295
     assert (good.score, good.seconds_per_model, good.tasks["second"].seconds_per_model) == (29.5, 2.0, None)
-    assert cells(good)[3:6] == ["29.5", "29.5", "29.54"]
+    assert found.cells(good)[3:6] == ["29.5", "29.5", "29.54"]
     assert broken.tasks["second"].reason == FAILED
     assert broken.reason == f"second: {FAILED}; toy: 8 EXCEPTION: {WHY}"
-    assert "hidden models: second." in notes([good, broken])[-1]
+    assert "hidden models: second." in found.notes[-1]
 
 
-def test_cells_are_what_a_reader_sees(table: list[MeasureRow]) -> None:
-    assert headings(TASKS) == ["rank", "measure", "family", "score", *TASKS, "Kendall", "s/model", "failed"]
-    shown = {row.measure: cells(row) for row in table}
+def test_cells_are_what_a_reader_sees(table: Comparison) -> None:
+    assert table.headings == ["rank", "measure", "family", "score", *TASKS, "Kendall", "s/model", "failed"]
+    shown = {row.submission: table.cells(row) for row in table.rows}
     assert shown["best:seed=3"] == ["1", "best:seed=3", "size", "100.00", "100.00", "100.00", "1.000", "4.000", ""]
     assert shown["half"][3:6] == ["100.00", "failed", "100.00"]
     assert shown["half"][-1] == "5 EXCEPTION, 3 CRASH"
     assert shown["never"] == ["5", "never", "margin", "-", "failed", "failed", "-", "-", "16 missing"]
 
 
-def test_measures_that_fail_alike_share_a_note(table: list[MeasureRow]) -> None:
-    assert notes(table)[:4] == [f"{row.measure}: {row.reason}" for row in table[2:]]
-    assert notes(table)[4:] == list(NOTES)
-    assert notes([table[5], table[5]])[0] == "never, never: second, toy: 8 missing"
+def test_measures_that_fail_alike_share_a_note(table: Comparison) -> None:
+    assert table.notes[:4] == [f"{row.submission}: {row.reason}" for row in table.rows[2:]]
+    assert table.notes[4:] == list(NOTES)
+    assert replace(table, rows=[table.rows[5]] * 2).notes[0] == "never, never: second, toy: 8 missing"
 
 
-def test_csv_has_all_digits_and_the_reason(table: list[MeasureRow]) -> None:
-    found = {row["measure"]: row for row in csv.DictReader(io.StringIO(to_csv(table, TASKS)))}
-    assert list(found) == [row.measure for row in table]
+def test_csv_has_all_digits_and_the_reason(table: Comparison) -> None:
+    found = {row["measure"]: row for row in csv.DictReader(io.StringIO(csv_format.render(table)))}
+    assert list(found) == [row.submission for row in table.rows]
     good = found["good"]
     assert float(good["score:toy"]) == pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
     assert float(good["kendall:toy"]) == float(good["kendall"]) == pytest.approx(kendall_tau(MEASURE, GAPS))
@@ -132,19 +138,19 @@ def test_csv_has_all_digits_and_the_reason(table: list[MeasureRow]) -> None:
     assert half["reason"].endswith(WHY)
 
 
-def test_latex(table: list[MeasureRow]) -> None:
-    lines = to_latex(table, TASKS).splitlines()
+def test_latex(table: Comparison) -> None:
+    lines = latex.render(table).splitlines()
     assert lines[0] == "% \\usepackage{booktabs}"
     assert lines[1] == "\\begin{tabular}{rllrrrrrl}"
     body = lines[lines.index("\\midrule") + 1 : lines.index("\\bottomrule")]
-    assert len(body) == len(table)
-    assert all(line.count(" & ") == len(headings(TASKS)) - 1 and line.endswith(" \\\\") for line in body)
+    assert len(body) == len(table.rows)
+    assert all(line.count(" & ") == len(table.headings) - 1 and line.endswith(" \\\\") for line in body)
     assert body[0].startswith("1 & best:seed=3 & size & 100.00 & ")
     assert any("initial\\_weights \\& more" in line for line in lines)
 
 
-def test_a_long_latex_table_is_broken_over_pages(table: list[MeasureRow]) -> None:
-    text = to_latex(table * 8, TASKS)
+def test_a_long_latex_table_is_broken_over_pages(table: Comparison) -> None:
+    text = latex.render(replace(table, rows=[*table.rows] * 8))
     assert "\\begin{longtable}" in text
     assert "\\endhead" in text
     assert text.startswith("% \\usepackage{booktabs,longtable}")
@@ -152,16 +158,17 @@ def test_a_long_latex_table_is_broken_over_pages(table: list[MeasureRow]) -> Non
 
 def test_latex_sets_a_minus_and_every_special_character(known: dict[str, Reference]) -> None:
     evaluations = [row for task in TASKS for row in rows("down", [-gap for gap in GAPS], task)]
-    (row,) = compare(evaluations, known, {"down": "a_b%c#$^~\\{}"})
-    text = to_latex([row], TASKS)
+    text = latex.render(compare(evaluations, known, {"down": "a_b%c#$^~\\{}"}))
     assert "& $-$1.000 &" in text
     assert "a\\_b\\%c\\#\\$\\textasciicircum{}\\textasciitilde{}\\textbackslash{}\\{\\}" in text
 
 
-def test_parquet_has_a_row_per_measure_and_task(table: list[MeasureRow], tmp_path: Path) -> None:
-    write_parquet(table, tmp_path / "comparison.parquet")
+def test_parquet_has_a_row_per_measure_and_task(table: Comparison, tmp_path: Path) -> None:
+    (tmp_path / "comparison.parquet").write_bytes(parquet_format.render(table))
     found = parquet.read_table(tmp_path / "comparison.parquet").to_pylist()
-    assert [(row["measure"], row["task"]) for row in found] == [(row.measure, task) for row in table for task in TASKS]
+    assert [(row["measure"], row["task"]) for row in found] == [
+        (row.submission, task) for row in table.rows for task in TASKS
+    ]
     good = next(row for row in found if row["measure"] == "good")
     assert good["score"] == pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
     assert (good["models"], good["failed"], good["outcomes"], good["reason"]) == (8, 0, "", "")
@@ -171,5 +178,5 @@ def test_parquet_has_a_row_per_measure_and_task(table: list[MeasureRow], tmp_pat
 
 
 def test_parquet_where_nothing_has_a_score(known: dict[str, Reference], tmp_path: Path) -> None:
-    write_parquet(compare([], known, {"never": "norm"}), tmp_path / "comparison.parquet")
+    (tmp_path / "comparison.parquet").write_bytes(parquet_format.render(compare([], known, {"never": "norm"})))
     assert parquet.read_schema(tmp_path / "comparison.parquet").field("score").type == "double"

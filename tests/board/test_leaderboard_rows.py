@@ -8,11 +8,12 @@ from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, failed, references, 
 from hypothesis import given, settings
 
 from harness.board.collect import Collected, collect
-from harness.board.leaderboard import Row, build_board
+from harness.board.leaderboard import build_board
+from harness.board.row import Row
+from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.records import Evaluation
 from harness.submission.name import ORACLE
-from harness.task.reference import Reference
 
 SCALED = [3 * gap + 1 for gap in GAPS]
 CONSTANT = [1.0] * 8

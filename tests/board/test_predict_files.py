@@ -10,7 +10,7 @@ from board_examples import references
 
 from harness.board.predictions import read_predictions
 from harness.errors import UserError
-from harness.task.reference import Reference
+from harness.format.reference import Reference
 from scoring import Failure
 
 

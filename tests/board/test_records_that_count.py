@@ -10,10 +10,10 @@ from board_examples import MEASURE, MODELS, OFFICIAL, failed, references, rows
 from harness.board import remarks
 from harness.board.collect import Calls, Collected, collect
 from harness.board.leaderboard import score_calls
+from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.records import Evaluation, Request
 from harness.task.contents import Contents
-from harness.task.reference import Reference
 from scoring import TaskScore
 
 

@@ -10,13 +10,16 @@ import pytest
 from board_examples import GAPS, MEASURE, failed, references, rows
 
 from harness.board.collect import collect
-from harness.board.formats import cells, notes, to_csv, to_json, to_markdown
-from harness.board.leaderboard import Board, Row, build_board, score_calls
+from harness.board.formats import csv as csv_format
+from harness.board.formats import json as json_format
+from harness.board.formats import markdown
+from harness.board.leaderboard import Leaderboard, build_board, score_calls
 from harness.board.rounding import FAILED, rounded
+from harness.board.row import Row
+from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.records import Evaluation
 from harness.submission.name import ORACLE
-from harness.task.reference import Reference
 from scoring import SubmissionScore, TaskScore
 
 TASKS = ["open", "secret"]
@@ -33,7 +36,7 @@ def both(submission: str, values: list[float]) -> list[Evaluation]:
 
 def whole_board(
     known: dict[str, Reference], evaluations: list[Evaluation], withheld: Collection[str] = ("secret",)
-) -> Board:
+) -> Leaderboard:
     return build_board(collect(evaluations, known), known, withheld)
 
 
@@ -111,7 +114,7 @@ def test_reasons_say_neither_which_model_failed_nor_how(known: dict[str, Referen
     found = board(known, [*broken, *late])
     assert [found[name].result.tasks["secret"] for name in ("mine", "late")] == [FAILED, FAILED]
     assert found["late"].result.score == 0.0
-    assert "model_4" not in to_json(whole_board(known, [*broken, *late]))
+    assert "model_4" not in json_format.render(whole_board(known, [*broken, *late]))
 
 
 def test_times_on_hidden_tasks_do_not_count(known: dict[str, Reference]) -> None:
@@ -123,18 +126,18 @@ def test_times_on_hidden_tasks_do_not_count(known: dict[str, Reference]) -> None
 def test_all_formats_show_the_rounded_numbers_and_say_so(known: dict[str, Reference]) -> None:
     found = whole_board(known, both("mine", MEASURE))
     (mine,) = (row for row in found.rows if row.submission == "mine")
-    assert cells(mine, found)[3:6] == ["29.5", "29.54", "29.5"]
-    assert notes(found)[-1].endswith("because every digit tells of hidden models: secret.")
-    assert notes(found)[-1] in to_markdown(found)
-    lines = {row["submission"]: row for row in csv.DictReader(io.StringIO(to_csv(found)))}
+    assert found.cells(mine)[3:6] == ["29.5", "29.54", "29.5"]
+    assert found.notes[-1].endswith("because every digit tells of hidden models: secret.")
+    assert found.notes[-1] in markdown.render(found)
+    lines = {row["submission"]: row for row in csv.DictReader(io.StringIO(csv_format.render(found)))}
     assert (lines["mine"]["score"], lines["mine"]["secret"]) == ("29.5", "29.5")
-    content = {row["submission"]: row for row in json.loads(to_json(found))["rows"]}
+    content = {row["submission"]: row for row in json.loads(json_format.render(found))["rows"]}
     assert (content["mine"]["rounded"], content["mine"]["tasks"]["secret"]["official"]) == (["secret"], 29.5)
 
 
 def test_without_hidden_tasks_nothing_is_said(known: dict[str, Reference]) -> None:
     found = whole_board(known, both("mine", MEASURE), ())
-    assert not any("rounded" in note for note in notes(found))
+    assert not any("rounded" in note for note in found.notes)
 
 
 def test_a_submission_that_is_called_as_the_oracle_and_equals_it_keeps_its_row(known: dict[str, Reference]) -> None:

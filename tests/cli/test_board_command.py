@@ -49,9 +49,10 @@ def test_the_table(pgdl: Pgdl) -> None:
 def test_the_files(pgdl: Pgdl, folder: Path) -> None:
     ended = pgdl("board", "--output", "deep/board")
     assert ended.code == 0
-    files = {path.name: path.read_text() for path in (folder / "deep" / "board").iterdir()}
-    assert set(files) == {"leaderboard.md", "leaderboard.csv", "leaderboard.json"}
-    assert ended.err.startswith("Written: deep/board/leaderboard.md, ")
+    written = [f"leaderboard.{ending}" for ending in ("csv", "json", "tex", "md", "parquet")]
+    assert ended.err == f"Written: {', '.join(f'deep/board/{name}' for name in written)}\n"
+    assert {path.name for path in (folder / "deep" / "board").iterdir()} == set(written)
+    files = {name: (folder / "deep" / "board" / name).read_text() for name in written if "parquet" not in name}
     assert RULE in files["leaderboard.md"]
     assert [row["submission"] for row in csv.DictReader(files["leaderboard.csv"].splitlines())] == NAMES
     board = json.loads(files["leaderboard.json"])
@@ -60,10 +61,19 @@ def test_the_files(pgdl: Pgdl, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("results")
-@pytest.mark.parametrize(("form", "ending"), [("markdown", "md"), ("csv", "csv"), ("json", "json")])
+@pytest.mark.parametrize(("form", "ending"), [("markdown", "md"), ("csv", "csv"), ("json", "json"), ("latex", "tex")])
 def test_what_is_printed_is_what_is_written(form: str, ending: str, pgdl: Pgdl, folder: Path) -> None:
     ended = pgdl("board", "--format", form, "--output", folder / "board")
     assert ended.out == (folder / "board" / f"leaderboard.{ending}").read_text()
+
+
+@pytest.mark.usefixtures("results")
+@pytest.mark.parametrize("command", ["board", "compare"])
+def test_bytes_are_not_for_a_terminal(command: str, pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    ended = pgdl(command, "--format", "parquet")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "pgdl: --format parquet is not for a terminal; add > FILE\n"
 
 
 @pytest.mark.usefixtures("results")

@@ -90,7 +90,7 @@ def test_the_installed_command_is_this_one() -> None:
         (["score", "--taks", "x"], "Did you mean"),
         (["run"], "Missing argument 'SUBMISSION...'"),
         (["new"], "Missing argument 'NAME'"),
-        (["board", "--format", "pdf"], "'pdf' is not one of 'table', 'markdown', 'csv', 'json'"),
+        (["board", "--format", "pdf"], "'pdf' is not one of 'csv', 'json', 'latex', 'markdown', 'parquet', 'table'"),
         (
             ["run", "x", "--time-limit", "0"],
             "expected a positive number of seconds, at most 2592000 (30 days), found 0.0",

@@ -18,7 +18,7 @@ from tests.throwaway import make_task
 Pgdl = Callable[..., Any]
 
 MEASURES = "num_params,distance_from_init,vc_dim:image_side=8"
-SUFFIXES = ("csv", "parquet", "png", "svg", "tex")
+SUFFIXES = ("csv", "json", "md", "parquet", "png", "svg", "tex")
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from harness.format.reference import read_reference
 from harness.submission import find_submission
 from harness.task.layout import find_tasks
-from harness.task.reference import read_reference
 
 Pgdl = Callable[..., Any]
 

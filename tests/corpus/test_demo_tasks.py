@@ -10,8 +10,8 @@ import pytest
 from e2e.real_runs import PGDL
 
 from harness.corpus.recipe import Recipe, read_recipe
+from harness.format.reference import read_reference
 from harness.task.layout import find_tasks
-from harness.task.reference import read_reference
 
 TASK_DATA = Path(__file__).parents[2] / "task_data"
 TASKS = sorted(path.name for path in (TASK_DATA / "input_data").iterdir())

@@ -11,11 +11,11 @@ import pytest
 from pages import DOCS, run, sections
 
 from harness.errors import UserError
+from harness.format.layers import SUPPORTED, TRAINING_ONLY
+from harness.format.reference import read_reference
+from harness.format.shards import read_samples
 from harness.task.data import read_training_data
-from harness.task.layers import SUPPORTED, TRAINING_ONLY
 from harness.task.layout import find_tasks
-from harness.task.reference import read_reference
-from harness.task.shards import read_samples
 
 PAGE = (DOCS / "task-format.md").read_text()
 REFERENCES = sorted((DOCS.parent / "task_data" / "reference_data").glob("*/model_configs.json"))

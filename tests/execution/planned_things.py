@@ -7,13 +7,12 @@ from pathlib import Path
 from harness.execution.executors import Done, Executor
 from harness.execution.plan import PlannedCall
 from harness.execution.settings import Settings
+from harness.format.architecture import Architecture, ModelShapes
 from harness.sandbox import GIB, Limits
 from harness.submission import Submission
 from harness.submission.metadata import Metadata
-from harness.task.architecture import Architecture
 from harness.task.data import TrainingData
 from harness.task.model import Model
-from harness.task.shapes import ModelShapes
 from harness.task.task import Task
 
 

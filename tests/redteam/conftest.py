@@ -1,4 +1,4 @@
-"""Fixtures of the attack suite: what the end-to-end tests have, with marks by which leftovers are found."""
+"""Fixtures of the attack suite: as for the end-to-end tests, with a token that identifies leftovers."""
 
 import fcntl
 import os
@@ -17,7 +17,7 @@ from throwaway import make_task
 
 @pytest.fixture(scope="session")
 def token() -> str:
-    """A word that is on no other machine."""
+    """A random word that identifies this run."""
     return secrets.token_hex(8)
 
 
@@ -33,7 +33,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def beacon(target: Path, token: str) -> Iterator[None]:
-    """What attacks look for outside: listening sockets, a lock on a shared file, and somebody who opens it."""
+    """The attacks' targets outside: listening sockets, a lock on a shared file, and a thread that keeps opening it."""
     shared = Path(os.__file__)  # in every sandbox
     stop = threading.Event()
 
@@ -43,7 +43,7 @@ def beacon(target: Path, token: str) -> Iterator[None]:
 
     thread = threading.Thread(target=open_again_and_again)
     with shared.open("rb") as held, listening(f"\0redteam-{token}"), listening(f"{target}/socket"):
-        with suppress(BlockingIOError):  # another run of these tests may hold it, which does as well
+        with suppress(BlockingIOError):  # a lock held by another run of these tests serves as well
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         fcntl.lockf(held, fcntl.LOCK_SH)
         thread.start()
@@ -63,8 +63,8 @@ def listening(name: str) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def surroundings(token: str) -> Iterator[dict[str, str]]:
-    """The harness' environment: a cache whose path tells which processes belong to it, and a secret."""
+    """The harness' environment: a cache whose path identifies the processes that use it, and a secret."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PGDL_")}
     with tempfile.TemporaryDirectory(prefix=f"cache-{token}-") as cache:
-        Path(cache).chmod(0o755)  # Landlock lets workers of root get no further than other users do
+        Path(cache).chmod(0o755)  # under Landlock, workers of root are ordinary users
         yield variables | {"PGDL_CACHE": cache, "SECRET_TOKEN": "hunter2"}

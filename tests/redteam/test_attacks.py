@@ -1,4 +1,4 @@
-"""Hostile submissions, each in a real sandbox: none gets what it wants, and nothing of any is left behind.
+"""Hostile submissions, each in a real sandbox: none succeeds, and none leaves anything behind.
 
 Every file in attacks/ is one submission. Its name starts with the kind of attack:
 
@@ -8,13 +8,13 @@ Every file in attacks/ is one submission. Its name starts with the kind of attac
     p debugging           q read-only files  r earlier, other calls                  s names and times
     t kernel
 
-Constants say what may become of it: EXPECT, the outcomes; UNDER_LANDLOCK, those in that sandbox if others; VALUE,
-the value; TWICE, that it is called twice and looks for its own marks; KNOWN_BREACH, why it succeeds for now, and
-BREACHED, in which ways of starting if not in all. An attack that can tell that it succeeded prints BREACH. The files
-in controls/ are honest and give their VALUE.
+Constants state the expected result: EXPECT, the possible outcomes; UNDER_LANDLOCK, those in that sandbox if different;
+VALUE, the value; TWICE, that it is called twice and looks for its own marks; KNOWN_BREACH, the reason why it succeeds
+at present; BREACHED, the sandboxes in which it does, if not all. An attack that detects its own success prints BREACH.
+The files in controls/ are honest and return their VALUE.
 
-PGDL_REDTEAM=full runs all attacks, started both ways and under Landlock, PGDL_REDTEAM="NAME NAME" those that it names;
-otherwise a few run.
+PGDL_REDTEAM=full runs all attacks, with fast and fresh starts and under Landlock; PGDL_REDTEAM="NAME NAME" runs the
+named ones; otherwise a few run.
 """
 
 import ast
@@ -35,7 +35,7 @@ FULL = CHOSEN == ["full"]
 TIME_LIMIT = 3
 MEMORY = "900M"
 
-#: What runs without PGDL_REDTEAM, beside the controls.
+#: Attacks that run without PGDL_REDTEAM, in addition to the controls.
 SHORT = {
     "c_ignores_signals", "d_fork_bomb", "e_daemon", "f_hides_memory", "f_orphan", "g_fill_scratch", "g_writable_places",
     "h_escapes_in_error", "i_error_that_raises", "j_kills_all", "k_claims_infra_error", "k_forged_value",
@@ -71,7 +71,7 @@ def calls(path: Path) -> list[str]:
 
 @pytest.fixture(scope="module", params=MODES)
 def mode(request) -> str:
-    """How calls start."""
+    """The kind of sandbox."""
     problem = (Landlock() if request.param == "landlock" else Fresh()).problem()
     if problem is not None:
         pytest.skip(f"no sandbox here: {problem}")
@@ -92,7 +92,7 @@ def rows(mode, tmp_path_factory, target, token, surroundings, beacon) -> dict[st
     command = [
         *PGDL, "run", *submissions, "--tasks", target, "--results", directory / "results.db",
         "--time-limit", TIME_LIMIT, "--memory", MEMORY, "--sandbox", mode,
-        "--workers", 1,  # a fork bomb would keep its neighbour from doing its worst in time
+        "--workers", 1,  # a fork bomb would slow down a concurrent attack
     ]  # fmt: skip
     arguments, pipe = [*map(str, command)], subprocess.PIPE
     with subprocess.Popen(arguments, env=surroundings, stdout=pipe, stderr=subprocess.STDOUT, text=True) as run:
@@ -105,7 +105,7 @@ def rows(mode, tmp_path_factory, target, token, surroundings, beacon) -> dict[st
 
 
 def prepared(path: Path, directory: Path, places: dict[str, str]) -> Iterator[Path]:
-    """The attack with the true paths that it guesses, and a second one if it looks for its own marks."""
+    """Write the attack with the true paths filled in, and a second copy if it looks for its own marks."""
     source = path.read_text()
     for place, true in places.items():
         source = source.replace(place, true)
@@ -169,7 +169,7 @@ def processes_of(token: str) -> list[psutil.Process]:
 
 
 def test_attacks_say_what_they_are():
-    """Every file says in its first lines what it tries and what stops it, and what may become of it."""
+    """Every file has a docstring about the attack and its defence, and the expected outcomes."""
     for path in HERE.glob("[ac]*s/*.py"):
         assert ast.get_docstring(ast.parse(path.read_text())), path
         assert "EXPECT" in constants(path), path

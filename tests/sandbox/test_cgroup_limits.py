@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox.cgroup import CallGroup, RunGroup, cgroup_problem, find_places
+from harness.sandbox.cgroup import CallGroup, RunGroup, cgroup_problem, find_parents
 from harness.sandbox.limits import MIB, Limits
 
 PROBLEM = cgroup_problem()
@@ -35,7 +35,7 @@ HARNESS = "from harness.sandbox.cgroup import RunGroup; group = RunGroup(); prin
 
 def groups() -> set[Path]:
     """All groups below the places where they may be made."""
-    return {path for place in find_places() for path in place.rglob("pgdl-*")}
+    return {path for parent in find_parents() for path in parent.rglob("pgdl-*")}
 
 
 @pytest.fixture

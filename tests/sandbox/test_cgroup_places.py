@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox.cgroup import LEAF, NoCgroupError, find_places
+from harness.sandbox.cgroup import LEAF, NoCgroupError, find_parents
 
 BOTH = "cpu io memory pids"
 
@@ -32,7 +32,7 @@ def places(mount: Path, path: str, root: str = "/") -> list[Path]:
     (proc / "cgroup").write_text(f"4:memory:/elsewhere\n0::{path}\n")
     other = "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw\n"
     (proc / "mountinfo").write_text(f"{other}41 31 0:38 {root} {mount} rw,relatime - cgroup2 cgroup2 rw\n")
-    return find_places(proc)
+    return find_parents(proc)
 
 
 def test_a_group_that_holds_this_process_alone_is_its_own(mount: Path) -> None:
@@ -70,9 +70,9 @@ def test_a_part_of_the_groups_may_be_all_that_is_mounted(mount: Path) -> None:
 
 
 def test_a_group_that_is_not_mounted_cannot_be_used(mount: Path) -> None:
-    with pytest.raises(NoCgroupError, match="/other is not shown"):
+    with pytest.raises(NoCgroupError, match="/other is not visible"):
         places(mount, "/other", root="/docker/x")
-    with pytest.raises(NoCgroupError, match="/gone is not shown"):
+    with pytest.raises(NoCgroupError, match="/gone is not visible"):
         places(mount, "/gone")
 
 
@@ -86,4 +86,4 @@ def test_a_machine_with_version_1_alone_has_none(tmp_path: Path) -> None:
     (tmp_path / "mountinfo").write_text("35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n")
     (tmp_path / "cgroup").write_text("4:memory:/\n")
     with pytest.raises(NoCgroupError, match="no cgroup v2"):
-        find_places(tmp_path)
+        find_parents(tmp_path)

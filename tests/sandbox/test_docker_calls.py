@@ -93,7 +93,7 @@ def test_no_container_outlives_a_harness_that_is_killed(start: Any, engine: Path
         wait_for(lambda: containers(engine) == [], "the container to be removed")
 
 
-def test_what_a_keeper_could_not_remove_goes_with_the_next_run(start: Any, engine: Path) -> None:
+def test_containers_that_a_reaper_missed_are_removed_by_the_next_run(start: Any, engine: Path) -> None:
     with start("loops", time_limit=100) as run:
         wait_for(lambda: containers(engine) != [], "the container")
         (name,) = containers(engine)

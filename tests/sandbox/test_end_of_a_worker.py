@@ -53,7 +53,7 @@ def dying(monkeypatch: pytest.MonkeyPatch, look: Callable[[int], Progress], look
         return bodies[0]
 
     monkeypatch.setattr(process, "KILL_GRACE", 0.2)
-    monkeypatch.setattr(process, "LOOK", 0.02)
+    monkeypatch.setattr(process, "PROGRESS_S", 0.02)
     monkeypatch.setattr(process, "progress", lambda entries: bodies[0].progress(entries))
     worker = WorkerProcess(start, Job(NOWHERE, NOWHERE, NOWHERE, NOWHERE), Limits(), 0)  # type: ignore[arg-type]
     return worker, bodies[0]

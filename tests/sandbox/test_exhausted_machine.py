@@ -55,22 +55,22 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
         (2 * GIB + 300 * MIB, Outcome.INFRA_ERROR, "not by this call"),  # files in scratch space are allowed
     ],
 )
-def test_what_comes_back_with_its_end_says_whose_fault_it_was(
+def test_the_memory_freed_by_ending_a_call_decides_who_is_to_blame(
     machine: Machine, held: int, outcome: Outcome, message: str
 ) -> None:
     with pytest.raises(Ended) as ended:
-        call(Worker(machine, held))._weigh()
+        call(Worker(machine, held))._relieve_machine()
     assert ended.value.outcome is outcome
     assert message in str(ended.value)
 
 
 def test_a_call_goes_on_if_the_culprit_was_ended_meanwhile(machine: Machine) -> None:
     culprit, bystander = Worker(machine, 50 * GIB), Worker(machine, 1 * GIB)
-    exhaustion.WEIGHING.acquire()
-    waiting = threading.Thread(target=call(bystander)._weigh)
+    exhaustion.ENDING.acquire()
+    waiting = threading.Thread(target=call(bystander)._relieve_machine)
     waiting.start()
     culprit.end()
-    exhaustion.WEIGHING.release()
+    exhaustion.ENDING.release()
     waiting.join()
     assert not bystander.ended
 

@@ -75,7 +75,7 @@ def test_where_neither_works_both_reasons_are_given(
         chosen("auto")
     assert str(raised.value) == (
         "the sandbox does not work here: No permissions; allow user namespaces; "
-        "nor does Landlock do instead: Landlock: expected version 6, found none; "
+        "nor does the weaker sandbox work: Landlock: expected version 6, found none; "
         "or, for your own code only, --unsafe-no-sandbox"
     )
     with pytest.raises(SystemExit, match="2"):

@@ -20,10 +20,10 @@ pytestmark = pytest.mark.skipif(landlockpy.abi_version() < NEEDED, reason="this 
 #: Becomes the supervisor of a worker that does what the last argument says.
 START = """
 import os, signal, sys, time
-from harness.worker.landlock import hold_together
+from harness.worker.landlock import contain_descendants
 from harness.worker.supervisor import main
 line, scratch, work = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-hold_together()
+contain_descendants()
 worker = os.fork()
 if worker == 0:
     os.close(line)
@@ -152,7 +152,7 @@ def test_everything_ends_when_the_harness_is_gone(start: Any) -> None:
 
 def test_nobody_inside_can_end_or_stop_the_supervisor(start: Any) -> None:
     call = start("""
-hold_together()  # workers close a domain of their own, inside, as `confine` does
+contain_descendants()  # workers close a domain of their own, inside, as `confine` does
 for number in (signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM):
     try:
         os.kill(os.getppid(), number)

@@ -10,7 +10,7 @@ from harness.errors import UserError
 from harness.sandbox import Fresh, Kind, Landlock
 from harness.sandbox.job import Job
 from harness.sandbox.kinds.docker import Docker
-from harness.sandbox.kinds.landlock import places
+from harness.sandbox.kinds.landlock import granted_paths
 from harness.sandbox.kinds.none import Plain
 from harness.task.layout import find_tasks
 from tests.throwaway import make_task
@@ -48,7 +48,7 @@ def test_landlock_allows_nothing_else(tmp_path: Path) -> None:
     job = Job(*[tmp_path / name for name in ("worker", "submission", "model", "data")])
     for directory in job.directories:
         directory.mkdir()
-    allowed = places(job, tmp_path / "scratch")
+    allowed = granted_paths(job, tmp_path / "scratch")
     readable = {Path(path).resolve() for path in [*allowed["run"], *allowed["read"]]}
     devices = {path for path in readable if path.is_relative_to("/dev")}
     assert readable - devices - set(job.directories) == Landlock().shown()
@@ -61,7 +61,7 @@ def test_what_is_shown_is_refused_however_it_is_written(kind: Kind, environment:
     for path in [environment, *below]:
         with pytest.raises(UserError) as error:
             kind.require_unseen([path])
-        what, remedy = "submissions could read it: every sandbox shows", "move it to a place outside"
+        what, remedy = "submissions could read it: every sandbox shows", "move it to a directory outside"
         assert str(error.value).startswith(f"{path}: {what} ")
         assert str(error.value).endswith(f"; {remedy}")
     kind.require_unseen([environment.parent, environment.with_name("venv2"), Path("/")])

@@ -27,7 +27,7 @@ class Time:
 def test_what_is_quick_is_known_at_once() -> None:
     sizes = iter(range(1, 4))
     watch = Watch(lambda: Usage(next(sizes), 0.0), patience_s=30)
-    assert [watch.look() for _ in range(3)] == [Usage(1, 0.0), Usage(2, 0.0), Usage(3, 0.0)]
+    assert [watch.sample() for _ in range(3)] == [Usage(1, 0.0), Usage(2, 0.0), Usage(3, 0.0)]
 
 
 def test_nobody_waits_for_what_takes_long_nor_begins_it_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,15 +41,15 @@ def test_nobody_waits_for_what_takes_long_nor_begins_it_twice(monkeypatch: pytes
         return Usage(len(measured), 0.0)
 
     watch = Watch(measure, patience_s=0.01)
-    assert [watch.look(), watch.look()] == [None, None]
+    assert [watch.sample(), watch.sample()] == [None, None]
     time.now += 10
     let_go.set()
-    while (usage := watch.look()) is None:
+    while (usage := watch.sample()) is None:
         pass
     assert (usage, measured) == (Usage(1, 0.0), [0])
-    assert watch.look() is None, "it rests for as long as that took"
+    assert watch.sample() is None, "it rests for as long as that took"
     time.now += 10.1
-    while (usage := watch.look()) is None:
+    while (usage := watch.sample()) is None:
         pass
     assert usage == Usage(2, 0.0)
 
@@ -66,4 +66,4 @@ def test_nothing_is_called_in_a_sandbox_that_cannot_be_looked_into(monkeypatch: 
 def test_a_defect_shows_where_one_looks() -> None:
     watch = Watch(lambda: Usage(1 // 0, 0.0), patience_s=30)
     with pytest.raises(ZeroDivisionError):
-        watch.look()
+        watch.sample()

@@ -45,12 +45,12 @@ THEN = {
 PROGRAM = """
 import collections, fractions, inspect, os, sys, time
 import numpy as np
-from harness.worker.of_2020 import give_back
+from harness.worker.of_2020 import restore_names
 
 def old(a, b=1, *c, **d): pass
 before = dict(vars(np))
-give_back()
-give_back()
+restore_names()
+restore_names()
 found = []
 for expression in {expressions!r}:
     try:
@@ -77,4 +77,4 @@ def test_only_a_submission_with_keras_2_is_given_any(
     module: str, legacy: str, given: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TF_USE_LEGACY_KERAS", legacy)
-    assert of_2020.concerns(module) is given
+    assert of_2020.applies_to(module) is given

@@ -1,7 +1,7 @@
 import pytest
 from throwaway import edit_json, make_task
 
-from harness.task.reference import read_reference
+from harness.format.reference import read_reference
 
 FILE = "model_configs.json"
 

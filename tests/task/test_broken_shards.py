@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from throwaway import example, make_task, tensor, write_records
 
-from harness.task.messages import TensorProto
-from harness.task.shards import read_samples
+from harness.format.messages import TensorProto
+from harness.format.shards import read_samples
 
 TRAIN, TEST = "dataset_1/train/shard_1.tfrecord", "dataset_1/test/shard_0.tfrecord"
 

@@ -6,12 +6,11 @@ import pytest
 from throwaway import dense_weights, make_task, write_weights
 
 from harness.errors import UserError
-from harness.task.architecture import read_architecture
-from harness.task.hdf5 import MAX_NAMES
+from harness.format.architecture import LayerShapes, ModelShapes, read_architecture
+from harness.format.hdf5 import MAX_NAMES
+from harness.format.weights import read_weights
 from harness.task.layout import find_tasks
-from harness.task.shapes import LayerShapes, ModelShapes
 from harness.task.task import read_task
-from harness.task.weights import read_weights
 
 FILE = "model_3/weights.hdf5"
 KERNEL, GROUP = "dense/dense/weight_0:0", "dense/dense"

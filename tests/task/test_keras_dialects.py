@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from throwaway import write_weights
 
-from harness.task.architecture import read_architecture
+from harness.format.architecture import read_architecture
+from harness.format.weights import read_weights
 from harness.task.layout import find_tasks
 from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
 from harness.task.task import read_task
-from harness.task.weights import read_weights
 
 SAMPLE = Path(os.environ.get("PGDL_CONFORMANCE_DATA", Path(__file__).parents[3] / "shared/data/pgdl")) / "toy_data"
 needs_sample = pytest.mark.skipif(not SAMPLE.exists(), reason=f"no sample task of the competition at {SAMPLE}")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from throwaway import edit_json, make_task, write_shards
 
+from harness.format.problems import InvalidTaskError
 from harness.task.layout import find_tasks
-from harness.task.problems import InvalidTaskError
 from harness.task.task import read_task, read_tasks
 
 

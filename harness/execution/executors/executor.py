@@ -1,4 +1,4 @@
-"""What the harness asks of an engine that runs calls."""
+"""The interface of an engine that runs calls."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Sequence
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Done:
-    """A call that is over, and where it was made."""
+    """A finished call, with the machine and the sandbox in which it ran."""
 
     planned: "PlannedCall"
     result: CallResult
     started_at: datetime
-    machine: dict[str, str]  #: what a record keeps of the machine
-    sandbox: str  #: how a record names the sandbox
+    machine: dict[str, str]  #: description of the machine for the record
+    sandbox: str  #: name of the sandbox for the record
 
 
 class Executor(ABC):
-    """Runs planned calls; a context whose end kills what still runs.
+    """Runs planned calls; leaving its context kills those that still run.
 
-    A subclass in a module of this package is found by its name. It is made of a kind of sandbox, the limits of a call,
-    and the number of calls at once (None: as many as fit).
+    Subclasses in modules of this package are registered by their `name`. The arguments are a kind of sandbox, the
+    limits of a call, and the number of concurrent calls (None: as many as fit).
     """
 
     name: ClassVar[str]
@@ -41,33 +41,33 @@ class Executor(ABC):
     @property
     @abstractmethod
     def isolation(self) -> str:
-        """How a configuration names the isolation of calls."""
+        """Name of the calls' isolation in a configuration."""
 
     @property
     @abstractmethod
     def is_sandboxed(self) -> bool:
-        """Whether submissions are kept from the machine that they run on."""
+        """Whether submissions are isolated from the machine that they run on."""
 
     @property
     @abstractmethod
     def workers(self) -> int:
-        """How many calls run at once."""
+        """Number of concurrent calls."""
 
     @abstractmethod
     def versions(self, keras: int) -> str:
-        """Versions of the libraries that calls find, with that version of Keras."""
+        """Return the versions of the libraries available to calls with that version of Keras."""
 
     @abstractmethod
     def require_unseen(self, paths: Iterable[Path]) -> None:
-        """Raise `UserError` if a submission could read one of `paths`, files of this machine."""
+        """Raise `UserError` if a submission could read one of `paths` of this machine."""
 
     @abstractmethod
     def prepare(self, calls: "Sequence[PlannedCall]") -> None:
-        """Get ready for calls, so that `run` need not; raises `UserError` where they cannot be made."""
+        """Prepare for calls ahead of `run`; raises `UserError` if they cannot be made."""
 
     @abstractmethod
     def run(self, calls: "Sequence[PlannedCall]") -> Generator[Done]:
-        """Make calls; yields each as it ends, in whatever order that is. Closing the iterator kills the rest."""
+        """Make calls; yields each as it ends, in any order. Closing the iterator kills the rest."""
 
     def __enter__(self) -> Self:
         return self

@@ -14,7 +14,7 @@ from harness.sandbox import CONTROL, Kind, Limits, Staging, trial_job
 
 
 class Local(Executor):
-    """Sandboxes of one kind on this machine; what is staged and what was imported outlives one `run`."""
+    """Sandboxes of one kind on this machine; staged copies and zygotes outlive one `run`."""
 
     name = "local"
 
@@ -25,7 +25,7 @@ class Local(Executor):
 
     @property
     def isolation(self) -> str:
-        """That of the kind."""
+        """Isolation of the kind."""
         return self._kind.isolation
 
     @property
@@ -35,11 +35,11 @@ class Local(Executor):
 
     @property
     def workers(self) -> int:
-        """Calls under the clock at once."""
+        """Number of concurrent calls under the clock."""
         return self._lanes.workers
 
     def versions(self, keras: int) -> str:
-        """Those that the kind's workers find."""
+        """Return the versions available to the kind's workers."""
         return self._kind.versions(keras)
 
     def require_unseen(self, paths: Iterable[Path]) -> None:
@@ -47,7 +47,7 @@ class Local(Executor):
         self._kind.require_unseen(paths)
 
     def prepare(self, calls: Sequence[PlannedCall]) -> None:
-        """Import what calls need, and try the sandbox, once for every version of Keras; raises `UserError`."""
+        """Prepare the kind and try the sandbox, once per version of Keras; raises `UserError`."""
         new = {call.keras for call in calls} - self._prepared
         if new:
             gpu = self._lanes.gpus[0] if self._lanes.gpus else None
@@ -58,7 +58,7 @@ class Local(Executor):
             self._prepared |= new
 
     def run(self, calls: Sequence[PlannedCall]) -> Generator[Done]:
-        """Make calls side by side, each submission's in sandboxes of its own."""
+        """Make calls concurrently; a submission never shares a sandbox, baselines may."""
         self.prepare(calls)
         with Pool(self._lanes, self._kind, self._staging) as pool, closing(pool.run(calls)) as done:
             yield from done

@@ -1,4 +1,4 @@
-"""The kinds of sandbox, one per file; what each promises is said in docs/security.md."""
+"""The kinds of sandbox, one per file; docs/security.md says what each promises."""
 
 from harness.errors import UserError
 from harness.registry import find_siblings
@@ -12,10 +12,10 @@ KINDS: dict[str, type[Kind]] = find_siblings(__name__, Kind)
 
 
 def choose_kind(warn: Warn, *, may_promise_less: bool = True) -> Kind:
-    """Return what calls are isolated by if nobody says: bubblewrap, or Landlock where that does not work.
+    """Return the default kind: bubblewrap, or Landlock where bubblewrap does not work.
 
-    `warn` is told of what does not work, and what is not promised. Raises `UserError` with the reasons, and what mends
-    them, where neither works, or bubblewrap does not and the sandbox may not promise less.
+    `warn` receives the reason why bubblewrap does not work, and the promises that Landlock lacks. Raises `UserError`
+    with reasons and remedies where neither works, or bubblewrap does not and the sandbox may not promise less.
     """
     best, weaker = Fast(instead=warn), Landlock()
     problem = best.problem()
@@ -26,7 +26,7 @@ def choose_kind(warn: Warn, *, may_promise_less: bool = True) -> Kind:
     reason = weaker.problem()
     if reason is not None:
         remedy = "or, for your own code only, --unsafe-no-sandbox"
-        raise UserError(f"{problem}; nor does Landlock do instead: {reason}", remedy=remedy)
+        raise UserError(f"{problem}; nor does the weaker sandbox work: {reason}", remedy=remedy)
     warn(f"{problem}")
     warn("calls are isolated by Landlock instead, which promises less (pgdl doctor shows both):")
     for guarantee in weaker.missing:

@@ -1,7 +1,7 @@
-"""One container per call, made by a Docker engine.
+"""One container per call, created by a Docker engine.
 
-The worker talks through the container's standard input and output, because a descriptor cannot be handed
-to a container. What each option stops, and what was tried with which engine, is said in docs/containers.md.
+The control channel is the container's standard input and output, because a container cannot inherit other
+descriptors. docs/containers.md gives the purpose of each option, and the engines that were tried.
 """
 
 import json
@@ -14,34 +14,34 @@ from functools import cached_property
 import harness
 from harness.errors import UserError
 from harness.sandbox.bubblewrap import FIRST_UID_OF_FEW, HOME, JOB_DIRECTORIES, SCRATCH
-from harness.sandbox.container import CLIENT, ContainerBody, EngineError, Keeper, ask, new_name
+from harness.sandbox.container import CLIENT, ContainerBody, EngineError, Reaper, ask, new_name
 from harness.sandbox.devices import Gpu
 from harness.sandbox.job import Job
 from harness.sandbox.kinds.kind import Kind, Parameter
 from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
 
-#: What containers are made from if nothing else is said.
+#: The default image.
 IMAGE = f"pgdl-harness:{harness.__version__}"
 
-#: Users from FIRST_UID_OF_FEW on that containers are spread over; no account has them.
+#: Number of user IDs, from FIRST_UID_OF_FEW on, that containers are spread over; no account has them.
 UIDS = 1500
 
-#: Where the image keeps its Python; nothing else of the image's environment reaches the worker.
+#: Search path for the image's Python; the worker gets nothing else of the image's environment.
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
-#: What the worker's interpreter runs: the arguments are the system-call filter, and the directories of the
+#: Program of the worker's interpreter. Its arguments are the system-call filter, and the directories of the
 #: worker, the submission, the model and the data.
 BOOTSTRAP = (
     "import sys; from pathlib import Path; program, trusted, *job = sys.argv[1:]; sys.path.insert(0, trusted); "
     "from harness.worker.container import main; sys.path.pop(0); main(program, *map(Path, job))"
 )
 
-#: What a client prints when there is no such image, and when no such runtime is known: Docker's, and Podman's.
+#: Parts of the error messages for a missing image and for an unknown runtime, of Docker's client and of Podman's.
 NO_IMAGE = ("No such image", "image not known")
 NO_RUNTIME = ("invalid runtime name", "Unknown runtime", "default OCI runtime")
 
-#: What mends other failures, by a part of what the client prints.
+#: Remedies for other failures, by a part of the client's error message.
 REMEDIES = (
     ("permission denied while trying to connect", "let your user reach the engine, e.g. through the group docker"),
     ("connect to the Docker daemon", "start the Docker engine, e.g. systemctl start docker"),
@@ -55,17 +55,17 @@ class Docker(Kind):
     summary = "a new container"
     parameters = (
         Parameter("image", "IMAGE", "the image that holds Python and TensorFlow.", IMAGE),
-        Parameter("runtime", "NAME", "what the engine runs containers with, e.g. runsc. Default: its own choice."),
+        Parameter("runtime", "NAME", "the engine's container runtime, e.g. runsc. Default: the engine's own choice."),
     )
 
     def __init__(self, image: str = IMAGE, runtime: str | None = None) -> None:
         """`image` holds Python, TensorFlow and Keras; `runtime` is None for the engine's default."""
         self.image, self.runtime = image, runtime
-        self._keeper: Keeper | None = None
+        self._reaper: Reaper | None = None
 
     def prepare(self, trials: Iterable[Job]) -> None:
-        """See to it that no container outlives the harness."""
-        self._keeper = self._keeper or Keeper()
+        """Start the process that removes the containers when the harness ends."""
+        self._reaper = self._reaper or Reaper()
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> ContainerBody:
         """Start a worker in a new container; raises `StartError`."""
@@ -80,18 +80,19 @@ class Docker(Kind):
         program = b64encode(filter_program(job.gpu is not None)).decode()
         environment = job.environment(home=HOME) | {"PATH": PATH}
         return [
-            *_box(limits, slot, name), "--cpus", str(job.threads), *_gpu(job.gpu), *_mounts(job), *self._image(),
-            "-i", *(f"{variable}={value}" for variable, value in environment.items()),  # of `env`: this and no more
+            *_base_options(limits, slot, name), "--cpus", str(job.threads), *_gpu(job.gpu), *_mounts(job),
+            *self._image(),
+            "-i", *(f"{variable}={value}" for variable, value in environment.items()),  # `env -i`: no other variables
             "python", "-I", "-B", "-u", "-c", BOOTSTRAP, program, *JOB_DIRECTORIES,
         ]  # fmt: skip
 
     @property
     def isolation(self) -> str:
-        """How a record names this kind of sandbox."""
+        """Its name in a configuration, with the runtime if one is given."""
         return f"docker/{self.runtime}" if self.runtime else "docker"
 
     def versions(self, keras: int) -> str:
-        """What tells the image from every other, which fixes the versions of all libraries in it.
+        """Return the image's ID, which determines the versions of all libraries in it.
 
         Raises `UserError` where the engine does not answer.
         """
@@ -105,13 +106,13 @@ class Docker(Kind):
             raise UserError(f"the engine does not know the image: {error}", remedy=self._remedy(str(error))) from error
 
     def close(self) -> None:
-        """Remove what containers are left."""
-        if self._keeper is not None:
-            self._keeper.close()
-            self._keeper = None
+        """Remove the remaining containers."""
+        if self._reaper is not None:
+            self._reaper.close()
+            self._reaper = None
 
     def problem(self) -> UserError | None:
-        """Make a container without a job; None if that works."""
+        """Try a container without a job; returns None if that works."""
         if shutil.which(CLIENT) is None:
             return UserError(f"{CLIENT} is not installed", remedy="install a Docker engine, see docs/containers.md")
         try:
@@ -120,7 +121,8 @@ class Docker(Kind):
             if json.loads(volumes):
                 remedy = "remove VOLUME from its Dockerfile: volumes can be written to"
                 return UserError(f"the image {self.image} declares volumes", found=volumes, remedy=remedy)
-            ask(*_box(Limits(), 0, new_name()), "--rm", *self._image(), "-i", f"PATH={PATH}", "python", "-c", "")
+            options = [*_base_options(Limits(), 0, new_name()), "--rm", *self._image()]
+            ask(*options, "-i", f"PATH={PATH}", "python", "-c", "")
         except UserError as error:
             return error
         except EngineError as error:
@@ -139,9 +141,9 @@ class Docker(Kind):
         return next((remedy for sign, remedy in REMEDIES if sign in reason), "see docs/containers.md")
 
 
-def _box(limits: Limits, slot: int, name: str) -> list[str]:
-    """Everything of a container that does not depend on the job."""
-    # To an engine, files in memory are memory; to the harness, memory is what processes use.
+def _base_options(limits: Limits, slot: int, name: str) -> list[str]:
+    """Return the client's arguments that do not depend on the job."""
+    # The engine counts in-memory files as memory; the harness counts only the memory of processes.
     memory = str(limits.memory_bytes + limits.scratch_bytes + limits.shared_memory_bytes)
     scratch, shared = SCRATCH
     user = str(FIRST_UID_OF_FEW + (16 * os.getpid() + slot) % UIDS)
@@ -162,9 +164,9 @@ def _box(limits: Limits, slot: int, name: str) -> list[str]:
 
 
 def _scratch(path: str, size: int) -> str:
-    """A writable place in memory, of bounded size; programs may be run from it, as in the other sandboxes.
+    """Return the value of `--tmpfs` for in-memory scratch space of bounded size; as in other kinds, it is executable.
 
-    What the kernel needs for each file counts as the container's memory, so that files are bounded, too.
+    The kernel memory of each file counts as the container's memory, which bounds the number of files, too.
     """
     return f"{path}:rw,exec,nosuid,nodev,size={size},mode=1777"
 

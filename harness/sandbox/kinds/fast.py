@@ -1,7 +1,7 @@
-"""bubblewrap's sandbox, with a fork of a process that has imported TensorFlow in it for every call.
+"""bubblewrap's sandbox, with a fork of a zygote for every call: a process that has already imported TensorFlow.
 
-The sandbox is the same as for a fresh start: bubblewrap makes it around a placeholder, and the fork joins it before it
-gives up every privilege. Nothing is shared between calls but what the imports left in memory.
+The sandbox is the same as for a fresh start: bubblewrap creates it around a placeholder process, and the fork joins it
+and then drops every privilege. Calls share nothing but the memory that the imports have filled.
 """
 
 import os
@@ -23,24 +23,24 @@ from harness.sandbox.zygote import Report, Zygote, Zygotes
 
 
 class Fast(Fresh):
-    """The same sandbox, sooner; where forks do not work, it may go on with fresh starts."""
+    """The same sandbox with a faster start; where forks do not work, it may fall back to fresh starts."""
 
     name = "fast"
     summary = "a fork of a process that has imported TensorFlow, in a new sandbox"
 
     def __init__(self, instead: Warn | None = None) -> None:
-        """`instead` is told why calls start afresh where forks do not work; without it that is an error."""
+        """`instead` receives the reason for falling back to fresh starts; without it a failing fork is an error."""
         super().__init__()
         self._instead = instead
         self._zygotes = Zygotes()
 
     @property
     def recorded(self) -> str:
-        """The kind of sandbox, and how it was started, on which no value depends."""
+        """The kind of sandbox, and the way workers start, on which no value depends."""
         return f"{self.isolation}/fast" if self._zygotes else super().recorded
 
     def prepare(self, trials: Iterable[Job]) -> None:
-        """Start a zygote for each, and have it make the call; raises `UserError` where that does not work."""
+        """Start a zygote for each trial and run its call; raises `UserError` where that does not work."""
         trials = list(trials)
         super().prepare(trials)
         try:
@@ -55,7 +55,7 @@ class Fast(Fresh):
             self._instead(f"{reason}; every call starts a new interpreter")
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> Body:
-        """Fork a worker into a new sandbox, or start one there if there is nothing to fork; raises `StartError`."""
+        """Fork a worker into a new sandbox, or start an interpreter there without a zygote; raises `StartError`."""
         zygote = self._zygotes.get(job.keras)
         if zygote is None:
             return super().start(job, limits, slot, control, sink)
@@ -63,13 +63,13 @@ class Fast(Fresh):
         return _fork(zygote, placeholder, job, slot, control, sink)
 
     def close(self) -> None:
-        """End the zygotes, too."""
+        """End the zygotes and remove the control group."""
         self._zygotes.close()
         super().close()
 
 
 def _fork(zygote: Zygote, placeholder: Placeholder, job: Job, slot: int, control: int, sink: int) -> "ForkedBody":
-    """Have the zygote fork a worker into the sandbox of the placeholder, which ends if that fails."""
+    """Ask the zygote to fork a worker into the placeholder's sandbox; on failure the sandbox is ended."""
     entrances = [placeholder.group.open_entrance()] if placeholder.group else []
     program = memory_file(filter_program(job.gpu is not None))
     source, report = os.pipe()
@@ -78,7 +78,7 @@ def _fork(zygote: Zygote, placeholder: Placeholder, job: Job, slot: int, control
         "environment": job.environment(home=bubblewrap.HOME),
         "home": bubblewrap.HOME,
         "directories": bubblewrap.JOB_DIRECTORIES[1:],
-        "places": None,
+        "paths": None,
         "other_processes": 0,
     }
     try:
@@ -96,28 +96,28 @@ def _fork(zygote: Zygote, placeholder: Placeholder, job: Job, slot: int, control
 
 
 class ForkedBody:
-    """A worker that a zygote forked into the sandbox of a placeholder."""
+    """A worker that a zygote has forked into the sandbox of a placeholder."""
 
     def __init__(self, placeholder: Placeholder, report: int) -> None:
-        """Wait for the worker's process id; raises `StartError`."""
+        """Wait for the worker's process ID; raises `StartError`."""
         self._placeholder, self._descriptor = placeholder, report
         self._report = Report(report)
 
     @property
     def processes(self) -> Processes:
-        """Those of the placeholder's namespace, where the worker is as well."""
+        """The processes of the placeholder's PID namespace, the worker among them."""
         return self._placeholder.processes
 
     def storage(self) -> Storage | None:
-        """What the placeholder's namespaces hold."""
+        """Return the usage of scratch space and network in the placeholder's sandbox."""
         return self._placeholder.storage()
 
     def exit_status(self) -> int | None:
-        """What the worker's parent, outside the sandbox, says of its end."""
+        """Return the worker's exit status as reported by its parent, which runs outside the sandbox."""
         return self._report.exit_status
 
     def ran_out_of_memory(self) -> bool:
-        """Whether the kernel says so of the control group, which is the placeholder's and the worker's."""
+        """Return whether the control group, which placeholder and worker share, hit its memory limit."""
         return self._placeholder.ran_out_of_memory()
 
     def kill(self) -> None:
@@ -125,11 +125,11 @@ class ForkedBody:
         self._placeholder.kill()
 
     def is_gone(self) -> bool:
-        """Whether the placeholder and the worker's parent have ended."""
+        """Return whether the placeholder and the worker's parent have ended."""
         self._report.read()
         return self._report.ended and self._placeholder.is_gone()
 
     def close(self) -> None:
-        """Close the report and the placeholder's descriptor."""
+        """Close the report and the placeholder."""
         os.close(self._descriptor)
         self._placeholder.close()

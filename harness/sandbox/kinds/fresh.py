@@ -1,4 +1,4 @@
-"""bubblewrap's sandbox, with a new interpreter in it for every call."""
+"""bubblewrap's sandbox, with a new interpreter for every call."""
 
 import os
 import shutil
@@ -18,13 +18,13 @@ from harness.sandbox.kinds.kind import Kind
 from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
 
-#: What lets bubblewrap work in a container.
+#: The remedy where bubblewrap fails inside a container.
 IN_A_CONTAINER = (
     "run the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined "
     "--security-opt systempaths=unconfined, and as an ordinary user (--user)"
 )
 
-#: What mends each way in which bubblewrap fails, by a part of what it prints.
+#: Remedies for failures of bubblewrap, by a part of its error message.
 REMEDIES = (
     (
         "setting up uid map: Permission denied",
@@ -48,22 +48,22 @@ REMEDIES = (
 
 
 class Fresh(Kind):
-    """Namespaces, a read-only view of few files, a system-call filter; where it can be had, a control group."""
+    """Namespaces, a read-only view of few files, a system-call filter and, where delegated, a control group."""
 
     name = "fresh"
     summary = "a new process in a new sandbox"
     isolation = "bubblewrap"
 
     def __init__(self) -> None:
-        self.groups: RunGroup | None = None  #: by which the kernel keeps the memory limit
+        self.groups: RunGroup | None = None  #: lets the kernel enforce the memory limit
 
     @property
     def recorded(self) -> str:
-        """The kind of sandbox, and how it was started, on which no value depends."""
+        """The kind of sandbox, and the way workers start, on which no value depends."""
         return f"{self.isolation}/fresh"
 
     def problem(self) -> UserError | None:
-        """Make an empty sandbox with every namespace, mount and filter that calls get."""
+        """Try an empty sandbox with the namespaces, mounts and filter of a call."""
         try:
             if os.geteuid() == 0 and shutil.which("setpriv") is None:
                 remedy = "install util-linux, e.g. apt-get install util-linux"
@@ -87,7 +87,7 @@ class Fresh(Kind):
         return UserError(f"the sandbox does not work here: {reason}", remedy=remedy)
 
     def prepare(self, trials: Iterable[Job]) -> None:
-        """Make a control group for the run; without one the memory watch keeps the limit alone."""
+        """Create a control group for the run; without one the memory watch alone enforces the limit."""
         if self.groups is None:
             with suppress(NoCgroupError):
                 self.groups = RunGroup()
@@ -111,7 +111,7 @@ class Fresh(Kind):
             self.groups = None
 
     def shown(self) -> frozenset[Path]:
-        """The system and the Python environment."""
+        """Return the system's directories and the Python environment."""
         options, _ = bubblewrap.trial()
         binds = ("--ro-bind", "--bind", "--dev-bind")
         sources = [Path(source) for word, source in pairwise(options) if word.startswith(binds)]

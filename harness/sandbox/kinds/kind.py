@@ -1,4 +1,4 @@
-"""What the harness asks of a kind of sandbox."""
+"""The interface of a kind of sandbox."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
@@ -13,13 +13,13 @@ from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
 from harness.sandbox.versions import library_versions
 
-#: Is told, in a line, what does not work here as well as it could.
+#: Receives one-line warnings about reduced functionality or weaker guarantees.
 Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a kind's constructor; on the command line it is the option `--KIND-NAME`."""
+    """A parameter of a kind's constructor, given on the command line as `--KIND-NAME`."""
 
     name: str
     metavar: str
@@ -28,61 +28,62 @@ class Parameter:
 
 
 class Kind(ABC):
-    """A kind of sandbox; a context that ends the processes behind it.
+    """A kind of sandbox; leaving its context ends its helper processes.
 
-    A subclass in a module of this package is found by its name. Enter it in a thread that outlives all workers.
+    Subclasses in modules of this package are registered by their `name`. The thread that enters the context must
+    outlive all workers.
     """
 
     name: ClassVar[str]  #: `--sandbox NAME`
     summary: ClassVar[str]  #: one phrase for `--help`
     parameters: ClassVar[tuple[Parameter, ...]] = ()
-    is_sandbox: ClassVar[bool] = True  #: whether submissions are kept from this machine at all
-    #: What bubblewrap's sandbox promises and this one does not.
+    is_sandbox: ClassVar[bool] = True  #: whether it isolates submissions from this machine at all
+    #: Promises of bubblewrap's sandbox that this kind does not keep.
     missing: ClassVar[tuple[str, ...]] = ()
 
     @property
     @abstractmethod
     def isolation(self) -> str:
-        """How a configuration names it; kinds that differ in how they start only have one name."""
+        """Its name in a configuration, shared by kinds that differ only in the way workers start."""
 
     @property
     def recorded(self) -> str:
-        """How a record names it."""
+        """Its name in a record."""
         return self.isolation
 
     @abstractmethod
     def problem(self) -> UserError | None:
-        """Why it does not work here and what mends that, None if it does: found out by trying."""
+        """Return why the kind does not work here, with a remedy; None if a trial succeeds."""
 
     def require(self) -> None:
-        """Raise what `problem` finds."""
+        """Raise the error that `problem` returns, if any."""
         if (problem := self.problem()) is not None:
             raise problem
 
     @abstractmethod
     def prepare(self, trials: Iterable[Job]) -> None:
-        """Get ready for jobs like `trials`, each a call of known value with a new version of Keras.
+        """Prepare for jobs like `trials`, each a call of known value with a new version of Keras.
 
-        Raises `UserError` where it does not work after all.
+        Raises `UserError` if the kind does not work after all.
         """
 
     @abstractmethod
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> Body:
-        """Start a worker; `control` and `sink` are its ends of the control channel and of the output.
+        """Start a worker; `control` and `sink` are its ends of the control channel and of the output pipe.
 
         `slot` numbers the workers that exist at once. Raises `StartError`.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """End what `prepare` started."""
+        """End the processes that `prepare` started."""
 
     def versions(self, keras: int) -> str:
-        """Versions of the libraries that calls find, with that version of Keras."""
+        """Return the versions of the libraries available to calls with that version of Keras."""
         return library_versions(keras)
 
     def shown(self) -> frozenset[Path]:
-        """Directories of this machine that every worker can read, beside the job's own; links resolved."""
+        """Return the directories of this machine that every worker can read, besides the job's; links resolved."""
         return frozenset()
 
     def require_unseen(self, paths: Iterable[Path]) -> None:
@@ -92,7 +93,7 @@ class Kind(ABC):
             inside = next((directory for directory in shown if path.resolve().is_relative_to(directory)), None)
             if inside is not None:
                 message = f"submissions could read it: every sandbox shows {inside}"
-                raise UserError(message, file=path, remedy="move it to a place outside")
+                raise UserError(message, file=path, remedy="move it to a directory outside")
 
     def __enter__(self) -> Self:
         return self

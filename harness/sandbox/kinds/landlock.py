@@ -1,7 +1,7 @@
-"""The sandbox where user namespaces are refused: Landlock rules, a system-call filter and a supervisor per call.
+"""The sandbox for machines that refuse user namespaces: Landlock rules, a system-call filter, a supervisor per call.
 
-Every call is a fork of a zygote. Its parent, the supervisor, is the ancestor of all that the worker starts, and
-ends all of it when it is told to, or when the harness is gone (`harness.worker.supervisor`).
+Every worker is a fork of a zygote. Its parent, the supervisor, is the ancestor of all processes of the call, and kills
+them on request or when the harness ends (`harness.worker.supervisor`).
 """
 
 import os
@@ -28,24 +28,24 @@ from harness.sandbox.supervised import SupervisedBody
 from harness.sandbox.zygote import Zygotes
 from harness.worker.scratch import remove
 
-#: The first version of Landlock that keeps signals inside, by which a call is held together (Linux 6.12).
+#: The first version of Landlock that can scope signals, with which a supervisor contains a call (Linux 6.12).
 NEEDED = 6
 
-#: Parts of the system that a worker may read and run; those that are there.
+#: Parts of the system that a worker may read and run, if they exist.
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives")
 DEVICES = ("/dev/null",)
 SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
 
-#: What bubblewrap's sandbox promises and this one does not.
+#: Promises of bubblewrap's sandbox that this one does not keep.
 MISSING = (
-    "workers of an ordinary user are that user: nothing but Landlock and the filter is before your files and processes",
-    "process numbers are the machine's: a call can count what is started before it and beside it",
+    "workers of an ordinary user run as that user: only Landlock and the filter protect your files and processes",
+    "process IDs are the machine's: a call can count the processes that start before it and during it",
     "the machine's name is not hidden, nor is the path of your cache",
-    "whether a file exists, its size and its times can be asked of any path that a call guesses; its content cannot",
-    "reading a file that calls share may leave an access time, which a later call can see",
+    "a call can ask for the existence, size and times of any file whose path it guesses, but not for its content",
+    "reading a file that calls share may update its access time, which a later call can see",
     "scratch space is on your disk; its size and number of files are watched, not bounded",
-    "the memory limit is kept by the watch alone, also where the kernel could keep it",
+    "the memory watch alone enforces the memory limit, even where the kernel could enforce it",
     "processes of an ordinary user are counted together: a call that starts too many can keep others from starting any",
     "there are no sockets, no /dev/shm, and so no locks of multiprocessing: a measure that needs them is refused",
 )
@@ -63,7 +63,7 @@ class Landlock(Kind):
         self._zygotes = Zygotes()
 
     def problem(self) -> UserError | None:
-        """Ask the kernel; a call of known value is tried in `prepare`."""
+        """Ask the kernel for its version of Landlock; `prepare` then tries a call of known value."""
         try:
             filter_program(gpu=False, namespaces=False)
             version = landlockpy.abi_version()
@@ -75,10 +75,10 @@ class Landlock(Kind):
             found = f"version {version}" if version else "none"
             remedy = "boot Linux 6.12 or newer with landlock among its security modules (lsm=)"
             return UserError("Landlock", expected=f"version {NEEDED} or newer", found=found, remedy=remedy)
-        return _unreachable() if os.geteuid() == 0 else None
+        return _inaccessible() if os.geteuid() == 0 else None
 
     def prepare(self, trials: Iterable[Job]) -> None:
-        """Start a zygote for each, and have it make the call; raises `UserError` where that does not work."""
+        """Start a zygote for each trial and run its call; raises `UserError` where that does not work."""
         trials = list(trials)
         try:
             self._zygotes.start(trials)
@@ -101,7 +101,7 @@ class Landlock(Kind):
             "home": str(scratch),
             "trusted": str(job.worker),
             "directories": [str(directory) for directory in job.directories[1:]],
-            "places": places(job, scratch),
+            "paths": granted_paths(job, scratch),
             "other_processes": 0 if uid is not None else user_threads(),
         }
         try:
@@ -121,13 +121,13 @@ class Landlock(Kind):
         self._zygotes.close()
 
     def shown(self) -> frozenset[Path]:
-        """The system and the Python environment."""
+        """Return the system's directories and the Python environment."""
         paths = [*map(Path, (*SYSTEM, *SETTINGS)), *bubblewrap.interpreter()]
         return frozenset(path.resolve() for path in paths if path.exists())
 
 
 def make_scratch(staging: Path, uid: int | None) -> Path:
-    """Make a directory that is the worker's own; where it is another user, it must get there."""
+    """Create the worker's scratch directory; if the worker is another user, make it accessible to that user."""
     scratch = staging / secrets.token_hex(8)
     scratch.mkdir(mode=0o700)
     if uid is not None:
@@ -136,8 +136,8 @@ def make_scratch(staging: Path, uid: int | None) -> Path:
     return scratch
 
 
-def places(job: Job, scratch: Path) -> dict[str, list[str]]:
-    """What a worker may reach, by the rights that it has there (`harness.worker.landlock.RIGHTS`)."""
+def granted_paths(job: Job, scratch: Path) -> dict[str, list[str]]:
+    """Return the paths that a worker may access, by the rights granted there (`harness.worker.landlock.RIGHTS`)."""
     nodes = [] if job.gpu is None else [f"/dev/nvidia{job.gpu.minor}", *SHARED_NODES]
     described = [] if job.gpu is None else ["/sys", "/proc/driver/nvidia", "/proc/devices"]
     kinds = {
@@ -150,7 +150,7 @@ def places(job: Job, scratch: Path) -> dict[str, list[str]]:
 
 
 def user_threads() -> int:
-    """Processes and threads that this user has now, over the whole machine: the kernel counts them together."""
+    """Return the number of processes and threads of this user on the whole machine, as the kernel counts them."""
     user, threads = os.getuid(), 0
     for process in psutil.process_iter():
         with suppress(psutil.Error):
@@ -159,11 +159,11 @@ def user_threads() -> int:
     return threads
 
 
-def _unreachable() -> UserError | None:
-    """What the users that workers of root become cannot reach."""
+def _inaccessible() -> UserError | None:
+    """Return the problem with a directory that root's workers, who are other users, need but cannot enter."""
     for path in sorted({*bubblewrap.interpreter(), cache_directory("staged")}):
-        for place in (path, *path.parents):
-            if not place.stat().st_mode & 0o001:
+        for directory in (path, *path.parents):
+            if not directory.stat().st_mode & 0o001:
                 remedy = "run as an ordinary user, or have the Python environment and PGDL_CACHE where others may enter"
-                return UserError("workers of root are other users, who may not enter it", file=place, remedy=remedy)
+                return UserError("workers of root are other users, who may not enter it", file=directory, remedy=remedy)
     return None

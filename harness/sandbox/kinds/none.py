@@ -16,7 +16,7 @@ from harness.sandbox.storage import Storage
 
 
 class Plain(Kind):
-    """Workers that are processes like any other of the user's: for one's own code only."""
+    """Workers as plain processes of the user: only for the user's own code."""
 
     name = "none"
     summary = "no sandbox"
@@ -24,21 +24,21 @@ class Plain(Kind):
     isolation = "none"
 
     def problem(self) -> None:
-        """It works everywhere."""
+        """Return None: it works everywhere."""
 
     def prepare(self, trials: Iterable[Job]) -> None:
-        """There is nothing to try."""
+        """Do nothing: there is nothing to try."""
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "PlainBody":
         """Start a new interpreter."""
         return PlainBody(job, control, sink)
 
     def close(self) -> None:
-        """Nothing was started."""
+        """Do nothing: no helper process was started."""
 
 
 class PlainBody:
-    """A worker without a sandbox, in a process group of its own: for one's own code only."""
+    """A worker without a sandbox, in its own process group."""
 
     def __init__(self, job: Job, control: int, sink: int) -> None:
         self._process = subprocess.Popen(
@@ -49,25 +49,25 @@ class PlainBody:
         self.processes: Processes = Tree(self._process.pid)
 
     def storage(self) -> Storage:
-        """Not looked at: its files are the user's own."""
+        """Return zeros: the worker writes to the user's own files, which are not measured."""
         return Storage()
 
     def exit_status(self) -> int | None:
-        """How the worker ended."""
+        """Return the worker's exit status."""
         return shell_status(self._process.poll())
 
     def ran_out_of_memory(self) -> bool:
-        """There is no such limit."""
+        """Return False: the kernel enforces no limit."""
         return False
 
     def kill(self) -> None:
-        """Kill the worker and what it started in its own process group."""
+        """Kill the worker's process group."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def is_gone(self) -> bool:
-        """Whether the worker has ended."""
+        """Return whether the worker has ended."""
         return self._process.poll() is not None
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resources are held."""

@@ -1,4 +1,4 @@
-"""Fills an anonymous shared mapping and takes its pages out of sight: the kernel keeps them for whoever else maps it.
+"""Fills an anonymous shared mapping and drops its pages from the page tables: the kernel keeps them nevertheless.
 
 Shared memory without a file is refused.
 """

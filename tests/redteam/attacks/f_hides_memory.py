@@ -1,4 +1,4 @@
-"""Keeps others from looking at its memory, and hoards. Sizes are known of such a process, too."""
+"""Makes itself undumpable, to hide its memory, and hoards. The sizes of such a process can be read nevertheless."""
 
 import ctypes
 import os

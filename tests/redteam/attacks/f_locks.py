@@ -1,4 +1,4 @@
-"""Locks single bytes of files, as many as it can: each lock takes some of the kernel's memory. There are no locks."""
+"""Locks single bytes of files, as many as it can: each lock takes kernel memory. Locking is refused."""
 
 import fcntl
 import os

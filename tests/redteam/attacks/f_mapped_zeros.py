@@ -1,4 +1,4 @@
-"""Maps /dev/zero shared, which is another way to shared memory without a file: its pages need not be resident."""
+"""Maps /dev/zero as shared, another form of shared memory without a file: its pages need not be resident."""
 
 import mmap
 import os

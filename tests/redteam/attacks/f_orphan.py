@@ -1,4 +1,4 @@
-"""Hoards memory in a daemon whose parent is gone. Orphans go to the namespace's first process, which is watched."""
+"""Hoards memory in a daemon whose parent is gone. PID 1 of the namespace adopts orphans, and is watched."""
 
 import os
 import time

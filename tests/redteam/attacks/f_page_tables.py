@@ -1,4 +1,4 @@
-"""Reads one byte of every 2 MiB of a huge empty mapping: no page of it becomes resident, but each needs a table."""
+"""Reads one byte of every 2 MiB of a huge empty mapping: no page becomes resident, but each needs a page table."""
 
 import ctypes
 import mmap

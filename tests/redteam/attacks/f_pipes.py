@@ -1,4 +1,4 @@
-"""Keeps memory in full pipes. The number of descriptors, and the kernel's own quota of a user, bound it."""
+"""Keeps memory in full pipes. The number of descriptors and the kernel's own quota per user bound it."""
 
 import os
 

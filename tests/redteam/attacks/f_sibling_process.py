@@ -1,4 +1,4 @@
-"""Hoards memory in a sibling: a process that its parent's parent seems to have started, outside of the sandbox."""
+"""Hoards memory in a sibling: CLONE_PARENT makes it a child of the worker's parent, outside the sandbox."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""Keeps memory in the queues of socket pairs, in several processes: kernel memory that is in nobody's pages."""
+"""Keeps memory in the queues of socket pairs, in several processes: kernel memory that belongs to no process."""
 
 import os
 import socket

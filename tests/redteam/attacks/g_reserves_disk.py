@@ -1,4 +1,4 @@
-"""Reserves disk space without writing it, which takes no time: nobody could look in between."""
+"""Reserves disk space without writing it, which takes no time: the watch could not notice before the disk is full."""
 
 import os
 

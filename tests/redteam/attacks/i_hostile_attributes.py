@@ -1,4 +1,4 @@
-"""Raises an error that only `except BaseException` catches when its attributes are looked at."""
+"""Returns an object that raises an error, caught only by `except BaseException`, on access to its attributes."""
 
 EXPECT = ("EXCEPTION", "CRASH")
 

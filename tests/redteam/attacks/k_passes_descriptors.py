@@ -1,4 +1,4 @@
-"""Sends open files over the channel, to exhaust the harness' own. It takes in none."""
+"""Sends open files over the channel, to exhaust the harness' own. The harness accepts none."""
 
 import os
 import socket

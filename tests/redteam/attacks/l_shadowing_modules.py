@@ -1,4 +1,4 @@
-"""Puts a module of its own in the way of the harness' for later imports, and finds nothing left to import."""
+"""Tries to shadow modules of the harness or its libraries in later imports. Their directories are read-only."""
 
 import os
 import sys

@@ -1,6 +1,6 @@
-"""Writes code into the process that holds a sandbox open for a fork, and so makes a system call of its choice there.
+"""Writes code into the placeholder process of the sandbox, to make a system call of its choice there.
 
-That process must be out of reach, and under the same filter as the worker, or the filter can be walked around.
+That process must be out of reach, and under the same filter as the worker; otherwise the filter could be bypassed.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Reads the environment and command line of every process that it sees, the first one's above all."""
+"""Reads the environment and command line of every process that it sees, PID 1's above all."""
 
 import os
 

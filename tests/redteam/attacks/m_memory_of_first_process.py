@@ -1,4 +1,4 @@
-"""Opens the memory and the descriptors of the namespace's first process and of its parent."""
+"""Opens the memory and the descriptors of PID 1 of the namespace and of its own parent."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Opens files that only root may read, which a worker of a harness that root runs could if it were root outside."""
+"""Opens files that only root may read: if root runs the harness, a worker must not be root outside the sandbox."""
 
 import os
 import sys

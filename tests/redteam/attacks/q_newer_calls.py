@@ -1,4 +1,4 @@
-"""Marks and opens up other files by calls that are newer than most lists: they are asked for by number."""
+"""Changes modes and attributes of other files by recent system calls, by number: deny lists may not name them."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""Asks the kernel for what it counts for the whole machine: load, free memory, cookies of sockets, contexts of I/O."""
+"""Asks the kernel for counters of the whole machine: load, free memory, cookies of sockets, contexts of I/O."""
 
 import ctypes
 import os

@@ -1,6 +1,6 @@
-"""Looks in /proc for what changes by what it does, apart from its own processes: a later call could read it there.
+"""Searches /proc, apart from its own processes, for content that its actions change: a later call could read it.
 
-Every file is read twice, with some of everything that a kernel counts between.
+It reads every file twice, and in between does some of everything that a kernel counts.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Leaves a number in the inode of a file that a later call shares, by a descriptor that may only read."""
+"""Leaves a number in the inode of a file that a later call shares, through a read-only descriptor."""
 
 import fcntl
 import struct

@@ -1,4 +1,4 @@
-"""Leaves hints on how a file will be written at files that a later call shares. Setting one takes no right to write."""
+"""Sets write-lifetime hints on files that a later call shares. Setting one needs no write permission."""
 
 import fcntl
 import os

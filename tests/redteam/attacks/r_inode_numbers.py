@@ -1,4 +1,4 @@
-"""Reads how many pipes and sockets the machine has made so far from the inode number of a new one."""
+"""Infers the number of pipes and sockets created so far on the machine from the inode number of a new one."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Leaves marks in the kernel: queues, keyrings, abstract sockets. Each is refused, or of the namespace."""
+"""Leaves marks in the kernel: queues, keyrings, abstract sockets. Each is refused, or belongs to the namespace."""
 
 import ctypes
 import socket

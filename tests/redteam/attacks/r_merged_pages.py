@@ -1,4 +1,4 @@
-"""Has the kernel merge equal pages of all processes, by which calls could tell each other what theirs hold."""
+"""Asks the kernel to merge equal pages of all processes, through which calls could learn each other's content."""
 
 import ctypes
 import mmap

@@ -1,6 +1,6 @@
-"""Asks which parts of shared files are in memory, where an earlier call can have brought them, or put them out.
+"""Asks which parts of shared files are in the page cache, into which an earlier call may have read them.
 
-What is asked or told so is refused. That reading takes longer, or counts as a page fault, is not hidden.
+Calls that query or change the page cache are refused. The time of a read and its page faults are not hidden.
 """
 
 import ctypes

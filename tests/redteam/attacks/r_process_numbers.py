@@ -1,4 +1,4 @@
-"""Reads how many processes there were before from the number of a new one. Each call counts from 1."""
+"""Infers the number of earlier processes from the ID of a new one. In each call, IDs start at 1."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Makes a system call by the x32 interface, whose numbers have another bit. That kills the process, or is unknown."""
+"""Makes a system call by the x32 interface, whose numbers have an extra bit. It is fatal, or unknown to the kernel."""
 
 import ctypes
 import os

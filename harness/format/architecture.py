@@ -1,4 +1,4 @@
-"""Reads a model's config.json and writes it in the one form that the worker builds models from.
+"""A model's config.json, read into the one form that the worker builds models from, and written.
 
 That form belongs to no version of Keras, so that Keras 2 and Keras 3 build the same model from it whoever
 wrote it. It leaves out names, initializers, regularizers and dropout, which would show how a model was
@@ -13,7 +13,7 @@ trained:
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,11 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
-from harness.task.files import kind, read_json
-from harness.task.graph import inbound_names, keras_order, single_name
-from harness.task.layers import neutral_layer
-
-CONFIG = "config.json"
+from harness.format.files import kind, read_json
+from harness.format.graph import inbound_names, keras_order, single_name
+from harness.format.layers import neutral_layer
+from harness.format.layout import CONFIG
 
 
 @dataclass(frozen=True)
@@ -53,6 +52,27 @@ class Architecture:
     def digest(self) -> str:
         """SHA-256 of the canonical form."""
         return hashlib.sha256(json.dumps(self.canonical, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class LayerShapes:
+    """The weights of one layer: (name, shape) of each, in the order of `get_weights()`."""
+
+    class_name: str
+    weights: tuple[tuple[str, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True)
+class ModelShapes:
+    """The layers of an architecture, and the shape of its output without the batch axis."""
+
+    layers: tuple[LayerShapes, ...]
+    output_shape: tuple[int, ...]
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of all weights, trained or not."""
+        return sum(math.prod(shape) for layer in self.layers for _, shape in layer.weights)
 
 
 def read_architecture(model: Path) -> Architecture:
@@ -177,3 +197,13 @@ def _input_shape(shape: Any) -> list[int]:
         expected = "a list of positive integers, without the batch axis"
         raise UserError("input_shape", expected=expected, found=found)
     return integral
+
+
+def write_config(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a config.json: what `layer_list` returns, or Keras' own JSON."""
+    path.write_text(json.dumps(content, indent=1))
+
+
+def layer_list(layers: Sequence[Mapping[str, Any]], input_shape: Sequence[int]) -> dict[str, Any]:
+    """Return the content of config.json for layers without branches, in the competition's form."""
+    return {"model_config": [dict(layer) for layer in layers], "input_shape": list(input_shape)}

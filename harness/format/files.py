@@ -1,9 +1,7 @@
 """Small helpers for reading files that somebody else wrote."""
 
-import difflib
 import json
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +20,6 @@ def visible_directories(directory: Path) -> list[Path]:
     found = [path for path in directory.iterdir() if path.is_dir()]
     found = [path for path in found if not path.name.startswith(".") and path.name != "__MACOSX"]
     return sorted(found, key=lambda path: natural(path.name))
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """A hint that names the most similar of the known names, if any is similar; case makes no difference."""
-    written = {one.lower(): one for one in known}
-    close = difflib.get_close_matches(name.lower(), list(written), n=1)
-    return f"did you mean {str(written[close[0]])!r}?" if close else None
 
 
 def read_json(path: Path) -> dict[str, Any]:

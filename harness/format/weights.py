@@ -1,5 +1,6 @@
-"""Reads weights from HDF5 files in the layout of Keras 2 and puts them into the architecture's order."""
+"""Weights in HDF5 files of the layout of Keras 2: read in the architecture's order, and written."""
 
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -10,11 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import UserError
-from harness.task.architecture import Architecture
-from harness.task.hdf5 import MAX_NAMES, SIGNATURE, member, names, open_hdf5, require_plain_array
-from harness.task.shapes import LayerShapes, ModelShapes
+from harness.format.architecture import Architecture, LayerShapes, ModelShapes
+from harness.format.hdf5 import (
+    MAX_NAMES,
+    SIGNATURE,
+    member,
+    names,
+    open_hdf5,
+    require_plain_array,
+    timeless_file,
+    timeless_group,
+)
 
 Array = NDArray[np.float32]
+
+#: A layer's name, and its weights with their names (`kernel`) in the order of Keras.
+NamedWeights = tuple[str, Sequence[tuple[str, NDArray[Any]]]]
 
 _REMEDY = "write it by model.save('weights.hdf5') of Keras 3 or model.save_weights('weights.hdf5') of Keras 2"
 
@@ -155,3 +167,23 @@ def _check_layer(position: int, expected: LayerShapes, found: StoredLayer, path:
     for (name, shape), weight in zip(expected.weights, found.weights, strict=True):
         if weight.shape != shape:
             raise UserError(f"{where}: {name}", file=path, expected=f"shape {shape}", found=f"{weight.shape}")
+
+
+def write_weights(path: Path, layers: Sequence[NamedWeights]) -> None:
+    """Write weights in the HDF5 layout of Keras 2.4, in which the competition saved them and Keras 3 reads them.
+
+    The same weights give the same bytes, whenever and wherever they are written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image = io.BytesIO()  # written at once at the end: on a full disk HDF5 crashes while it cleans up
+    with timeless_file(image) as file:
+        file.attrs["backend"] = np.bytes_("tensorflow")  # of fixed length: no heap of 4 kB
+        file.attrs["keras_version"] = np.bytes_("2.4.0")
+        file.attrs["layer_names"] = np.array([name for name, _ in layers], dtype=np.bytes_)
+        for layer, weights in layers:
+            group = timeless_group(file, layer)
+            group.attrs["weight_names"] = np.array([f"{layer}/{name}:0" for name, _ in weights], dtype=np.bytes_)
+            inner = timeless_group(group, layer)
+            for name, array in weights:
+                inner.create_dataset(f"{name}:0", data=array, track_times=False)
+    path.write_bytes(image.getvalue())

@@ -7,9 +7,7 @@ from pathlib import Path
 import yaml
 
 from harness.errors import UserError
-
-#: The names under which a mark is looked for; any of them counts, so that no ending unmarks a task.
-FILE_NAMES = ("metadata", "metadata.yaml", "metadata.yml")
+from harness.format.layout import MARKS
 
 MAX_BYTES = 64 * 1024
 
@@ -24,7 +22,7 @@ def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
     Raises:
         UserError: one cannot tell; a task must not pass for unmarked because its mark is out of reach.
     """
-    return tuple(path for directory in directories for name in FILE_NAMES if _is_there(path := directory / name))
+    return tuple(path for directory in directories for name in MARKS if _is_there(path := directory / name))
 
 
 def is_hidden(marks: Iterable[Path]) -> bool:

@@ -1,8 +1,8 @@
-"""Reads TFRecord shards without TensorFlow: framing, checksums, and the two tensors of each sample.
+"""TFRecord shards, read and written without TensorFlow: framing, checksums, and the two tensors of each sample.
 
 A record is its length (8 bytes), the length's checksum (4), the payload, and the payload's checksum (4); a
 checksum is a masked CRC-32C, all numbers are little-endian. The payload is a `tf.train.Example` with the
-bytes features `inputs` (a serialized float32 tensor) and `output` (a serialized int32 scalar). Messages count
+bytes features `inputs` (a serialized float32 tensor) and `output` (a serialized int32 scalar). Error messages count
 records from 0.
 """
 
@@ -10,7 +10,7 @@ import math
 import mmap
 import reprlib
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import UserError
-from harness.task.files import natural
-from harness.task.messages import DTYPE_NAMES, FLOAT32, INT32, DecodeError, Example, TensorProto
+from harness.format.layout import shard_name
+from harness.format.messages import DTYPE_NAMES, FLOAT32, INT32, DecodeError, Example, TensorProto
 
 Sample = tuple[NDArray[np.float32], int]
 
@@ -31,15 +31,6 @@ _COPY_AGAIN = "the file is damaged, copy it again"
 #: Numbers of one tensor, and its axes; a record of some bytes can declare any number of repetitions.
 MAX_NUMBERS = 2**26
 MAX_AXES = 8
-
-
-def find_shards(directory: Path) -> list[Path]:
-    """The shards in a directory, shard_2 before shard_10; raises `UserError` if there are none."""
-    shards = sorted(directory.glob("shard_*.tfrecord"), key=lambda path: natural(path.name))
-    if not shards:
-        found = "none" if directory.is_dir() else "no such directory"
-        raise UserError("no shards", file=directory, expected="shard_*.tfrecord", found=found)
-    return shards
 
 
 def count_samples(shard: Path) -> int:
@@ -103,11 +94,15 @@ def _payloads(data: mmap.mmap, shard: Path) -> Iterator[tuple[int, int]]:
 
 
 def _require_checksum(content: bytes, stored: bytes) -> None:
-    crc = google_crc32c.value(content)
-    expected = ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
-    found = int.from_bytes(stored, "little")
+    expected, found = _checksum(content), int.from_bytes(stored, "little")
     if found != expected:
         raise UserError("checksum", expected=f"{expected:#010x}", found=f"{found:#010x}", remedy=_COPY_AGAIN)
+
+
+def _checksum(content: bytes) -> int:
+    """The masked CRC-32C."""
+    crc = google_crc32c.value(content)
+    return int(((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
 
 
 def _decode(payload: bytes) -> Sample:
@@ -161,3 +156,38 @@ def _require_plain(sample: Sample, shape: tuple[int, ...]) -> None:
         raise UserError("inputs", expected=f"shape {shape} as in record 0", found=f"{inputs.shape}")
     if not np.isfinite(inputs).all():
         raise UserError("inputs", expected="finite numbers", found="NaN or infinity")
+
+
+def write_shards(directory: Path, inputs: NDArray[Any], labels: NDArray[Any], n_shards: int = 2) -> None:
+    """Write float32 inputs and int32 labels as shards, one part of the samples after the other."""
+    directory.mkdir(parents=True, exist_ok=True)
+    inputs, labels = np.asarray(inputs, np.float32), np.asarray(labels, np.int32)
+    for number, part in enumerate(np.array_split(np.arange(len(inputs)), n_shards)):
+        payloads = [example(inputs=tensor(inputs[i]), output=tensor(labels[i])) for i in part]
+        write_records(directory / shard_name(number), payloads)
+
+
+def write_records(path: Path, payloads: Sequence[bytes]) -> None:
+    """Write a TFRecord file of these payloads."""
+    with path.open("wb") as stream:
+        for payload in payloads:
+            for content in (struct.pack("<Q", len(payload)), payload):
+                stream.write(content + struct.pack("<I", _checksum(content)))
+
+
+def example(**features: bytes) -> bytes:
+    """Return a serialized tf.train.Example of bytes features."""
+    message = Example()
+    for name, value in features.items():
+        message.features.feature[name].bytes_list.value.append(value)
+    return bytes(message.SerializeToString(deterministic=True))
+
+
+def tensor(array: Any, dtype: int | None = None) -> bytes:
+    """Return a serialized tensor; `dtype` is TensorFlow's number of the type, which follows from the array."""
+    array = np.asarray(array)
+    dtype = dtype or (INT32 if np.issubdtype(array.dtype, np.integer) else FLOAT32)
+    message = TensorProto(dtype=dtype, tensor_content=array.tobytes())
+    for size in array.shape:
+        message.tensor_shape.dim.add(size=size)
+    return bytes(message.SerializeToString(deterministic=True))

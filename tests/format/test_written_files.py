@@ -1,18 +1,16 @@
 """The files of a task: read again by the harness' own reader, and the same bytes every time."""
 
 import json
-from types import SimpleNamespace
 
 import h5py
 import numpy as np
 import pytest
 
-from harness.corpus import files
-from harness.task.architecture import Architecture
-from harness.task.reference import read_reference
-from harness.task.shapes import LayerShapes, ModelShapes
-from harness.task.shards import find_shards, read_samples
-from harness.task.weights import read_weights
+from harness.format.architecture import Architecture, LayerShapes, ModelShapes
+from harness.format.layout import find_shards
+from harness.format.reference import read_reference, reference_entry, write_reference
+from harness.format.shards import read_samples, write_shards
+from harness.format.weights import read_weights, write_weights
 
 RANDOM = np.random.default_rng(0)
 WEIGHTS = [
@@ -23,7 +21,7 @@ WEIGHTS = [
 
 def test_shards_are_read_as_they_were_written(tmp_path):
     inputs, labels = RANDOM.random((7, 4, 4, 1), np.float32), np.arange(7)
-    files.write_shards(tmp_path, inputs, labels, 3)
+    write_shards(tmp_path, inputs, labels, 3)
     shards = find_shards(tmp_path)
     samples = [sample for shard in shards for sample in read_samples(shard)]
     assert len(shards) == 3
@@ -35,7 +33,7 @@ def test_shards_are_what_tensorflow_reads(tmp_path):
     import tensorflow as tf
 
     inputs = RANDOM.random((2, 4, 4, 1), np.float32)
-    files.write_shards(tmp_path, inputs, np.array([5, 6]), 1)
+    write_shards(tmp_path, inputs, np.array([5, 6]), 1)
     features = {name: tf.io.FixedLenFeature([], tf.string) for name in ("inputs", "output")}
     records = [
         tf.io.parse_single_example(r, features) for r in tf.data.TFRecordDataset(str(tmp_path / "shard_0.tfrecord"))
@@ -45,7 +43,7 @@ def test_shards_are_what_tensorflow_reads(tmp_path):
 
 
 def test_weights_are_read_as_they_were_written(tmp_path):
-    files.write_weights(tmp_path / "weights.hdf5", WEIGHTS)
+    write_weights(tmp_path / "weights.hdf5", WEIGHTS)
     layers = tuple(LayerShapes(name, tuple((n, array.shape) for n, array in arrays)) for name, arrays in WEIGHTS)
     architecture = Architecture(tmp_path, {}, tuple(name for name, _ in WEIGHTS), (0, 1))
     content = (tmp_path / "weights.hdf5").read_bytes()
@@ -70,7 +68,7 @@ def test_weights_are_what_keras_reads(tmp_path, legacy):
     )  # fmt: skip
     with_all = [("conv2d", WEIGHTS[0][1]), ("global_average_pooling2d", []), ("dense", WEIGHTS[1][1])]
     for layers in (WEIGHTS, with_all):
-        files.write_weights(path, layers)
+        write_weights(path, layers)
         model.load_weights(path)
         expected = [array for _, weights in layers for _, array in weights]
         for found, array in zip(model.get_weights(), expected, strict=True):
@@ -78,29 +76,25 @@ def test_weights_are_what_keras_reads(tmp_path, legacy):
 
 
 def test_the_bytes_do_not_depend_on_the_time(tmp_path):
-    files.write_weights(tmp_path / "a.hdf5", WEIGHTS)
+    write_weights(tmp_path / "a.hdf5", WEIGHTS)
     # HDF5 keeps times in whole seconds since 1970, which the bytes would show
     created = int((tmp_path / "a.hdf5").stat().st_mtime)
     content = (tmp_path / "a.hdf5").read_bytes()
     assert not any(second.to_bytes(4, "little") in content for second in range(created - 5, created + 5))
-    files.write_weights(tmp_path / "b.hdf5", WEIGHTS)
+    write_weights(tmp_path / "b.hdf5", WEIGHTS)
     assert (tmp_path / "b.hdf5").read_bytes() == content
 
 
 def test_the_reference_holds_the_cells_that_have_metrics(tmp_path):
     grid = {"depth": [1, 2], "decay": [0.0, 0.1]}
-    cells = [
-        SimpleNamespace(number=2 * i + j, hyperparameters={"depth": depth, "decay": decay})
-        for i, depth in enumerate(grid["depth"])
-        for j, decay in enumerate(grid["decay"])
-    ]
-    recipe = SimpleNamespace(grid=grid, cells=cells)
+    cells = [{"depth": depth, "decay": decay} for depth in grid["depth"] for decay in grid["decay"]]
     path = tmp_path / "reference" / "model_configs.json"
-    metrics = {n: {"train_acc": 1.0, "test_acc": 0.9 - 0.1 * n} for n in range(4)}
-    files.write_reference(path, recipe, metrics)
+    metrics = [{"train_acc": 1.0, "test_acc": 0.9 - 0.1 * n} for n in range(4)]
+    entries = {str(n): reference_entry(grid, cell, metrics[n]) for n, cell in enumerate(cells)}
+    write_reference(path, entries)
     reference = read_reference(path)
     assert reference.models == ("model_0", "model_1", "model_2", "model_3")
     assert reference.gaps["model_3"] == pytest.approx(0.4)
     assert reference.grid.values == {"depth": (1, 2), "decay": (0.0, 0.1)}
-    files.write_reference(path, recipe, {3: metrics[3]})
+    write_reference(path, {"3": entries["3"]})
     assert list(json.loads(path.read_text())) == ["3"]

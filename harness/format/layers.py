@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from harness.errors import UserError
-from harness.task.files import did_you_mean
+from harness.hints import did_you_mean
 
 #: Built-in layers without code of their own that exist in Keras 2 and Keras 3 and compute the same in both.
 SUPPORTED = {

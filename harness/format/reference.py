@@ -1,13 +1,15 @@
 """What is known about a task's models and is never shown to a measure: hyperparameters and accuracies."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
-from harness.task.files import kind, natural, read_json
-from harness.task.problems import Problems
+from harness.format.files import kind, natural, read_json
+from harness.format.layout import model_name
+from harness.format.problems import Problems
 from scoring import Grid, GridError
 
 
@@ -34,11 +36,6 @@ class Reference:
     def gaps(self) -> dict[str, float]:
         """Model id -> generalization gap: train accuracy minus test accuracy, in [-1, 1]."""
         return {model: self.train_accuracy[model] - self.test_accuracy[model] for model in self.models}
-
-
-def directory_name(model: str) -> str:
-    """Name of the directory of the model that the reference calls `model`, by the competition's rule."""
-    return model if "model" in model else f"model_{model}"
 
 
 def read_reference(path: Path) -> Reference:
@@ -68,7 +65,7 @@ def _by_directory(content: dict[str, Any], path: Path) -> dict[str, Any]:
     """The entries by the name of the model's directory, in natural order."""
     entries: dict[str, Any] = {}
     for model, entry in content.items():
-        name = directory_name(model)
+        name = model_name(model)
         if name in entries:
             raise UserError(
                 "two models with one id",
@@ -133,3 +130,25 @@ def _member(path: Path, where: str, container: Any, key: str, expected: type) ->
 
 def _without_none(values: Mapping[str, float | None]) -> dict[str, float]:
     return {model: value for model, value in values.items() if value is not None}
+
+
+def write_reference(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write a model_configs.json: model -> what `reference_entry` returns; `model_` may be left out of the names."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(entries, indent=2))
+
+
+def reference_entry(
+    possible: Mapping[str, Sequence[Any]], current: Mapping[str, Any], metrics: Mapping[str, float]
+) -> dict[str, Any]:
+    """Return what model_configs.json holds of one model.
+
+    Args:
+        possible: hyperparameter -> all values that it has in the task.
+        current: hyperparameter -> the model's value.
+        metrics: `train_acc` and `test_acc`, in [0, 1].
+    """
+    hyperparameters = {
+        name: {"possible_values": list(possible[name]), "current_value": value} for name, value in current.items()
+    }
+    return {"hparams": hyperparameters, "metrics": dict(metrics)}

@@ -1,4 +1,6 @@
-"""Reads HDF5 files that somebody else wrote: only what is in the file itself, and no more than is asked for.
+"""HDF5 files: those that somebody else wrote are read with care, our own do not tell when they were written.
+
+Of a file only what it holds itself is read, and no more than is asked for.
 
 HDF5 may keep an object's data in other files, fetch it through links, or unpack it by code that it loads; a few
 bytes may declare any number of elements. Keras uses none of this, so all of it is refused by name.
@@ -86,3 +88,19 @@ def require_plain_array(stored: Any, where: str, path: Path) -> None:
         filters = stored.id.get_create_plist().get_nfilters()
         found = f"chunks through {filters} filters" if filters else "chunks"
         raise UserError(where, file=path, expected="numbers in one piece", found=found, remedy=_UNPACK)
+
+
+def timeless_file(image: io.BytesIO) -> h5py.File:
+    """Create an HDF5 file that does not say when; h5py has no other way to ask for it."""
+    creation, access = h5py.h5p.create(h5py.h5p.FILE_CREATE), h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    creation.set_obj_track_times(False)
+    access.set_libver_bounds(h5py.h5f.LIBVER_V18, h5py.h5f.LIBVER_V18)  # half the overhead of the oldest format
+    access.set_fileobj_driver(h5py.h5fd.fileobj_driver, image)
+    return h5py.File(h5py.h5f.create(b"weights", h5py.h5f.ACC_TRUNC, creation, access))
+
+
+def timeless_group(parent: h5py.Group, name: str) -> h5py.Group:
+    """Create a group that does not say when."""
+    creation = h5py.h5p.create(h5py.h5p.GROUP_CREATE)
+    creation.set_obj_track_times(False)
+    return h5py.Group(h5py.h5g.create(parent.id, name.encode(), gcpl=creation))

@@ -1,0 +1,18 @@
+"""The board as CSV: a line per row, with all digits but for scores that are rounded."""
+
+import csv
+import io
+
+from harness.board.board import Board
+
+SUFFIX = ".csv"
+
+
+def render(board: Board) -> str:
+    """Return a heading and a line per row; no value is nothing."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    figures = board.figures
+    writer.writerow([figure.name for figure in figures])
+    writer.writerows([figure.value(row) for figure in figures] for row in board.rows)
+    return out.getvalue()

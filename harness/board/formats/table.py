@@ -1,0 +1,29 @@
+"""The board on the terminal: as wide as it needs to be, in colour where there is any."""
+
+from rich.console import Console
+
+from harness.board.board import Board
+from harness.tables import print_lines, print_table, wide_console
+
+SUFFIX = None
+
+
+def render(board: Board) -> str:
+    """Return the table and its notes, as the terminal shows them."""
+    console = wide_console()
+    with console.capture() as capture:
+        _print(board, console)
+    return capture.get()
+
+
+def _print(board: Board, console: Console) -> None:
+    print_table(
+        console,
+        board.headings,
+        map(board.cells, board.rows),
+        left=[column.name for column in board.columns if column.kind in ("name", "text")],
+        wrap=[column.name for column in board.columns if column.kind == "words"],
+        styles=["dim" if board.is_faint(row) else None for row in board.rows],
+    )
+    console.print()
+    print_lines(console, board.notes)

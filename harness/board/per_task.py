@@ -1,0 +1,31 @@
+"""A board with a line per row and task, as tables for programs have it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from harness.board.board import Board
+from harness.board.row import OnTask, Row, counted
+from harness.board.scores import percent
+
+#: What a line may have of its task: a name, the type of its values, and where it comes from. Scores are 0 to 100,
+#: correlations -1 to 1.
+FIGURES: Mapping[str, tuple[type, Callable[[OnTask], Any]]] = {
+    "score": (float, lambda task: task.official),
+    "printed": (float, lambda task: None if task.score is None else percent(task.score.printed)),
+    "kendall": (float, lambda task: task.kendall),
+    "granulated_kendall": (float, lambda task: None if task.score is None else task.score.granulated_kendall),
+    "seconds_per_model": (float, lambda task: task.seconds_per_model),
+    "models": (int, lambda task: task.n_models),
+    "failed": (int, lambda task: task.failures.total()),
+    "outcomes": (str, lambda task: counted(task.failures)),
+    "reason": (str, lambda task: task.reason),
+}
+
+
+def lines(board: Board, row: Row) -> list[dict[str, Any]]:
+    """Return a row's lines, one per task: what tells the row from others, the task, and the board's `per_task`."""
+    identity = {column.name: column.value(row) for column in board.identity}
+    return [
+        identity | {"task": name} | {figure: FIGURES[figure][1](row.tasks[name]) for figure in board.per_task}
+        for name in board.tasks
+    ]

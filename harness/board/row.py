@@ -1,0 +1,183 @@
+"""A row of a board: what became of one submission, on every task and over all."""
+
+import statistics
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from harness.board.collect import Calls, Record, value_of
+from harness.board.rounding import rounded
+from harness.board.scores import percent
+from harness.configuration import Configuration
+from harness.format.reference import Reference
+from scoring import Failure, SubmissionScore, TaskScore
+
+#: The outcome of a call that was never made.
+MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class OnTask:
+    """What became of a submission on one task.
+
+    Attributes:
+        result: the scores, rounded where the task is withheld; or why there is none.
+        n_models: number of the task's models.
+        failures: outcome -> number of models without a value.
+        calls: model -> the record behind its value; none where the task is withheld.
+        withheld: whether no more of the task is shown than rounded scores and failures.
+    """
+
+    result: TaskScore | str
+    n_models: int
+    failures: Counter[str]
+    calls: Mapping[str, Record]
+    withheld: bool = False
+
+    @property
+    def score(self) -> TaskScore | None:
+        """The scores; None if a model has no value."""
+        return self.result if isinstance(self.result, TaskScore) else None
+
+    @property
+    def official(self) -> float | None:
+        """The official score, 0 to 100; None if there is none."""
+        return None if self.score is None else percent(self.score.official)
+
+    @property
+    def kendall(self) -> float | None:
+        """Kendall's rank correlation, -1 to 1; None if a model has no value."""
+        return None if self.score is None else self.score.kendall
+
+    @property
+    def reason(self) -> str:
+        """Why there is no score: which outcomes, and the first message; empty if there is one."""
+        if isinstance(self.result, TaskScore):
+            return ""
+        if self.withheld:
+            return self.result
+        messages = (call.message for call in self.calls.values() if isinstance(value_of(call), Failure))
+        message = next((message for message in messages if message), "")
+        return f"{counted(self.failures)}: {message}" if message else counted(self.failures)
+
+    @property
+    def seconds_per_model(self) -> float | None:
+        """Median wall time of a call; None without calls, or where it is withheld."""
+        return _median(list(self.calls.values()))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One submission, of one version and configuration."""
+
+    rank: int | None  #: None: may not be ranked
+    submission: str  #: its name; of a measure as it was asked for, parameters included
+    kind: str  #: "submission", "baseline" or "oracle"
+    result: SubmissionScore
+    tasks: Mapping[str, OnTask]
+    sandboxed: bool
+    family: str = ""  #: of a measure
+    version: str = ""  #: SHA-256 of the submission's files; empty for the oracle
+    asked_at: datetime | None = None  #: when this version was last asked for
+    configuration: Configuration | None = None  #: how its calls were made; None for the oracle
+    settings: str = ""  #: how that differs from the board's other rows
+    stale: int = 0  #: records that do not count, because they are of other models or data
+
+    @property
+    def score(self) -> float | None:
+        """The final score, 0 to 100; None if no task has an official score."""
+        return self.result.score
+
+    @property
+    def complete(self) -> bool:
+        """Whether every task has a score."""
+        return self.result.complete
+
+    @property
+    def kendall(self) -> float | None:
+        """Mean of Kendall's rank correlation over the tasks that have a score, -1 to 1."""
+        found = [task.kendall for task in self.tasks.values() if task.kendall is not None]
+        return statistics.fmean(found) if found else None
+
+    @property
+    def seconds_per_model(self) -> float | None:
+        """Median wall time of a call on a task that is not withheld."""
+        return _median([call for task in self.tasks.values() for call in task.calls.values()])
+
+    @property
+    def calls_expected(self) -> int:
+        """Number of models of all tasks."""
+        return sum(task.n_models for task in self.tasks.values())
+
+    @property
+    def calls_ok(self) -> int:
+        """Number of models with a value."""
+        return self.calls_expected - self.failures.total()
+
+    @property
+    def failures(self) -> Counter[str]:
+        """Outcome -> number of models without a value, over all tasks."""
+        return sum((task.failures for task in self.tasks.values()), Counter())
+
+    @property
+    def rounded(self) -> tuple[str, ...]:
+        """The tasks that are withheld: their scores, and `score`, are rounded."""
+        return tuple(sorted(name for name, task in self.tasks.items() if task.withheld))
+
+    @property
+    def reason(self) -> str:
+        """Why tasks have no score, in one line; empty if all have one."""
+        tasks: dict[str, list[str]] = {}
+        for name, task in self.tasks.items():
+            if task.reason:
+                tasks.setdefault(task.reason, []).append(name)
+        return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in tasks.items())
+
+
+def make_row(
+    calls: Calls, result: SubmissionScore, references: Mapping[str, Reference], withheld: Collection[str]
+) -> Row:
+    """Return the row of some calls, not ranked yet; `result` is their score, which is rounded here."""
+    shown = rounded(result, withheld)
+    made: dict[str, dict[str, Record]] = {task: {} for task in references}
+    for (task, model), record in calls.rows.items():
+        if task in made:
+            made[task][model] = record
+    return Row(
+        rank=None,
+        submission=calls.submission,
+        kind="baseline" if calls.is_baseline else "submission",
+        result=shown,
+        tasks={
+            task: OnTask(
+                shown.tasks[task],
+                len(reference.models),
+                _failures(made[task], len(reference.models)),
+                {} if task in withheld else made[task],
+                task in withheld,
+            )
+            for task, reference in references.items()
+        },
+        sandboxed=calls.sandboxed,
+        version=calls.version,
+        asked_at=calls.asked_at,
+        configuration=calls.configuration,
+        stale=len(calls.stale),
+    )
+
+
+def _failures(calls: Mapping[str, Record], n_models: int) -> Counter[str]:
+    failures = Counter(str(call.outcome) for call in calls.values() if isinstance(value_of(call), Failure))
+    if len(calls) < n_models:
+        failures[MISSING] = n_models - len(calls)
+    return failures
+
+
+def counted(failures: Counter[str]) -> str:
+    """Return for instance `2 TIMEOUT, 1 CRASH`, the most frequent first."""
+    return ", ".join(f"{number} {outcome}" for outcome, number in failures.most_common())
+
+
+def _median(calls: Sequence[Record]) -> float | None:
+    return statistics.median(call.call_wall_s for call in calls) if calls else None

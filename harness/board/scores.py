@@ -1,0 +1,48 @@
+"""Scores as readers see them, and as objects of JSON."""
+
+from typing import Any
+
+from scoring import SubmissionScore, TaskScore
+
+
+def official(result: TaskScore | str, decimals: int) -> str:
+    """Return the official score of a task on the scale from 0 to 100, or why there is none in one word."""
+    if isinstance(result, str):
+        return "failed"
+    return "-" if result.official is None else f"{100 * result.official:.{decimals}f}"
+
+
+def decimal(number: float | None, digits: int) -> str:
+    """Return a number with so many digits behind the point, or a dash."""
+    return "-" if number is None else f"{number:.{digits}f}"
+
+
+def percent(number: float | None) -> float | None:
+    """Return a share on the scale from 0 to 100; a rounded one has no more digits there."""
+    return None if number is None else round(100 * number, 12)
+
+
+def score_object(result: SubmissionScore) -> dict[str, Any]:
+    """Return a submission's score with all digits that it has: `score`, `complete`, `exceeded`, `tasks`.
+
+    A task has `official`, `printed`, `kendall`, `granulated_kendall`, `n_models`, `official_pairs`, `printed_subsets`
+    and `granulated_psi`, and `undefined` says why an official score is none; or only `failed`, the reason why it has
+    no score. Conditional mutual information is 0 to 100, correlations are -1 to 1.
+    """
+    return {
+        "score": result.score,
+        "complete": result.complete,
+        "exceeded": result.exceeded,
+        "tasks": {
+            name: _task_object(task) if isinstance(task, TaskScore) else {"failed": task}
+            for name, task in result.tasks.items()
+        },
+    }
+
+
+def _task_object(task: TaskScore) -> dict[str, Any]:
+    parts = {
+        name: {" x ".join(key) or "none": percent(value) for key, value in getattr(task, name).items()}
+        for name in ("official_pairs", "printed_subsets")
+    }
+    return vars(task) | parts | {"official": percent(task.official), "printed": percent(task.printed)}

@@ -1,0 +1,147 @@
+"""Formats are files in a package: each can write any board, and what a page needs is in the board itself."""
+
+import csv
+import io
+import json
+import re
+import sys
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from board_examples import GAPS, MEASURE, MODELS, failed, references, rows
+from click.testing import CliRunner
+from hypothesis import example, given
+from pyarrow import BufferReader, parquet
+
+from harness.board import formats
+from harness.board.board import Board
+from harness.board.collect import collect
+from harness.board.comparison import compare
+from harness.board.formats.latex import escaped
+from harness.board.leaderboard import build_board
+from harness.cli.main import cli
+from harness.outcome import Outcome
+
+TASKS = ["open", "secret"]
+HOSTILE = r"a&b\\%_#$^~{}<|>"
+
+
+@pytest.fixture(scope="module")
+def boards(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Board]:
+    """Both kinds of board, made from the same records; one task is hidden."""
+    known = references(tmp_path_factory.mktemp("reference"), *TASKS)
+    evaluations = [
+        *(row for task in TASKS for row in rows("good", GAPS, task)),
+        *(row for task in TASKS for row in rows(HOSTILE, MEASURE, task)),
+        *(failed("bad", model, Outcome.CRASH, task, message="it broke") for model in MODELS for task in TASKS),
+    ]
+    families = {"good": "norm", HOSTILE: "margin", "bad": "norm"}
+    return {
+        "leaderboard": build_board(collect(evaluations, known), known, ["secret"]),
+        "comparison": compare(evaluations, known, families, ["secret"]),
+    }
+
+
+def test_the_command_line_takes_its_choices_from_the_files_there() -> None:
+    files = sorted(path.stem for path in Path(formats.__path__[0]).glob("*.py") if path.stem != "__init__")
+    assert formats.names() == files
+    for command in ("board", "compare"):
+        assert f"[{'|'.join(files)}]" in CliRunner().invoke(cli, [command, "--help"], env={"COLUMNS": "200"}).output
+
+
+def test_another_file_is_another_format(
+    boards: dict[str, Board], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "names_only.py").write_text(
+        'SUFFIX = ".txt"\n\ndef render(board):\n    return "".join(f"{row.submission}\\n" for row in board.rows)\n'
+    )
+    monkeypatch.setattr(formats, "__path__", [*formats.__path__, str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "harness.board.formats.names_only", raising=False)
+    assert "names_only" in formats.names()
+    assert ".txt" in {form.SUFFIX for form in formats.written()}
+    assert formats.find("names_only").render(boards["comparison"]) == f"good\n{HOSTILE}\nbad\n"
+
+
+@pytest.mark.parametrize("name", formats.names())
+@pytest.mark.parametrize("kind", ["leaderboard", "comparison"])
+def test_every_format_writes_every_board(kind: str, name: str, boards: dict[str, Board]) -> None:
+    content = formats.find(name).render(boards[kind])
+    if isinstance(content, str):
+        assert content.endswith("\n")
+        assert "good" in content
+    else:
+        assert "good" in str(parquet.read_table(BufferReader(content)).to_pylist())
+
+
+@pytest.mark.parametrize("kind", ["leaderboard", "comparison"])
+def test_formats_agree_on_the_numbers(kind: str, boards: dict[str, Board]) -> None:
+    board = boards[kind]
+    lines = list(csv.DictReader(io.StringIO(str(formats.find("csv").render(board)))))
+    table = parquet.read_table(BufferReader(formats.find("parquet").render(board))).to_pylist()
+    objects = json.loads(formats.find("json").render(board))
+    objects = objects["rows"] if kind == "leaderboard" else objects
+    score = "open" if kind == "leaderboard" else "score:open"
+    in_table = {next(iter(line.values())): line["score"] for line in table if line["task"] == "open"}
+    assert len(table) == len(TASKS) * len(board.rows)
+    for line, found, row in zip(lines, objects, board.rows, strict=True):
+        assert line["score"] == ("" if row.score is None else str(found["score"]))
+        assert line[score] == ("" if in_table[row.submission] is None else str(in_table[row.submission]))
+
+
+def test_the_calls_behind_the_cells_are_in_the_board_but_for_hidden_tasks(boards: dict[str, Board]) -> None:
+    for board in boards.values():
+        (row,) = (row for row in board.rows if row.submission == HOSTILE)
+        calls = row.tasks["open"].calls
+        assert {model: call.value for model, call in calls.items()} == dict(zip(MODELS, MEASURE, strict=True))
+        assert all(call.peak_memory_bytes > 0 and call.started_at is not None for call in calls.values())
+        assert row.tasks["secret"].calls == {}
+        (bad,) = (row for row in board.rows if row.submission == "bad")
+        assert bad.tasks["secret"].failures == {"CRASH": 8}
+        assert "it broke" not in bad.tasks["secret"].reason
+        assert bad.tasks["open"].reason == "8 CRASH: it broke"
+
+
+def test_no_format_of_the_leaderboard_tells_how_calls_on_hidden_tasks_failed(tmp_path: Path) -> None:
+    known = references(tmp_path, "secret")
+    evaluations = [failed("bad", model, Outcome.CRASH, "secret", message="it broke") for model in MODELS]
+    for withheld, told in (([], True), (["secret"], False)):
+        board = build_board(collect(evaluations, known), known, withheld)
+        contents = [formats.find(name).render(board) for name in formats.names()]
+        texts = [
+            content if isinstance(content, str) else str(parquet.read_table(BufferReader(content)).to_pylist())
+            for content in contents
+        ]
+        assert any("CRASH" in text for text in texts) == told
+        assert any("it broke" in text for text in texts) == told
+
+
+#: What `escaped` writes for one character, and what LaTeX sets for it.
+SET = {
+    "textbackslash{}": "\\", "textasciitilde{}": "~", "textasciicircum{}": "^", "textless{}": "<",
+    "textgreater{}": ">", "textbar{}": "|", **{character: character for character in "&%$#_{}"},
+}  # fmt: skip
+
+
+@given(st.text(st.characters(codec="utf-8")))
+@example(r"\input{/etc/passwd}")
+@example("\\\\ & \n\n%")
+def test_no_name_is_a_command_of_latex(text: str) -> None:
+    """Every special character stands behind a backslash, and what is set is the text."""
+    tokens = re.findall(r"\\(text\w+\{\}|[&%$#_{}])|([^\\~^<>|&%$#_{}\n])", escaped(f"x{text}"))
+    assert "".join(SET[special] if special else plain for special, plain in tokens) == re.sub(
+        r"[\s\x00-\x1f\x7f]+", " ", f"x{text}"
+    )
+    assert re.sub(r"\\(text\w+\{\}|[&%$#_{}])|[^\\~^<>|&%$#_{}\n]", "", escaped(f"x{text}")) == ""
+
+
+def test_a_hostile_name_adds_no_column_to_the_latex_table(boards: dict[str, Board]) -> None:
+    for board in boards.values():
+        lines = str(formats.find("latex").render(board)).splitlines()
+        body = lines[lines.index("\\midrule") + 1 : lines.index("\\bottomrule")]
+        assert len(body) == len(board.rows)
+        assert {len(re.findall(r"(?<!\\)&", line)) for line in body} == {len(board.columns) - 1}
+        alignment = re.fullmatch(r"\\begin\{tabular\}\{([rl]+)\}", lines[1])
+        assert alignment is not None
+        kinds = ["l" if column.kind != "number" else "r" for column in board.columns]
+        assert list(alignment[1]) == kinds

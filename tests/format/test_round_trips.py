@@ -1,0 +1,125 @@
+"""What is written is what is read, for whatever a task may hold."""
+
+import json
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from harness.errors import UserError
+from harness.format.architecture import (
+    Architecture,
+    LayerShapes,
+    ModelShapes,
+    layer_list,
+    read_architecture,
+    write_config,
+)
+from harness.format.layout import CONFIG, find_shards, model_name
+from harness.format.reference import read_reference, reference_entry, write_reference
+from harness.format.shards import count_samples, read_samples, write_shards
+from harness.format.weights import read_weights, write_weights
+
+FINITE = {"allow_nan": False, "allow_infinity": False, "width": 32}
+NAMES = st.text(st.characters(codec="ascii", min_codepoint=48, categories=("L", "N")), min_size=1, max_size=12)
+VALUES = st.one_of(st.integers(-(2**31), 2**31), st.floats(allow_nan=False, allow_infinity=False), NAMES)
+
+quick = settings(deadline=None, max_examples=30)
+
+
+def numbers(shape: object) -> st.SearchStrategy[np.ndarray]:
+    return arrays(np.float32, shape, elements=st.floats(**FINITE))
+
+
+@quick
+@given(st.data())
+def test_samples_come_back_whatever_their_shape_and_number_of_shards(data: st.DataObject) -> None:
+    n_samples = data.draw(st.integers(1, 12))
+    shape = data.draw(array_shapes(min_dims=0, max_dims=4, max_side=4))
+    inputs = data.draw(numbers((n_samples, *shape)))
+    labels = data.draw(arrays(np.int32, n_samples))
+    with TemporaryDirectory() as directory:
+        write_shards(Path(directory), inputs, labels, n_shards=data.draw(st.integers(1, n_samples)))
+        shards = find_shards(Path(directory))
+        samples = [sample for shard in shards for sample in read_samples(shard)]
+        assert sum(map(count_samples, shards)) == n_samples
+    np.testing.assert_array_equal(np.stack([image for image, _ in samples]), inputs)
+    assert [label for _, label in samples] == labels.tolist()
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.data())
+def test_no_byte_of_a_shard_can_change_unnoticed(data: st.DataObject) -> None:
+    inputs = np.arange(6, dtype=np.float32).reshape(2, 3)
+    with TemporaryDirectory() as directory:
+        write_shards(Path(directory), inputs, np.array([1, 2]), n_shards=1)
+        (shard,) = find_shards(Path(directory))
+        content = bytearray(shard.read_bytes())
+        content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
+        shard.write_bytes(content)
+        with pytest.raises(UserError):
+            list(read_samples(shard))
+
+
+@quick
+@given(st.data())
+def test_weights_come_back_in_their_order(data: st.DataObject) -> None:
+    names = data.draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
+    layers = [
+        (name, [(weight, data.draw(numbers(array_shapes(max_dims=4, max_side=3)))) for weight in weights])
+        for name in names
+        for weights in [data.draw(st.lists(NAMES, min_size=1, max_size=3, unique=True))]
+    ]
+    shapes = tuple(LayerShapes("Dense", tuple((w, array.shape) for w, array in weights)) for _, weights in layers)
+    with TemporaryDirectory() as directory:
+        file = Path(directory) / "weights.hdf5"
+        write_weights(file, layers)
+        architecture = Architecture(file, {}, tuple(names), tuple(range(len(names))))
+        found = read_weights(file.read_bytes(), file, architecture, ModelShapes(shapes, (2,)))
+    for array, expected in zip(found, [array for _, weights in layers for _, array in weights], strict=True):
+        np.testing.assert_array_equal(array, expected)
+
+
+@quick
+@given(st.data())
+def test_reference_data_come_back(data: st.DataObject) -> None:
+    axes = data.draw(st.dictionaries(NAMES, st.lists(VALUES, min_size=1, max_size=3, unique=True), max_size=3))
+    axes |= {"depth": [1, 2]}
+    cells = [dict(zip(axes, cell, strict=True)) for cell in product(*axes.values())]
+    accuracies = [data.draw(st.tuples(st.floats(0, 1), st.floats(0, 1))) for _ in cells]
+    entries = {
+        str(number): reference_entry(axes, cell, {"train_acc": train, "test_acc": test})
+        for number, (cell, (train, test)) in enumerate(zip(cells, accuracies, strict=True))
+    }
+    with TemporaryDirectory() as directory:
+        file = Path(directory) / "reference" / "model_configs.json"
+        write_reference(file, entries)
+        found = read_reference(file)
+    assert found.models == tuple(model_name(number) for number in entries)
+    assert list(found.gaps.values()) == [train - test for train, test in accuracies]
+    assert {name: list(values) for name, values in found.grid.values.items()} == axes
+
+
+@quick
+@given(st.data())
+def test_architectures_come_back(data: st.DataObject) -> None:
+    kinds = st.one_of(
+        st.builds(lambda n: {"layer_name": "Dense", "units": n}, st.integers(1, 99)),
+        st.builds(lambda n, k: {"layer_name": "Conv2D", "filters": n, "kernel_size": [k, k]}, *[st.integers(1, 9)] * 2),
+        st.just({"layer_name": "ReLU"}),
+    )
+    layers = data.draw(st.lists(kinds, min_size=1, max_size=5))
+    shape = data.draw(st.lists(st.integers(1, 32), min_size=1, max_size=3))
+    with TemporaryDirectory() as directory:
+        write_config(Path(directory) / CONFIG, layer_list(layers, shape))
+        content = json.loads((Path(directory) / CONFIG).read_text())
+        found = read_architecture(Path(directory))
+    assert content == layer_list(layers, shape)
+    assert found.input_shape == tuple(shape)
+    written = [(layer["layer_name"], {k: v for k, v in layer.items() if k != "layer_name"}) for layer in layers]
+    assert [(layer["class_name"], layer["config"]) for layer in found.canonical["layers"]] == written

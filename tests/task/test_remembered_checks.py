@@ -1,0 +1,162 @@
+"""What was read and checked once is not read again until it changes."""
+
+import os
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import h5py
+import pytest
+from throwaway import make_task
+
+from harness.format.problems import InvalidTaskError
+from harness.task import digests
+from harness.task.contents import read_contents
+from harness.task.layout import find_tasks
+from harness.task.task import Task, read_task
+
+FILES = 16  # weights of 8 models, before and after training
+
+
+class Opened:
+    """Counts how often files are opened; Python tells of every one, whoever asks for it."""
+
+    def __init__(self) -> None:
+        self.names: Counter[str] = Counter()
+        self.on = True
+        sys.addaudithook(self._hear)  # for as long as the process lives
+
+    def _hear(self, event: str, arguments: tuple[object, ...]) -> None:
+        if self.on and event == "open" and isinstance(arguments[0], str | os.PathLike):
+            self.names[os.fspath(arguments[0])] += 1
+
+    def ending(self, suffix: str) -> list[int]:
+        """How often each file with such a name was opened."""
+        return [number for name, number in self.names.items() if name.endswith(suffix)]
+
+
+@pytest.fixture
+def counted() -> Iterator[Callable[[], Opened]]:
+    """Start to count anew."""
+    counters: list[Opened] = []
+
+    def start() -> Opened:
+        for counter in counters:
+            counter.on = False
+        counters.append(Opened())
+        return counters[-1]
+
+    yield start
+    start().on = False
+
+
+@pytest.fixture
+def directory(tmp_path: Path, shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A task that was written long enough ago, with a cache of its own that knows the shapes alone."""
+    shutil.copytree(shared_cache / "shapes", tmp_path / "cache/shapes")
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(digests, "SETTLED_S", 0.0)
+    return make_task(tmp_path)
+
+
+def read(directory: Path) -> Task:
+    return read_task(find_tasks(directory)[0])
+
+
+def test_weights_are_read_once_and_then_not_at_all(directory: Path, counted: Callable[[], Opened]) -> None:
+    first = counted()
+    task = read(directory)
+    assert first.ending(".hdf5") == [1] * FILES
+    second = counted()
+    again = read(directory)
+    assert (second.ending(".hdf5"), second.ending(".tfrecord")) == ([], [])
+    assert again.models == task.models
+
+
+def test_a_board_after_a_run_reads_no_weights_nor_a_run_after_a_board_twice(
+    directory: Path, counted: Callable[[], Opened]
+) -> None:
+    (files,) = find_tasks(directory)
+    board = counted()
+    contents = read_contents(files)
+    assert board.ending(".hdf5") == [1] * FILES
+    run = counted()
+    task = read(directory)
+    assert run.ending(".hdf5") == [1] * FILES
+    assert contents.models == {model.id: model.digest for model in task.models}
+    again = counted()
+    assert read_contents(files) == contents
+    read(directory)
+    assert again.ending(".hdf5") == []
+
+
+@pytest.mark.parametrize("file", ["weights.hdf5", "weights_init.hdf5"])
+def test_weights_that_change_are_read_again(file: str, directory: Path, counted: Callable[[], Opened]) -> None:
+    before = read(directory)
+    size = (directory / "model_3" / file).stat().st_size
+    with h5py.File(directory / "model_3" / file, "a") as content:
+        content["dense/dense/weight_1:0"][0] += 1
+    assert (directory / "model_3" / file).stat().st_size == size
+    counter = counted()
+    after = read(directory)
+    assert counter.ending(".hdf5") == [1, 1]
+    changed = [model.id for model, old in zip(after.models, before.models, strict=True) if model != old]
+    assert changed == ["model_3"]
+    assert after.models[3].shown_digest != before.models[3].shown_digest
+
+
+def test_weights_are_checked_again_against_another_architecture(directory: Path) -> None:
+    read(directory)
+    shutil.copyfile(directory / "model_7/config.json", directory / "model_0/config.json")
+    with pytest.raises(InvalidTaskError, match=r"model_0/weights.hdf5: number of weights"):
+        read(directory)
+
+
+def test_initial_weights_that_are_gone_are_noticed(directory: Path) -> None:
+    before = read(directory).models[0]
+    (directory / "model_0/weights_init.hdf5").unlink()
+    after = read(directory).models[0]
+    assert (before.has_initial_weights, after.has_initial_weights) == (True, False)
+    assert after.shown_digest != before.shown_digest
+
+
+def test_other_code_checks_again(
+    directory: Path, counted: Callable[[], Opened], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = read(directory)
+    monkeypatch.setattr(digests, "_code", lambda: "another version")
+    counter = counted()
+    assert read(directory).models == task.models
+    assert counter.ending(".hdf5") == [1] * FILES
+
+
+def test_a_file_that_was_written_just_now_is_not_trusted(
+    directory: Path, counted: Callable[[], Opened], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It could be written to once more without a change of its times."""
+    monkeypatch.setattr(digests, "SETTLED_S", 3600.0)
+    read(directory)
+    counter = counted()
+    read(directory)
+    assert counter.ending(".hdf5") == [1] * FILES
+
+
+def test_what_did_not_pass_is_not_remembered(directory: Path) -> None:
+    with h5py.File(directory / "model_2/weights.hdf5", "a") as content:
+        content["dense/dense/weight_0:0"][0] = float("nan")
+    test = directory / "dataset_1/test/shard_0.tfrecord"
+    test.write_bytes(test.read_bytes()[:-1])
+    for _ in range(2):
+        with pytest.raises(InvalidTaskError) as refused:
+            read(directory)
+        assert ["NaN" in refused.value.problems[0], "truncated" in refused.value.problems[1]] == [True, True]
+
+
+@pytest.mark.parametrize("damage", ["", "[]", "{}", '{"digests": [], "findings": 1}', '{"digests": {"a": 1}}'])
+def test_a_damaged_memory_is_as_good_as_none(damage: str, directory: Path, tmp_path: Path) -> None:
+    task = read(directory)
+    for file in (tmp_path / "cache/digests").iterdir():
+        file.write_text(damage)
+    assert read(directory).models == task.models
