@@ -64,19 +64,18 @@ def test_the_gap_itself_scores_one_hundred_and_leads_the_board(tmp_path, competi
     assert (tmp_path / "board" / "leaderboard.md").read_text().count("\n|") == 5
 
 
-def test_unsandboxed_results_are_marked_and_never_rank(tmp_path, competition, pgdl):
+def test_unsandboxed_results_are_marked_and_computed_anew_in_a_sandbox(tmp_path, one_model, pgdl):
+    """That they never rank is shown in tests/board/test_leaderboard_rows.py."""
     submission = write_submission(tmp_path, "mine", "return float(model.layers[0].units)")
-    shared = ("--tasks", competition, "--results", tmp_path / "results.db")
+    shared = ("--tasks", one_model, "--results", tmp_path / "results.db")
     done = pgdl("run", submission, *shared, "--unsafe-no-sandbox")
     assert done.returncode == 0
     assert "NOT SANDBOXED" in done.stdout
-    assert {row["sandbox"] for row in records(tmp_path / "results.db")} == {"none"}
-    rows = json.loads(pgdl("board", *shared, "--format", "json").stdout)["rows"]
-    assert {row["submission"]: row["rank"] for row in rows} == {"noisy_oracle": 1, "mine": None}
-    assert pgdl("run", submission, *shared).returncode == 0  # sandboxed: computed anew, and ranked
-    rows = json.loads(pgdl("board", *shared, "--format", "json").stdout)["rows"]
-    ranks = {(row["submission"], row["sandboxed"]): row["rank"] for row in rows}
-    assert ranks == {("noisy_oracle", True): 1, ("mine", True): 2, ("mine", False): None}
+    assert pgdl("run", submission, *shared).returncode == 0
+    first, second = records(tmp_path / "results.db")
+    assert first["sandbox"] == "none"
+    assert second["sandbox"] != "none"
+    assert first["value"] == second["value"]
 
 
 def test_without_bubblewrap_the_run_refuses_and_says_what_mends_it(tmp_path, competition, environment):
