@@ -63,9 +63,9 @@ def test_the_models_fit_the_training_data(recipe):
     assert min(record["metrics"]["train_acc"] for record in records) > 0.9
 
 
-@pytest.mark.timeout(300)
-def test_a_cell_that_is_built_again_starts_the_same_and_ends_alike(recipe, tmp_path):
+def test_a_cell_that_is_built_again_starts_the_same_and_ends_alike(tmp_path):
     """Data and initial weights to the last bit; sums, and so trained weights, depend on the processor."""
+    recipe = read_recipe(TASK_DATA / "recipes" / "digits_vgg.toml")  # the quickest of them
     file = TASK_DATA / "recipes" / f"{recipe.name}.toml"
     command = [*PGDL, "task", "build", str(file), "--out", str(tmp_path), "--limit", "1", "--workers", "1"]
     done = subprocess.run(command, capture_output=True, text=True)
