@@ -4,7 +4,12 @@ import os
 
 import baselines
 
-ALL_CHECKS = ["ruff check", "ruff format --check", "mypy ", "python -m pytest -n 2 --dist loadfile --durations=20 --durations-min=5"]
+ALL_CHECKS = [
+    "ruff check",
+    "ruff format --check",
+    "mypy ",
+    "python -m pytest -n 2 --dist loadfile --durations=20 --durations-min=5",
+]
 
 
 def installed(machine):
