@@ -1,4 +1,4 @@
-"""Submissions: what participants hand in."""
+"""Submissions of participants, and baselines."""
 
 from harness.submission.inspect import find_flaw
 from harness.submission.submission import LIBRARY, Submission, find_baseline, find_submission, find_submissions

@@ -1,4 +1,4 @@
-"""What a participant hands in: a .py file, a directory or a zip with complexity.py, or a baseline's name."""
+"""Submissions: a .py file, a directory or zip with complexity.py, or the name of a baseline."""
 
 import functools
 import hashlib
@@ -20,15 +20,15 @@ LIBRARY = "library"
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission in memory: what is digested is what runs."""
+    """A submission in memory: the digest covers exactly the files that run."""
 
     name: str
     files: dict[str, bytes] = field(repr=False)  #: relative path -> content
     metadata: Metadata = field(default_factory=Metadata)
     is_baseline: bool = False
-    source: str = LIBRARY  #: absolute path of what was handed in
+    source: str = LIBRARY  #: absolute path of the file or directory
     unknown_keys: tuple[str, ...] = ()  #: of its metadata
-    problem: str | None = None  #: why it cannot be run at all; its calls are then INVALID_SUBMISSION
+    problem: str | None = None  #: reason why it cannot be run; its calls are then INVALID_SUBMISSION
 
     @functools.cached_property
     def digest(self) -> str:
@@ -47,12 +47,12 @@ class Submission:
 
 
 def find_submission(argument: str, name: str | None = None) -> Submission:
-    """Return the submission that a command-line argument names; raises `UserError` if it names nothing.
+    """Return the submission that a command-line argument names; raises `UserError` if there is none.
 
-    A baseline may have parameters, `name:parameter=value,...`; then all of this is the submission's name. The name of a
-    measure means the measure, also where a path of that name exists: `./name` means the path. What is there but
+    A baseline may have parameters, `name:parameter=value,...`; the whole text is then the submission's name. The name
+    of a measure means the measure, even if a path of that name exists: `./name` means the path. A path that exists but
     cannot be run (no complexity.py, links, too large) is a submission with a `problem`.
-    `name` is what a path's submission is to be called, whatever its metadata and its path say.
+    `name` overrides the name from a path and its metadata.
     """
     baseline = find_baseline(argument)
     if baseline is not None:
@@ -62,17 +62,17 @@ def find_submission(argument: str, name: str | None = None) -> Submission:
         return _from_path(path, name)
     if not is_there(path.parent):
         raise UserError("no such directory", file=path.parent)
-    beside = [entry.name for entry in path.parent.iterdir() if not entry.name.startswith(".")]
-    remedy = did_you_mean(path.name.partition(":")[0], [*baselines.MEASURES, *beside])
+    siblings = [entry.name for entry in path.parent.iterdir() if not entry.name.startswith(".")]
+    remedy = did_you_mean(path.name.partition(":")[0], [*baselines.MEASURES, *siblings])
     raise UserError(
         "no such file, directory, zip or baseline", file=argument, remedy=remedy or "pgdl measures lists the baselines"
     )
 
 
 def find_baseline(specification: str) -> Submission | None:
-    """Return the baseline that is written `name` or `name:parameter=value,...`, None if there is none of that name.
+    """Return the baseline `name` or `name:parameter=value,...`, or None if there is none of that name.
 
-    Raises `UserError` for a parameter that it does not have, or a value of another type than the default.
+    Raises `UserError` for an unknown parameter, or a value of another type than the default.
     """
     name, _, parameters = specification.partition(":")
     if name not in baselines.MEASURES:
@@ -96,37 +96,37 @@ def find_baseline(specification: str) -> Submission | None:
 def find_submissions(
     arguments: Sequence[str], names: Sequence[str] = (), note: Callable[[str], None] = lambda _: None
 ) -> list[Submission]:
-    """Return the submissions that the arguments name; two of one name would share a row of the board.
+    """Return the submissions that the arguments name; their names must differ, because each has a row of the board.
 
-    `names` are what the paths among the arguments are to be called: one for each of them, or none at all. Among
-    several arguments files that are no submissions are left out; `note` is told of them.
+    `names` are the names of the paths among the arguments: one for each path, or none at all. Among several arguments,
+    files that are not submissions are skipped and reported to `note`.
     """
     is_path = [find_baseline(argument) is None for argument in arguments]
     if names and len(names) != sum(is_path):
-        expected = f"once for each SUBMISSION that is no measure of the library ({sum(is_path)} times)"
+        expected = f"one for each SUBMISSION that is not a measure of the library ({sum(is_path)} in all)"
         raise UserError("--as", expected=expected, found=len(names))
     given = iter(names)
     found: dict[str, Submission] = {}
-    left_out: list[UserError] = []
+    skipped: list[UserError] = []
     for argument, one_path in zip(arguments, is_path, strict=True):
         try:
             submission = find_submission(argument, next(given, None) if one_path else None)
         except NotASubmissionError as reason:
-            left_out.append(reason)
+            skipped.append(reason)
             continue
         if submission.is_baseline and Path(argument).exists():
-            note(f"{argument} means the library's measure; what lies here is ./{argument}")
+            note(f"{argument} means the library's measure; the path here is ./{argument}")
         for key in submission.unknown_keys:
             if hint := did_you_mean(key, KEYS):
                 note(f"{argument}: metadata: unknown key {key!r}; {hint}")
         if submission.name in found:
-            remedy = "give each a name of its own: --as NAME, once for each SUBMISSION and in their order"
+            remedy = "give each its own name: --as NAME, once per SUBMISSION, in order"
             raise UserError(f"a second submission named {submission.name!r}", file=argument, remedy=remedy)
         found[submission.name] = submission
     if not found:
-        raise left_out[0]
-    for error in left_out:
-        note(f"left out: {error}")
+        raise skipped[0]
+    for error in skipped:
+        note(f"skipped: {error}")
     return list(found.values())
 
 
@@ -134,19 +134,19 @@ def _from_path(path: Path, given: str | None) -> Submission:
     found = inspect(path)
     claimed, problem = found.metadata.name, found.problem
     name = given or clean(claimed or _own_name(path))
-    if given is None and claimed and (whose := taken(name)):
-        problem = problem or f"metadata: name: expected a name of your own, found {claimed!r}: {whose}"
+    if given is None and claimed and (owner := taken(name)):
+        problem = problem or f"metadata: name: expected a name of your own, found {claimed!r}: {owner}"
         name = clean(_own_name(path))
     if not is_name(name):
         raise UserError("cannot be a name", file=name, expected=ALLOWED)
-    if whose := taken(name):
-        raise UserError(f"cannot be called {name!r}: {whose}", file=path, remedy="name it by --as NAME")
+    if owner := taken(name):
+        raise UserError(f"cannot be called {name!r}: {owner}", file=path, remedy="name it with --as NAME")
     source, unknown = str(path.resolve()), found.unknown_keys
     return Submission(name, found.files, found.metadata, source=source, unknown_keys=unknown, problem=problem)
 
 
 def _own_name(path: Path) -> str:
-    """What the file or directory is called; `complexity.py` is called as its directory."""
+    """Return the name of the file or directory; for `complexity.py`, that of its directory."""
     resolved = path.resolve()
     if resolved.name == "complexity.py":
         return resolved.parent.name
@@ -155,7 +155,7 @@ def _own_name(path: Path) -> str:
 
 @functools.cache
 def _package() -> dict[str, bytes]:
-    """The sources of all baselines, read once: they must not differ from one baseline to the next."""
+    """Return the sources of all baselines, read once, so that they cannot differ between baselines of a run."""
     package = Path(baselines.__file__).parent
     sources = sorted(package.rglob("*.py"))
     return {f"baselines/{file.relative_to(package).as_posix()}": file.read_bytes() for file in sources}
