@@ -1,4 +1,4 @@
-"""What a shell completes: measures and paths where a submission is expected, the tasks that there are."""
+"""Shell completion of submissions (measures and paths), measures and tasks."""
 
 from pathlib import Path
 
@@ -7,9 +7,9 @@ from click.shell_completion import CompletionItem
 
 
 def submissions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the name of a measure, or else a path."""
-    named = measures(context, parameter, incomplete)
-    return named or [CompletionItem(incomplete, type="file")]
+    """Complete the name of a measure, otherwise a path."""
+    matching = measures(context, parameter, incomplete)
+    return matching or [CompletionItem(incomplete, type="file")]
 
 
 def measures(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -30,6 +30,6 @@ def tasks(context: click.Context, _parameter: click.Parameter, incomplete: str) 
 
     try:
         found = find_all(Path(context.params.get("tasks_dir") or "task_data"))
-    except UserError:  # a shell is not told of it while somebody types
+    except UserError:  # completion must not print errors
         return []
     return [CompletionItem(task.name) for task in found if task.name.startswith(incomplete)]
