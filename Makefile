@@ -1,8 +1,8 @@
-# Everything that a checkout needs; `make` alone lists it. Nothing here is an extension of one make or shell.
+# The tasks of a checkout; `make` alone lists them. Portable: no extensions of a particular make or shell.
 
-# The interpreter that .venv is made with. Empty: the newest here that TensorFlow has wheels for.
+# The interpreter of .venv. Empty: the newest one on this machine for which TensorFlow has wheels.
 PYTHON ?=
-# Test processes at once.
+# Number of parallel test processes.
 JOBS ?= 2
 
 VENV = .venv
@@ -26,7 +26,7 @@ demo-full: setup sandbox ## Compare all measures of the library on the shipped t
 	unsafe=$$(.ci/sandbox-option $(BIN)/python) && \
 	$(BIN)/pgdl compare --measures all --tasks task_data --results $(DEMO)/results.db --output $(DEMO)/comparison $$unsafe
 
-pictures: demo-full ## Draw the pictures of README and docs/ anew (half an hour)
+pictures: demo-full ## Redraw the pictures of README and docs/ (half an hour)
 	unsafe=$$(.ci/sandbox-option $(BIN)/python) && \
 	$(BIN)/pgdl run $(BASELINES) submissions/*/ --tasks task_data --results $(DEMO)/board.db $$unsafe
 	$(BIN)/pgdl board --tasks task_data --results $(DEMO)/board.db --format csv > $(DEMO)/board.csv
@@ -34,7 +34,7 @@ pictures: demo-full ## Draw the pictures of README and docs/ anew (half an hour)
 	cp $(DEMO)/board.svg docs/board.svg
 	cp $(DEMO)/comparison.svg docs/comparison.svg
 
-test: lint sandbox ## Set everything up and pass all checks
+test: lint sandbox ## Set everything up and run all checks
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --durations=20 --durations-min=5
 
 lint: setup ## Check style, format and types
@@ -42,32 +42,32 @@ lint: setup ## Check style, format and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-format: setup ## Rewrite the code in the house style
+format: setup ## Reformat the code in the house style
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
 bench: setup sandbox ## Run the benchmarks
 	$(BIN)/python -m pytest tests/benchmarks -o addopts=
 
-redteam: setup sandbox ## Run every attack on the sandbox, started both ways
+redteam: setup sandbox ## Run every attack on the sandbox, with fast and with fresh starts
 	PGDL_REDTEAM=full $(BIN)/python -m pytest tests/redteam -rxX
 
 soak: setup sandbox ## Run 2,000 calls, a third of them attacks, and kill a run 50 times (a quarter of an hour)
 	$(BIN)/python -m pytest tests/soak -o addopts= -v
 
-setup: $(STAMP) ## Make .venv at the versions of constraints.txt, unless it is up to date
+setup: $(STAMP) ## Create .venv with the versions of constraints.txt, unless it is up to date
 
 $(STAMP): pyproject.toml constraints.txt
 	@.ci/setup $(VENV) $(PYTHON)
 	@touch $(STAMP)
 
-sandbox: ## Install bubblewrap, where that may be done
+sandbox: ## Install bubblewrap, where permissions allow it
 	@command -v bwrap > /dev/null || .ci/install bubblewrap || true
 
-lock: ## Renew constraints.txt with the newest versions that fit
+lock: ## Update constraints.txt to the newest compatible versions
 	.ci/lock $(PYTHON)
 
-clean: ## Remove what was built, demo results included, and all caches; keep .venv
+clean: ## Remove build output, demo results and all caches; keep .venv
 	rm -rf build dist ./*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 

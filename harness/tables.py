@@ -1,4 +1,4 @@
-"""Tables on the terminal and in pipes: names and numbers are never cut."""
+"""Tables on the terminal and in pipes: names and numbers are never truncated."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -7,12 +7,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-#: Width of what is not a terminal, where lines stay whole.
+#: Width of output that is not a terminal, so that lines are never broken.
 ENDLESS = 10_000
 
 
 def wide_console(*, quiet: bool = False) -> Console:
-    """A console that cuts nothing, breaks no line unasked and takes nothing for markup; a quiet one prints nothing."""
+    """Return a console without truncation, line breaks or markup; a quiet one prints nothing."""
     console = Console(quiet=quiet, highlight=False, markup=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = ENDLESS
@@ -20,7 +20,7 @@ def wide_console(*, quiet: bool = False) -> Console:
 
 
 def print_lines(console: Console, lines: Iterable[str], style: str = "dim") -> None:
-    """Print lines of text; on a terminal they are broken between words, unless they hold a command to be copied."""
+    """Print lines of text; a terminal wraps them between words, except lines with a command to copy."""
     for line in lines:
         console.print(line, style=style, soft_wrap="pgdl " in line)
 
@@ -36,9 +36,9 @@ def print_table(
 ) -> None:
     """Print rows of cells under their headings.
 
-    Columns are numbers, aligned to the right, but for those `left`, which are text, and those `wrap`, which are text
-    of several words. Where the terminal is too narrow, headings are broken at `_` and cells of `wrap` at spaces; if
-    that is not enough, lines are longer than the terminal is wide. `styles` are those of the rows.
+    Columns are aligned to the right, except text in the columns `left` and `wrap`. If the terminal is too narrow,
+    headings are broken at `_` and the cells of `wrap` at spaces; if that is not enough, lines exceed the width of the
+    terminal. `styles` has one style per row.
     """
     cells = [[str(cell) for cell in row] for row in rows]
     shown = list(headings)
@@ -58,7 +58,7 @@ def print_table(
 
 
 def _widths(headings: Sequence[str], cells: Sequence[Sequence[str]], wrap: Collection[str]) -> list[int]:
-    """The least width of each column, with the two spaces behind it."""
+    """Return the minimum width of each column, including the two spaces after it."""
     widths = []
     for position, heading in enumerate(headings):
         parts = [*heading.splitlines(), *(row[position] for row in cells)]

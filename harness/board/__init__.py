@@ -1,1 +1,1 @@
-"""From records and reference data to scores and the leaderboard; computes nothing itself, `scoring` does."""
+"""Turns records and reference data into scores and boards; all computation is in `scoring`."""

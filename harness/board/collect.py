@@ -1,4 +1,4 @@
-"""Picks, for every submission, the records that count, and says of the others why they do not."""
+"""Selects the records of every submission that count, and separates those that do not."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,13 +12,13 @@ from harness.submission import LIBRARY
 from harness.task.contents import Contents
 from scoring import Failure, TaskCalls
 
-if TYPE_CHECKING:  # SQLAlchemy takes longer to import than a score to compute
+if TYPE_CHECKING:  # importing SQLAlchemy takes longer than computing a score
     from harness.records import Request
 
 #: Task and model.
 Cell = tuple[str, str]
 
-#: A row of the table `evaluations` (harness/records/evaluation.py), as it is or without its long columns.
+#: A row of the table `evaluations` (harness/records/evaluation.py), with or without its long columns.
 Record = Any
 
 
@@ -27,11 +27,11 @@ class Calls:
     """The records of one version of a submission, made in one configuration: at most one per task and model.
 
     Attributes:
-        rows: the records that count: submission, model and data were what they are now.
-        stale: tasks and models whose records are of other models or data than are there now.
+        rows: the records that count: they are of the task's present models and data.
+        stale: tasks and models whose records are of other models or data than the present ones.
         version: digest of the submission's files.
-        source: where they lay when it was last asked for; `library` for a measure of the library.
-        asked_at: when it was last asked for.
+        source: path of these files in the most recent request; `library` for a measure of the library.
+        asked_at: time of the most recent request.
     """
 
     submission: str
@@ -49,17 +49,17 @@ class Calls:
         return self.configuration is None or self.configuration.isolation != "none"
 
     def on(self, task: str, reference: Reference) -> TaskCalls:
-        """What scoring needs of the calls on one task; a call without a record is missing."""
-        values = {model: value_of(row) for (of, model), row in self.rows.items() if of == task}
+        """Return the calls on one task, for scoring; a call without a record is missing."""
+        values = {model: value_of(row) for (name, model), row in self.rows.items() if name == task}
         return TaskCalls(reference.grid, reference.gaps, values)
 
 
 @dataclass(frozen=True)
 class Collected:
-    """What a board is made from.
+    """The calls of a board.
 
     Attributes:
-        shown: the calls that make its rows.
+        shown: the calls behind its rows.
         left_out: calls of other versions of the same submissions, and of the same version before a library or the
             harness changed its version.
     """
@@ -69,7 +69,7 @@ class Collected:
 
 
 def value_of(row: Record) -> float | Failure:
-    """Return a call's value, or why it has none."""
+    """Return a call's value, or the failure."""
     if row.outcome == Outcome.OK and row.value is not None:
         return float(row.value)
     return Failure(row.outcome, exceeded=row.outcome == Outcome.TIMEOUT)
@@ -94,14 +94,15 @@ def collect(
 ) -> Collected:
     """Return the calls that count.
 
-    Of a submission's versions the one is shown that was last asked for on these tasks; of configurations that differ in
-    nothing but versions of libraries and the harness, too. Others are several rows.
+    Only the most recently requested version of a submission on these tasks is shown, and, of configurations that differ
+    only in versions of libraries and the harness, the most recently requested one. Other configurations have their own
+    rows.
 
     Args:
-        evaluations: records, oldest first; of several with one key the newest alone.
+        evaluations: records, oldest first; of several with the same key only the newest.
         references: task -> reference data.
-        requests: what was asked for, oldest first.
-        contents: task -> what it holds now; a task that is absent cannot be compared with its records.
+        requests: the requests, oldest first.
+        contents: task -> its present contents; without them, all records of the task count.
         everything: show all versions and configurations.
     """
     groups: dict[tuple[str, str, str], _Group] = {}
@@ -109,7 +110,7 @@ def collect(
         if row.task in references and row.model in references[row.task].gaps:
             group = groups.setdefault((row.submission, row.submission_digest, row.configuration), _Group(row))
             cell = row.task, row.model
-            if _is_of(row, (contents or {}).get(row.task)):
+            if _is_current(row, (contents or {}).get(row.task)):
                 group.rows[cell] = row
             else:
                 group.stale.add(cell)
@@ -128,8 +129,8 @@ def collect(
     )
 
 
-def _is_of(row: Record, contents: Contents | None) -> bool:
-    """Whether a record was made on what the task holds now."""
+def _is_current(row: Record, contents: Contents | None) -> bool:
+    """Whether a record is of the task's present model and data."""
     return contents is None or (contents.models.get(row.model) == row.model_digest and contents.data == row.data_digest)
 
 
@@ -148,7 +149,7 @@ def _calls(group: _Group, request: "Request | None") -> Calls:
 
 
 def _newest(everyone: Mapping[tuple[str, str, str], Calls]) -> set[tuple[str, str, str]]:
-    """Of each submission the version that comes first, and of each of its settings the versions that come first."""
+    """Choose each submission's first version, and of its configurations the first with each combination of settings."""
     version: dict[str, str] = {}
     chosen: dict[tuple[str, Configuration | None], tuple[str, str, str]] = {}
     for name, calls in everyone.items():

@@ -1,4 +1,4 @@
-"""Measures beside each other: a row for each that was asked for, every task scored for itself."""
+"""A comparison of measures: a row for each requested measure, every task scored separately."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,16 +15,16 @@ from scoring import SubmissionScore, TaskScore, mean_score, score_submission
 
 NOTES = (
     "Score: 100 times the official conditional mutual information, and its mean over the tasks that have one; every "
-    "task is scored for itself. A measure without a score on a task stands below those that have one on each.",
+    "task is scored separately. A measure without a score on some task ranks below those with a score on every task.",
     "Kendall: rank correlation with the generalization gap, mean over the same tasks.",
-    "s/model: median seconds of a call; work that measures share counts for the one that needs it first.",
+    "s/model: median seconds of a call; shared work counts for the first measure that needs it.",
 )
-"""What a reader must know beside the numbers."""
+"""Explanations of the numbers for readers."""
 
 
 @dataclass(frozen=True)
 class Comparison(Board):
-    """Measures on tasks; rows have their families."""
+    """Measures on tasks; each row has its family."""
 
     title: ClassVar[str] = "Comparison"
     per_task: ClassVar[Sequence[str]] = tuple(FIGURES)
@@ -44,7 +44,7 @@ class Comparison(Board):
 
     @property
     def figures(self) -> Sequence[Column]:
-        """Scores are 0 to 100; `score:TASK` is that of a task, and `score` their mean."""
+        """Scores are 0 to 100; `score:TASK` is the score of one task, and `score` their mean."""
         return [
             Column("rank", lambda row: row.rank),
             *self.identity,
@@ -66,7 +66,7 @@ class Comparison(Board):
 
     @property
     def notes(self) -> list[str]:
-        """Why measures failed, and how to read the numbers."""
+        """Reasons of failures, and explanations of the numbers."""
         failed: dict[str, list[str]] = {}
         for row in self.rows:
             if row.reason:
@@ -99,15 +99,15 @@ def compare(
 ) -> Comparison:
     """Return the comparison, best first.
 
-    Other than under the competition's rule every task is scored for itself: a measure that is over its time in
-    one task still has its scores on the others. A measure without a score on some task stands below all that
-    have one on each; one without any score below these.
+    Unlike under the competition's rule, every task is scored separately: a measure that exceeds its time on one task
+    keeps its scores on the others. Measures without a score on some task rank below those with a score on every task,
+    and above those without any score.
 
     Args:
-        evaluations: the records of the calls that were asked for, oldest first.
+        evaluations: the records of the requested calls, oldest first.
         references: task -> reference data.
-        families: measure, as it was asked for -> its family. Records of other submissions do not matter.
-        withheld: tasks whose scores are rounded, and of which times and reasons are not shown.
+        families: measure, with its parameters -> its family. Records of other submissions are ignored.
+        withheld: tasks whose scores are rounded, and whose times and reasons are not shown.
     """
     collected = {calls.submission: calls for calls in collect(evaluations, references).shown}
     rows = []

@@ -1,4 +1,4 @@
-"""A comparison of measures as a plot: family by family, the best by name, beside what chance and an oracle get."""
+"""Plot of a comparison of measures by family, the best by name, with lines for chance and the noisy oracle."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,13 +10,13 @@ from matplotlib.figure import Figure
 from harness.board.row import Row
 from harness.plots import COLOUR, FAINT, INK, STYLE, svg_file
 
-#: Measures of a family that have a line and a name of their own; the others share a line.
+#: Number of measures of a family with their own line and name; the others share a line.
 NAMED = 5
 
-#: The measure that knows nothing: its score is what chance gets.
+#: The measure that ignores its input: its score is that of chance.
 CHANCE = "random"
 
-#: Inches: width, height of a line, and what axis and titles need.
+#: Inches: width, height of a line, and height of axis and titles.
 WIDTH, LINE, REST = 7.6, 0.165, 0.9
 
 Line = tuple[str, Sequence[Row]]
@@ -25,11 +25,11 @@ Line = tuple[str, Sequence[Row]]
 def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None = None) -> None:
     """Draw the mean scores by family; dots of measures that lack a task are hollow.
 
-    The suffix of each path says the format. The same rows make the same files.
+    The suffix of each path determines the format. The same rows give the same files.
 
     Args:
         rows: the measures, best first.
-        paths: the files to write, SVG, PNG or what else matplotlib knows.
+        paths: the files to write: SVG, PNG or another format of matplotlib.
         oracle: final score of the noisy oracle, 0 to 100; None leaves its line out.
     """
     families = {row.family: _lines([other for other in rows if other.family == row.family]) for row in rows}
@@ -54,38 +54,38 @@ def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None 
 
 
 def _lines(family: Sequence[Row]) -> list[Line]:
-    """A line for each of the best of a family, and one for all others; one more is not worth that."""
+    """Return a line for each of the best measures of a family, and one for all others if there are at least two."""
     named = NAMED if len(family) > NAMED + 1 else len(family)
     lines: list[Line] = [(row.submission, [row]) for row in family[:named]]
     return [*lines, (f"{len(family) - named} more", family[named:])] if family[named:] else lines
 
 
 def _draw(axes: Any, families: dict[str, list[Line]]) -> float:
-    """Draw one line below the other, with a gap and a name for each family; returns where they end."""
-    place, places, names = 0, [], []
+    """Draw lines from top to bottom, with a gap and a name for each family; returns the position below the last."""
+    position, positions, names = 0, [], []
     for family, lines in families.items():
-        middle = place + (len(lines) - 1) / 2
+        middle = position + (len(lines) - 1) / 2
         axes.annotate(family, (1, middle), xycoords=axes.get_yaxis_transform(), xytext=(8, 0),
                       textcoords="offset points", va="center", annotation_clip=False, weight="bold")  # fmt: skip
         for name, shown in lines:
             for row in shown:
-                _dot(axes, row, place, COLOUR if len(shown) == 1 else FAINT)
-            places.append(place)
+                _dot(axes, row, position, COLOUR if len(shown) == 1 else FAINT)
+            positions.append(position)
             names.append(name)
-            place += 1
-        place += 1
-    axes.set_yticks(places, names)
-    return place - 1
+            position += 1
+        position += 1
+    axes.set_yticks(positions, names)
+    return position - 1
 
 
-def _dot(axes: Any, row: Row, place: float, colour: str) -> None:
+def _dot(axes: Any, row: Row, position: float, colour: str) -> None:
     if row.score is not None:
         inside = colour if row.complete else "none"
-        axes.scatter(row.score, place, s=16, facecolor=inside, edgecolor=colour, clip_on=False, zorder=3)
+        axes.scatter(row.score, position, s=16, facecolor=inside, edgecolor=colour, clip_on=False, zorder=3)
 
 
 def _mark(axes: Any, levels: dict[str, tuple[float | None, str]]) -> None:
-    """Draw a vertical line for each level that is known, with its name above; names stand one above the other."""
+    """Draw a vertical line for each known level, with its name above; names are stacked."""
     for height, (name, (level, style)) in enumerate(levels.items()):
         if level is not None:
             axes.axvline(level, color=INK, linestyle=style, linewidth=0.9, zorder=0.5)

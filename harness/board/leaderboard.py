@@ -1,4 +1,4 @@
-"""The leaderboard: the competition's rule on everything that is recorded, the noisy oracle among the rows."""
+"""The leaderboard: all recorded submissions under the competition's rule, and the noisy oracle."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,19 +19,19 @@ ORACLE_NOISE = 0.02
 
 MARKS = {"submission": "", "baseline": "baseline", "oracle": "oracle"}
 
-#: What CSV has behind the scores.
-BEHIND = (
+#: Columns after the scores in CSV.
+AFTER_SCORES = (
     "seconds_per_model", "calls_ok", "calls_expected", "stale", "sandboxed", "version", "asked_at", "configuration",
     "settings",
 )  # fmt: skip
 
-#: What JSON has of a row before its scores.
-BEFORE = (
+#: Keys before the scores in JSON.
+BEFORE_SCORES = (
     "rank", "submission", "kind", "calls_ok", "calls_expected", "seconds_per_model", "sandboxed", "version", "asked_at",
     "configuration", "settings", "stale", "rounded",
 )  # fmt: skip
 
-#: What tables with a line per task have of it. How calls failed is in the reason, which hidden tasks withhold.
+#: Columns of a task in tables with a line per task. Failures are in the reason, which hidden tasks withhold.
 PER_TASK = ("score", "printed", "kendall", "granulated_kendall", "seconds_per_model", "models", "reason")
 
 
@@ -44,7 +44,7 @@ class Leaderboard(Board):
 
     @property
     def columns(self) -> Sequence[Column]:
-        """Rank, submission, what it is, how its settings differ, scores, time and calls."""
+        """Rank, submission, mark, differing settings, scores, time and calls."""
         settings = [Column("settings", lambda row: row.settings, "text")] if any(r.settings for r in self.rows) else []
         return [
             rank_column(),
@@ -58,11 +58,11 @@ class Leaderboard(Board):
 
     @property
     def figures(self) -> Sequence[Column]:
-        """The scores, 0 to 100, between what the row is and how it was made."""
+        """Rank, submission and kind; scores, 0 to 100; calls, version and configuration."""
         return [
             *map(_figure, ("rank", "submission", "kind", "score")),
             *map(_task_figure, self.tasks),
-            *map(_figure, BEHIND),
+            *map(_figure, AFTER_SCORES),
         ]
 
     @property
@@ -74,11 +74,11 @@ class Leaderboard(Board):
 
     @property
     def notes(self) -> list[str]:
-        """Remarks, the rule, and what marks mean."""
+        """Remarks, the rule, and explanations of the marks."""
         lines = [
             *self.remarks,
             RULE,
-            f"oracle: computed from the true gaps with noise of {ORACLE_NOISE} added; it is no submission.",
+            f"oracle: computed from the true gaps with noise of {ORACLE_NOISE} added; it is not a submission.",
         ]
         if any(not row.sandboxed for row in self.rows):
             lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
@@ -88,16 +88,16 @@ class Leaderboard(Board):
 
     @property
     def content(self) -> Any:
-        """The rule, the remarks, and everything that is known of each row."""
+        """The rule, the remarks, and everything known about each row."""
         return {"rule": RULE, "remarks": list(self.remarks), "rows": [_object(row) for row in self.rows]}
 
     def is_faint(self, row: Row) -> bool:
-        """Baselines, the oracle, and what was not sandboxed."""
+        """Baselines, the oracle, and submissions that were not sandboxed."""
         return not (row.kind == "submission" and row.sandboxed)
 
 
 def score_calls(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:
-    """Score one submission on all tasks that there is reference data for."""
+    """Score one submission on all tasks with reference data."""
     return score_submission({task: calls.on(task, reference) for task, reference in references.items()})
 
 
@@ -121,8 +121,8 @@ def build_board(
 ) -> Leaderboard:
     """Return the board; the noisy oracle is among its rows.
 
-    The scores of the tasks `withheld` are rounded, and the order is that of the rounded scores. `task_notes` are passed
-    on; `command` renders what makes some calls again.
+    The scores of the tasks `withheld` are rounded, and rows are ranked by the rounded scores. `task_notes` become
+    remarks of the board; `command` renders the command line that repeats calls.
     """
     settings = remarks.settings_labels(collected.shown)
     rows = [
@@ -134,14 +134,14 @@ def build_board(
 
 
 def _may_rank(row: Row) -> bool:
-    """Without an official score on any task there is nothing to rank by."""
+    """Whether a row may rank; not without an official score on any task, which leaves nothing to rank by."""
     scores = [task for task in row.result.tasks.values() if isinstance(task, TaskScore)]
     undefined = bool(scores) and all(task.official is None for task in scores)
     return row.sandboxed and not undefined
 
 
 def _oracle(references: Mapping[str, Reference], withheld: Collection[str]) -> Row:
-    """The row of the noisy oracle, which never was in a sandbox."""
+    """Return the row of the noisy oracle; it ranks although it never ran in a sandbox."""
     result = rounded(score_oracle(references), withheld)
     tasks = {
         task: OnTask(result.tasks[task], len(reference.models), Counter(), {}, task in withheld)
@@ -159,7 +159,7 @@ def _task_figure(task: str) -> Column:
 
 
 def _figure(name: str) -> Column:
-    """The attribute of a row under its own name, as text or number."""
+    """Return the column of a row's attribute, as text or number."""
     if name == "asked_at":
         return Column(name, lambda row: row.asked_at.isoformat() if row.asked_at else None)
     if name == "configuration":
@@ -169,5 +169,5 @@ def _figure(name: str) -> Column:
 
 def _object(row: Row) -> dict[str, Any]:
     configuration = None if row.configuration is None else {"id": row.configuration.id, **asdict(row.configuration)}
-    before = {name: _figure(name).value(row) for name in BEFORE}
+    before = {name: _figure(name).value(row) for name in BEFORE_SCORES}
     return before | {"configuration": configuration} | score_object(row.result)

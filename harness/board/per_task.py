@@ -1,4 +1,4 @@
-"""A board with a line per row and task, as tables for programs have it."""
+"""A board with a line per row and task, for tables that programs read."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,8 +7,8 @@ from harness.board.board import Board
 from harness.board.row import OnTask, Row, counted
 from harness.board.scores import percent
 
-#: What a line may have of its task: a name, the type of its values, and where it comes from. Scores are 0 to 100,
-#: correlations -1 to 1.
+#: Columns of a task: name -> type of the values, and a function that returns them. Scores are 0 to 100, correlations
+#: -1 to 1.
 FIGURES: Mapping[str, tuple[type, Callable[[OnTask], Any]]] = {
     "score": (float, lambda task: task.official),
     "printed": (float, lambda task: None if task.score is None else percent(task.score.printed)),
@@ -23,7 +23,7 @@ FIGURES: Mapping[str, tuple[type, Callable[[OnTask], Any]]] = {
 
 
 def lines(board: Board, row: Row) -> list[dict[str, Any]]:
-    """Return a row's lines, one per task: what tells the row from others, the task, and the board's `per_task`."""
+    """Return a row's lines, one per task: the row's identity, the task, and the board's `per_task` columns."""
     identity = {column.name: column.value(row) for column in board.identity}
     return [
         identity | {"task": name} | {figure: FIGURES[figure][1](row.tasks[name]) for figure in board.per_task}

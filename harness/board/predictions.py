@@ -10,7 +10,7 @@ from harness.format.layout import model_name
 from harness.format.reference import Reference
 from scoring import Failure
 
-#: What the competition's ingestion program writes for a model that it had no time left for.
+#: Value written by the competition's ingestion program for a model once the time was used up.
 EXCEEDED = "EXCEEDED"
 
 
@@ -18,7 +18,7 @@ def read_predictions(directory: Path, references: Mapping[str, Reference]) -> di
     """Return task -> model -> value or failure, from the files TASK.predict in `directory`.
 
     A task without a file has no values. Raises `UserError` for a directory without any, a malformed file,
-    or a model that the reference data does not know.
+    or a model that is not in the reference data.
     """
     if not directory.is_dir():
         raise UserError("not a directory", file=directory, expected="a directory with TASK.predict files")

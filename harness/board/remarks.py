@@ -1,4 +1,4 @@
-"""What must be said beside a board's rows: which records do not count, which versions and settings are shown."""
+"""Remarks on a board's rows: records that do not count, and the versions and settings shown."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -14,12 +14,12 @@ from harness.task.notes import named
 def of_records(
     collected: Collected, references: Mapping[str, Reference], command: Callable[[Sequence[Calls]], str]
 ) -> list[str]:
-    """Return the lines; `command` renders what makes some calls again."""
+    """Return the remarks; `command` renders the command line that repeats calls."""
     return [*_stale(collected.shown, command), *_left_out(collected, references), *_versions(collected.shown)]
 
 
 def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) -> list[str]:
-    """One line for all submissions that lost the same records, as all do when a task is built anew."""
+    """Return one line for all submissions that lost the same records, as all do when a task is rebuilt."""
     lost: dict[tuple[tuple[str, int], ...], list[Calls]] = {}
     for calls in shown:
         if calls.stale:
@@ -29,24 +29,24 @@ def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) ->
         counts = ", ".join(f"{number} on {task}" for task, number in per_task)
         names = named(sorted({calls.submission for calls in all_calls}))
         lines.append(
-            f"stale: records of {names} ({counts}) are of other models or data than are there now and do not count; "
+            f"stale: records of {names} ({counts}) are of other models or data than the present ones and do not count; "
             f"to renew them: {command(all_calls)}"
         )
     return lines
 
 
 def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list[str]:
-    """Which version is shown of a submission that has several, and what another one has that it lacks."""
+    """Return a line for each submission with several versions: the one shown, and tasks that only others ran on."""
     lines = []
     for calls in collected.shown:
         others = [other for other in collected.left_out if other.submission == calls.submission]
         versions = {other.version for other in others} - {calls.version}
         if not versions or calls.is_baseline:
             continue
-        line = f"{calls.submission}: version {calls.version[:8]}, last asked for{_when(calls)}; not shown: "
+        line = f"{calls.submission}: version {calls.version[:8]}, most recently requested{_when(calls)}; not shown: "
         line += named(sorted(version[:8] for version in versions))
-        here = {task for task, _ in calls.rows}
-        missing = [task for task in references if task not in here and any(task in _tasks(other) for other in others)]
+        tried = {task for task, _ in calls.rows}
+        missing = [task for task in references if task not in tried and any(task in _tasks(other) for other in others)]
         lines.append(f"{line}, which ran on {', '.join(missing)} where this one did not" if missing else line)
     return list(dict.fromkeys(lines))
 
@@ -60,7 +60,7 @@ def _when(calls: Calls) -> str:
 
 
 def _versions(shown: Sequence[Calls]) -> list[str]:
-    """Which rows were made with other versions of the harness or its libraries than most."""
+    """Return lines on rows with other versions of the harness or its libraries than most rows."""
     by_keras: dict[int, Counter[str]] = {}
     for calls in shown:
         if calls.configuration is not None:
@@ -71,7 +71,7 @@ def _versions(shown: Sequence[Calls]) -> list[str]:
             software = _of_software(calls.configuration)
             if software != by_keras[calls.configuration.keras].most_common(1)[0][0]:
                 odd.setdefault(software, []).append(calls.submission)
-    return [f"made with other versions than the rest ({software}): {named(names)}" for software, names in odd.items()]
+    return [f"made with other versions than most rows ({software}): {named(names)}" for software, names in odd.items()]
 
 
 def _of_software(configuration: Configuration) -> str:
@@ -79,7 +79,7 @@ def _of_software(configuration: Configuration) -> str:
 
 
 def settings_labels(shown: Sequence[Calls]) -> list[str]:
-    """Say of each row how its settings differ from those of most rows; empty where they do not."""
+    """Return a label for each row with the settings that differ from those of most rows; empty if none do."""
     found = [calls.configuration.settings for calls in shown if calls.configuration is not None]
     if not found:
         return [""] * len(shown)
@@ -89,7 +89,7 @@ def settings_labels(shown: Sequence[Calls]) -> list[str]:
 
 
 def _difference(settings: Configuration, usual: Configuration) -> str:
-    said = {
+    labels = {
         "run_seed": f"seed {settings.run_seed}",
         "keras": f"keras {settings.keras}",
         "time_limit_s": f"limit {settings.time_limit_s:g} s",
@@ -97,8 +97,8 @@ def _difference(settings: Configuration, usual: Configuration) -> str:
         "memory_limit_bytes": f"memory {settings.memory_limit_bytes / GIB:.3g} GiB",
         "isolation": f"sandbox {settings.isolation}",
     }
-    names = [field.name for field in fields(Configuration) if field.name in said]
+    names = [field.name for field in fields(Configuration) if field.name in labels]
     differing = [name for name in names if getattr(settings, name) != getattr(usual, name)]
-    if settings.isolation == "none":  # the row is marked so already
+    if settings.isolation == "none":  # the row already has a mark
         differing = [name for name in differing if name != "isolation"]
-    return ", ".join(said[name] for name in differing)
+    return ", ".join(labels[name] for name in differing)

@@ -1,7 +1,7 @@
-"""What is published of scores on hidden tasks.
+"""Rounding of published scores on hidden tasks.
 
-Every digit that a participant is shown tells him something about the hidden models: whoever hands in often enough
-puts it together. So scores are rounded, and the numbers that they are made of are left out.
+Every published digit reveals something about the hidden models, and a participant could combine the digits of many
+submissions. So scores are rounded, and the numbers behind them are left out.
 """
 
 from collections.abc import Collection
@@ -9,18 +9,18 @@ from dataclasses import replace
 
 from scoring import SubmissionScore, TaskScore, mean_score
 
-#: Digits behind the point on the scale from 0 to 100, and on that from 0 to 1.
+#: Decimals on the scale from 0 to 100, and on the scale from 0 to 1.
 DECIMALS = 1
 _DECIMALS_OF_1 = DECIMALS + 2
 
-#: Stands instead of the reason, which says which model failed and how.
+#: Replaces the reason, which would reveal the model that failed and how.
 FAILED = "no score, the reason is withheld"
 
 
 def rounded(result: SubmissionScore, withheld: Collection[str]) -> SubmissionScore:
-    """Round the scores of the tasks `withheld`, and the final score that is computed from them once rounded.
+    """Round the scores of the tasks `withheld`, and compute the final score from the rounded ones.
 
-    Their parts (given each pair or set of hyperparameters, for each hyperparameter) are left out.
+    Their parts (per pair or set of hyperparameters, per hyperparameter) are left out.
     """
     if not set(withheld) & set(result.tasks):
         return result
@@ -45,7 +45,7 @@ def _rounded_task(task: TaskScore | str) -> TaskScore | str:
 
 
 def _round(number: float) -> float:
-    return round(number, _DECIMALS_OF_1) + 0.0  # never -0.0, which would tell the sign of what is not shown
+    return round(number, _DECIMALS_OF_1) + 0.0  # never -0.0, which would reveal the sign of the exact score
 
 
 def _round_if_any(number: float | None) -> float | None:
@@ -53,6 +53,7 @@ def _round_if_any(number: float | None) -> float | None:
 
 
 def rounding_note(tasks: Collection[str]) -> str:
-    """What a reader must know beside rounded scores."""
+    """Return the explanation of rounded scores for readers."""
     names = ", ".join(sorted(tasks))
-    return f"rounded to {DECIMALS} decimal, and ranked so, because every digit tells of hidden models: {names}."
+    reason = "because every digit reveals something about hidden models"
+    return f"rounded to {DECIMALS} decimal before ranking, {reason}: {names}."

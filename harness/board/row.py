@@ -1,4 +1,4 @@
-"""A row of a board: what became of one submission, on every task and over all."""
+"""A row of a board: the results of one submission, per task and overall."""
 
 import statistics
 from collections import Counter
@@ -19,14 +19,14 @@ MISSING = "missing"
 
 @dataclass(frozen=True)
 class OnTask:
-    """What became of a submission on one task.
+    """Results of a submission on one task.
 
     Attributes:
-        result: the scores, rounded where the task is withheld; or why there is none.
+        result: the scores, rounded if the task is withheld; or the reason why there are none.
         n_models: number of the task's models.
         failures: outcome -> number of models without a value.
-        calls: model -> the record behind its value; none where the task is withheld.
-        withheld: whether no more of the task is shown than rounded scores and failures.
+        calls: model -> the record behind its value; empty if the task is withheld.
+        withheld: whether only rounded scores and failures of the task are shown.
     """
 
     result: TaskScore | str
@@ -52,7 +52,7 @@ class OnTask:
 
     @property
     def reason(self) -> str:
-        """Why there is no score: which outcomes, and the first message; empty if there is one."""
+        """Reason why there is no score: the outcomes and the first message; empty if there is a score."""
         if isinstance(self.result, TaskScore):
             return ""
         if self.withheld:
@@ -63,26 +63,26 @@ class OnTask:
 
     @property
     def seconds_per_model(self) -> float | None:
-        """Median wall time of a call; None without calls, or where it is withheld."""
+        """Median wall time of a call; None without calls, or if the task is withheld."""
         return _median(list(self.calls.values()))
 
 
 @dataclass(frozen=True)
 class Row:
-    """One submission, of one version and configuration."""
+    """One submission in one version and configuration."""
 
     rank: int | None  #: None: may not be ranked
-    submission: str  #: its name; of a measure as it was asked for, parameters included
+    submission: str  #: its name; for a measure, with its parameters
     kind: str  #: "submission", "baseline" or "oracle"
     result: SubmissionScore
     tasks: Mapping[str, OnTask]
     sandboxed: bool
     family: str = ""  #: of a measure
     version: str = ""  #: SHA-256 of the submission's files; empty for the oracle
-    asked_at: datetime | None = None  #: when this version was last asked for
-    configuration: Configuration | None = None  #: how its calls were made; None for the oracle
-    settings: str = ""  #: how that differs from the board's other rows
-    stale: int = 0  #: records that do not count, because they are of other models or data
+    asked_at: datetime | None = None  #: time of the most recent request for this version
+    configuration: Configuration | None = None  #: of its calls; None for the oracle
+    settings: str = ""  #: differences to most of the board's rows
+    stale: int = 0  #: number of records of other models or data, which do not count
 
     @property
     def score(self) -> float | None:
@@ -102,12 +102,12 @@ class Row:
 
     @property
     def seconds_per_model(self) -> float | None:
-        """Median wall time of a call on a task that is not withheld."""
+        """Median wall time of a call, over all tasks that are not withheld; None without calls."""
         return _median([call for task in self.tasks.values() for call in task.calls.values()])
 
     @property
     def calls_expected(self) -> int:
-        """Number of models of all tasks."""
+        """Number of models in all tasks."""
         return sum(task.n_models for task in self.tasks.values())
 
     @property
@@ -122,12 +122,12 @@ class Row:
 
     @property
     def rounded(self) -> tuple[str, ...]:
-        """The tasks that are withheld: their scores, and `score`, are rounded."""
+        """The withheld tasks: their scores and `score` are rounded."""
         return tuple(sorted(name for name, task in self.tasks.items() if task.withheld))
 
     @property
     def reason(self) -> str:
-        """Why tasks have no score, in one line; empty if all have one."""
+        """Reasons why tasks have no score, in one line; empty if all tasks have one."""
         tasks: dict[str, list[str]] = {}
         for name, task in self.tasks.items():
             if task.reason:
@@ -138,12 +138,12 @@ class Row:
 def make_row(
     calls: Calls, result: SubmissionScore, references: Mapping[str, Reference], withheld: Collection[str]
 ) -> Row:
-    """Return the row of some calls, not ranked yet; `result` is their score, which is rounded here."""
+    """Return the row of some calls, without a rank; rounds their score `result` where tasks are withheld."""
     shown = rounded(result, withheld)
-    made: dict[str, dict[str, Record]] = {task: {} for task in references}
+    records: dict[str, dict[str, Record]] = {task: {} for task in references}
     for (task, model), record in calls.rows.items():
-        if task in made:
-            made[task][model] = record
+        if task in records:
+            records[task][model] = record
     return Row(
         rank=None,
         submission=calls.submission,
@@ -153,8 +153,8 @@ def make_row(
             task: OnTask(
                 shown.tasks[task],
                 len(reference.models),
-                _failures(made[task], len(reference.models)),
-                {} if task in withheld else made[task],
+                _failures(records[task], len(reference.models)),
+                {} if task in withheld else records[task],
                 task in withheld,
             )
             for task, reference in references.items()
@@ -175,7 +175,7 @@ def _failures(calls: Mapping[str, Record], n_models: int) -> Counter[str]:
 
 
 def counted(failures: Counter[str]) -> str:
-    """Return for instance `2 TIMEOUT, 1 CRASH`, the most frequent first."""
+    """Return counts as text, the most frequent first, for instance `2 TIMEOUT, 1 CRASH`."""
     return ", ".join(f"{number} {outcome}" for outcome, number in failures.most_common())
 
 

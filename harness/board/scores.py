@@ -1,4 +1,4 @@
-"""Scores as readers see them, and as objects of JSON."""
+"""Scores as text for readers, and as JSON objects."""
 
 from typing import Any
 
@@ -6,28 +6,28 @@ from scoring import SubmissionScore, TaskScore
 
 
 def official(result: TaskScore | str, decimals: int) -> str:
-    """Return the official score of a task on the scale from 0 to 100, or why there is none in one word."""
+    """Return a task's official score, 0 to 100, as text: `failed` without any score, a dash without an official one."""
     if isinstance(result, str):
         return "failed"
     return "-" if result.official is None else f"{100 * result.official:.{decimals}f}"
 
 
 def decimal(number: float | None, digits: int) -> str:
-    """Return a number with so many digits behind the point, or a dash."""
+    """Return a number with `digits` decimals, or a dash for None."""
     return "-" if number is None else f"{number:.{digits}f}"
 
 
 def percent(number: float | None) -> float | None:
-    """Return a share on the scale from 0 to 100; a rounded one has no more digits there."""
+    """Return a share on the scale from 0 to 100, without adding digits to a rounded one."""
     return None if number is None else round(100 * number, 12)
 
 
 def score_object(result: SubmissionScore) -> dict[str, Any]:
-    """Return a submission's score with all digits that it has: `score`, `complete`, `exceeded`, `tasks`.
+    """Return a submission's score with all its digits: `score`, `complete`, `exceeded`, `tasks`.
 
     A task has `official`, `printed`, `kendall`, `granulated_kendall`, `n_models`, `official_pairs`, `printed_subsets`
-    and `granulated_psi`, and `undefined` says why an official score is none; or only `failed`, the reason why it has
-    no score. Conditional mutual information is 0 to 100, correlations are -1 to 1.
+    and `granulated_psi`, and `undefined`, the reason why there is no official score; or only `failed`, the reason why
+    there is no score at all. Conditional mutual information is 0 to 100, correlations are -1 to 1.
     """
     return {
         "score": result.score,

@@ -24,12 +24,11 @@ def command(
     form: str,
     output: Path | None,
 ) -> None:
-    """Print the leaderboard of all recorded submissions; with --output write it in every format that has files, too.
+    """Print the leaderboard of all recorded submissions; with --output also write it in every file format.
 
-    Needs the reference data of the tasks. A record counts only for the very models and data that the tasks hold now.
-    Of a submission's versions the one is shown that was last asked for; a row's calls share one seed and the same
-    limits. The rule that makes the score is printed with it. Scores on hidden tasks are rounded, and rank as they are
-    printed.
+    Needs the reference data of the tasks. A record counts only if the task still has the same model and data. The
+    most recently requested version of each submission is shown; all calls of a row share the seed and the limits. The
+    scoring rule is printed with the scores. Scores on hidden tasks are rounded, and ranked by their rounded values.
     """
     from harness.board.leaderboard import build_board
     from harness.cli.boards import collect_records, read_competition, run_command

@@ -1,4 +1,4 @@
-"""What a board is made from, for the commands that score recorded calls."""
+"""The tasks and records of a board, for the commands that score recorded calls."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,10 @@ from harness.task.notes import named, notes_of_contents, notes_of_reference
 
 @dataclass(frozen=True)
 class Competition:
-    """The tasks of a board: reference data, and what lies beside it."""
+    """The tasks of a board: reference data, contents, and marks of hidden tasks."""
 
     references: Mapping[str, Reference]
-    contents: Mapping[str, Contents]  #: of the tasks whose models are there
+    contents: Mapping[str, Contents]  #: only of tasks with models
     hidden: frozenset[str]
 
     def withheld(self, withhold: Withhold) -> frozenset[str]:
@@ -33,24 +33,24 @@ class Competition:
         return frozenset(name for name in self.references if withhold.covers(name in self.hidden))
 
     def notes(self, *, of_records: bool) -> list[str]:
-        """What a reader of scores must know of the tasks, a line each; scores of records depend on the models, too."""
+        """Return notes on the tasks for readers of scores, one per line; notes `of_records` cover the models, too."""
         lines = []
         for name, reference in self.references.items():
-            beside = notes_of_contents(reference, self.contents.get(name)) if of_records else []
-            lines += [f"{name}: {line}" for line in (*notes_of_reference(reference), *beside)]
+            on_models = notes_of_contents(reference, self.contents.get(name)) if of_records else []
+            lines += [f"{name}: {line}" for line in (*notes_of_reference(reference), *on_models)]
         return lines
 
 
 def read_competition(root: Path, names: Sequence[str] = (), reference: Path | None = None) -> Competition:
     """Read the reference data of all tasks under `root`, or of `names`, and digest their models; raises `UserError`.
 
-    `reference` is where the reference data lies if not under `root`; marks of hidden tasks count in both places.
+    `reference` is the directory of the reference data if it is not `root`; marks of hidden tasks count in both.
     """
     references = {
         name: read_reference(path) for name, path in sorted(find_references(reference or root, names).items())
     }
-    places = [root] if reference is None else [reference, *([root] if root.is_dir() else [])]
-    files = [task for place in places for task in find_all(place) if task.name in references]
+    roots = [root] if reference is None else [reference, *([root] if root.is_dir() else [])]
+    files = [task for directory in roots for task in find_all(directory) if task.name in references]
     contents = {task.name: read_contents(task) for task in files if not task.reference_only}
     return Competition(references, contents, hidden_names(files))
 
@@ -63,9 +63,9 @@ def collect_records(records: Records, competition: Competition, *, everything: b
 
 
 def choose(collected: Collected, arguments: Sequence[str], where: str) -> Collected:
-    """Return the calls of what the arguments mean: files as they are now, or a recorded name.
+    """Return the calls of the submissions that the arguments name: files in their current version, or recorded names.
 
-    Raises `UserError` for files that have not run as they are, and for an unknown name.
+    Raises `UserError` for files that have not been run in their current version, and for unknown names.
     """
     known = sorted({calls.submission for calls in collected.shown})
     shown: list[Calls] = []
@@ -82,25 +82,29 @@ def choose(collected: Collected, arguments: Sequence[str], where: str) -> Collec
         found = [calls for calls in everyone if calls.version == submission.digest]
         if not found:
             raise _has_not_run(submission, everyone, where)
-        named_so = [calls for calls in found if calls.submission == submission.name]
-        shown += [calls for calls in named_so or found if calls in collected.shown] or found[:1]
+        same_name = [calls for calls in found if calls.submission == submission.name]
+        shown += [calls for calls in same_name or found if calls in collected.shown] or found[:1]
     return Collected(shown, [calls for calls in collected.left_out if calls not in shown])
 
 
 def _has_not_run(submission: Submission, everyone: Sequence[Calls], where: str) -> UserError:
-    """The error for a submission whose files, as they are, have no record on these tasks."""
+    """Return the error for a submission whose current version has no record on these tasks."""
     argument = submission.name if submission.is_baseline else submission.source
     versions = dict.fromkeys(calls.version[:8] for calls in everyone if calls.submission == submission.name)
     found = f"records of version {named(list(versions))}" if versions else "no record of it"
-    expected = f"records of what lies there now (version {submission.digest[:8]})"
+    expected = f"records of its present version ({submission.digest[:8]})"
     remedy = f"run `pgdl run {shlex.quote(argument)}` first"
     return UserError(
-        f"{submission.name!r} has not run as it is", file=where, expected=expected, found=found, remedy=remedy
+        f"{submission.name!r} has not been run in its present version",
+        file=where,
+        expected=expected,
+        found=found,
+        remedy=remedy,
     )
 
 
 def run_command(calls: Sequence[Calls], tasks: Path, results: str) -> str:
-    """Return the command line that makes these calls again, as far as they are missing."""
+    """Return the command line that makes these calls, except those that are recorded."""
     words = ["pgdl", "run", *dict.fromkeys(_argument(one) for one in calls)]
     if str(tasks) != "task_data":
         words += ["--tasks", str(tasks)]
@@ -115,13 +119,13 @@ def _argument(calls: Calls) -> str:
 
 
 def _options(configuration: Configuration) -> list[str]:
-    """The options that differ from their defaults."""
-    usual = Settings(Limits(default_memory_bytes(len(find_gpus()))))
+    """Return the options that differ from their defaults."""
+    defaults = Settings(Limits(default_memory_bytes(len(find_gpus()))))
     options = {
-        "--seed": (configuration.run_seed, usual.seed),
-        "--time-limit": (f"{configuration.time_limit_s:g}", f"{usual.time_limit_s:g}"),
-        "--time-budget": (configuration.time_budget, usual.time_budget),
-        "--memory": (f"{configuration.memory_limit_bytes // 1024**2}M", f"{usual.limits.memory_bytes // 1024**2}M"),
+        "--seed": (configuration.run_seed, defaults.seed),
+        "--time-limit": (f"{configuration.time_limit_s:g}", f"{defaults.time_limit_s:g}"),
+        "--time-budget": (configuration.time_budget, defaults.time_budget),
+        "--memory": (f"{configuration.memory_limit_bytes // 1024**2}M", f"{defaults.limits.memory_bytes // 1024**2}M"),
     }
     words = [word for option, (value, default) in options.items() if value != default for word in (option, str(value))]
     if configuration.isolation == "none":

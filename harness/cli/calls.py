@@ -1,4 +1,4 @@
-"""Making and recording the calls of a run, for the commands that do so."""
+"""Makes and records the calls of a run, for the commands that run submissions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from harness.task.task import Task, read_tasks
 
 @dataclass(frozen=True)
 class Run:
-    """Which submissions are to be called on which tasks, and how."""
+    """Submissions to call, the tasks to call them on, and the settings."""
 
     submissions: Sequence[Submission]
     tasks: Sequence[Task]
@@ -28,14 +28,14 @@ class Run:
 
     @property
     def withheld(self) -> list[str]:
-        """Names of the tasks of which nothing but outcomes is shown."""
+        """Names of the tasks of which only outcomes are shown."""
         return [task.name for task in self.tasks if self.setup.settings.withhold.covers(task.hidden)]
 
 
 def prepare_run(
     submissions: Sequence[Submission], tasks_dir: Path, task_names: Sequence[str], execution: dict[str, Any]
 ) -> Run:
-    """Read the tasks, and settle by the options of `options.execution` how calls are run; raises `UserError`."""
+    """Read the tasks and turn the options of `options.execution` into a setup; raises `UserError`."""
     files = find_tasks(tasks_dir, task_names)
     setup = prepare(execution, files)
     tasks = read_tasks(files)
@@ -44,14 +44,14 @@ def prepare_run(
 
 
 def note_tasks(tasks: Sequence[Task]) -> None:
-    """Say before anything runs what must be known of the tasks, for instance that nothing on them can be ranked."""
+    """Print notes on the tasks before anything runs, for instance that a task has no official score."""
     for task in tasks:
         for line in notes_of(task):
             note(f"{task.name}: {line}")
 
 
 def record_calls(run: Run, records: Records, console: Console, *, force: bool) -> tuple[Plan, Tally]:
-    """Make the calls that are not recorded yet, and show how far they are; returns all calls, and their count."""
+    """Make the calls that are not recorded yet, and show the progress; returns all calls, and a tally of outcomes."""
     settings, executor = run.setup.settings, run.setup.executor
     if "://" not in records.name:
         executor.require_unseen([Path(records.name)])
@@ -68,6 +68,6 @@ def record_calls(run: Run, records: Records, console: Console, *, force: bool) -
                 tally.add(row)
                 progress.seen(row)
     except KeyboardInterrupt:
-        console.print(f"{tally.total} of {len(plan.calls)} calls are recorded; the same command continues.")
+        console.print(f"{tally.total} of {len(plan.calls)} calls are recorded; the same command resumes the run.")
         raise
     return plan, tally

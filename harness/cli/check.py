@@ -1,4 +1,4 @@
-"""`pgdl check`: a verdict on a submission, from the same sandbox that a full run uses."""
+"""`pgdl check`: a verdict on a submission, from the same sandbox as a full run."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +18,11 @@ WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 @options.task
 @click.option(
     "--models", type=click.IntRange(min=2), default=3, show_default=True, metavar="N",
-    help="How many models of each task to try, from the smallest to the largest.",
+    help="Number of models of each task to try, from the smallest to the largest.",
 )  # fmt: skip
 @click.option(
     "--format", "form", type=click.Choice(["table", *WRITERS]), default="table", show_default=True,
-    help="What to print.",
+    help="Output format.",
 )  # fmt: skip
 @options.quiet
 @options.execution
@@ -38,8 +38,8 @@ def command(
     """Try SUBMISSION on a few models: outcome, value, time, memory and output of each, and a forecast of a full run.
 
     The sandbox and the limits are those of `pgdl run`; nothing is recorded. One call is made twice, to see
-    whether the measure is repeatable. Of hidden tasks only outcomes are counted. Exit code 1 if a call failed.
-    The format junit is XML for CI systems; github adds annotations of GitHub Actions to the table.
+    whether the measure is repeatable. For hidden tasks only counts of outcomes are shown. Exit code 1 if a call
+    failed. The format junit is XML for CI systems; github adds annotations for GitHub Actions to the table.
 
     Example: pgdl check my_measure.py
     """
@@ -55,7 +55,7 @@ def command(
     if found.problem is None and not found.is_baseline and (flaw := find_flaw(found.files["complexity.py"])):
         found = replace(found, problem=flaw)
     console = wide_console(quiet=quiet or form in ("json", "junit"))
-    if found.problem is not None:  # no model is needed to say so
+    if found.problem is not None:  # known without a model
         report = check_report.Report(found)
     else:
         with console.status("reading the tasks") as status:

@@ -1,4 +1,4 @@
-"""What `pgdl check` has found out, as data, JSON, JUnit's XML and annotations of GitHub Actions."""
+"""The result of `pgdl check` as data, JSON, JUnit XML and annotations for GitHub Actions."""
 
 import json
 import os
@@ -20,12 +20,12 @@ FRAME = re.compile(r'File "/job/submission/(?P<file>[^"]+)", line (?P<line>\d+)'
 
 @dataclass(frozen=True)
 class Report:
-    """A verdict and what it rests on; `trial` is None where nothing had to be called."""
+    """A verdict and the calls behind it; `trial` is None if no call was needed."""
 
     submission: Submission
     trial: Trial | None = None
     forecast: Forecast | None = None
-    withheld: Collection[str] = ()  #: tasks of which nothing but outcomes is told
+    withheld: Collection[str] = ()  #: tasks of which only outcomes are shown
 
     @property
     def passed(self) -> bool:
@@ -40,7 +40,7 @@ class Report:
 
     @property
     def counts(self) -> dict[str, Counter[str]]:
-        """How many calls on each withheld task had which outcome."""
+        """Number of calls by outcome, for each withheld task."""
         done = (*self.trial.done, self.trial.again) if self.trial else ()
         return {
             task: Counter(str(one.result.outcome) for one in done if one.planned.task.name == task)
@@ -49,7 +49,7 @@ class Report:
 
     @property
     def warnings(self) -> list[str]:
-        """What is doubtful about a submission that passes; nothing where a task is withheld."""
+        """Doubts about a submission that passes; none if a task is withheld."""
         if self.trial is None or not self.passed or self.withheld:
             return []
         found = []
@@ -64,7 +64,7 @@ class Report:
 
 
 def to_json(report: Report) -> str:
-    """Return everything that may be shown."""
+    """Return everything that may be shown, as JSON."""
     expected = report.forecast
     content = {
         "submission": report.submission.name,
@@ -97,7 +97,7 @@ def _call(done: Done) -> dict[str, Any]:
 
 
 def to_junit(report: Report) -> str:
-    """Return JUnit's XML: a test case per call, failed unless it is OK."""
+    """Return JUnit XML: a test case per call, which fails unless its outcome is OK."""
     name = report.submission.name
     suite = ET.Element("testsuite", name=f"pgdl check {name}")
     if report.submission.problem is not None:
@@ -122,17 +122,17 @@ def to_junit(report: Report) -> str:
 
 
 def to_github(report: Report) -> str:
-    """Return an annotation per failure or doubt, on the submission's own line where one is known."""
+    """Return an annotation per failure or warning, on the submission's own line if it is known."""
     file = os.path.relpath(report.submission.source)
     lines = [f"::warning file={_property(file)}::{_text(warning)}" for warning in report.warnings]
     if report.submission.problem is not None:
         lines.append(f"::error file={_property(file)}::{_text(report.submission.problem)}")
-    said = set()
+    annotated = set()
     for done in report.shown:
         result = done.result
-        if result.outcome is Outcome.OK or (result.outcome, result.message) in said:
+        if result.outcome is Outcome.OK or (result.outcome, result.message) in annotated:
             continue
-        said.add((result.outcome, result.message))
+        annotated.add((result.outcome, result.message))
         frames = list(FRAME.finditer(result.output_tail))
         where = f"file={_property(_path(file, frames[-1]['file']))},line={frames[-1]['line']}" if frames else ""
         text = f"{result.outcome} on {done.planned.task.name}/{done.planned.model.id}: {result.message}"
@@ -148,7 +148,7 @@ def _path(source: str, name: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Escaped as GitHub's workflow commands want it: otherwise a message could be a command of its own."""
+    """Escape text for GitHub's workflow commands: otherwise a message could be a command of its own."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -1,4 +1,4 @@
-"""What `pgdl check` prints on a terminal: a row per call as it ends, what it printed, and the verdict."""
+"""The terminal output of `pgdl check`: a row per call as it ends, its output, and the verdict."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ HEADINGS = ("task", "model", "parameters", "outcome", "value", "seconds", "memor
 
 
 class CallTable:
-    """Prints calls in the order in which they end; those on the tasks `withheld` not at all."""
+    """Prints calls in the order in which they end, except calls on the tasks `withheld`."""
 
     def __init__(self, tasks: Sequence[Task], withheld: Sequence[str], console: Console) -> None:
         self._console, self._withheld = console, withheld
@@ -35,7 +35,7 @@ class CallTable:
         self._failures: set[tuple[str, str]] = set()
 
     def seen(self, done: Done) -> None:
-        """Print a call that is over, and what it printed itself; the same failure again is a row only."""
+        """Print a finished call and its output; a repeated failure is only a row."""
         if done.planned.task.name in self._withheld:
             return
         if not self._begun:
@@ -55,13 +55,13 @@ class CallTable:
             self._console.print(f"  {result.outcome}: {result.message}")
         lines = result.output_tail.rstrip().splitlines()
         if len(lines) > LINES:
-            self._console.print(f"  | ... {len(lines) - LINES} lines before", style="dim")
+            self._console.print(f"  | ... {len(lines) - LINES} earlier lines", style="dim")
         for line in lines[-LINES:]:
             self._console.print(f"  | {line}", style="dim")
 
 
 def print_verdict(report: Report, console: Console) -> None:
-    """Print whether it passes, what is doubtful, and what a full run will take."""
+    """Print the verdict, warnings, and the forecast of a full run."""
     name = report.submission.name
     for task, counts in report.counts.items():
         console.print(f"{task}: {', '.join(f'{number} {outcome}' for outcome, number in sorted(counts.items()))}")
@@ -70,7 +70,7 @@ def print_verdict(report: Report, console: Console) -> None:
     if report.submission.problem is not None:
         console.print(f"INVALID_SUBMISSION: {report.submission.problem}")
     if not report.passed:
-        console.print(f"\n{name} does not pass: mend it and check again.", style="bold red")
+        console.print(f"\n{name} does not pass: fix it and check again.", style="bold red")
         return
     console.print(f"\n{name} passes.", style="bold green")
     for warning in report.warnings:

@@ -1,4 +1,4 @@
-"""`pgdl compare`: measures of the library on every model of every task, beside each other."""
+"""`pgdl compare`: a table of the library's measures on every model of every task."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from harness.submission import Submission
     from harness.task.task import Task
 
-#: Stands for every measure of the library.
+#: The argument that selects every measure of the library.
 ALL = "all"
 
-#: The plots that stand beside the tables.
+#: Suffixes of the plots that are written in addition to the tables.
 PLOTS = (".png", ".svg")
 
 
@@ -27,8 +27,8 @@ PLOTS = (".png", ".svg")
 @click.option(
     "--measures", multiple=True, default=[ALL], show_default=True, metavar="NAME[,NAME...]",
     shell_complete=completion.measures,
-    help="Which measures: names, families, or all; may be repeated. A name may have parameters, as in "
-    "vc_dim:image_side=28. pgdl measures lists them.",
+    help="Measures to run: names, families, or all; may be repeated. A name may have parameters, as in "
+    "vc_dim:image_side=28. pgdl measures lists the measures.",
 )  # fmt: skip
 @options.tasks
 @options.task
@@ -49,10 +49,10 @@ def command(
     quiet: bool,
     **execution: Any,
 ) -> int:
-    """Run measures of the library on every model of every task, and print their scores beside each other.
+    """Run measures of the library on every model of every task, and compare their scores in one table.
 
-    Calls are made and recorded as by pgdl run; the same command again makes only those that are missing. With
-    --output the table is also written in every other format, for instance to PATH.csv, PATH.tex (LaTeX, booktabs) and
+    Calls are made and recorded as by pgdl run; repeating the command makes only the missing calls. With
+    --output the table is also written in every file format, for instance to PATH.csv, PATH.tex (LaTeX, booktabs) and
     PATH.parquet (a row per measure and task), and plotted to PATH.png and PATH.svg. Exit code 1 if a call failed.
 
     Example: pgdl compare --measures norm,margin,vc_dim:image_side=8 --output tables/norms
@@ -88,7 +88,7 @@ def command(
 
 
 def choose(texts: Iterable[str]) -> "list[tuple[Submission, str]]":
-    """Return the measures that the option --measures names, each once, with their families; raises `UserError`."""
+    """Return the measures of the option --measures, each once, with their families; raises `UserError`."""
     import baselines
     from harness.hints import did_you_mean
     from harness.submission import find_baseline
@@ -108,12 +108,12 @@ def choose(texts: Iterable[str]) -> "list[tuple[Submission, str]]":
 
 
 def _parts(text: str) -> list[str]:
-    """Split at commas, but for those between the parameters of one measure."""
+    """Split at commas, except those between the parameters of a measure."""
     return [part.strip() for part in re.split(r",(?![^:=,]*=)", text)]
 
 
 def _require_directory(output: Path) -> None:
-    """Make the directory of the files now: a run that takes hours must not end for the lack of one."""
+    """Create the directory of the files now: a run of hours must not fail at its end because it is missing."""
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -121,10 +121,10 @@ def _require_directory(output: Path) -> None:
 
 
 def _require_references(tasks: "Sequence[Task]", tasks_dir: Path) -> "dict[str, Reference]":
-    """Return the reference data of all tasks; raises `UserError` where there is none."""
+    """Return the reference data of all tasks; raises `UserError` if any task has none."""
     missing = [task.name for task in tasks if task.reference is None]
     if missing:
-        remedy = "name the tasks that have some by --task"
+        remedy = "choose tasks that have some with --task"
         raise UserError(f"no reference data of {', '.join(missing)}", file=tasks_dir, remedy=remedy)
     return {task.name: task.reference for task in tasks if task.reference is not None}
 

@@ -1,4 +1,4 @@
-"""What a shell completes: measures and paths where a submission is expected, the tasks that there are."""
+"""Shell completion of submissions (measures and paths), measures and tasks."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from click.shell_completion import CompletionItem
 
 
 def submissions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the name of a measure, or else a path."""
+    """Complete the name of a measure, otherwise a path."""
     from harness.submission import installed_measures
 
     installed = [
@@ -15,8 +15,8 @@ def submissions(context: click.Context, parameter: click.Parameter, incomplete: 
         for measure in installed_measures()
         if incomplete and measure.name.startswith(incomplete)
     ]
-    named = measures(context, parameter, incomplete) + installed
-    return named or [CompletionItem(incomplete, type="file")]
+    matching = measures(context, parameter, incomplete) + installed
+    return matching or [CompletionItem(incomplete, type="file")]
 
 
 def measures(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -37,6 +37,6 @@ def tasks(context: click.Context, _parameter: click.Parameter, incomplete: str) 
 
     try:
         found = find_all(Path(context.params.get("tasks_dir") or "task_data"))
-    except UserError:  # a shell is not told of it while somebody types
+    except UserError:  # completion must not print errors
         return []
     return [CompletionItem(task.name) for task in found if task.name.startswith(incomplete)]

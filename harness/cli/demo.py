@@ -21,14 +21,14 @@ In this directory:
 {commands}
 ```
 
-`pgdl new my_measure` writes a template of your own; `pgdl measures` lists the measures that are built in.
+`pgdl new my_measure` writes a template for your own measure; `pgdl measures` lists the built-in measures.
 
 These are few and small networks: the scores show how things work, not which measure is good.
 
 The images are those of scikit-learn's `load_digits`: E. Alpaydin and C. Kaynak (1998), Optical Recognition of
 Handwritten Digits, UCI Machine Learning Repository, https://doi.org/10.24432/C50P49, licensed under CC BY 4.0
-(https://creativecommons.org/licenses/by/4.0/). Changes: the pixels were divided by 16, the images were split anew
-into training and test set and written as TFRecord files.
+(https://creativecommons.org/licenses/by/4.0/). Changes: the pixels were divided by 16; the images were split into new
+training and test sets and written as TFRecord files.
 """
 
 COMMANDS = (f"pgdl check {EXAMPLE}", f"pgdl run {EXAMPLE} random", "pgdl board")
@@ -37,7 +37,7 @@ COMMANDS = (f"pgdl check {EXAMPLE}", f"pgdl run {EXAMPLE} random", "pgdl board")
 @click.command("demo")
 @click.argument("directory", metavar="[DIR]", default="pgdl-demo", type=click.Path(path_type=Path))
 def command(directory: Path) -> None:
-    """Lay out a small task and example submissions in DIR (default: pgdl-demo), to try the other commands on.
+    """Write a small task and example submissions to DIR (default: pgdl-demo), to try the other commands on.
 
     Example: pgdl demo && cd pgdl-demo && pgdl check submissions/error_on_mixup
     """
@@ -53,11 +53,11 @@ def command(directory: Path) -> None:
 
 
 def _require_empty(directory: Path) -> None:
-    """Refuse to write where something is already."""
-    remedy = "name another by `pgdl demo DIR`"
+    """Raise `UserError` unless the directory is empty or does not exist."""
+    remedy = "choose another directory: `pgdl demo DIR`"
     try:
         if next(directory.iterdir(), None) is not None:
-            raise UserError("already there and not empty", file=directory, remedy=remedy)
+            raise UserError("already exists and is not empty", file=directory, remedy=remedy)
     except FileNotFoundError:
         return
     except NotADirectoryError as error:

@@ -1,4 +1,4 @@
-"""`pgdl doctor`: what this machine can do, what follows from it, and the command that mends the rest."""
+"""`pgdl doctor`: the capabilities of this machine, their consequences, and a remedy for each problem."""
 
 import json
 import os
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 GOOD, WARNING, BAD = "ok", "note", "MISSING"
 
-#: State, what was looked at, what was found, what follows or mends it.
+#: State, item, finding, and its consequence or remedy.
 Finding = tuple[str, str, str, str]
 
 
 @click.command("doctor")
 @options.table_or_json
 def command(form: str) -> int:
-    """Look at this machine and try its sandbox with small submissions that must fail.
+    """Inspect this machine and try its sandbox with small submissions that must fail.
 
     Exit code 1 if something that `pgdl run` needs is missing.
     """
@@ -61,7 +61,7 @@ def _software() -> Iterator[Finding]:
     yield GOOD, "Python", ".".join(map(str, __import__("sys").version_info[:3])), ""
     for package, purpose in (
         ("tensorflow", "runs the models"),
-        ("keras", "Keras 3, what `tf.keras` means by default"),
+        ("keras", "Keras 3, the default of `tf.keras`"),
         ("tf-keras", "Keras 2, for measure files of 2020 (--keras 2)"),
     ):
         try:
@@ -86,7 +86,7 @@ def _machine() -> Iterator[Finding]:
             WARNING,
             "GPUs",
             "none",
-            "models run on the processor; with one, install the extra: pip install 'pgdl-harness[gpu]'",
+            "models run on the processor; if there is a GPU, install the extra: pip install 'pgdl-harness[gpu]'",
         )
     limit = default_memory_bytes(len(gpus))
     lanes = plan_lanes(None, limit)
@@ -101,8 +101,8 @@ def _machine() -> Iterator[Finding]:
     )
     for name, path in (("cache", cache_directory("staged").parent), ("working directory", Path.cwd())):
         free = shutil.disk_usage(path).free / GIB
-        mend = "" if free > 1 else "under 1 GiB: free some space, or set PGDL_CACHE to another disk"
-        yield GOOD if free > 1 else WARNING, f"disk ({name})", f"{free:.1f} GiB free at {path}", mend
+        remedy = "" if free > 1 else "under 1 GiB: free some space, or set PGDL_CACHE to another disk"
+        yield GOOD if free > 1 else WARNING, f"disk ({name})", f"{free:.1f} GiB free at {path}", remedy
 
 
 def _sandbox() -> Iterator[Finding]:
@@ -111,7 +111,7 @@ def _sandbox() -> Iterator[Finding]:
     warnings: list[str] = []
     best, second = Fast(instead=warnings.append), Landlock()
     problem, weaker = best.problem(), second.problem()
-    who = "root, who starts every call as another user" if os.geteuid() == 0 else "an ordinary user"
+    who = "root, which starts every call as another user" if os.geteuid() == 0 else "an ordinary user"
     if problem is None:
         yield GOOD, "sandbox", f"bubblewrap at {shutil.which('bwrap')}, as {who}", "tried now with small submissions:"
         yield _memory_limit()
@@ -119,7 +119,7 @@ def _sandbox() -> Iterator[Finding]:
         if weaker is None:
             yield GOOD, "sandbox by Landlock", "would work, too", "--sandbox landlock; auto does not need it here"
         else:
-            yield WARNING, "sandbox by Landlock", "would not work; nobody needs it here", str(weaker)
+            yield WARNING, "sandbox by Landlock", "would not work; not needed here", str(weaker)
     elif weaker is None:
         yield WARNING, "sandbox by bubblewrap", "does not work", str(problem)
         yield WARNING, "sandbox", f"Landlock, as {who}; it promises less:", ""
@@ -132,7 +132,7 @@ def _sandbox() -> Iterator[Finding]:
 
 
 def _self_test(kind: "Kind", warnings: list[str]) -> Iterator[Finding]:
-    """Try a kind, which says what does not work by `warnings`."""
+    """Try a kind; `warnings` are those that it has issued."""
     from harness.errors import UserError
     from harness.execution.machine import plan_lanes
     from harness.sandbox import CONTROL, Staging, default_memory_bytes, run_traps, trial_job
@@ -161,15 +161,15 @@ def _memory_limit() -> Finding:
 
     problem = cgroup_problem()
     if problem is None:
-        return GOOD, "  memory limit", "kept by the kernel: every call has a control group", ""
+        return GOOD, "  memory limit", "enforced by the kernel: every call has a control group", ""
     delegated = f"systemd-run {'' if os.geteuid() == 0 else '--user '}--scope -p Delegate=yes pgdl ..."
-    mend = f"only a control group counts that; where there are systemd and cgroup v2: {delegated} (found: {problem})"
-    kept = "kept by the memory watch, twenty times a second; the kernel's own memory for a call is not in it"
-    return WARNING, "  memory limit", kept, mend
+    remedy = f"only a control group counts that; with systemd and cgroup v2: {delegated} (found: {problem})"
+    enforced = "enforced by the memory watch, twenty times a second; the kernel's own memory for a call is not counted"
+    return WARNING, "  memory limit", enforced, remedy
 
 
 def _other_kinds() -> Iterator[Finding]:
-    """The kinds of sandbox that are only there for those who ask for them."""
+    """Yield findings on the kinds of sandbox that `auto` never chooses."""
     from harness.sandbox import KINDS
 
     for name, kind in KINDS.items():

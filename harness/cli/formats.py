@@ -12,19 +12,19 @@ from harness.errors import UserError
 if TYPE_CHECKING:
     from harness.board.board import Board
 
-#: The format for people, in which a command may say more than the board.
+#: The format for people; a command may print more than the board with it.
 TABLE = "table"
 
 
 def _require_fit(form: str) -> str:
-    """Refuse bytes on a terminal before anything runs."""
+    """Refuse a binary format on a terminal before anything runs."""
     if form != TABLE and sys.stdout.isatty() and formats.is_binary(form):
         raise UserError(f"--format {form} is not for a terminal", remedy="add > FILE")
     return form
 
 
 option = click.option(
-    "--format", "form", type=click.Choice(formats.names()), default=TABLE, show_default=True, help="What to print.",
+    "--format", "form", type=click.Choice(formats.names()), default=TABLE, show_default=True, help="Output format.",
     callback=lambda _context, _parameter, form: _require_fit(form),
 )  # fmt: skip
 
@@ -32,11 +32,11 @@ option = click.option(
 def show(board: "Board", form: str) -> None:
     """Print the board."""
     content = formats.find(form).render(board)
-    click.echo(content, nl=False, color=True)  # what has colours has them because the terminal does
+    click.echo(content, nl=False, color=True)  # keep colours, which are only there for a terminal
 
 
 def write(board: "Board", stem: Path) -> list[Path]:
-    """Write the board in every format that has files, named as `stem` and a suffix; raises `UserError`."""
+    """Write the board in every file format, each to `stem` plus a suffix; raises `UserError`."""
     paths = []
     for form in formats.written():
         content = form.render(board)

@@ -1,4 +1,4 @@
-"""Entry point of `pgdl`: finds the command's file only when it is asked for, prints errors in one line."""
+"""Entry point of `pgdl`: imports a command's module only to run it, and prints errors in one line."""
 
 import errno
 import importlib.util
@@ -14,30 +14,31 @@ import click
 from harness import __version__
 from harness.errors import UserError
 
-#: Command name -> one-line help; each lives in the module `harness.cli.NAME` as the object `command`.
+#: Command name -> one-line help; each is the object `command` in the module `harness.cli.NAME`.
 COMMANDS = {
-    "demo": "Lay out a small task and examples, to try the other commands on.",
+    "demo": "Write a small task and examples, to try the other commands on.",
     "new": "Write a commented template of a submission.",
     "check": "Try a submission on a few models.",
     "run": "Run submissions on every model of every task.",
     "score": "Score recorded runs or `.predict` files.",
-    "board": "Print the leaderboard; write it to files if asked to.",
+    "board": "Print the leaderboard; optionally write it to files.",
     "results": "Print the recorded calls, as a table or for other programs.",
     "measures": "List the library's measures, or explain one.",
     "compare": "Run measures of the library on every model, and compare their scores.",
     "task": "List, show, validate and build tasks.",
-    "doctor": "Say what this machine can do, and what mends the rest.",
+    "doctor": "Check this machine and its sandbox, and name remedies.",
 }
 
 EXIT_CODES = (
-    "Exit codes: 0 fine, 1 some calls failed, 2 wrong usage or input, 3 a model could not be trained, 70 a bug, "
-    "130 interrupted. Options that all commands share are also environment variables, e.g. PGDL_TASKS for --tasks."
+    "Exit codes: 0 success, 1 some calls failed, 2 wrong usage or input, 3 a model could not be trained, 70 a bug, "
+    "130 interrupted. Many options are also environment variables, e.g. PGDL_TASKS for --tasks; the help of each "
+    "command names them."
 )
 
-#: What a bug ends with, after its traceback (EX_SOFTWARE).
+#: Exit code after the traceback of a bug (EX_SOFTWARE).
 BUG = 70
 
-#: The project's own packages, which a package of the same name elsewhere on the path would hide.
+#: The project's own packages that another package of the same name on the path could shadow.
 PACKAGES = ("scoring", "baselines")
 
 
@@ -45,7 +46,7 @@ class LazyGroup(click.Group):
     """A group that imports a command's module only to run that command (`pgdl --help` stays instant)."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names in the order in which a user meets them."""
+        """Return the commands in the order in which a user needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -58,7 +59,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Suggest a command for one that there is not."""
+        """Suggest a similar command for an unknown one."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
             from harness.hints import did_you_mean
 
@@ -80,7 +81,7 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Run the command line; a `UserError` ends it with one line and exit code 2."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # being asked to end is being interrupted
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # treat a request to terminate like Ctrl-C
     output = sys.stdout
     try:
         _require_own_packages()
@@ -98,30 +99,30 @@ def main() -> NoReturn:
     except (BrokenPipeError, SystemExit) as error:
         if isinstance(error, SystemExit) and sys.stdout is output:
             raise  # shell completion
-        _give_up_output()  # whoever read it has gone: click wraps it and makes an exit of that
+        _give_up_output()  # the reader has exited; click turns this error into SystemExit
         sys.exit(128 + signal.SIGPIPE)
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
             _give_up_output()
-            click.echo(f"pgdl: standard output: {error.strerror}; what was finished before is kept", err=True)
+            click.echo(f"pgdl: standard output: {error.strerror}; finished work is kept", err=True)
             sys.exit(2)
         traceback.print_exc()
-        click.echo("pgdl: this is a bug; what was finished before is kept", err=True)
+        click.echo("pgdl: this is a bug; finished work is kept", err=True)
         sys.exit(BUG)
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _require_own_packages() -> None:
-    """Raise `UserError` if somebody else's package of one of our names comes first."""
+    """Raise `UserError` if another package of the same name shadows one of ours."""
     home = Path(__file__).parents[2]
     for name in PACKAGES:
         found = importlib.util.find_spec(name)
         where = found.origin if found is not None else None
         if where is None or Path(where).parent.parent != home:
-            remedy = f"remove it from the path, or start pgdl elsewhere; ours is {home / name}"
+            remedy = f"remove it from the path, or start pgdl in another directory; ours is {home / name}"
             raise UserError(f"another package is called {name!r}", file=where or name, remedy=remedy)
 
 
 def _give_up_output() -> None:
-    """Leave nothing that the interpreter would try to write when it ends."""
+    """Discard buffered output, which the interpreter would try to write at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

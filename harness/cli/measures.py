@@ -1,4 +1,4 @@
-"""`pgdl measures`: what the library of measures holds."""
+"""`pgdl measures`: the library of measures."""
 
 import inspect
 import json
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from baselines import Measure
     from harness.submission import InstalledMeasure
 
-#: Spaces between columns, and which shares of a narrow terminal meaning, cost, needs and source have.
+#: Space between columns, and the shares of a narrow terminal's width for meaning, cost, needs and source.
 GAP = "  "
 SHARES = (0.45, 0.2, 0.15, 0.2)
 
 
 @click.command("measures")
 @click.argument("name", required=False, shell_complete=completion.measures)
-@click.option("--family", metavar="NAME", help="Only the measures of this family.")
+@click.option("--family", metavar="NAME", help="List only the measures of this family.")
 @options.table_or_json
 def command(name: str | None, family: str | None, form: str) -> None:
     """List the measures of the library by family and those of installed packages, or explain the one called NAME.
 
-    A measure can be run wherever a submission can. Costs are in passes over the training examples that it looks
-    at: F is one forward pass, B one forward and backward pass. Other packages announce measures by entry points
-    (docs/measures.md); they are run as submissions are, and nothing of them is imported here.
+    A measure can be run wherever a submission can. Costs are in passes over the training examples that it uses:
+    F is one forward pass, B one forward and backward pass. Other packages add measures by entry points
+    (docs/measures.md); they run like submissions, and none of their code is imported here.
 
     Example: pgdl measures vc_dim, then pgdl run vc_dim:image_side=28
     """
@@ -56,15 +56,15 @@ def command(name: str | None, family: str | None, form: str) -> None:
         click.echo("\n\n".join([_listing(chosen, width), *([_others(others, width)] if others else [])]))
 
 
-def _unknown(what: str, name: str, known: list[str]) -> UserError:
+def _unknown(kind: str, name: str, known: list[str]) -> UserError:
     from harness.hints import did_you_mean
 
-    listed = "pgdl measures lists them" if what == "measure" else f"there are {', '.join(known)}"
-    return UserError(f"no such {what}", file=name, remedy=did_you_mean(name, known) or listed)
+    listed = "pgdl measures lists them" if kind == "measure" else f"there are {', '.join(known)}"
+    return UserError(f"no such {kind}", file=name, remedy=did_you_mean(name, known) or listed)
 
 
 def _listing(measures: Sequence["Measure"], width: int | None) -> str:
-    """One line per measure below its family; names are whole, and the rest is shortened to fit into `width`."""
+    """Return one line per measure below its family; columns other than names are shortened to fit into `width`."""
     rows = {m.name: (m.name, m.meaning, m.cost, _needs(m) or "-", m.source) for m in measures}
     widths = [max(map(len, column)) for column in zip(*rows.values(), strict=True)]
     if width is not None:
@@ -95,7 +95,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _explanation(measure: "Measure | InstalledMeasure") -> str:
-    """All that is known of a measure."""
+    """Return all that is known of a measure."""
     known = _as_object(measure)
     facts = {
         "family": known["family"],
@@ -112,7 +112,7 @@ def _explanation(measure: "Measure | InstalledMeasure") -> str:
 
 
 def _needs(measure: "Measure") -> str:
-    """What it looks at beyond the trained weights, in the order in which needs are declared."""
+    """Return the measure's inputs other than the trained weights, in the order in which `Need` declares them."""
     return ", ".join(need for need in type(next(iter(measure.needs))) if need in measure.needs) if measure.needs else ""
 
 

@@ -1,4 +1,4 @@
-"""Whose a name is: a submission must not take the place of another one that is called alike."""
+"""Ownership of names: a submission must not replace another one of the same name."""
 
 import sys
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ from harness.submission import Submission
 
 
 def settle_names(submissions: Sequence[Submission], records: Records, *, given: bool) -> list[str]:
-    """Refuse names that the records know as somebody else's; returns a line about every new version.
+    """Refuse names that belong to another submission in the records; returns a line about every new version.
 
-    Other files under a known name are a new version of it if they come from the same place. Otherwise whoever
-    sits at the terminal is asked; elsewhere the name has to be `given` by --as. Raises `UserError`.
+    Changed files under a known name are a new version if their path is the same. Otherwise the user is asked at a
+    terminal; without one, the name has to be `given` by --as. Raises `UserError`.
     """
     known: dict[str, list[Request]] = {}
     for request in records.requests():
@@ -40,5 +40,5 @@ def _ask(submission: Submission, last: Request) -> None:
     raise UserError(
         f"another submission is called {submission.name!r}: {last.source}",
         file=submission.source,
-        remedy=f"give it a name by --as NAME (--as {submission.name!r} makes it a new version of that one)",
+        remedy=f"name it with --as NAME (--as {submission.name!r} makes it a new version of that one)",
     )

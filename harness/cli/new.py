@@ -18,13 +18,13 @@ def command(name: Path) -> None:
     from harness.submission.template import FILES
 
     if not is_name(name.name):
-        raise UserError("not a name", file=name, expected=ALLOWED, remedy="choose another")
-    if whose := taken(name.name):
-        raise UserError(f"cannot be called {name.name!r}: {whose}", remedy="choose another name")
+        raise UserError("not a valid name", file=name, expected=ALLOWED, remedy="choose another")
+    if owner := taken(name.name):
+        raise UserError(f"cannot be called {name.name!r}: {owner}", remedy="choose another name")
     try:
         name.mkdir(parents=True)
     except FileExistsError as error:
-        raise UserError("already there", file=name, remedy="choose another name") from error
+        raise UserError("already exists", file=name, remedy="choose another name") from error
     except OSError as error:
         raise UserError(f"cannot be created: {error.strerror}", file=name) from error
     for file, text in FILES.items():

@@ -1,6 +1,6 @@
-"""The one vocabulary of options: the same word means the same in every command that has it.
+"""The options of all commands: an option means the same in every command that has it.
 
-Each is also an environment variable: `--time-limit` is `PGDL_TIME_LIMIT`, and so on.
+Those made by `_option` are also environment variables: `--time-limit` is `PGDL_TIME_LIMIT`, and so on.
 """
 
 import os
@@ -17,22 +17,22 @@ from harness.task import DEFAULT_DIRECTORY
 
 Decorator = Callable[[Any], Any]
 
-#: Bytes that importing TensorFlow takes, more or less.
+#: Approximate memory for importing TensorFlow, in bytes.
 LEAST_MEMORY = 256 * 1024**2
 
-#: Names of the executors, by their files: help must not wait for what they import.
+#: Names of the executors, from their files: `--help` must not wait for their imports.
 _FILES = Path(harness.__path__[0], "execution", "executors").glob("[a-z]*.py")
 EXECUTORS = sorted(file.stem for file in _FILES if file.stem != "executor")
 
-#: Seconds: 30 days.
+#: 30 days, in seconds.
 LONGEST_S = 30 * 24 * 3600
 
-#: Calls at once for each core; more would only wait for each other.
+#: Maximum of concurrent calls per core; more would only wait for each other.
 PER_CORE = 4
 
 
 def parse_size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
-    """Return the bytes that a size such as 512M, 4G or 2GiB means; units are powers of 1024."""
+    """Parse a size such as 512M, 4G or 2GiB into bytes; units are powers of 1024."""
     if value is None:
         return None
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.IGNORECASE)
@@ -45,21 +45,21 @@ def parse_size(context: click.Context, parameter: click.Parameter, value: str | 
 
 
 def parse_memory(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
-    """Return a size that imports fit into, and the machine has."""
+    """Parse a memory size, at least that of the imports and at most the machine's memory."""
     size = parse_size(context, parameter, value)
     if size is None:
         return None
     import psutil
 
-    there = psutil.virtual_memory().total
-    if not LEAST_MEMORY <= size <= there:
-        expected = f"from 256M, which imports need, to the machine's {there / 1024**3:.1f}G"
+    total = psutil.virtual_memory().total
+    if not LEAST_MEMORY <= size <= total:
+        expected = f"from 256M, which imports need, to the machine's {total / 1024**3:.1f}G"
         raise click.BadParameter(f"expected a size {expected}, found {value!r}", context, parameter)
     return size
 
 
 def parse_seconds(context: click.Context, parameter: click.Parameter, value: float) -> float:
-    """Return seconds: a positive number, at most 30 days."""
+    """Check that seconds are positive and at most 30 days."""
     if not 0 < value <= LONGEST_S:
         expected = f"a positive number of seconds, at most {LONGEST_S} (30 days)"
         raise click.BadParameter(f"expected {expected}, found {value}", context, parameter)
@@ -67,7 +67,7 @@ def parse_seconds(context: click.Context, parameter: click.Parameter, value: flo
 
 
 def parse_workers(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
-    """Return a positive number, at most `PER_CORE` for each core, or None for `auto`."""
+    """Parse a positive number, at most `PER_CORE` for each core, or return None for `auto`."""
     if value == "auto":
         return None
     most = PER_CORE * len(os.sched_getaffinity(0))
@@ -84,7 +84,7 @@ def _option(name: str, *more: str, **settings: Any) -> Decorator:
 tasks = _option(
     "--tasks", "tasks_dir", type=click.Path(path_type=Path), default=DEFAULT_DIRECTORY, show_default=True,
     metavar="DIR",
-    help="Directory that holds tasks: input_data/ and reference_data/, or task folders directly.",
+    help="Directory of the tasks: contains input_data/ and reference_data/, or the task folders themselves.",
 )  # fmt: skip
 task = _option(
     "--task",
@@ -96,7 +96,7 @@ task = _option(
 )
 results = _option(
     "--results", default="results.db", show_default=True, metavar="URL",
-    help="Where records are kept: an SQLite file, or a database URL such as postgresql+psycopg://host/name.",
+    help="Database of the records: an SQLite file, or a URL such as postgresql+psycopg://host/name.",
 )  # fmt: skip
 time_limit = _option(
     "--time-limit", type=float, callback=parse_seconds, default=300.0, show_default=True, metavar="S",
@@ -104,8 +104,8 @@ time_limit = _option(
 )  # fmt: skip
 time_budget = _option(
     "--time-budget", type=click.Choice(["each", "average"]), default="each", show_default=True,
-    help="`each`: the limit binds every call. `average`: as in the competition, its sum over a task's models "
-    "binds the task.",
+    help="`each`: the limit applies to every call. `average`: as in the competition, the limit times the number of "
+    "models applies to the whole task.",
 )  # fmt: skip
 memory = _option(
     "--memory", "memory_bytes", callback=parse_memory, metavar="SIZE",
@@ -113,16 +113,16 @@ memory = _option(
 )  # fmt: skip
 workers = _option(
     "--workers", callback=parse_workers, default="auto", show_default=True, metavar="N|auto",
-    help="How many run at once; auto is one per GPU, else one per core that memory allows.",
+    help="Number of parallel processes; auto is one per GPU, otherwise one per core, as far as memory allows.",
 )  # fmt: skip
 keras = _option(
     "--keras",
     type=click.Choice(["2", "3"]),
-    help="Which Keras `tf.keras` means. Default: what the submission asks for, else 3.",
+    help="Version of Keras for `tf.keras`. Default: the submission's choice, otherwise 3.",
 )
 executor = _option(
     "--executor", type=click.Choice(EXECUTORS), default="local", show_default=True, hidden=len(EXECUTORS) == 1,
-    help="What runs the calls.",
+    help="Engine that runs the calls.",
 )  # fmt: skip
 seed = _option(
     "--seed",
@@ -133,36 +133,36 @@ seed = _option(
 )
 withhold = _option(
     "--withhold", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True,
-    help="Keep outputs, messages and figures of calls from participants, and round published scores. auto: of tasks "
-    "that are marked as hidden.",
+    help="Withhold outputs, messages and figures of calls from participants, and round published scores. auto: for "
+    "tasks that are marked as hidden.",
 )  # fmt: skip
 unsafe = _option(
     "--unsafe-no-sandbox", is_flag=True,
     help="Run without any isolation. For your own code only: such results are marked and never ranked.",
 )  # fmt: skip
 everything = click.option(
-    "--all", "everything", is_flag=True, help="Show all versions and settings of a submission, a row each."
+    "--all", "everything", is_flag=True, help="Show every version and configuration of a submission in its own row."
 )
 names = click.option(
     "--as", "names", multiple=True, metavar="NAME",
-    help="What to call a SUBMISSION, whatever its metadata says; once for each, in their order. A name that is known "
-    "makes it a new version of that submission.",
+    help="Name of a SUBMISSION, overrides its metadata; give one per SUBMISSION, in order. A name that is already "
+    "recorded makes it a new version of that submission.",
 )  # fmt: skip
 table_or_json = click.option(
-    "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="What to print."
+    "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Output format."
 )
-#: Overrides --tasks, so that one can say `pgdl task validate DIR`.
+#: Overrides --tasks, for `pgdl task validate DIR`.
 directory = click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
-quiet = click.option("--quiet", "-q", is_flag=True, help="Print nothing but warnings and errors; the exit code tells.")
-force = click.option("--force", is_flag=True, help="Make calls again that are recorded already.")
+quiet = click.option("--quiet", "-q", is_flag=True, help="Print only warnings and errors; the exit code shows success.")
+force = click.option("--force", is_flag=True, help="Repeat calls that are already recorded.")
 output = click.option(
     "--output", type=click.Path(path_type=Path), metavar="PATH",
-    help="Also write files: into this directory (board), or with names that begin so (compare).",
+    help="Also write files: into this directory (board), or with this prefix (compare).",
 )  # fmt: skip
 
 
 def execution(command: Any) -> Any:
-    """Add the options that say how calls are run."""
+    """Add the options for running calls."""
     limits = (time_limit, time_budget, memory, workers, keras, seed)
     for option in reversed((*limits, executor, *_sandboxes(), unsafe, withhold)):
         command = option(command)
@@ -170,15 +170,15 @@ def execution(command: Any) -> Any:
 
 
 def _sandboxes() -> Iterator[Decorator]:
-    """The kinds of sandbox, and their parameters."""
+    """Yield `--sandbox` and the options for the parameters of each kind."""
     from harness.sandbox import KINDS
 
     kinds = {name: kind for name, kind in KINDS.items() if kind.is_sandbox}
     meanings = "; ".join(f"{name}: {kind.summary}" for name, kind in kinds.items())
     yield _option(
         "--sandbox", "sandbox_mode", type=click.Choice(["auto", *kinds]), default="auto", show_default=True,
-        help=f"What a call runs in. {meanings}. auto: fast, fresh or landlock, whichever works first. Values are the "
-        "same.",
+        help=f"Sandbox of a call. {meanings}. auto: the first that works of fast, fresh and landlock. Values are the "
+        "same in each.",
     )  # fmt: skip
     for name, kind in kinds.items():
         for one in kind.parameters:

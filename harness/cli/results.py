@@ -14,18 +14,22 @@ if TYPE_CHECKING:
 
     from harness.records import Records
 
-#: Columns of the table; the other formats have all.
+#: Columns of the table; the other formats have all columns.
 SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds", "MiB", "message")
 
 
 @click.command("results")
 @options.results
-@click.option("--submission", "submissions", multiple=True, metavar="NAME", help="Only of this one; may be repeated.")
+@click.option(
+    "--submission", "submissions", multiple=True, metavar="NAME", help="Only this submission; may be repeated."
+)
 @options.task
-@click.option("--outcome", "outcomes", multiple=True, metavar="WORD", help="Only calls that ended so; may be repeated.")
+@click.option(
+    "--outcome", "outcomes", multiple=True, metavar="WORD", help="Only calls with this outcome; may be repeated."
+)
 @click.option(
     "--format", "form", type=click.Choice(["table", "csv", "json", "parquet"]), default="table", show_default=True,
-    help="What to print.",
+    help="Output format.",
 )  # fmt: skip
 def command(
     results: str,
@@ -34,10 +38,10 @@ def command(
     outcomes: tuple[str, ...],
     form: str,
 ) -> None:
-    """Print the recorded calls, of several with one key the newest: a row each, oldest first.
+    """Print one row per recorded call, oldest first; of several records with the same key the newest.
 
-    csv, json (one object per line) and parquet have every column of docs/records.md, also the submission's output.
-    Which of them count for a score is decided by pgdl board and pgdl score.
+    csv, json (one object per line) and parquet have every column of docs/records.md, including the submission's
+    output. pgdl board and pgdl score decide which records count for a score.
 
     Example: pgdl results --submission my_measure --format parquet > calls.parquet
     """
@@ -54,7 +58,7 @@ def command(
 def _select(
     records: "Records", submissions: Sequence[str], tasks: Sequence[str], outcomes: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the chosen records as plain values; raises `UserError` for words that nothing is called by."""
+    """Return the selected records as plain values; raises `UserError` for unknown names or outcomes."""
     from harness.hints import did_you_mean
     from harness.outcome import Outcome
     from harness.records import Evaluation

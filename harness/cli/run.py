@@ -30,8 +30,8 @@ def command(
     """Call each SUBMISSION, sandboxed and time-limited, on every model of every task.
 
     A SUBMISSION is a .py file, a directory or a zip with complexity.py, or the name of a baseline, which may
-    have parameters, as in vc_dim:image_side=28. Every call is recorded as it ends; the same command again makes
-    only the calls that are missing. Two of these at once share the work.
+    have parameters, as in vc_dim:image_side=28. Every call is recorded as it ends; repeating the command makes
+    only the missing calls. Two concurrent runs on one database share the work.
 
     Example: pgdl run my_measure.py distance_from_init --tasks task_data
     """

@@ -46,10 +46,10 @@ def command(
 ) -> int:
     """Score recorded submissions (all, or those named), or a directory of `.predict` files.
 
-    SUBMISSION is whatever pgdl run takes, and means the files as they are now; or the name of a recorded submission,
-    and means the version that was last asked for. The score is the competition's own number; the printed form of its
-    paper, Kendall's rank correlation and the granulated Kendall coefficient stand beside it. Those of hidden tasks are
-    rounded. Exit code 1 if a task has no score.
+    SUBMISSION is an argument of pgdl run, for the files in their current version, or the name of a recorded
+    submission, for its most recently requested version. The score is the competition's own number, printed along with
+    the form in its paper, Kendall's rank correlation and the granulated Kendall coefficient. Scores on hidden tasks
+    are rounded. Exit code 1 if a task has no score.
 
     Example: pgdl score --reference reference_data --predictions my_predictions
     """
@@ -58,7 +58,7 @@ def command(
     from harness.execution.withhold import Withhold
 
     if predictions is not None and submissions:
-        raise UserError("--predictions scores files: name no SUBMISSION with it")
+        raise UserError("--predictions scores files: it cannot be combined with SUBMISSION")
     competition = read_competition(tasks_dir, task_names, reference)
     withheld = competition.withheld(Withhold(withhold))
     remarks = competition.notes(of_records=predictions is None)
@@ -83,7 +83,7 @@ def _score_predictions(directory: Path, references: "Mapping[str, Reference]") -
 def _score_records(
     arguments: Sequence[str], tasks_dir: Path, results: str, competition: "Competition", *, everything: bool
 ) -> "tuple[list[tuple[str, SubmissionScore]], list[str]]":
-    """Return the scores of what the arguments mean, or of everything, and what must be said beside them."""
+    """Return the scores of the submissions that the arguments name, or of all, and remarks on them."""
     from harness.board import remarks
     from harness.board.leaderboard import score_calls
     from harness.cli.boards import choose, collect_records, run_command

@@ -9,7 +9,7 @@ from scoring import RULE, SubmissionScore, TaskScore
 
 
 def print_score(name: str, result: SubmissionScore, withheld: Collection[str]) -> None:
-    """Print one submission's scores, one row per task; those of the tasks `withheld` are rounded already."""
+    """Print one submission's scores, one row per task; scores on the tasks `withheld` are already rounded."""
     console = wide_console()
     rows = []
     for task, score in result.tasks.items():
@@ -26,7 +26,7 @@ def print_score(name: str, result: SubmissionScore, withheld: Collection[str]) -
 
 
 def _figures(score: TaskScore, decimals: int) -> list[str]:
-    """The cells of one task; correlations have as many digits as scores, or what is left of them by rounding."""
+    """Return the cells of one task; correlations have two more decimals than scores, at most four."""
     printed = "-" if score.printed is None else f"{100 * score.printed:.{decimals}f}"
     correlations = [_correlation(number, decimals) for number in (score.kendall, score.granulated_kendall)]
     pair = min(score.official_pairs, key=lambda pair: score.official_pairs[pair], default=("-",))

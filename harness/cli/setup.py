@@ -24,17 +24,17 @@ UNSAFE = "NOT SANDBOXED (--unsafe-no-sandbox): for your own code only; these res
 
 @dataclass(frozen=True)
 class Setup:
-    """How calls will be run."""
+    """Settings and executor of a run."""
 
     settings: Settings
     executor: Executor
 
 
 def prepare(options: dict[str, Any], tasks: Sequence[TaskFiles]) -> Setup:
-    """Turn the options of `options.execution` into settings; refuses where there is no sandbox.
+    """Turn the options of `options.execution` into a setup.
 
-    For hidden tasks no weaker isolation is taken unasked; what lies where submissions could read it is refused.
-    Raises `UserError` with what mends it.
+    Raises `UserError` with a remedy if no sandbox works, if `auto` could only choose weaker isolation for a hidden
+    task, or if tasks or the cache are in directories that submissions can read.
     """
     limits = Limits(memory_bytes=options["memory_bytes"] or default_memory_bytes(len(find_gpus())))
     settings = Settings(
@@ -52,20 +52,20 @@ def prepare(options: dict[str, Any], tasks: Sequence[TaskFiles]) -> Setup:
 
 
 def _private_files(tasks: Sequence[TaskFiles]) -> Iterator[Path]:
-    """The directories and files of tasks, and the links in them, which may lead elsewhere."""
+    """Yield the directories and files of tasks, and the links in them, which may point elsewhere."""
     for task in tasks:
         yield from (task.directory, *([task.reference] if task.reference else []), *task.marks)
         yield from (path for path in task.directory.rglob("*") if path.is_symlink())
 
 
 def _choose_kind(options: dict[str, Any], hidden: Collection[str]) -> Kind:
-    """The sandbox that the options ask for; only `auto` may take less than the best, but never with a hidden task."""
+    """Return the requested kind of sandbox; `auto` may choose weaker isolation, but never for a hidden task."""
     name = options["sandbox_mode"]
     if options["unsafe_no_sandbox"]:
         if name != AUTO:
             raise UserError(f"--unsafe-no-sandbox and --sandbox {name} contradict each other", remedy="leave one out")
         if hidden:
-            remedy = "leave it out, or name other tasks by --task"
+            remedy = "leave it out, or choose other tasks with --task"
             raise UserError(f"--unsafe-no-sandbox: not with hidden tasks ({', '.join(sorted(hidden))})", remedy=remedy)
         click.secho(UNSAFE, err=True, fg="red", bold=True)
         name = "none"
@@ -78,10 +78,10 @@ def _choose_kind(options: dict[str, Any], hidden: Collection[str]) -> Kind:
 
 
 def warn(message: str) -> None:
-    """Say what does not work here, in one line on standard error."""
+    """Print a warning, in one line on standard error."""
     click.secho(f"pgdl: {message}", err=True, fg="yellow")
 
 
 def note(message: str) -> None:
-    """Say what is worth knowing, in one line on standard error."""
+    """Print a note, in one line on standard error."""
     click.echo(f"pgdl: {message}", err=True)

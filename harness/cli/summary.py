@@ -1,4 +1,4 @@
-"""What a run prints when it is over."""
+"""The summary of a finished run."""
 
 import statistics
 from array import array
@@ -12,26 +12,26 @@ from harness.execution.run import Recorded
 from harness.outcome import Outcome
 from harness.tables import print_lines, print_table
 
-#: What is said wherever something is not shown.
+#: Note for every output from which something is withheld.
 WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (docs/hidden-tasks.md)."
 
 
 class Tally:
-    """Counts what became of a run's calls. Of each it keeps a number, its time: a run may be very long."""
+    """Counts the outcomes of a run's calls. Per call it stores only the time: a run may be very long."""
 
     def __init__(self) -> None:
         self.outcomes: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)  #: by submission and task
         self.seconds: defaultdict[tuple[str, str], array[float]] = defaultdict(lambda: array("d"))
 
     def add(self, row: Recorded) -> None:
-        """Take note of a call that is over and recorded."""
+        """Count a recorded call."""
         submission, task = row.planned.submission.name, row.planned.task.name
         self.outcomes[submission, task][row.outcome] += 1
         self.seconds[submission, task].append(row.call_wall_s)
 
     @property
     def total(self) -> int:
-        """How many calls there were."""
+        """Number of calls."""
         return sum(counts.total() for counts in self.outcomes.values())
 
 
@@ -40,7 +40,7 @@ def print_summary(
 ) -> int:
     """Print one row per submission and task; returns the exit code: 1 if a call failed, else 0.
 
-    Of the tasks `withheld` only outcomes are counted: a time is a number that a submission chooses.
+    For the tasks `withheld` only outcomes are shown: a submission can choose how much time it takes.
     """
     rows = []
     for (submission, task), outcomes in sorted(tally.outcomes.items()):

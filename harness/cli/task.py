@@ -10,7 +10,7 @@ def command() -> None:
     """List, show, validate and build tasks.
 
     A task is a set of trained models, one for each combination of some hyperparameters, and the data that
-    they were trained on. DIR holds tasks or is itself one; without it, --tasks is taken.
+    they were trained on. DIR contains tasks or is a task itself; default: the directory of --tasks.
     """
 
 

@@ -1,4 +1,4 @@
-"""`pgdl task build`: from a recipe to a task."""
+"""`pgdl task build`: trains a task from a recipe."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from harness.corpus.recipe import Recipe
 
 
-#: Exit code where a model could not be trained.
+#: Exit code if a model could not be trained.
 UNFINISHED = 3
 
 
@@ -25,20 +25,19 @@ UNFINISHED = 3
 @click.argument("recipe", metavar="RECIPE")
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path), metavar="DIR",
-    help="Directory that gets input_data/TASK and reference_data/TASK.",
+    help="Output directory, for input_data/TASK and reference_data/TASK.",
 )  # fmt: skip
 @options.workers
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Train only the first N models, for a try.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Train only the first N models, for a trial.")
 @click.option(
     "--resume/--no-resume", default=True, show_default=True,
-    help="Go on with what an earlier run of the same recipe has finished, or begin anew.",
+    help="Reuse the models that an earlier run of the same recipe has finished, or start from scratch.",
 )  # fmt: skip
 def command(recipe: str, out: Path, workers: int | None, limit: int | None, resume: bool) -> int:
     """Train every model of RECIPE's grid, and write a task in the competition's layout.
 
-    RECIPE is a file, or the name of one that comes with the package: pgdl task recipes lists these. Every model
-    that is finished is kept, however the run ends; the same command goes on with the others. Exit code 3 if a
-    model could not be trained.
+    RECIPE is a file, or the name of a recipe in the package, as listed by pgdl task recipes. Finished models are kept
+    however the run ends; the same command trains the remaining ones. Exit code 3 if a model could not be trained.
 
     Example: pgdl task build digits_vgg --out my_tasks
     """
@@ -80,7 +79,7 @@ def command(recipe: str, out: Path, workers: int | None, limit: int | None, resu
 
 
 def _train(build: "Build", missing: "Sequence[int]", workers: int, console: "Console") -> list[int]:
-    """Train, and show it; returns the cells that could not be trained."""
+    """Train models and show the progress; returns the cells that could not be trained."""
     from contextlib import closing
 
     failed = []
@@ -95,7 +94,7 @@ def _train(build: "Build", missing: "Sequence[int]", workers: int, console: "Con
                     failed.append(event.cell)
     except KeyboardInterrupt:
         finished = f"{len(build.records())} of {len(build.recipe.cells)} models are finished"
-        console.print(f"{finished}; the same command continues.")
+        console.print(f"{finished}; the same command resumes the build.")
         raise
     return failed
 
@@ -125,7 +124,7 @@ class BuildProgress:
         self._bars.stop()
 
     def seen(self, event: "Event") -> None:
-        """Show what happened."""
+        """Show an event."""
         cell, details = event.cell, event.details
         if event.kind == "data":
             for note in details["notes"]:
@@ -158,7 +157,7 @@ def _models(number: int) -> str:
 
 
 def _close(build: "Build", failed: "Sequence[int]", console: "Console") -> int:
-    """Say how things stand, and put the task together if all of it is there."""
+    """Print the state of the build, and assemble the task if all models are finished; returns the exit code."""
     import statistics
 
     recipe, records = build.recipe, build.records()

@@ -1,4 +1,4 @@
-"""`pgdl task list`: which tasks there are."""
+"""`pgdl task list`: the tasks in a directory."""
 
 import json
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ GAP_COLUMNS = ("min gap", "mean", "median", "max")
 @options.tasks
 @options.table_or_json
 def command(directory: Path | None, tasks_dir: Path, form: str) -> None:
-    """Name the tasks in DIR with their models, hyperparameters and generalization gaps; is each hidden?"""
+    """List the tasks in DIR: models, hyperparameters, generalization gaps, and whether they are hidden."""
     from harness.tables import print_table, wide_console
     from harness.task.layout import find_all
     from harness.task.summary import summarise
@@ -46,14 +46,14 @@ def command(directory: Path | None, tasks_dir: Path, form: str) -> None:
 
 
 def gap_cells(gaps: "Spread | None") -> Sequence[str]:
-    """Return the cells of `GAP_COLUMNS`; dashes for gaps that are not known."""
+    """Return the cells of `GAP_COLUMNS`; dashes for unknown gaps."""
     if gaps is None:
         return ("-",) * len(GAP_COLUMNS)
     return tuple(f"{value:.4f}" for value in (gaps.minimum, gaps.mean, gaps.median, gaps.maximum))
 
 
 def size(number: float) -> str:
-    """Return a number of bytes as people read it."""
+    """Return a number of bytes with a unit, for people."""
     for unit in ("B", "KiB", "MiB"):
         if number < 1024:
             return f"{number:.0f} {unit}"

@@ -1,11 +1,11 @@
-"""`pgdl task recipes`: the recipes that come with the package."""
+"""`pgdl task recipes`: the recipes in the package."""
 
 import click
 
 
 @click.command("recipes")
 def command() -> None:
-    """List the recipes of the package; `pgdl task build` takes each by its name."""
+    """List the recipes in the package; `pgdl task build` accepts their names."""
     from rich.table import Table
 
     from harness.corpus.catalogue import recipes

@@ -1,4 +1,4 @@
-"""`pgdl task validate`: everything that is wrong with tasks, before anything runs."""
+"""`pgdl task validate`: finds all problems of tasks before anything runs."""
 
 import json
 from collections.abc import Sequence
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 @options.table_or_json
 @click.pass_context
 def command(ctx: click.Context, directory: Path | None, tasks_dir: Path, task_names: Sequence[str], form: str) -> None:
-    """Check everything about the tasks in DIR and print every problem in one line.
+    """Check the tasks in DIR and print every problem in one line.
 
-    Exit code 2 if there is any. Notes are about valid tasks: for instance that the official score is not defined on
-    them. Reference data without models is checked as well: it can be scored, not run.
+    Exit code 2 if there is any. Valid tasks may have notes, for instance that the official score is not defined on
+    them. Reference data without models is checked as well: it can be scored, but not run.
     """
     from harness.format.problems import InvalidTaskError
     from harness.task.layout import find_all
@@ -56,7 +56,7 @@ def command(ctx: click.Context, directory: Path | None, tasks_dir: Path, task_na
 
 
 def _check_reference(files: "TaskFiles") -> "Outcome":
-    """Outcome for reference data that comes without models."""
+    """Return the outcome for reference data without models."""
     from harness.format.problems import InvalidTaskError, Problems
     from harness.format.reference import read_reference
 
@@ -68,7 +68,7 @@ def _check_reference(files: "TaskFiles") -> "Outcome":
 
 
 def _notes(outcome: "Outcome") -> list[str]:
-    """What to know of a valid task."""
+    """Return notes on a valid task."""
     from harness.format.problems import InvalidTaskError
     from harness.task.notes import notes_of, notes_of_reference
     from harness.task.task import Task

@@ -1,1 +1,1 @@
-"""Builds corpora of trained models: a recipe with a grid of hyperparameters becomes a task."""
+"""Builds tasks of trained models from recipes with a grid of hyperparameters."""

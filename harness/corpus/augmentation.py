@@ -1,6 +1,6 @@
-"""Random changes of images: in training, and of the test set where a recipe asks for it.
+"""Random changes of images, in training and, if a recipe requests it, of the test set.
 
-Batches are float32, (N, H, W, C) in [0, 1]; a fourth channel stays as it is.
+Batches are float32, (N, H, W, C) in [0, 1]; a fourth channel stays unchanged.
 
 Imports TensorFlow: for the trainer's process only.
 """
@@ -19,10 +19,10 @@ from harness.corpus.geometry import rotate, transform, translate
 #: A batch, and one number per image: the magnitude of the change.
 Perturbation = Callable[[Any, Any], Any]
 
-#: Pixels of black that random crops of the standard augmentation add on each side.
+#: Black pixels that random crops of the standard augmentation add on each side.
 PADDING = 4
 
-#: Images that the test perturbation changes at once.
+#: Number of images that the test perturbation changes at once.
 BATCH = 1000
 
 
@@ -31,16 +31,16 @@ def augment(
 ) -> Callable[[Any], Any]:
     """Return a function that changes a batch at random, for `tf.data` or a compiled training step.
 
-    Its random numbers go on from call to call, over epochs too, and start from the global seed at the time of
-    this call. They come in the order of the calls: a `map` that is to be repeatable is not parallel.
+    Its random numbers continue from call to call, across epochs too, and start from the global seed at the time of
+    this call. They depend on the order of the calls: a repeatable `map` must not be parallel.
 
     Args:
         name: crop_flip, cifar10_policy, or one of `PERTURBATIONS`, whose magnitudes are uniform over the range.
         share: probability that an image is changed at all.
-        level: what magnitudes are multiplied by; only the perturbations have any.
+        level: factor of the magnitudes; only the perturbations have magnitudes.
         perturbation_range: lowest and highest magnitude at level 1; only for the perturbations.
     """
-    with tf.device("CPU:0"):  # where tf.data runs
+    with tf.device("CPU:0"):  # tf.data runs on the CPU
         generator = tf.random.Generator.from_seed(tf.random.uniform([], maxval=2**62, dtype=tf.int64))
     change = _random_change(name, level, perturbation_range)
 
@@ -56,7 +56,7 @@ def augment(
 def perturb(
     images: NDArray[np.float32], name: str, perturbation_range: tuple[float, float], seed: int
 ) -> NDArray[np.float32]:
-    """Change each image by a magnitude of its own, uniform over the whole range and drawn from `seed`."""
+    """Perturb each image with its own magnitude, uniform over the whole range and drawn from `seed`."""
     magnitudes = np.random.default_rng(seed).uniform(*perturbation_range, len(images)).astype(np.float32)
     changed = images.copy()
     for start in range(0, len(images), BATCH):
@@ -68,7 +68,7 @@ def perturb(
 def _random_change(
     name: str, level: float, perturbation_range: tuple[float, float] | None
 ) -> Callable[[Any, Any], Any]:
-    """Return a function of a batch and a seed (two numbers)."""
+    """Return a change as a function of a batch and a seed (two numbers)."""
     if name == "crop_flip":
         return _crop_flip
     if name == "cifar10_policy":
@@ -84,7 +84,7 @@ def _random_change(
 
 
 def _crop_flip(images: Any, seed: Any) -> Any:
-    """Shift by up to 4 pixels in both directions, which is padding and cropping, and mirror every second image."""
+    """Shift each image by up to 4 pixels in both directions (pad and crop), and mirror it with probability 1/2."""
     number, width = tf.shape(images)[0], tf.cast(tf.shape(images)[2], tf.float32)
     draws = tf.random.stateless_uniform([3, number], seed)
     right, down = tf.unstack(tf.floor(draws[:2] * (2 * PADDING + 1)) - PADDING)
@@ -96,9 +96,9 @@ def _crop_flip(images: Any, seed: Any) -> Any:
 
 
 def _colour_jitter(images: Any, amounts: Any) -> Any:
-    """Change brightness, contrast, saturation and hue, in this order, all by the image's amount.
+    """Change brightness, contrast, saturation and hue, in this order, by the image's amount.
 
-    The first three are multiplied by 1 + amount; hue moves by the amount, in turns of the colour wheel.
+    The first three are multiplied by 1 + amount; hue shifts by the amount, in turns of the colour wheel.
     """
     amounts = tf.reshape(tf.cast(amounts, tf.float32), [-1, 1, 1, 1])
     images = blend(tf.zeros_like(images), images, 1 + amounts)

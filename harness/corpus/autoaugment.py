@@ -1,7 +1,7 @@
 """The policy that AutoAugment found for CIFAR-10 (Cubuk et al. 2019, table 7 of the appendix).
 
-Magnitudes mean what they mean in the authors' code for CIFAR-10, where level 10 would be the most. What comes into
-an image from outside is mid-grey. Their cropping, mirroring and cutout are not part of the policy.
+Magnitudes are those of the authors' code for CIFAR-10, where level 10 would be the maximum. Pixels from outside an
+image are mid-grey. The authors' cropping, mirroring and cutout are not part of the policy.
 
 Imports TensorFlow: for the trainer's process only.
 """
@@ -14,7 +14,7 @@ import tensorflow as tf
 from harness.corpus.colours import auto_contrast, blend, equalize, grey, smooth, to_levels
 from harness.corpus.geometry import rotate, shear, translate
 
-#: Sub-policies: two operations, each with its probability and level; None where it has no level.
+#: Sub-policies: two operations, each with its probability and level; None for an operation without levels.
 POLICY: list[list[tuple[str, float, int | None]]] = [
     [("invert", 0.1, None), ("contrast", 0.2, 6)],
     [("rotate", 0.7, 2), ("translate_x", 0.3, 9)],
@@ -43,14 +43,14 @@ POLICY: list[list[tuple[str, float, int | None]]] = [
     [("translate_y", 0.7, 9), ("auto_contrast", 0.9, None)],
 ]
 
-#: Number of operations of a sub-policy, and the side of the images it was found for, in pixels.
+#: Number of operations of a sub-policy, and the side in pixels of the images for which the policy was found.
 STEPS, SIDE = 2, 32
 
 _GREY = 0.5
 
 
 def cifar10_policy(images: Any, seed: Any) -> Any:
-    """Apply to each image a sub-policy of its own, drawn from `seed` (two numbers).
+    """Apply a random sub-policy to each image, drawn from `seed` (two numbers).
 
     `images` are float32, (N, H, W, 1 or 3) in [0, 1].
     """
@@ -63,8 +63,8 @@ def cifar10_policy(images: Any, seed: Any) -> Any:
         signs = tf.where(draws[2 + 2 * step] < 0.5, -1.0, 1.0)
         drawn = tf.gather(tf.constant([float(level or 0) for level in levels]), chosen)
         for name in sorted(set(names)):
-            is_it = tf.gather(tf.constant([other == name for other in names]), chosen)
-            images = _at(tf.where(is_it & active)[:, 0], OPERATIONS[name], images, drawn, signs)
+            is_chosen = tf.gather(tf.constant([other == name for other in names]), chosen)
+            images = _at(tf.where(is_chosen & active)[:, 0], OPERATIONS[name], images, drawn, signs)
     return images
 
 
@@ -75,12 +75,12 @@ def _at(positions: Any, operation: Callable[..., Any], images: Any, levels: Any,
 
 
 def _factor(levels: Any) -> Any:
-    """0.1 at level 0, 1.9 at level 10."""
+    """Return the blending factor of levels: 0.1 at level 0, 1.9 at level 10."""
     return tf.reshape(0.1 + 0.18 * levels, [-1, 1, 1, 1])
 
 
 def _shift(levels: Any, signs: Any) -> Any:
-    """As many of 32 pixels as the level says, as a share."""
+    """Return signed shifts of `levels` pixels of 32, as shares of the side."""
     return signs * levels / SIDE
 
 

@@ -1,6 +1,6 @@
-"""Builds a task from a recipe: trains the cells that are missing, and puts the task together when none is.
+"""Builds a task from a recipe: trains the missing cells, and assembles the task when all are finished.
 
-Until then everything lies in OUT/building/TASK, in a form that no other command takes for a task.
+Until then all files are in OUT/building/TASK, in a form that no other command mistakes for a task.
 """
 
 import json
@@ -19,16 +19,16 @@ from harness.corpus.trainer import CELLS, DATA, RECORDS
 from harness.errors import UserError
 from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TRAIN, model_name
 
-#: What says to which recipe an unfinished task belongs.
+#: File with the digest of the recipe of a task.
 MARK = "recipe.sha256"
 
-#: How each model of a finished task was trained, beside the reference.
+#: File with the training records of a finished task's models, next to the reference data.
 TRAINING = "training.json"
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened to a cell: `look`, `done` or `failed`, with the trainer's words about it."""
+    """An event: `data`, or `look`, `done` or `failed` of a cell, with details from the trainer."""
 
     kind: str
     cell: int
@@ -39,7 +39,7 @@ class Build:
     """The directories of one task, finished or not."""
 
     def __init__(self, recipe: Recipe, out: Path) -> None:
-        """Look at what is there; raises `UserError` if it belongs to another recipe."""
+        """Check existing directories; raises `UserError` if they belong to another recipe."""
         self.recipe = recipe
         self.building = out / "building" / recipe.name
         self.task = out / INPUTS / recipe.name
@@ -49,36 +49,36 @@ class Build:
                 remedy = "choose another --out, another name in the recipe, or remove it"
                 raise UserError("belongs to another recipe", file=mark.parent, expected=recipe.file, remedy=remedy)
         if self.task.exists() and not (self.reference / MARK).exists():
-            raise UserError("is there already", file=self.task, remedy="choose another --out or another name")
+            raise UserError("already exists", file=self.task, remedy="choose another --out or another name")
 
     @property
     def is_finished(self) -> bool:
-        """Whether the whole task is there."""
+        """Whether the task is complete."""
         return self.task.exists()
 
     def forget(self) -> None:
-        """Remove what was trained of an unfinished task."""
+        """Remove the files of an unfinished task."""
         shutil.rmtree(self.building, ignore_errors=True)
         shutil.rmtree(self.reference, ignore_errors=True)
 
     def begin(self) -> None:
-        """Make the directory, or take up the one that is there."""
+        """Create the directory of the build, or continue in the existing one."""
         with self._writing():
             self.building.mkdir(parents=True, exist_ok=True)
             (self.building / MARK).write_text(self.recipe.digest)
 
     def records(self) -> dict[int, dict[str, Any]]:
-        """Return the records of the cells that are finished: number -> record."""
-        if (self.reference / TRAINING).exists():  # written when all were there
+        """Return number -> record of the finished cells."""
+        if (self.reference / TRAINING).exists():  # written once all cells were finished
             return {record["cell"]: record for record in json.loads((self.reference / TRAINING).read_text())}
         numbers = [cell.number for cell in self.recipe.cells]
         finished = [n for n in numbers if any((self.building / name).exists() for name in _names(n))]
         return {n: json.loads((self.building / RECORDS / f"{n}.json").read_text()) for n in finished}
 
     def train(self, numbers: list[int], workers: int) -> Generator[Event]:
-        """Train cells, `workers` at a time; yields what happens. Closing the iterator kills the trainers.
+        """Train cells, `workers` at a time, and yield events. Closing the iterator kills the trainers.
 
-        Raises `UserError` where training cannot go on: no data, a full disk. What is finished is kept.
+        Raises `UserError` if training cannot continue: no data, a full disk. Finished cells are kept.
         """
         waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
         for number in numbers:
@@ -88,8 +88,8 @@ class Build:
         try:
             notes = trainers[0].wait_until_ready()
             if not (self.building / DATA).exists() and not (self.building / TRAIN.parts[0]).exists():
-                for said in trainers[0].work("data"):
-                    _raise_if_fatal(said)
+                for event in trainers[0].work("data"):
+                    _raise_if_fatal(event)
             yield Event("data", -1, {"notes": notes})
             threads = [threading.Thread(target=_feed, args=(trainer, waiting, events)) for trainer in trainers]
             for thread in threads:
@@ -108,23 +108,26 @@ class Build:
                 trainer.kill()
 
     def finish(self) -> None:
-        """Put the task together: the reference first, the models' directory in one step at the end.
+        """Assemble the task: the reference data first, the models' directory in one step at the end.
 
-        Whenever it is interrupted, calling it again does the rest.
+        If it is interrupted, calling it again completes the task.
         """
         with self._writing():
-            self._put_together()
+            self._assemble()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Turn a place that cannot be written to into a `UserError`."""
+        """Turn an error of writing into a `UserError`."""
         try:
             yield
         except OSError as error:
-            where, remedy = error.filename or self.building, "name another place by --out; what is finished is kept"
+            where, remedy = (
+                error.filename or self.building,
+                "name another directory with --out; finished models are kept",
+            )
             raise UserError(f"cannot be written: {error.strerror}", file=where, remedy=remedy) from error
 
-    def _put_together(self) -> None:
+    def _assemble(self) -> None:
         from harness.format.reference import reference_entry, write_reference
 
         records = self.records()
@@ -153,19 +156,19 @@ class Build:
 
 
 def _names(number: int) -> tuple[str, str]:
-    """A cell's directory before and after the task is put together."""
+    """Return the names of a cell's directory before and after the task is assembled."""
     return CELLS.format(number), model_name(str(number))
 
 
 def _feed(trainer: TrainerProcess, waiting: "queue.SimpleQueue[int]", events: Any) -> None:
-    """Give one trainer cells until there is none left."""
+    """Give cells to one trainer until none is left."""
     try:
         trainer.wait_until_ready()
         while True:
             number = waiting.get_nowait()
-            for said in trainer.work(str(number)):
-                _raise_if_fatal(said)
-                events.put(Event(said["event"], number, said))
+            for event in trainer.work(str(number)):
+                _raise_if_fatal(event)
+                events.put(Event(event["event"], number, event))
     except queue.Empty:
         pass
     except BaseException as error:
@@ -176,5 +179,5 @@ def _feed(trainer: TrainerProcess, waiting: "queue.SimpleQueue[int]", events: An
 
 def _raise_if_fatal(event: dict[str, Any]) -> None:
     if event.get("fatal"):
-        remedy = "what is finished is kept; mend this and run the same command again"
+        remedy = "finished models are kept; fix this and run the same command again"
         raise UserError(str(event["message"]), remedy=remedy)

@@ -1,4 +1,4 @@
-"""The recipes that come with the package, by name."""
+"""The recipes in the package, by name."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from harness.errors import UserError
 from harness.format.files import natural
 from harness.hints import did_you_mean
 
-_LISTED = "`pgdl task recipes` lists those of the package"
+_LISTED = "`pgdl task recipes` lists the recipes in the package"
 
 
 def recipes() -> dict[str, Path]:
@@ -17,10 +17,10 @@ def recipes() -> dict[str, Path]:
 
 
 def find_recipe(argument: str) -> Path:
-    """Return the file that the argument means: a path, or the name of one of the package's recipes.
+    """Return the file of a recipe, given as a path or as the name of a recipe in the package.
 
     Raises:
-        UserError: there is neither a file nor a recipe of that name.
+        UserError: there is no file and no recipe of that name.
     """
     path = Path(argument)
     if path.is_file():

@@ -1,4 +1,4 @@
-"""Changes of colours of batches of images with 1 or 3 channels in [0, 1], after those of Pillow.
+"""Colour operations on batches of images with 1 or 3 channels in [0, 1], modelled on Pillow's.
 
 Imports TensorFlow: for the trainer's process only.
 """
@@ -11,17 +11,17 @@ from harness.corpus.datasets import LUMINANCE
 
 
 def grey(images: Any) -> Any:
-    """Luminance, (N, H, W, 1)."""
+    """Return the luminance, (N, H, W, 1)."""
     return images if images.shape[-1] == 1 else tf.tensordot(images, LUMINANCE[:, None], axes=1)
 
 
 def blend(base: Any, images: Any, factor: Any) -> Any:
-    """Go from `base` (factor 0) to `images` (factor 1) and beyond, inside [0, 1]."""
+    """Interpolate from `base` (factor 0) to `images` (factor 1) and beyond, clipped to [0, 1]."""
     return tf.clip_by_value(base + factor * (images - base), 0.0, 1.0)
 
 
 def smooth(images: Any) -> Any:
-    """Average each pixel, with weight 5, with its eight neighbours, with weight 1; pixels of the border stay."""
+    """Average each pixel (weight 5) with its eight neighbours (weight 1); border pixels stay unchanged."""
     channels = images.shape[-1]
     kernel = tf.constant([[1, 1, 1], [1, 5, 1], [1, 1, 1]], tf.float32)[:, :, None, None] / 13
     smoothed = tf.nn.depthwise_conv2d(images, tf.tile(kernel, [1, 1, channels, 1]), [1] * 4, "SAME")
@@ -31,14 +31,14 @@ def smooth(images: Any) -> Any:
 
 
 def auto_contrast(images: Any) -> Any:
-    """Stretch each channel of each image to [0, 1]; a channel of one value stays."""
+    """Stretch each channel of each image to [0, 1]; constant channels stay unchanged."""
     low = tf.reduce_min(images, axis=[1, 2], keepdims=True)
     high = tf.reduce_max(images, axis=[1, 2], keepdims=True)
     return tf.where(high > low, tf.math.divide_no_nan(images - low, high - low), images)
 
 
 def equalize(images: Any) -> Any:
-    """Make the histogram of each channel of each image, in 256 levels, as flat as it can be."""
+    """Make the histogram of each channel of each image, in 256 levels, as flat as possible."""
     shape = tf.shape(images)
     levels = tf.reshape(tf.transpose(to_levels(images), [0, 3, 1, 2]), [-1, shape[1] * shape[2]])
     counts = tf.math.bincount(levels, minlength=256, maxlength=256, axis=-1)
@@ -51,5 +51,5 @@ def equalize(images: Any) -> Any:
 
 
 def to_levels(images: Any) -> Any:
-    """The nearest of 256 levels, int32."""
+    """Return the nearest of 256 levels, int32."""
     return tf.cast(tf.round(images * 255), tf.int32)

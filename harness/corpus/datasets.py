@@ -1,4 +1,4 @@
-"""From a dataset as it comes to the arrays that models are trained and tested on."""
+"""Turns a dataset into the arrays on which models are trained and tested."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -14,10 +14,10 @@ from harness.errors import UserError
 if TYPE_CHECKING:
     from harness.corpus.recipe import DataRecipe
 
-#: Share of the images that train where the source does not divide them and the recipe does not say.
+#: Share of training images if neither the source nor the recipe defines the split.
 DEFAULT_TRAIN_SHARE = 0.75
 
-#: Red, green and blue in the luminance of ITU-R BT.601.
+#: Weights of red, green and blue in the luminance of ITU-R BT.601.
 LUMINANCE = np.array([0.299, 0.587, 0.114], np.float32)
 
 Inputs = NDArray[np.float32]
@@ -31,10 +31,10 @@ class Data:
     Attributes:
         train_inputs: (N, H, W, C) in [0, 1].
         train_labels: (N,), in 0..n_classes-1, without noise.
-        test_inputs: like `train_inputs`, perturbed as the recipe says.
+        test_inputs: like `train_inputs`, perturbed according to the recipe.
         test_labels: like `train_labels`.
         n_classes: number of classes.
-        notes: what a user should know about the data, one line each.
+        notes: notes on the data for the user, one per line.
     """
 
     train_inputs: Inputs
@@ -46,13 +46,13 @@ class Data:
 
 
 def load_data(recipe: "DataRecipe", base: Path) -> Data:
-    """Load the data that a recipe describes; a relative path in it starts at `base`.
+    """Load the data that a recipe describes; relative paths start at `base`.
 
-    Subsets are stratified by class and drawn from the recipe's seed. A test image that is, byte for byte, also
-    a training image is dropped.
+    Subsets are stratified by class and drawn from the recipe's seed. Test images that are
+    identical to a training image, byte for byte, are dropped.
 
     Raises:
-        UserError: the data cannot be loaded, or are not as the recipe wants them.
+        UserError: the data cannot be loaded, or do not meet the recipe.
     """
     source = read_source(recipe, base)
     train, test = source.train, source.test
@@ -73,7 +73,7 @@ def load_data(recipe: "DataRecipe", base: Path) -> Data:
         notes.append(f"{np.count_nonzero(~new)} test images that are also training images were dropped")
         test_inputs, test_labels = test_inputs[new], test_labels[new]
     if not len(test_labels):
-        raise UserError("test images", expected="at least one that is no training image", found="none")
+        raise UserError("test images", expected="at least one that is not a training image", found="none")
     if recipe.test_perturbation != "none" and recipe.perturbation_range is not None:
         from harness.corpus.augmentation import perturb
 
@@ -82,9 +82,9 @@ def load_data(recipe: "DataRecipe", base: Path) -> Data:
 
 
 def with_label_noise(labels: Labels, n_classes: int, share: float, seed: int) -> Labels:
-    """Replace a share of the labels by another class, each other class being as likely.
+    """Replace a share of the labels by another class, drawn uniformly from the other classes.
 
-    With the same seed a larger share keeps what a smaller one has replaced.
+    With the same seed, a larger share includes the replacements of a smaller one.
     """
     random = np.random.default_rng(seed)
     replaced = random.permutation(len(labels))[: round(share * len(labels))]
@@ -103,7 +103,7 @@ def _wanted_train(recipe: "DataRecipe", available: int, divided: bool) -> int:
 
 
 def _stratified(labels: Labels, number: int, seed: int, key: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Positions of a stratified subset, and of the others; all of them in their order if `number` is all."""
+    """Return positions of a stratified subset and of the rest; all, in order, if `number` is the number of labels."""
     from sklearn.model_selection import train_test_split
 
     positions = np.arange(len(labels))
@@ -111,14 +111,14 @@ def _stratified(labels: Labels, number: int, seed: int, key: str) -> tuple[NDArr
         return positions, positions[:0]
     try:
         chosen, rest = train_test_split(positions, train_size=number, stratify=labels, random_state=seed)
-    except ValueError as error:  # too many, or fewer than there are classes
-        what = f"data.{key} = {number} of {len(labels)} images"
-        raise UserError(what, expected="a number that every class can have a share of", found=error) from error
+    except ValueError as error:  # too many, or fewer than classes
+        setting = f"data.{key} = {number} of {len(labels)} images"
+        raise UserError(setting, expected="a number that gives every class a share", found=error) from error
     return chosen, rest
 
 
 def _prepared(split: Split, positions: NDArray[np.intp], recipe: "DataRecipe") -> Inputs:
-    """The images at `positions`, (N, H, W, C) in [0, 1], resized and with the channels that the recipe wants."""
+    """Return the images at `positions`, (N, H, W, C) in [0, 1], with the size and channels of the recipe."""
     if not isinstance(split.images, EncodedImages):
         return _prepare(split.images[positions], recipe)
     images = [_prepare(split.images[int(position)][np.newaxis], recipe)[0] for position in positions]
@@ -126,7 +126,7 @@ def _prepared(split: Split, positions: NDArray[np.intp], recipe: "DataRecipe") -
     if len(shapes) > 1:
         found = " and ".join(str(shape) for shape in shapes[:3])
         remedy = "set data.resize and data.channels"
-        raise UserError("shape of the images", expected="one for all", found=found, remedy=remedy)
+        raise UserError("shape of the images", expected="the same for all", found=found, remedy=remedy)
     return np.stack(images)
 
 
@@ -144,9 +144,9 @@ def _prepare(images: Array, recipe: "DataRecipe") -> Inputs:
 
 
 def with_channels(images: Inputs, number: int) -> Inputs:
-    """Images with 1, 3 or 4 channels: grey is the luminance, a fourth channel is opaque.
+    """Convert images to 1, 3 or 4 channels: grey is the luminance, a fourth channel is opaque.
 
-    Raises `UserError` if they have another number of channels now.
+    Raises `UserError` if the images have another number of channels.
     """
     present = images.shape[-1]
     if present not in (1, 3, 4):
@@ -163,7 +163,7 @@ def with_channels(images: Inputs, number: int) -> Inputs:
 
 
 def _resized(images: Inputs, side: int) -> Inputs:
-    """Bilinear with antialiasing, which averages over areas where an image shrinks; the aspect is not kept."""
+    """Resize with antialiased bilinear interpolation, which averages when shrinking; the aspect ratio is not kept."""
     import tensorflow as tf
 
     resized: Any = tf.image.resize(images, [side, side], method="bilinear", antialias=True)
@@ -171,7 +171,7 @@ def _resized(images: Inputs, side: int) -> Inputs:
 
 
 def _not_in(known: Inputs, images: Inputs) -> NDArray[np.bool_]:
-    """For each image whether it is none of the known ones."""
+    """Return for each image whether it differs from all known ones."""
     seen = {_digest(image) for image in known}
     return np.array([_digest(image) not in seen for image in images], dtype=bool)
 

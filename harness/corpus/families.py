@@ -1,8 +1,8 @@
 """Architecture families: each function returns the layers of one network, as plain data.
 
-A layer is an entry of the competition's `config.json`: `{"layer_name": CLASS, SETTING: VALUE, ...}`. A network with
-skip connections adds `"inputs"` to each: positions in the list, -1 being the network's input; the others are chains.
-All networks end in logits. Dropout layers are in the list where training needs them; they are never saved.
+A layer is an entry of the competition's `config.json`: `{"layer_name": CLASS, SETTING: VALUE, ...}`. In a network with
+skip connections each layer also has `"inputs"`: positions in the list, -1 for the network's input; other networks are
+chains. All networks end in logits. Dropout layers are included for training; they are never saved.
 """
 
 from collections.abc import Callable, Sequence
@@ -130,7 +130,7 @@ def resnet(n_classes: int, *, depth: int = 18, n_filters: int = 64, dropout: flo
 
 
 class _Graph:
-    """A network with skip connections while it is put together; methods return the position of what they added."""
+    """Builder of a network with skip connections; methods return the position of the last layer they added."""
 
     def __init__(self) -> None:
         self.layers: list[Layer] = []
@@ -187,7 +187,7 @@ def _logits(n_classes: int) -> Layer:
 
 
 def _parameters(widths: Sequence[int], channels: int, n_classes: int) -> int:
-    """Weights and biases of 3x3 convolutions of these widths, and of the logits."""
+    """Return the number of weights and biases in 3x3 convolutions of these widths and in the logits."""
     inputs = [channels, *widths[:-1]]
     return (
         sum(9 * before * after + after for before, after in zip(inputs, widths, strict=True))
@@ -195,7 +195,7 @@ def _parameters(widths: Sequence[int], channels: int, n_classes: int) -> int:
     )
 
 
-#: What `family` of a recipe may be.
+#: Values of `family` in a recipe.
 FAMILIES: dict[str, Callable[..., list[Layer]]] = {
     "vgg": vgg,
     "nin": nin,

@@ -1,4 +1,4 @@
-"""Geometric changes of batches of images, each image by an amount of its own.
+"""Geometric transformations of batches of images, with a separate amount for each image.
 
 Imports TensorFlow: for the trainer's process only.
 """
@@ -11,17 +11,17 @@ import tensorflow as tf
 
 
 def transform(images: Any, rows: Sequence[Any], interpolation: str = "BILINEAR", fill: float = 0.0) -> Any:
-    """Look each pixel (x, y) of the result up at (a x + b y + c, d x + e y + f).
+    """Return images whose pixel (x, y) is the input's at (a x + b y + c, d x + e y + f).
 
     Args:
         images: (N, H, W, C).
         rows: a, b, c, d, e, f; each (N,).
         interpolation: BILINEAR or NEAREST.
-        fill: what lies outside of an image.
+        fill: value of pixels outside an image.
     """
-    none = tf.zeros_like(rows[0])
+    zero = tf.zeros_like(rows[0])
     return tf.raw_ops.ImageProjectiveTransformV3(
-        images=images, transforms=tf.stack([*rows, none, none], axis=1), output_shape=tf.shape(images)[1:3],
+        images=images, transforms=tf.stack([*rows, zero, zero], axis=1), output_shape=tf.shape(images)[1:3],
         fill_value=fill, interpolation=interpolation, fill_mode="CONSTANT",
     )  # fmt: skip
 
@@ -42,11 +42,11 @@ def translate(images: Any, right: Any, down: Any, fill: float = 0.0) -> Any:
     """Shift by shares of width and height."""
     height, width = tf.unstack(tf.cast(tf.shape(images)[1:3], tf.float32))
     right, down = tf.cast(right, tf.float32), tf.cast(down, tf.float32)
-    none, one = tf.zeros_like(right), tf.ones_like(right)
-    return transform(images, (one, none, -right * width, none, one, -down * height), fill=fill)
+    zero, one = tf.zeros_like(right), tf.ones_like(right)
+    return transform(images, (one, zero, -right * width, zero, one, -down * height), fill=fill)
 
 
 def shear(images: Any, horizontal: Any, vertical: Any, fill: float = 0.0) -> Any:
-    """Shear: x moves by `horizontal` times y, y by `vertical` times x, from the corner at the top left."""
-    none, one = tf.zeros_like(horizontal), tf.ones_like(horizontal)
-    return transform(images, (one, horizontal, none, vertical, one, none), fill=fill)
+    """Shear about the top left corner: x changes by `horizontal` times y, y by `vertical` times x."""
+    zero, one = tf.zeros_like(horizontal), tf.ones_like(horizontal)
+    return transform(images, (one, horizontal, zero, vertical, one, zero), fill=fill)

@@ -1,4 +1,4 @@
-"""The Keras networks of a cell: what is trained, and what is saved of it.
+"""The Keras network of a cell, for training and for saving.
 
 Imports TensorFlow: for the trainer's process only.
 """
@@ -17,7 +17,7 @@ from harness.format.layers import TRAINING_ONLY
 def training_network(layers: Sequence[Layer], input_shape: Sequence[int], weight_decay: float, initializer: str) -> Any:
     """Build a network, dropout included, with an L2 penalty on every kernel.
 
-    `initializer` names the Keras initializer that kernels are drawn from; everything else starts as Keras has it.
+    `initializer` names the Keras initializer of kernels; other weights have Keras' default initial values.
     """
     model = _build(layers, input_shape)
     draw = tf.keras.initializers.get(initializer)
@@ -30,9 +30,9 @@ def training_network(layers: Sequence[Layer], input_shape: Sequence[int], weight
 
 
 def saved_config(layers: Sequence[Layer], input_shape: Sequence[int]) -> dict[str, Any]:
-    """Return the content of config.json: the competition's list of layers; for a graph, Keras' own JSON.
+    """Return the content of config.json: the competition's list of layers, or Keras' own JSON for a graph.
 
-    Layers that do nothing outside of training are left out.
+    Layers without effect outside training are left out.
     """
     kept = _without_training(layers)
     if any("inputs" in layer for layer in kept):
@@ -51,7 +51,7 @@ def named_weights(model: Any) -> list[tuple[str, list[tuple[str, Any]]]]:
 
 
 def _build(layers: Sequence[Layer], input_shape: Sequence[int]) -> Any:
-    tf.keras.backend.clear_session()  # names count from the beginning in every network
+    tf.keras.backend.clear_session()  # so that layer numbering restarts in every network
     source = tf.keras.Input(tuple(input_shape))
     tensors = [source]  # shifted by one: position -1 is the input
     for position, layer in enumerate(layers):
@@ -63,14 +63,14 @@ def _build(layers: Sequence[Layer], input_shape: Sequence[int]) -> Any:
 
 
 def _without_training(layers: Sequence[Layer]) -> list[Layer]:
-    """Leave layers out that do nothing outside of training; what they fed is fed by what fed them."""
+    """Remove layers without effect outside training, and reconnect their consumers to their inputs."""
     kept: list[Layer] = []
-    stands_for = {-1: -1}
+    new_position = {-1: -1}
     for position, layer in enumerate(layers):
         if layer["layer_name"] in TRAINING_ONLY:
-            stands_for[position] = stands_for[layer.get("inputs", [position - 1])[0]]
+            new_position[position] = new_position[layer.get("inputs", [position - 1])[0]]
             continue
-        stands_for[position] = len(kept)
-        inputs = {"inputs": [stands_for[other] for other in layer["inputs"]]} if "inputs" in layer else {}
+        new_position[position] = len(kept)
+        inputs = {"inputs": [new_position[other] for other in layer["inputs"]]} if "inputs" in layer else {}
         kept.append({**layer, **inputs})
     return kept

@@ -1,4 +1,4 @@
-"""A trainer's process as seen by the build: give it jobs, read its events, kill it."""
+"""A trainer process, seen from the build: gives it jobs, reads its events, kills it."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from harness.sandbox import find_gpus
 
 
 class TrainerProcess:
-    """One process; it has a share of the cores, or one of the GPUs."""
+    """One trainer process, with a share of the cores or with one of the GPUs."""
 
     def __init__(self, recipe: Path, directory: Path, slot: int, workers: int) -> None:
         threads = str(max(len(os.sched_getaffinity(0)) // workers, 1))
@@ -31,12 +31,12 @@ class TrainerProcess:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "harness.corpus.trainer", recipe, directory],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True, env=environment,
-            start_new_session=True,  # Ctrl-C is for the build alone
+            start_new_session=True,  # only the build handles Ctrl-C
         )  # fmt: skip
         self._notes: list[str] | None = None
 
     def wait_until_ready(self) -> list[str]:
-        """Wait until its data is loaded; returns what is to be said about them. Raises `UserError`."""
+        """Wait until the data are loaded; returns notes on them. Raises `UserError`."""
         if self._notes is None:
             event = self._read()
             if event["event"] == "failed":
@@ -45,7 +45,7 @@ class TrainerProcess:
         return self._notes
 
     def work(self, job: str) -> Iterator[dict[str, Any]]:
-        """Do one job; yields its events, the last of which is `done` or `failed`."""
+        """Run one job and yield its events, the last of which is `done` or `failed`."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{job}\n")
         self._process.stdin.flush()
@@ -56,7 +56,7 @@ class TrainerProcess:
                 return
 
     def kill(self) -> None:
-        """End it at once; what it was writing has no final name yet."""
+        """Kill the process at once; unfinished files do not have their final names yet."""
         self._process.kill()
         self._process.wait()
         self._errors.close()

@@ -1,6 +1,6 @@
-"""Recipes: a TOML file that says which models to train, with every key explained where it stands.
+"""Recipes: a TOML file that describes the models to train; every key is explained at its definition.
 
-A file that does not fit is refused with all of its problems, each in one line.
+An invalid file is refused with all of its problems, each in one line.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ PARAMETRIC = ("rotation", "horizontal_translation", "vertical_translation", "col
 #: Sources that are read from `path`.
 OWN_SOURCES = ("npz", "directory", "cinic10")
 
-#: Arguments of a family that are not its own settings.
+#: Arguments of a family that are not settings of the recipe's `[architecture]`.
 _NOT_SETTINGS = {"n_classes", "dropout"}
 
 
@@ -34,7 +34,7 @@ class _Section(BaseModel):
 
 
 class DataRecipe(_Section):
-    """`[data]`: what the models are trained and tested on."""
+    """`[data]`: the training and test data."""
 
     source: Literal[
         "digits", "mnist", "fashion_mnist", "cifar10", "cifar100", "svhn", "cinic10", "oxford_flowers102",
@@ -43,10 +43,10 @@ class DataRecipe(_Section):
     path: str | None = Field(
         None, description="File or directory of `npz`, `directory`, `cinic10`; relative to the recipe."
     )
-    n_train: int | None = Field(None, ge=1, description="Training images, drawn by class; default: all.")
-    train_share: float | None = Field(None, gt=0, le=1, description="The same as a share of all; not with `n_train`.")
-    n_test: int | None = Field(None, ge=1, description="Test images, drawn by class; default: all.")
-    resize: int | None = Field(None, ge=1, description="Side of the images in pixels; default: as they come.")
+    n_train: int | None = Field(None, ge=1, description="Number of training images, sampled by class; default: all.")
+    train_share: float | None = Field(None, gt=0, le=1, description="Share of training images, instead of `n_train`.")
+    n_test: int | None = Field(None, ge=1, description="Number of test images, sampled by class; default: all.")
+    resize: int | None = Field(None, ge=1, description="Side of the images in pixels; default: unchanged.")
     channels: Literal[1, 3, 4] | None = Field(None, description="Grey, colour, or colour and an opaque fourth channel.")
     test_perturbation: Parametric | Literal["none"] = Field(
         "none", description="Perturbs every test image by an amount drawn from the whole `perturbation_range`."
@@ -54,11 +54,11 @@ class DataRecipe(_Section):
     perturbation_range: tuple[float, float] | None = Field(
         None, strict=False, description="Smallest and largest amount: degrees, shares of a side, shares of full colour."
     )
-    seed: int = Field(0, ge=0, description="Draws subsets, label noise and test perturbations.")
+    seed: int = Field(0, ge=0, description="Seed of subsets, label noise and test perturbations.")
 
     @model_validator(mode="after")
     def _fit(self) -> Self:
-        _require(self.n_train is None or self.train_share is None, "data.train_share", "not beside n_train")
+        _require(self.n_train is None or self.train_share is None, "data.train_share", "not together with n_train")
         _require(
             (self.path is not None) == (self.source in OWN_SOURCES), "data.path", f"with {', '.join(OWN_SOURCES)} only"
         )
@@ -72,10 +72,10 @@ class DataRecipe(_Section):
 
 
 class Stop(_Section):
-    """When training stops: looked at on the whole training set, in inference mode."""
+    """The stopping criterion, evaluated on the whole training set in inference mode."""
 
-    cross_entropy: float | None = Field(None, gt=0, description="Mean cross-entropy in nats, at most.")
-    train_accuracy: float | None = Field(None, gt=0, le=1, description="Accuracy, at least.")
+    cross_entropy: float | None = Field(None, gt=0, description="Maximum mean cross-entropy, in nats.")
+    train_accuracy: float | None = Field(None, gt=0, le=1, description="Minimum accuracy.")
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -85,32 +85,40 @@ class Stop(_Section):
 
 
 class Training(_Section):
-    """`[training]`: how a model is trained."""
+    """`[training]`: settings of the training."""
 
-    optimizer: Literal["sgd", "adam", "rmsprop"] = Field("sgd", description="Keras' optimizer.")
-    momentum: float = Field(0.0, ge=0, lt=1, description="Of sgd and rmsprop.")
-    learning_rate: float = Field(gt=0, description="At the beginning.")
-    drop_epochs: list[int] = Field([], description="Epochs after which the learning rate is multiplied.")
-    drop_factor: float = Field(0.2, gt=0, lt=1, description="What it is multiplied by after each of `drop_epochs`.")
+    optimizer: Literal["sgd", "adam", "rmsprop"] = Field("sgd", description="Keras optimizer.")
+    momentum: float = Field(0.0, ge=0, lt=1, description="Momentum of sgd and rmsprop.")
+    learning_rate: float = Field(gt=0, description="Initial learning rate.")
+    drop_epochs: list[int] = Field(
+        [], description="Epochs after which the learning rate is multiplied by `drop_factor`."
+    )
+    drop_factor: float = Field(0.2, gt=0, lt=1, description="Factor of the learning rate after each of `drop_epochs`.")
     reduce_on_plateau: bool = Field(
         False, description="Divides the learning rate by 10 after 10 epochs without a lower loss."
     )
     batch_size: int = Field(ge=1, description="Images per step.")
     weight_decay: float = Field(0.0, ge=0, description="Factor of the L2 penalty on every kernel.")
     dropout: float = Field(0.0, ge=0, lt=1, description="Rate of the family's dropout layers; they are never saved.")
-    label_noise: float = Field(0.0, ge=0, lt=1, description="Share of the training labels that are another class.")
-    augmentation: Parametric | Literal["none", "crop_flip", "cifar10_policy"] = Field(
-        "none", description="What training images go through; the parametric ones go by data.perturbation_range."
+    label_noise: float = Field(
+        0.0, ge=0, lt=1, description="Share of the training labels that are replaced by another class."
     )
-    augmentation_share: float = Field(1.0, ge=0, le=1, description="Share of the images that go through it.")
-    augmentation_level: float = Field(1.0, ge=0, le=1, description="Share of the range that parametric ones draw from.")
-    max_epochs: int = Field(ge=1, description="Training ends here, whether or not the criterion is met.")
+    augmentation: Parametric | Literal["none", "crop_flip", "cifar10_policy"] = Field(
+        "none", description="Augmentation of training images; the parametric ones use data.perturbation_range."
+    )
+    augmentation_share: float = Field(1.0, ge=0, le=1, description="Share of the images that are augmented.")
+    augmentation_level: float = Field(
+        1.0, ge=0, le=1, description="Share of the range from which parametric augmentations draw."
+    )
+    max_epochs: int = Field(ge=1, description="Maximum number of epochs, whether or not the criterion is met.")
     stop: Stop = Field(description="The criterion: { cross_entropy = X } or { train_accuracy = X }.")
-    check_every: int = Field(1, ge=1, description="Epochs between two looks at the criterion.")
-    unreached: Literal["keep", "error"] = Field("keep", description="What to do with models that do not meet it.")
-    initializer: Literal["glorot_uniform", "he_normal"] = Field("glorot_uniform", description="Of kernels.")
+    check_every: int = Field(1, ge=1, description="Epochs between two checks of the criterion.")
+    unreached: Literal["keep", "error"] = Field(
+        "keep", description="Treatment of models that do not meet the criterion."
+    )
+    initializer: Literal["glorot_uniform", "he_normal"] = Field("glorot_uniform", description="Initializer of kernels.")
     mixed_precision: bool = Field(False, description="Compute in float16; weights stay float32.")
-    seed: int = Field(2020, ge=0, description="Model number N starts from seed + N.")
+    seed: int = Field(2020, ge=0, description="Model number N has the seed `seed` + N.")
 
 
 @dataclass(frozen=True)
@@ -118,10 +126,10 @@ class Cell:
     """One model to train.
 
     Attributes:
-        number: position in the grid, the last axis running fastest; the model is `model_<number>`.
+        number: position in the grid, with the last axis varying fastest; the model is `model_<number>`.
         hyperparameters: the values of the grid's axes, in the file's order.
         architecture: arguments of the family.
-        training: all settings, those of the grid included.
+        training: all settings, including those of the grid.
     """
 
     number: int
@@ -132,7 +140,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe that is known to fit together."""
+    """A valid recipe."""
 
     name: str
     description: str
@@ -149,7 +157,7 @@ class _File(_Section):
     """The sections of the file."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", description="Name of the task: letters, digits, _ and -.")
-    description: str = Field("", description="One line about it.")
+    description: str = Field("", description="One line about the task.")
     data: DataRecipe
     architecture: dict[str, Any]
     training: dict[str, Any]
@@ -185,7 +193,7 @@ def _parse(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def _checked(model: Any, content: dict[str, Any], where: str, path: Path) -> Any:
-    """Build a section; raises all of its problems."""
+    """Build a section; raises `UserError` with all of its problems."""
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -201,14 +209,14 @@ def _problem(key: str, problem: Any, known: set[str], path: Path) -> UserError:
         return UserError(f"{key}: unknown key", file=path, remedy=did_you_mean(key.split(".")[-1], known))
     if problem["type"] == "missing":
         return UserError(key, file=path, expected="a value", found="none")
-    if problem["type"] == "value_error":  # what `_require` says names the key
+    if problem["type"] == "value_error":  # the message of `_require` names the key
         return UserError(str(problem["ctx"]["error"]), file=path)
     expected = problem["msg"].removeprefix("Input should be ").removeprefix("a valid ")
     return UserError(key, file=path, expected=expected, found=repr(problem["input"]))
 
 
 def _fields(model: Any, location: tuple[Any, ...]) -> set[str]:
-    """Keys of the section in which a problem is."""
+    """Return the keys of the section that has a problem."""
     for part in location[:-1]:
         model = getattr(model.model_fields.get(part), "annotation", None)
     return set(getattr(model, "model_fields", ()))
@@ -220,7 +228,7 @@ def _require(condition: bool, key: str, expected: str) -> None:
 
 
 def _settings(family: str) -> dict[str, Any]:
-    """A family's own settings with their defaults."""
+    """Return a family's settings with their defaults."""
     parameters = inspect.signature(FAMILIES[family]).parameters
     return {name: p.default for name, p in parameters.items() if name not in _NOT_SETTINGS}
 
@@ -238,7 +246,7 @@ def _family_problems(file: _File) -> Iterator[UserError]:
 
 
 def _setting_problems(key: str, name: str, values: list[Any], known: dict[str, Any]) -> Iterator[UserError]:
-    """A family's setting is known, and of the type of its default."""
+    """Check that a family's setting is known and has the type of its default."""
     if name not in known:
         yield UserError(f"{key}: unknown key", remedy=did_you_mean(name, {*known, *Training.model_fields}))
         return
@@ -256,13 +264,13 @@ def _grid_problems(file: _File) -> Iterator[UserError]:
         key = f"grid.{name}"
         if len(values) < 2:
             yield UserError(
-                key, expected="at least two values", found=values, remedy="put a single one into its section"
+                key, expected="at least two values", found=values, remedy="put a single value into its section"
             )
         if len({json.dumps(value) for value in values}) < len(values):
             yield UserError(key, expected="different values", found=values)
         for section, content in (("architecture", file.architecture), ("training", file.training)):
             if name in content:
-                yield UserError(key, expected=f"in the grid or in [{section}]", found="it in both")
+                yield UserError(key, expected=f"in the grid or in [{section}]", found="both")
         if name not in Training.model_fields and settings:
             yield from _setting_problems(key, name, values, settings)
     if not file.grid:
@@ -281,7 +289,7 @@ def _cells(file: _File, path: Path) -> Iterator[Cell]:
 
 
 def _cell_problems(file: _File, cells: tuple[Cell, ...]) -> Iterator[UserError]:
-    """What can only be said of settings together; each problem once, however many cells have it."""
+    """Yield problems of combined settings, each once, however many cells have it."""
     seen = set()
     for cell in cells:
         for problem in _impossible(file, cell):
@@ -296,9 +304,9 @@ def _impossible(file: _File, cell: Cell) -> Iterator[UserError]:
         yield UserError("training.batch_size", expected=f"at most n_train, {data.n_train}", found=training.batch_size)
     epochs = training.drop_epochs
     if sorted(set(epochs)) != epochs or (epochs and epochs[-1] >= training.max_epochs):
-        yield UserError("training.drop_epochs", expected="growing numbers below max_epochs", found=epochs)
+        yield UserError("training.drop_epochs", expected="increasing numbers below max_epochs", found=epochs)
     if epochs and training.reduce_on_plateau:
-        yield UserError("training.reduce_on_plateau", expected="not beside drop_epochs", found="both")
+        yield UserError("training.reduce_on_plateau", expected="not together with drop_epochs", found="both")
     if training.augmentation in PARAMETRIC and data.perturbation_range is None:
         yield UserError("data.perturbation_range", expected=f"two numbers for {training.augmentation}", found="none")
     try:

@@ -1,6 +1,6 @@
-"""Where images come from: libraries of datasets, a directory of images, or arrays of the user's own.
+"""Sources of images: libraries of datasets, a directory of images, or the user's own arrays.
 
-Only what is asked for is imported, TensorFlow included: for the trainer's process.
+Imports only the libraries that a source needs, TensorFlow included: for the trainer's process only.
 """
 
 import os
@@ -25,7 +25,7 @@ _GOOGLE = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
 _TORONTO = "https://www.cs.toronto.edu/~kriz/"
 _IDX = "{train,t10k}-{images-idx3,labels-idx1}-ubyte.gz"
 
-#: Dataset of Keras -> number of classes, where it is from, and where Keras keeps it (below its `datasets`).
+#: Dataset of Keras -> number of classes, URL, and path in Keras' directory `datasets`.
 KERAS = {
     "mnist": (10, f"{_GOOGLE}mnist.npz", "mnist.npz"),
     "fashion_mnist": (10, _GOOGLE + _IDX, f"fashion-mnist/{_IDX}"),
@@ -44,7 +44,7 @@ _IMAGE_FILES = (".png", ".jpg", ".jpeg", ".bmp")
 
 
 class EncodedImages:
-    """Images as files or bytes (PNG, JPEG or BMP) that are decoded when they are asked for: uint8, (H, W, C)."""
+    """Images as files or bytes (PNG, JPEG or BMP) that are decoded on access: uint8, (H, W, C)."""
 
     def __init__(self, items: Sequence[Path | bytes]) -> None:
         self._items = items
@@ -53,7 +53,7 @@ class EncodedImages:
         return len(self._items)
 
     def __getitem__(self, position: int) -> Array:
-        """Decode one image; raises `UserError` if it is none."""
+        """Decode one image; raises `UserError` if it is not an image."""
         import tensorflow as tf
 
         item = self._items[position]
@@ -62,7 +62,7 @@ class EncodedImages:
             return np.asarray(tf.io.decode_image(content, expand_animations=False))
         except tf.errors.InvalidArgumentError as error:
             file = item if isinstance(item, Path) else None
-            raise UserError("no image", file=file, expected="PNG, JPEG or BMP") from error
+            raise UserError("not an image", file=file, expected="PNG, JPEG or BMP") from error
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Split:
     """Images and their labels.
 
     Attributes:
-        images: one array, or images that are decoded when asked for; (H, W) or (H, W, C) each, uint8 or
+        images: one array, or images that are decoded on access; (H, W) or (H, W, C) each, uint8 or
             floating-point in [0, 1].
         labels: int32, (N,), from 0.
     """
@@ -81,7 +81,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Source:
-    """A dataset as it comes; `test` is None where the source does not divide its images."""
+    """A dataset as distributed; `test` is None if the source has no test split."""
 
     train: Split
     test: Split | None
@@ -92,7 +92,7 @@ def read_source(recipe: "DataRecipe", base: Path) -> Source:
     """Read the dataset that a recipe names; a relative `path` starts at `base`.
 
     Raises:
-        UserError: it is not there and cannot be downloaded, a library is missing, or files are damaged.
+        UserError: the dataset is missing and cannot be downloaded, a library is missing, or files are damaged.
     """
     if recipe.source in KERAS:
         return _keras(recipe.source)
@@ -101,7 +101,7 @@ def read_source(recipe: "DataRecipe", base: Path) -> Source:
     if recipe.source == "digits":
         return _digits()
     if recipe.path is None:
-        raise UserError("data.path", expected=f"where the data of source {recipe.source!r} are", found="none")
+        raise UserError("data.path", expected=f"the path of the data for source {recipe.source!r}", found="none")
     path = base / recipe.path
     if recipe.source == "npz":
         return _npz(path)
@@ -119,13 +119,13 @@ def _digits() -> Source:
 def _keras(name: str) -> Source:
     import keras
 
-    n_classes, url, kept = KERAS[name]
+    n_classes, url, path = KERAS[name]
     try:
         train, test = getattr(keras.datasets, name).load_data()
-    except Exception as error:  # Keras raises bare ones for downloads, and any for a damaged file
+    except Exception as error:  # Keras raises plain Exception for downloads, and any type for a damaged file
         home = os.environ.get("KERAS_HOME", "~/.keras")
         raise _not_loaded(
-            name, error, f"fetch {url} where that is possible and put it here as {home}/datasets/{kept}"
+            name, error, f"download {url} where that is possible and save it here as {home}/datasets/{path}"
         ) from error
     parts = [Split(images, labels.reshape(-1).astype(np.int32)) for images, labels in (train, test)]
     return Source(parts[0], parts[1], n_classes)
@@ -142,9 +142,9 @@ def _tensorflow_datasets(name: str) -> Source:
     try:
         parts = tfds.load(their_name, split=["train", "test"], decoders={"image": tfds.decode.SkipDecoding()})
         examples = [list(tfds.as_numpy(part)) for part in parts]
-    except Exception as error:  # of many kinds: of the network, of the file system, of the library
+    except Exception as error:  # of many types, from the network, the file system and the library
         load = f"python -c \"import tensorflow_datasets as tfds; tfds.load('{their_name}')\""
-        copy = f"copy its ~/tensorflow_datasets/{their_name} to the same place here"
+        copy = f"copy its ~/tensorflow_datasets/{their_name} to the same path here"
         raise _not_loaded(name, error, f"run {load} where it can be downloaded and {copy}") from error
     train, test = (
         Split(EncodedImages([e["image"] for e in part]), np.array([e["label"] for e in part], np.int32))
@@ -159,14 +159,14 @@ def _not_loaded(name: str, error: Exception, remedy: str) -> UserError:
 
 
 def _directory(path: Path, seed: int) -> Source:
-    """train/CLASS/*.png and test/CLASS/*.png; classes are numbered by name, images come in a random order."""
+    """Read train/CLASS/*.png and test/CLASS/*.png; classes are numbered by name, images are shuffled."""
     classes = sorted(entry.name for entry in _folder(path / "train").iterdir() if entry.is_dir())
     known = set(classes)
-    strange = sorted(
+    unknown = sorted(
         entry.name for entry in _folder(path / "test").iterdir() if entry.is_dir() and entry.name not in known
     )
-    if strange:
-        raise UserError(f"class {strange[0]}", file=path / "test", expected="a class of train", found="none of it")
+    if unknown:
+        raise UserError(f"class {unknown[0]}", file=path / "test", expected="a class of train", found="none of it")
     splits = []
     for part in ("train", "test"):
         files = [
@@ -191,7 +191,7 @@ def _folder(path: Path) -> Path:
 
 
 def _npz(path: Path) -> Source:
-    """x_train, y_train, x_test, y_test as `numpy.savez` writes them."""
+    """Read x_train, y_train, x_test and y_test from a file written by `numpy.savez`."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = dict(file)
@@ -208,7 +208,7 @@ def _npz(path: Path) -> Source:
 
 
 def _npz_part(arrays: Mapping[str, Array], part: str, path: Path) -> tuple[Array, NDArray[np.int32]]:
-    """Checked images and labels of one part."""
+    """Return images and labels of one part after checking them."""
     x, y = f"x_{part}", f"y_{part}"
     for name in (x, y):
         if name not in arrays:

@@ -1,8 +1,8 @@
 """The process that trains models: `python -m harness.corpus.trainer RECIPE DIRECTORY`.
 
-It reads numbers of cells from standard input, one per line, or `data`, and writes JSON objects to standard
-output, one per line: `{"event": "look", ...}` while it trains, then `done` or `failed`. What it writes into
-DIRECTORY appears under its final name only when it is complete.
+It reads jobs from standard input, one per line: the number of a cell, or `data`. It writes JSON objects to standard
+output, one per line: `{"event": "look", ...}` during training, then `done` or `failed`. Files and directories in
+DIRECTORY get their final names only when they are complete.
 """
 
 import json
@@ -18,15 +18,15 @@ from harness.corpus.recipe import Cell, Recipe, read_recipe
 from harness.errors import UserError
 from harness.format.layout import CONFIG, INITIAL_WEIGHTS, TEST, TRAIN, WEIGHTS
 
-#: Directories of a task while it is built.
+#: Directories of an unfinished task.
 DATA, CELLS, RECORDS = "data", "cell_{}", "records"
 
-#: Shards that training and test data are split into.
+#: Number of shards for training data and for test data.
 N_SHARDS = 3
 
 
 def main() -> None:
-    """Do one job per line until the input ends; everything that the libraries print goes to standard error."""
+    """Run one job per line until the input ends; output of libraries goes to standard error."""
     events = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     recipe, directory = read_recipe(Path(sys.argv[1])), Path(sys.argv[2])
@@ -57,7 +57,7 @@ def _work(trainer: "Trainer", job: str) -> None:
 
 
 class Trainer:
-    """Holds the recipe's data; `train` makes one model after the other, each from a seed of its own."""
+    """Loads the recipe's data; `train` trains one model per call, each with its own seed."""
 
     def __init__(self, recipe: Recipe, directory: Path, say: Any) -> None:
         import tensorflow as tf
@@ -75,7 +75,7 @@ class Trainer:
     def write_data(self) -> None:
         """Write the training and the test shards.
 
-        Labels are noisy as the recipe says; where noise is an axis of the grid all models share the true ones.
+        Labels have the recipe's noise; if noise is an axis of the grid, the shards contain the true labels.
         """
         from harness.format.shards import write_shards
 
@@ -86,7 +86,7 @@ class Trainer:
         unfinished.rename(self.directory / DATA)
 
     def train(self, number: int) -> dict[str, Any]:
-        """Train the model of a cell and return its record, which is written beside it."""
+        """Train the model of a cell; writes the model and its record, and returns the record."""
         import tensorflow as tf
 
         from harness.corpus.families import FAMILIES
@@ -126,7 +126,7 @@ class Trainer:
         return with_label_noise(self.data.train_labels, self.data.n_classes, noise, self.recipe.data.seed)
 
     def _accuracies(self, directory: Path, labels: Any) -> dict[str, float]:
-        """Accuracies of the saved files, loaded exactly as a measure is given them."""
+        """Return accuracies of the saved model, loaded exactly as for a measure."""
         import tensorflow as tf
 
         from harness.corpus.training import accuracy
@@ -161,7 +161,7 @@ class Trainer:
 
 
 def _emptied(directory: Path) -> Path:
-    """An empty directory, whatever an earlier process left there."""
+    """Return a new empty directory, after removing leftovers of an earlier process."""
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     return directory

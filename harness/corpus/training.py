@@ -14,17 +14,17 @@ import tensorflow as tf
 from harness.corpus.augmentation import augment
 from harness.corpus.recipe import Training
 
-#: Samples per step where no gradient is taken.
+#: Samples per step of evaluation.
 EVALUATION_BATCH = 1024
 
 
 class DivergedError(Exception):
-    """The loss is not a number any more."""
+    """The loss became NaN or infinite."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Where training stands after an epoch: means over the whole training set, in inference mode."""
+    """State of training after an epoch: means over the whole training set, in inference mode."""
 
     epoch: int
     cross_entropy: float  #: in nats
@@ -33,9 +33,9 @@ class Progress:
 
 @dataclass(frozen=True)
 class Trained:
-    """How training ended."""
+    """Result of training."""
 
-    reached: bool  #: the criterion was met within the epochs allowed
+    reached: bool  #: the criterion was met within the allowed epochs
     progress: Progress
     seconds: float
 
@@ -56,7 +56,7 @@ def train(
         labels: int32, (N,).
         training: the cell's settings.
         perturbation_range: of the parametric augmentations.
-        report: is told after each look at the training set.
+        report: called after each evaluation on the training set.
 
     Raises:
         DivergedError: the loss became NaN or infinite.
@@ -93,19 +93,19 @@ def _optimizer(training: Training, steps_per_epoch: int) -> Any:
 def _batches(
     inputs: Any, labels: Any, training: Training, perturbation_range: tuple[float, float] | None
 ) -> tf.data.Dataset:
-    """Batches in an order that is drawn anew in every epoch, augmented as the recipe says."""
+    """Return batches, reshuffled in every epoch and augmented according to the recipe."""
     batches = tf.data.Dataset.from_tensor_slices((inputs, labels)).shuffle(len(inputs)).batch(training.batch_size)
     if training.augmentation != "none":
         change = augment(
             training.augmentation, training.augmentation_share, training.augmentation_level, perturbation_range
         )
-        # One after the other: in parallel the order of random draws, and so the model, would not be the same again.
+        # Sequential: in parallel the order of random draws, and so the model, would not be reproducible.
         batches = batches.map(lambda images, classes: (change(images), classes))
     return batches.prefetch(tf.data.AUTOTUNE)
 
 
 class _Criterion(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFlow has no types
-    """Looks at the whole training set, and stops training once the criterion is met."""
+    """Evaluates the whole training set, and stops training once the criterion is met."""
 
     def __init__(self, inputs: Any, labels: Any, training: Training, report: Callable[[Progress], None]) -> None:
         super().__init__()
@@ -113,14 +113,14 @@ class _Criterion(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFl
         self._number, self._training, self._report = len(inputs), training, report
         self.reached = False
         self.progress = Progress(0, float("inf"), 0.0)
-        self._look = tf.function(self._sums)
+        self._evaluate = tf.function(self._sums)
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-        """Look every `check_every` epochs and after the last; `logs` would count dropout and the penalty in."""
+        """Evaluate every `check_every` epochs and after the last; `logs` would include dropout and the penalty."""
         done = epoch + 1
         if done % self._training.check_every and done < self._training.max_epochs:
             return
-        cross_entropy, correct = (float(total) / self._number for total in self._look())
+        cross_entropy, correct = (float(total) / self._number for total in self._evaluate())
         if not np.isfinite(cross_entropy):
             raise DivergedError(f"the loss is {cross_entropy} after epoch {done}")
         self.progress = Progress(done, cross_entropy, correct)

@@ -1,1 +1,1 @@
-"""The files of a task on disk: one module for each kind knows how it is read, checked and written."""
+"""The files of a task on disk: one module per kind reads, checks and writes it."""

@@ -1,13 +1,13 @@
-"""A model's config.json, read into the one form that the worker builds models from, and written.
+"""Reads a model's config.json into the canonical form from which the worker builds models, and writes config.json.
 
-That form belongs to no version of Keras, so that Keras 2 and Keras 3 build the same model from it whoever
-wrote it. It leaves out names, initializers, regularizers and dropout, which would show how a model was
+The canonical form is independent of the Keras version, so that Keras 2 and Keras 3 build the same model, whichever
+wrote the file. It leaves out names, initializers, regularizers and dropout, which would reveal how a model was
 trained:
 
 * `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}`, a Sequential model,
-* `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}`, a model of
-  the functional kind: `inputs` are positions in `layers`, -1 being the model's input; the last layer's output
-  is the model's.
+* `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}`, a
+  functional model: `inputs` are positions in `layers`, with -1 for the model's input; the output of the last layer is
+  that of the model.
 """
 
 import hashlib
@@ -29,13 +29,13 @@ from harness.format.layout import CONFIG
 
 @dataclass(frozen=True)
 class Architecture:
-    """What a model is, without its weights.
+    """The architecture of a model, without its weights.
 
     Attributes:
         file: the config.json it was read from.
-        canonical: the form described above.
-        names: the names that config.json gives the layers of `canonical`; None where they have none.
-        file_order: positions in `canonical` in the order of config.json, which is that of weight files.
+        canonical: the canonical form described above.
+        names: the names of the layers of `canonical` in config.json; None for layers without a name.
+        file_order: positions in `canonical` in the order of config.json, which weight files follow.
     """
 
     file: Path
@@ -92,20 +92,20 @@ def read_architecture(model: Path) -> Architecture:
             if content.get("class_name") in ("Functional", "Model"):
                 return _from_functional(file, content["config"])
         except (LookupError, TypeError, AttributeError) as error:  # edited by hand
-            raise UserError("malformed", expected="JSON as Keras writes it", found=repr(error)) from error
+            raise UserError("malformed", expected="JSON written by Keras", found=repr(error)) from error
         raise UserError(
-            "no architecture", expected='"model_config" and "input_shape", or what Keras\' to_json() writes',
+            "no architecture", expected='"model_config" and "input_shape", or the output of Keras\' to_json()',
             found=f"the keys {', '.join(content) or 'none'}",
         )  # fmt: skip
 
 
 @contextmanager
-def _at(place: Path | str) -> Iterator[None]:
-    """Say in the message of a `UserError` where it happened."""
+def _at(where: Path | str) -> Iterator[None]:
+    """Add a file or position to the message of a `UserError`."""
     try:
         yield
     except UserError as error:
-        raise UserError(str(error), file=place) from error
+        raise UserError(str(error), file=where) from error
 
 
 def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
@@ -155,7 +155,7 @@ def _from_functional(file: Path, config: Mapping[str, Any]) -> Architecture:
     source = single_name(config["input_layers"], "input")
     neutral: dict[str, dict[str, Any]] = {}
     inputs: dict[str, list[str]] = {source: []}
-    stands_for = {source: source}  # a layer that is left out stands for what feeds it
+    resolved = {source: source}  # layer -> itself, or the input of a layer that is left out
     for name, layer in layers.items():
         if name == source:
             continue
@@ -165,12 +165,12 @@ def _from_functional(file: Path, config: Mapping[str, Any]) -> Architecture:
                 raise UserError("inbound_nodes", expected="names of layers", found=", ".join(feeding) or "none")
             kept = neutral_layer(layer["class_name"], layer["config"], layer.get("module"))
         if kept is None:
-            stands_for[name] = feeding[0]
+            resolved[name] = feeding[0]
         else:
-            neutral[name], inputs[name], stands_for[name] = kept, feeding, name
+            neutral[name], inputs[name], resolved[name] = kept, feeding, name
 
     def resolve(name: str) -> str:
-        return name if stands_for[name] == name else resolve(stands_for[name])
+        return name if resolved[name] == name else resolve(resolved[name])
 
     inputs = {name: [resolve(other) for other in feeding] for name, feeding in inputs.items()}
     order = keras_order(inputs, resolve(single_name(config["output_layers"], "output")))[1:]  # without the input
@@ -185,7 +185,7 @@ def _from_functional(file: Path, config: Mapping[str, Any]) -> Architecture:
 
 
 def _batch_shape(layer: Mapping[str, Any]) -> Any:
-    """Shape of the layer's input with the batch axis, where Keras 2 or Keras 3 wrote it down."""
+    """Return the shape of the layer's input with the batch axis, if Keras 2 or Keras 3 stored it."""
     return layer["config"].get("batch_shape") or layer["config"].get("batch_input_shape")
 
 
@@ -200,10 +200,10 @@ def _input_shape(shape: Any) -> list[int]:
 
 
 def write_config(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a config.json: what `layer_list` returns, or Keras' own JSON."""
+    """Write a config.json: the result of `layer_list`, or Keras' own JSON."""
     path.write_text(json.dumps(content, indent=1))
 
 
 def layer_list(layers: Sequence[Mapping[str, Any]], input_shape: Sequence[int]) -> dict[str, Any]:
-    """Return the content of config.json for layers without branches, in the competition's form."""
+    """Return the content of config.json for layers without branches, in the competition's format."""
     return {"model_config": [dict(layer) for layer in layers], "input_shape": list(input_shape)}

@@ -1,4 +1,4 @@
-"""Small helpers for reading files that somebody else wrote."""
+"""Helpers for reading files of unknown origin."""
 
 import json
 import re
@@ -14,7 +14,7 @@ def natural(name: str) -> list[tuple[int, str]]:
 
 
 def visible_directories(directory: Path) -> list[Path]:
-    """Subdirectories in natural order, without hidden ones and what archivers leave behind."""
+    """Return subdirectories in natural order, except hidden ones and leftovers of archivers."""
     if not directory.is_dir():
         return []
     found = [path for path in directory.iterdir() if path.is_dir()]
@@ -23,10 +23,10 @@ def visible_directories(directory: Path) -> list[Path]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON file that holds an object.
+    """Read a JSON file that contains an object.
 
     Raises:
-        UserError: the file is missing, is not JSON, holds something else, or gives a key twice.
+        UserError: the file is missing, is not JSON, does not contain an object, or repeats a key.
     """
     try:
         content = json.loads(require_file(path).read_bytes(), object_pairs_hook=_distinct_keys)
@@ -40,7 +40,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def require_file(path: Path) -> Path:
-    """Return `path`, which is a file that can be read; raises `UserError` otherwise."""
+    """Return `path` if it is a file; raises `UserError` otherwise."""
     if not path.is_file():
         found = "a directory" if path.is_dir() else "nothing"
         raise UserError("missing", file=path, expected="a file", found=found, remedy="copy the whole task again")
@@ -48,7 +48,7 @@ def require_file(path: Path) -> Path:
 
 
 def kind(value: object) -> str:
-    """What JSON calls a value of this type."""
+    """Return the JSON name of a value's type."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     names = {dict: "an object", list: "a list", str: "text", int: "a number", float: "a number"}
@@ -56,7 +56,7 @@ def kind(value: object) -> str:
 
 
 class _RepeatedKeyError(Exception):
-    """A key that stands twice in one JSON object; Python would silently keep the last one."""
+    """A key that is repeated in a JSON object; Python would silently use the last value."""
 
 
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Keras' own JSON of a functional model: what feeds what, and in which order Keras lists the layers."""
+"""Keras' own JSON of a functional model: the graph of the layers, and the order in which Keras lists them."""
 
 from collections.abc import Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
@@ -7,14 +7,14 @@ from typing import Any
 from harness.errors import UserError
 
 
-def single_name(reference: Any, what: str) -> str:
-    """The layer's name in `input_layers` or `output_layers`: [name, 0, 0], maybe inside a list."""
+def single_name(reference: Any, role: str) -> str:
+    """Return the layer's name in `input_layers` or `output_layers`: [name, 0, 0], possibly inside a list."""
     references = (
         [reference] if isinstance(reference, list) and reference and isinstance(reference[0], str) else reference
     )
     if not isinstance(references, list) or len(references) != 1:
         found = len(references) if isinstance(references, list) else repr(references)
-        raise UserError(f"{what}s of the model", expected=f"exactly 1 {what}", found=found)
+        raise UserError(f"{role}s of the model", expected=f"exactly 1 {role}", found=found)
     return str(references[0][0])
 
 
@@ -22,7 +22,7 @@ def inbound_names(layer: Mapping[str, Any]) -> list[str]:
     """Names of the layers that feed `layer`, in order; empty for the input layer.
 
     Raises:
-        UserError: the layer is used more than once, or is called with more than other layers' outputs.
+        UserError: the layer is called more than once, or with arguments other than outputs of layers.
     """
     nodes = layer.get("inbound_nodes", [])
     if len(nodes) > 1:
@@ -48,34 +48,34 @@ def inbound_names(layer: Mapping[str, Any]) -> list[str]:
 
 
 def keras_order(inputs: Mapping[str, Sequence[str]], output: str) -> list[str]:
-    """Order in which Keras 2 and Keras 3 list a functional model's layers, and hence their weights.
+    """Return the order in which Keras 2 and Keras 3 list a functional model's layers, and hence their weights.
 
-    Layers farther from the output (by the longest path) come first; equally far ones in the order in which a
-    depth-first walk from the output meets them.
+    Layers farther from the output (by the longest path) come first; ties are in the order in which a
+    depth-first walk from the output visits them.
 
     Args:
         inputs: layer -> the layers that feed it.
-        output: the layer whose output is the model's.
+        output: the layer whose output is that of the model.
 
     Raises:
         UserError: the layers form a cycle.
     """
-    met: dict[str, int] = {}
+    visited: dict[str, int] = {}
     pending = [output]
     while pending:
         layer = pending.pop()
-        if layer not in met:
-            met[layer] = len(met)
+        if layer not in visited:
+            visited[layer] = len(visited)
             pending.extend(reversed(inputs[layer]))
     try:
-        upstream_first = list(TopologicalSorter({layer: inputs[layer] for layer in met}).static_order())
+        upstream_first = list(TopologicalSorter({layer: inputs[layer] for layer in visited}).static_order())
     except CycleError as error:
         raise UserError("graph of layers", expected="no cycle", found=" <- ".join(error.args[1])) from error
-    distance = dict.fromkeys(met, 0)
+    distance = dict.fromkeys(visited, 0)
     for layer in reversed(upstream_first):
         for source in inputs[layer]:
             distance[source] = max(distance[source], distance[layer] + 1)
-    return sorted(met, key=lambda layer: (-distance[layer], met[layer]))
+    return sorted(visited, key=lambda layer: (-distance[layer], visited[layer]))
 
 
 def _flatten(arguments: Any) -> list[Any]:
@@ -85,7 +85,7 @@ def _flatten(arguments: Any) -> list[Any]:
 
 
 def _tensor_name(argument: Any) -> str:
-    """Name of the layer whose output `argument` is."""
+    """Return the name of the layer that outputs `argument`."""
     if not isinstance(argument, dict) or argument.get("class_name") != "__keras_tensor__":
         raise UserError("call of the layer", expected="other layers' outputs only", found=f"also {argument!r}")
     return str(argument["config"]["keras_history"][0])

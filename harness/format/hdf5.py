@@ -1,9 +1,9 @@
-"""HDF5 files: those that somebody else wrote are read with care, our own do not tell when they were written.
+"""HDF5 files: reads untrusted files safely, and writes files without timestamps.
 
-Of a file only what it holds itself is read, and no more than is asked for.
+Only data inside the file itself is read, and only on request.
 
-HDF5 may keep an object's data in other files, fetch it through links, or unpack it by code that it loads; a few
-bytes may declare any number of elements. Keras uses none of this, so all of it is refused by name.
+HDF5 can store an object's data in other files, follow links to it, or unpack it with code that it loads; a few
+bytes can declare any number of elements. Keras uses none of this, so all of it is refused by name.
 """
 
 import io
@@ -20,21 +20,21 @@ from harness.errors import UserError
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
-#: Names in one list; the largest networks have some thousand layers.
+#: Maximum number of names in one list; the largest networks have a few thousand layers.
 MAX_NAMES = 10_000
 
-_UNPACK = "h5repack -l CONTI -f NONE writes it anew"
+_UNPACK = "h5repack -l CONTI -f NONE rewrites it"
 
 
 @contextmanager
 def open_hdf5(content: bytes, path: Path) -> Iterator[Any]:
-    """Open the bytes of the file at `path`; whatever is damaged in it is a `UserError`."""
+    """Open the bytes of the file at `path`; any damage in it raises `UserError`."""
     try:
         with h5py.File(io.BytesIO(content), "r") as file:
             yield file
     except UserError:
         raise
-    except Exception as error:  # HDF5 notices a truncated file when it opens it, other damage anywhere
+    except Exception as error:  # HDF5 detects a truncated file when it opens it, other damage at any time
         found = f"{len(content)} bytes: {' '.join(str(error).split())[:200]}"
         raise UserError(
             "damaged", file=path, expected="a whole HDF5 file", found=found, remedy="copy it again"
@@ -42,10 +42,10 @@ def open_hdf5(content: bytes, path: Path) -> Iterator[Any]:
 
 
 def member(group: Any, name: str, path: Path) -> Any:
-    """The object of that name below `group`, None if there is none.
+    """Return the object of that name in `group`, or None if there is none.
 
     Raises:
-        UserError: a link leads there.
+        UserError: the object is behind a link.
     """
     for part in name.split("/"):
         link = group.get(part, getlink=True) if part and isinstance(group, h5py.Group) else None
@@ -59,7 +59,7 @@ def member(group: Any, name: str, path: Path) -> Any:
 
 
 def names(group: Any, attribute: str, size: int) -> list[str]:
-    """The names in an attribute of a group in a file of `size` bytes; an empty list may be of any type."""
+    """Return the names in an attribute of a group in a file of `size` bytes; an empty list may be of any type."""
     stored = group.attrs.get_id(attribute)
     count = 0 if stored.shape is None else math.prod(stored.shape)
     if count > MAX_NAMES or count * stored.dtype.itemsize > size:
@@ -73,7 +73,7 @@ def names(group: Any, attribute: str, size: int) -> list[str]:
 
 
 def require_plain_array(stored: Any, where: str, path: Path) -> None:
-    """Raise `UserError` unless `stored` is an array of floating-point numbers that are in the file as they are."""
+    """Raise `UserError` unless `stored` is an array of floating-point numbers, stored contiguously in the file."""
     if not isinstance(stored, h5py.Dataset):
         raise UserError(where, file=path, expected="an array", found="a group or type")
     if not np.issubdtype(stored.dtype, np.floating):
@@ -91,7 +91,7 @@ def require_plain_array(stored: Any, where: str, path: Path) -> None:
 
 
 def timeless_file(image: io.BytesIO) -> h5py.File:
-    """Create an HDF5 file that does not say when; h5py has no other way to ask for it."""
+    """Create an HDF5 file without timestamps; h5py has no simpler way to do so."""
     creation, access = h5py.h5p.create(h5py.h5p.FILE_CREATE), h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     creation.set_obj_track_times(False)
     access.set_libver_bounds(h5py.h5f.LIBVER_V18, h5py.h5f.LIBVER_V18)  # half the overhead of the oldest format
@@ -100,7 +100,7 @@ def timeless_file(image: io.BytesIO) -> h5py.File:
 
 
 def timeless_group(parent: h5py.Group, name: str) -> h5py.Group:
-    """Create a group that does not say when."""
+    """Create a group without timestamps."""
     creation = h5py.h5p.create(h5py.h5p.GROUP_CREATE)
     creation.set_obj_track_times(False)
     return h5py.Group(h5py.h5g.create(parent.id, name.encode(), gcpl=creation))

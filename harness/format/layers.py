@@ -1,7 +1,7 @@
-"""The layers that a model may consist of, and the one form in which each is written for the worker.
+"""The layers that a model may consist of, and their canonical form for the worker.
 
-A layer in that form is `{"class_name": NAME, "config": {SETTING: VALUE}}`. It builds the same layer in Keras
-2 and Keras 3, and it tells a measure nothing about how the model was trained.
+A layer in canonical form is `{"class_name": NAME, "config": {SETTING: VALUE}}`. It builds the same layer in Keras
+2 and Keras 3, and reveals nothing about the training of the model.
 """
 
 import math
@@ -10,7 +10,7 @@ from typing import Any
 from harness.errors import UserError
 from harness.hints import did_you_mean
 
-#: Built-in layers without code of their own that exist in Keras 2 and Keras 3 and compute the same in both.
+#: Built-in layers without user code that exist in Keras 2 and Keras 3 and compute the same in both.
 SUPPORTED = {
     "Activation", "Add", "Average", "BatchNormalization", "Concatenate", "Dense", "DepthwiseConv1D",
     "DepthwiseConv2D", "ELU", "Flatten", "GroupNormalization", "Identity", "LayerNormalization", "LeakyReLU",
@@ -25,7 +25,7 @@ SUPPORTED = {
     ),
 }  # fmt: skip
 
-#: Layers that do nothing but in training; left out, for they would show hyperparameters.
+#: Layers that have no effect outside training; left out, because they would reveal hyperparameters.
 TRAINING_ONLY = {
     "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise",
     "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
@@ -38,7 +38,7 @@ _LEFT_OUT = {
 }  # fmt: skip
 _LEFT_OUT_ENDINGS = ("_initializer", "_regularizer", "_constraint")
 
-#: Settings that only one of the two Keras versions knows, with the value at which they mean nothing.
+#: Settings that only one of the two Keras versions has, with the value that has no effect.
 _MEANINGLESS = {"groups": 1, "rms_scaling": False, "renorm": False}
 
 #: Settings that are integers, or lists of integers.
@@ -47,20 +47,20 @@ _INTEGERS = {
     "output_padding", "padding", "pool_size", "shared_axes", "size", "strides", "target_shape", "units",
 }  # fmt: skip
 
-#: Where Keras keeps layers and models; operations and other people's classes come from elsewhere.
+#: Modules of Keras' layers and models; operations and custom classes are in other modules.
 _MODULES = ("keras.layers", "keras.models", "keras")
 _INSIDE = ("keras.src.layers.", "keras.src.models.")
 
-_NO_CODE = "code in a model is never run, so express it by built-in layers"
+_NO_CODE = "code in a model is never run; use built-in layers instead"
 
 
 def neutral_layer(class_name: Any, config: Any, module: str | None = None) -> dict[str, Any] | None:
-    """Return the layer in the form described above, or None when it does nothing outside of training.
+    """Return the layer in canonical form, or None if it has no effect outside training.
 
-    `module` is where Keras' own JSON says that the class comes from.
+    `module` is the module of the class in Keras' own JSON.
 
     Raises:
-        UserError: the layer is not supported, holds code, or a setting has an impossible value. The message
+        UserError: the layer is not supported, contains code, or a setting has an impossible value. The message
             lacks the file and the layer's position.
     """
     if module is not None and module not in _MODULES and not module.startswith(_INSIDE):
@@ -80,7 +80,7 @@ def neutral_layer(class_name: Any, config: Any, module: str | None = None) -> di
             continue
         settings[name] = _integer(name, value) if name in _INTEGERS else _plain(name, value)
     _require_float32(config.get("dtype"))
-    return {"class_name": class_name, "config": _same_in_both(class_name, settings)}
+    return {"class_name": class_name, "config": _unified(class_name, settings)}
 
 
 def _unsupported(class_name: Any) -> UserError:
@@ -98,20 +98,20 @@ def _unsupported(class_name: Any) -> UserError:
     return UserError("unknown layer", expected=known, found=repr(class_name), remedy=hint or _NO_CODE)
 
 
-def _same_in_both(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """Write settings that Keras 2 and Keras 3 name or default differently in one way."""
+def _unified(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Unify settings whose names or defaults differ between Keras 2 and Keras 3."""
     if class_name.startswith(("MaxPooling", "AveragePooling")):
         return {"pool_size": 2, **settings}  # required by Keras 3, 2 by default in Keras 2
     if class_name == "BatchNormalization" and isinstance(settings.get("axis"), list):
         return {**settings, "axis": settings["axis"][0]}  # Keras 2 writes the one axis as a list
     if class_name == "LeakyReLU" and "alpha" in settings:
         slope = settings.pop("alpha")
-        return {**settings, "negative_slope": slope}  # as Keras 3 calls it
+        return {**settings, "negative_slope": slope}  # the name in Keras 3
     return settings
 
 
 def _integer(name: str, value: Any) -> Any:
-    """`value` with integral floats made integers, as the competition's own loader does."""
+    """Return `value` with integral floats converted to integers, as in the competition's own loader."""
     if isinstance(value, list):
         return [_integer(name, item) for item in value]
     if isinstance(value, float):
@@ -122,7 +122,7 @@ def _integer(name: str, value: Any) -> Any:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """`value`, which is text, a finite number or a list of these: nothing that Keras would have to load."""
+    """Return `value`; raises `UserError` if it is an object, which could contain code, or a number is not finite."""
     if isinstance(value, list):
         return [_plain(name, item) for item in value]
     if isinstance(value, dict):
@@ -133,7 +133,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def _require_float32(dtype: Any) -> None:
-    """Everything is float32: another type would change what a model computes."""
+    """Raise `UserError` for a type other than float32, which would change what a model computes."""
     name = dtype.get("config", {}).get("name") if isinstance(dtype, dict) else dtype
     if name not in (None, "float32"):
         raise UserError("dtype", expected="float32", found=repr(name))

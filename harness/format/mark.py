@@ -1,4 +1,4 @@
-"""Whether a task is hidden: a file `metadata` that says so, beside the reference data, where no submission sees it."""
+"""The mark of a hidden task: a file `metadata` next to the reference data, out of sight of submissions."""
 
 import reprlib
 from collections.abc import Iterable
@@ -17,22 +17,22 @@ _EXPECTED = "one line, `hidden: true` or `hidden: false`"
 
 
 def find_marks(directories: Iterable[Path]) -> tuple[Path, ...]:
-    """The marks that are there; a link that leads nowhere is one, too, and will be refused.
+    """Return the marks that exist, including broken links, which `is_hidden` refuses.
 
     Raises:
-        UserError: one cannot tell; a task must not pass for unmarked because its mark is out of reach.
+        UserError: the existence of a mark cannot be determined; an inaccessible mark must not unmark a task.
     """
     return tuple(path for directory in directories for name in MARKS if _is_there(path := directory / name))
 
 
 def is_hidden(marks: Iterable[Path]) -> bool:
-    """Whether any of the files says so; no file says no.
+    """Whether any of the marks says so; False without marks.
 
     Raises:
-        UserError: a file holds anything else than `hidden: true` or `hidden: false`.
+        UserError: a file contains anything other than `hidden: true` or `hidden: false`.
     """
-    said = [_read(path) for path in marks]  # all of them: a mistake in one is never passed over
-    return True in said
+    values = [_read(path) for path in marks]  # read all: a mistake in one must not be ignored
+    return True in values
 
 
 def _is_there(path: Path) -> bool:
@@ -46,7 +46,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _read(path: Path) -> bool:
-    """Strict: what is misspelt must not leave a task unmarked."""
+    """Read a mark strictly: a misspelt mark must not leave a task unmarked."""
     if not path.is_file():
         raise UserError("not a mark", file=path, expected="a file", found="a directory" if path.is_dir() else "nothing")
     try:
@@ -57,7 +57,7 @@ def _read(path: Path) -> bool:
     if len(content) > MAX_BYTES:
         raise UserError("not a mark", file=path, expected=_EXPECTED, found=f"more than {MAX_BYTES} bytes")
     try:
-        node = yaml.compose(content, Loader=yaml.SafeLoader)  # its nodes, of which no values are made
+        node = yaml.compose(content, Loader=yaml.SafeLoader)  # nodes only, no values are constructed
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise UserError("not YAML", file=path, expected=_EXPECTED, found=" ".join(str(error).split())[:200]) from error
     if not isinstance(node, yaml.MappingNode):
@@ -66,14 +66,14 @@ def _read(path: Path) -> bool:
     if keys != "hidden":
         raise UserError("keys", file=path, expected="hidden, once", found=reprlib.repr(keys) if keys else "nothing")
     value = node.value[0][1]
-    said = yaml.SafeLoader.bool_values.get(value.value.lower()) if isinstance(value, yaml.ScalarNode) else None
-    if said is None or value.tag != _BOOL:
+    hidden = yaml.SafeLoader.bool_values.get(value.value.lower()) if isinstance(value, yaml.ScalarNode) else None
+    if hidden is None or value.tag != _BOOL:
         raise UserError("hidden", file=path, expected="true or false", found=_written(value))
-    return said
+    return hidden
 
 
 def _written(node: yaml.Node | None) -> str:
-    """What stands in the file in place of a mark."""
+    """Return the content of a node as text, for messages."""
     if isinstance(node, yaml.ScalarNode):
         return reprlib.repr(node.value)
     return {type(None): "nothing", yaml.SequenceNode: "a list"}.get(type(node), "a mapping")

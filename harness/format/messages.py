@@ -1,6 +1,6 @@
 """The protocol buffers inside a TFRecord shard, declared here so that reading them needs no TensorFlow.
 
-Only the fields that a serialized float32 or int32 tensor uses are declared, others are skipped. The numbers
+Only the fields of a serialized float32 or int32 tensor are declared, others are skipped. The field numbers
 are those of TensorFlow's files core/example/{example,feature}.proto and core/framework/tensor{,_shape}.proto.
 """
 
@@ -63,12 +63,12 @@ def _declare() -> Any:
                 field.type, field.type_name = _Field.TYPE_MESSAGE, f".shard.{kind}"
             else:
                 field.type = kind
-    pool = descriptor_pool.DescriptorPool()  # not the default one, which may hold TensorFlow's own
+    pool = descriptor_pool.DescriptorPool()  # not the default pool, which may contain TensorFlow's own declarations
     pool.Add(file)
     return lambda name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"shard.{name}"))
 
 
-#: Raised for bytes that are no such message.
+#: Raised for bytes that are not a valid message.
 DecodeError: Any = message.DecodeError
 
 _message = _declare()

@@ -1,11 +1,11 @@
-"""Several problems at once: a task is checked to its end, not to its first mistake."""
+"""Collects problems: a task is checked completely, not only up to its first mistake."""
 
 from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
 
 from harness.errors import UserError
 
-#: How many problems an exception shows; `pgdl task validate` shows all of them.
+#: Number of problems that an exception shows; `pgdl task validate` shows all of them.
 SHOWN = 3
 
 P = ParamSpec("P")
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class InvalidTaskError(UserError):
-    """A task with at least one problem; `problems` holds every one of them as one line."""
+    """A task with at least one problem; `problems` contains each of them as one line."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(dict.fromkeys(problems))  # each once, in order
@@ -29,7 +29,7 @@ class Problems:
         self.lines: list[str] = []
 
     def attempt(self, read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
-        """Return what `read` returns, or None when it refused or could not open a file, which is kept."""
+        """Return the result of `read`, or None after collecting its error about an invalid or inaccessible file."""
         try:
             return read(*args, **kwargs)
         except InvalidTaskError as error:
@@ -43,6 +43,6 @@ class Problems:
         return None
 
     def raise_if_any(self) -> None:
-        """Raise `InvalidTaskError` with everything that was collected."""
+        """Raise `InvalidTaskError` with all collected problems."""
         if self.lines:
             raise InvalidTaskError(self.lines)

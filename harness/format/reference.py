@@ -1,4 +1,4 @@
-"""What is known about a task's models and is never shown to a measure: hyperparameters and accuracies."""
+"""Reference data of a task, never shown to a measure: hyperparameters and accuracies of its models."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -42,8 +42,8 @@ def read_reference(path: Path) -> Reference:
     """Read a model_configs.json.
 
     Raises:
-        UserError: the file is missing or malformed, the models do not form a complete grid, or an accuracy
-            is not a number in [0, 1]. All problems of the file are collected.
+        UserError: the file is missing or malformed, the models do not form a grid, or an accuracy is not a number
+            in [0, 1]. All problems of the file are collected.
     """
     entries = _by_directory(read_json(path), path)
     problems = Problems()
@@ -62,7 +62,7 @@ def read_reference(path: Path) -> Reference:
 
 
 def _by_directory(content: dict[str, Any], path: Path) -> dict[str, Any]:
-    """The entries by the name of the model's directory, in natural order."""
+    """Return the entries by the name of the model's directory, in natural order."""
     entries: dict[str, Any] = {}
     for model, entry in content.items():
         name = model_name(model)
@@ -78,7 +78,7 @@ def _by_directory(content: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _hyperparameters(path: Path, model: str, entry: Any) -> dict[str, tuple[list[Any], Any]]:
-    """Hyperparameter -> (possible values, current value) of one model."""
+    """Return hyperparameter -> (possible values, current value) of one model."""
     found = {}
     for name, values in _member(path, model, entry, "hparams", dict).items():
         where = f"{model}: hparams.{name}"
@@ -116,7 +116,7 @@ def _accuracy(path: Path, model: str, entry: Any, name: str) -> float:
 
 
 def _member(path: Path, where: str, container: Any, key: str, expected: type) -> Any:
-    """`container[key]`, which has to be of the expected JSON type."""
+    """Return `container[key]`; raises `UserError` unless it has the expected JSON type."""
     if not isinstance(container, dict):
         raise UserError(where, file=path, expected="an object", found=kind(container))
     value = container.get(key)
@@ -133,7 +133,7 @@ def _without_none(values: Mapping[str, float | None]) -> dict[str, float]:
 
 
 def write_reference(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write a model_configs.json: model -> what `reference_entry` returns; `model_` may be left out of the names."""
+    """Write a model_configs.json: model -> result of `reference_entry`; names with or without `model_`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(entries, indent=2))
 
@@ -141,10 +141,10 @@ def write_reference(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> Non
 def reference_entry(
     possible: Mapping[str, Sequence[Any]], current: Mapping[str, Any], metrics: Mapping[str, float]
 ) -> dict[str, Any]:
-    """Return what model_configs.json holds of one model.
+    """Return the entry of one model in model_configs.json.
 
     Args:
-        possible: hyperparameter -> all values that it has in the task.
+        possible: hyperparameter -> all its values in the task.
         current: hyperparameter -> the model's value.
         metrics: `train_acc` and `test_acc`, in [0, 1].
     """

@@ -28,24 +28,24 @@ Sample = tuple[NDArray[np.float32], int]
 _DTYPES = {FLOAT32: np.dtype("<f4"), INT32: np.dtype("<i4")}
 _COPY_AGAIN = "the file is damaged, copy it again"
 
-#: Numbers of one tensor, and its axes; a record of some bytes can declare any number of repetitions.
+#: Maximum of numbers and of axes of a tensor; a record of a few bytes can declare any number of repetitions.
 MAX_NUMBERS = 2**26
 MAX_AXES = 8
 
 
 def count_samples(shard: Path) -> int:
-    """Number of records in a shard, at least 1; raises `UserError` if it is empty or truncated."""
+    """Return the number of records in a shard, at least 1; raises `UserError` if it is empty or truncated."""
     with _mapped(shard) as data:
         return sum(1 for _ in _payloads(data, shard))
 
 
 def read_samples(shard: Path) -> Iterator[Sample]:
-    """Yield (input, label) for each record, checked: inputs are finite and all of one shape.
+    """Yield (input, label) for each record; checks that inputs are finite and all of the same shape.
 
     The inputs are read-only float32 arrays.
 
     Raises:
-        UserError: the file or one of its records is damaged or holds something else than described above.
+        UserError: the file or one of its records is damaged or has content other than described above.
     """
     with _mapped(shard) as data:
         first: tuple[int, ...] | None = None
@@ -71,7 +71,7 @@ def _mapped(shard: Path) -> Iterator[mmap.mmap]:
 
 
 def _payloads(data: mmap.mmap, shard: Path) -> Iterator[tuple[int, int]]:
-    """Start and length of each record's payload."""
+    """Yield start and length of each record's payload."""
     start, number = 0, 0
     while start < len(data):
         header = data[start : start + 12]
@@ -100,7 +100,7 @@ def _require_checksum(content: bytes, stored: bytes) -> None:
 
 
 def _checksum(content: bytes) -> int:
-    """The masked CRC-32C."""
+    """Return the masked CRC-32C."""
     crc = google_crc32c.value(content)
     return int(((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
 
@@ -141,10 +141,10 @@ def _tensor(features: Any, name: str, dtype: int) -> NDArray[Any]:
 def _content(proto: Any, dtype: int, size: int) -> NDArray[Any]:
     if proto.tensor_content:
         if len(proto.tensor_content) % 4:
-            raise UserError("tensor", expected="4 bytes a number", found=f"{len(proto.tensor_content)} bytes")
+            raise UserError("tensor", expected="4 bytes per number", found=f"{len(proto.tensor_content)} bytes")
         return np.frombuffer(proto.tensor_content, _DTYPES[dtype])
     values = np.array(proto.float_val if dtype == FLOAT32 else proto.int_val, _DTYPES[dtype])
-    if len(values) < size:  # TensorFlow leaves out repetitions of the last value, and zeros altogether
+    if len(values) < size:  # TensorFlow omits repetitions of the last value, and tensors of zeros entirely
         last = values[-1] if len(values) else 0
         values = np.concatenate([values, np.full(size - len(values), last, _DTYPES[dtype])])
     return values
@@ -159,7 +159,7 @@ def _require_plain(sample: Sample, shape: tuple[int, ...]) -> None:
 
 
 def write_shards(directory: Path, inputs: NDArray[Any], labels: NDArray[Any], n_shards: int = 2) -> None:
-    """Write float32 inputs and int32 labels as shards, one part of the samples after the other."""
+    """Write float32 inputs and int32 labels as shards of consecutive samples."""
     directory.mkdir(parents=True, exist_ok=True)
     inputs, labels = np.asarray(inputs, np.float32), np.asarray(labels, np.int32)
     for number, part in enumerate(np.array_split(np.arange(len(inputs)), n_shards)):
@@ -168,7 +168,7 @@ def write_shards(directory: Path, inputs: NDArray[Any], labels: NDArray[Any], n_
 
 
 def write_records(path: Path, payloads: Sequence[bytes]) -> None:
-    """Write a TFRecord file of these payloads."""
+    """Write a TFRecord file with the given payloads."""
     with path.open("wb") as stream:
         for payload in payloads:
             for content in (struct.pack("<Q", len(payload)), payload):
@@ -176,7 +176,7 @@ def write_records(path: Path, payloads: Sequence[bytes]) -> None:
 
 
 def example(**features: bytes) -> bytes:
-    """Return a serialized tf.train.Example of bytes features."""
+    """Return a serialized tf.train.Example with bytes features."""
     message = Example()
     for name, value in features.items():
         message.features.feature[name].bytes_list.value.append(value)
@@ -184,7 +184,7 @@ def example(**features: bytes) -> bytes:
 
 
 def tensor(array: Any, dtype: int | None = None) -> bytes:
-    """Return a serialized tensor; `dtype` is TensorFlow's number of the type, which follows from the array."""
+    """Return a serialized tensor; `dtype` is TensorFlow's number of the type; default: derived from the array."""
     array = np.asarray(array)
     dtype = dtype or (INT32 if np.issubdtype(array.dtype, np.integer) else FLOAT32)
     message = TensorProto(dtype=dtype, tensor_content=array.tobytes())

@@ -1,4 +1,4 @@
-"""Weights in HDF5 files of the layout of Keras 2: read in the architecture's order, and written."""
+"""Reads weights from HDF5 files in Keras 2's layout, in the architecture's order, and writes such files."""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -25,15 +25,15 @@ from harness.format.hdf5 import (
 
 Array = NDArray[np.float32]
 
-#: A layer's name, and its weights with their names (`kernel`) in the order of Keras.
+#: A layer's name, and its weights with their names (`kernel`) in Keras' order.
 NamedWeights = tuple[str, Sequence[tuple[str, NDArray[Any]]]]
 
-_REMEDY = "write it by model.save('weights.hdf5') of Keras 3 or model.save_weights('weights.hdf5') of Keras 2"
+_REMEDY = "write it with model.save('weights.hdf5') of Keras 3 or model.save_weights('weights.hdf5') of Keras 2"
 
 
 @dataclass(frozen=True)
 class StoredWeight:
-    """One array of a file that is open; its numbers are not read yet."""
+    """One array of an open file; its numbers are read on request."""
 
     name: str
     stored: Any  #: h5py.Dataset of floating-point numbers
@@ -47,7 +47,8 @@ class StoredWeight:
     def read(self, path: Path) -> Array:
         """Return the numbers; raises `UserError` unless all are finite."""
         if self.stored.size and self.stored.nbytes != self.stored.id.get_storage_size():
-            raise UserError(f"weight {self.name}", file=path, expected="numbers", found="none, it was never written")
+            found = "none, the array was never written"
+            raise UserError(f"weight {self.name}", file=path, expected="numbers", found=found)
         with np.errstate(over="ignore"):
             array = np.asarray(self.stored[()], dtype=np.float32)
         bad = int(np.size(array) - np.count_nonzero(np.isfinite(array)))
@@ -59,7 +60,7 @@ class StoredWeight:
 
 @dataclass(frozen=True)
 class StoredLayer:
-    """The weights of one layer as a file holds them."""
+    """The weights of one layer in a file."""
 
     name: str
     weights: tuple[StoredWeight, ...]
@@ -68,8 +69,8 @@ class StoredLayer:
 def read_weights(content: bytes, path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
     """Return the weights in `content`, the bytes of the file at `path`, in the order of `model.get_weights()`.
 
-    Accepted are weight files and whole models in the HDF5 layout of Keras 2 (Keras 3 writes it as well). No number is
-    read before names and shapes are known to be those that the architecture needs.
+    Accepts weight files and whole models in the HDF5 layout of Keras 2 (Keras 3 writes it as well). No number is read
+    before names and shapes have been compared with the architecture.
 
     Raises:
         UserError: the file is damaged, in another layout or of another model, or a number is not finite.
@@ -113,7 +114,7 @@ def _has_names(group: Any, attribute: str) -> bool:
 
 
 def _names(group: Any, attribute: str, path: Path, size: int) -> list[str]:
-    """A list of names; Keras splits one too long for an HDF5 attribute into several that end in a number."""
+    """Return a list of names; Keras splits one that is too long for an HDF5 attribute into several numbered ones."""
     if attribute in group.attrs:
         chunks = [attribute]
     else:
@@ -127,12 +128,12 @@ def _names(group: Any, attribute: str, path: Path, size: int) -> list[str]:
 def _arrange(
     stored: Sequence[StoredLayer], architecture: Architecture, shapes: ModelShapes, path: Path
 ) -> list[StoredWeight]:
-    """Put a file's weights into the architecture's order, which is that of `model.get_weights()`.
+    """Return a file's weights in the architecture's order, which is that of `model.get_weights()`.
 
-    Layers are matched by name if config.json and the file name the same layers, else by their order.
+    Layers are matched by name if config.json and the file name the same layers, otherwise by order.
 
     Raises:
-        UserError: number of layers, number of arrays or a shape differ from what the architecture needs.
+        UserError: the number of layers, the number of arrays or a shape differs from the architecture's.
     """
     positions = [i for i in architecture.file_order if shapes.layers[i].weights]
     if len(stored) != len(positions):
@@ -141,7 +142,7 @@ def _arrange(
             file=path,
             expected=_count([len(shapes.layers[i].weights) for i in positions]),
             found=_count([len(layer.weights) for layer in stored]),
-            remedy="config.json and weights seem to be of two models",
+            remedy="config.json and the weights seem to belong to different models",
         )
     by_name = {layer.name: layer for layer in stored}
     if by_name.keys() == {architecture.names[i] for i in positions}:
@@ -170,14 +171,14 @@ def _check_layer(position: int, expected: LayerShapes, found: StoredLayer, path:
 
 
 def write_weights(path: Path, layers: Sequence[NamedWeights]) -> None:
-    """Write weights in the HDF5 layout of Keras 2.4, in which the competition saved them and Keras 3 reads them.
+    """Write weights in the HDF5 layout of Keras 2.4, which the competition used and Keras 3 reads.
 
-    The same weights give the same bytes, whenever and wherever they are written.
+    The same weights give the same bytes, at any time and on any machine.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    image = io.BytesIO()  # written at once at the end: on a full disk HDF5 crashes while it cleans up
+    image = io.BytesIO()  # written to disk in one step at the end: on a full disk HDF5 crashes while cleaning up
     with timeless_file(image) as file:
-        file.attrs["backend"] = np.bytes_("tensorflow")  # of fixed length: no heap of 4 kB
+        file.attrs["backend"] = np.bytes_("tensorflow")  # fixed length, which avoids a heap of 4 kB
         file.attrs["keras_version"] = np.bytes_("2.4.0")
         file.attrs["layer_names"] = np.array([name for name, _ in layers], dtype=np.bytes_)
         for layer, weights in layers:

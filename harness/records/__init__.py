@@ -1,4 +1,4 @@
-"""Records: one row per call, written as soon as it is known; and what was asked for."""
+"""Records: one row per call, written as soon as the call has ended, and one per request."""
 
 from harness.records.evaluation import Evaluation
 from harness.records.export import write_csv, write_json_lines, write_parquet

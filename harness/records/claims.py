@@ -1,4 +1,4 @@
-"""Which run is making which calls now, so that two runs at once do not do the same work twice."""
+"""Claims of running runs on calls, so that two concurrent runs do not make the same call twice."""
 
 import secrets
 import threading
@@ -18,23 +18,23 @@ from harness import place
 from harness.errors import UserError
 from harness.records.tables import Base
 
-#: Seconds between two signs of life, and without one until a run on another machine counts as dead.
+#: Seconds between two heartbeats, and seconds without one after which a run on another machine counts as dead.
 BEAT_S, SILENCE_S = 5.0, 60.0
 
-#: Keys in one statement; databases bound the number of parameters.
+#: Keys per statement; databases limit the number of parameters.
 CHUNK = 500
 
 
 class Run(Base, kw_only=True):
-    """A `pgdl run` that is going on; its row goes when it ends."""
+    """A `pgdl run` in progress; its row is deleted when it ends."""
 
     __tablename__ = "runs"
 
     id: Mapped[str] = mapped_column(String(16), primary_key=True, comment="Drawn at random.")
-    place: Mapped[str] = mapped_column(String(12), comment="The machine, since it was started, and process namespace.")
-    process: Mapped[int] = mapped_column(Integer, comment="Its process id there.")
-    started: Mapped[str] = mapped_column(String(24), comment="When that process started, in clock ticks.")
-    beats: Mapped[int] = mapped_column(Integer, comment="Counts up as long as it lives.")
+    place: Mapped[str] = mapped_column(String(12), comment="Machine, boot and process namespace.")
+    process: Mapped[int] = mapped_column(Integer, comment="Process id there.")
+    started: Mapped[str] = mapped_column(String(24), comment="Start of that process, in clock ticks.")
+    beats: Mapped[int] = mapped_column(Integer, comment="Counter that increases while the run is alive.")
 
 
 class Claim(Base, kw_only=True):
@@ -53,7 +53,7 @@ class _Pulse:
 
 
 class Claims:
-    """The calls of one run; a context that gives them back. `begin` begins a transaction."""
+    """Claims of one run; a context that releases them on exit. `begin` starts a transaction."""
 
     def __init__(self, begin: Callable[[], AbstractContextManager[Connection]]) -> None:
         self._begin = begin
@@ -79,15 +79,15 @@ class Claims:
             _forget(connection, [self._id])
 
     def take(self, keys: Collection[str]) -> set[str]:
-        """Claim calls; returns those that are this run's now. The others are those of a run that lives."""
-        self._bury()
+        """Claim calls; returns those that now belong to this run. The others belong to runs that are alive."""
+        self._release_dead()
         mine: set[str] = set()
         for part in chunks(list(keys)):
             while True:
                 try:
                     mine |= self._take(part)
                     break
-                except IntegrityError:  # another run was faster with one of them: look again
+                except IntegrityError:  # another run has just claimed one of them: try again
                     continue
         return mine
 
@@ -100,15 +100,17 @@ class Claims:
                 connection.execute(insert(Claim), [{"key": key, "run": self._id} for key in free])
         return {key for key in keys if owners.get(key, self._id) == self._id}
 
-    def _bury(self) -> None:
-        """Free the claims of runs that did not come to their end."""
+    def _release_dead(self) -> None:
+        """Release the claims of runs that were killed."""
         with self._begin() as connection:
             runs = connection.execute(select(Run.id, Run.place, Run.process, Run.started, Run.beats)).all()
-            dead = [run.id for run in runs if not self._lives(run.id, run.place, run.process, run.started, run.beats)]
+            dead = [
+                run.id for run in runs if not self._is_alive(run.id, run.place, run.process, run.started, run.beats)
+            ]
             if dead:
                 _forget(connection, dead)
 
-    def _lives(self, run: str, where: str, process: int, started: str, beats: int) -> bool:
+    def _is_alive(self, run: str, where: str, process: int, started: str, beats: int) -> bool:
         if where == place.place():
             return place.started(process) == started
         pulse = self._pulses.setdefault(run, _Pulse(beats, time.monotonic()))
@@ -118,7 +120,7 @@ class Claims:
 
     def _beat(self) -> None:
         while not self._over.wait(BEAT_S):
-            with suppress(UserError), self._begin() as connection:  # a database that is away says so elsewhere
+            with suppress(UserError), self._begin() as connection:  # an unreachable database is reported elsewhere
                 connection.execute(update(Run).where(Run.id == self._id).values(beats=Run.beats + 1))
 
 
@@ -128,6 +130,6 @@ def _forget(connection: Connection, runs: list[str]) -> None:
 
 
 def chunks(keys: list[str]) -> Iterator[list[str]]:
-    """Split a list into parts that fit into a statement."""
+    """Split a list into parts that fit into one statement."""
     for start in range(0, len(keys), CHUNK):
         yield keys[start : start + CHUNK]

@@ -1,4 +1,4 @@
-"""Records as CSV, JSON lines and parquet: every column of the table `evaluations`, in its order."""
+"""Records as CSV, JSON lines and parquet: every column of the table `evaluations`, in order."""
 
 import csv
 import io
@@ -15,16 +15,16 @@ from harness.records.tables import UtcDateTime
 
 Record = Mapping[str, Any]
 
-#: Rows that are in memory at once.
+#: Rows in memory at once.
 AT_ONCE = 1_000
 
 COLUMNS = list(Evaluation.__table__.columns)
 
 
 def write_csv(rows: Iterable[Record], stream: BinaryIO) -> None:
-    """Write a heading and a line per record; times in ISO 8601, the environment as JSON, no value as nothing.
+    """Write a heading and a line per record; times in ISO 8601, the environment as JSON, missing values empty.
 
-    Text in which a spreadsheet would see a formula has an apostrophe before it.
+    Text that a spreadsheet would interpret as a formula gets an apostrophe before it.
     """
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\n")
@@ -42,13 +42,13 @@ def write_json_lines(rows: Iterable[Record], stream: BinaryIO) -> None:
 
 
 def write_parquet(rows: Iterable[Record], stream: BinaryIO) -> None:
-    """Write a table with the columns' own types; the environment as JSON."""
+    """Write a table with the types of the columns; the environment as JSON."""
     import pyarrow as pa
     from pyarrow import parquet
 
     kinds = ((UtcDateTime, pa.timestamp("us", tz="UTC")), (Boolean, pa.bool_()), (BigInteger, pa.int64()),
              (Integer, pa.int64()), (Float, pa.float64()))  # fmt: skip
-    types = [next((kind for of, kind in kinds if isinstance(column.type, of)), pa.string()) for column in COLUMNS]
+    types = [next((kind for sql, kind in kinds if isinstance(column.type, sql)), pa.string()) for column in COLUMNS]
     schema = pa.schema(list(zip([column.name for column in COLUMNS], types, strict=True)))
     texts = [column.name for column in COLUMNS if isinstance(column.type, JSON)]
     with parquet.ParquetWriter(stream, schema) as writer:

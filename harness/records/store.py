@@ -1,4 +1,4 @@
-"""The results database: SQLite by default, any SQLAlchemy URL (PostgreSQL) where there is one."""
+"""The results database: SQLite by default, or any SQLAlchemy URL (PostgreSQL)."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -20,18 +20,18 @@ from harness.records.evaluation import Evaluation
 from harness.records.request import Request
 from harness.records.tables import Base
 
-#: Seconds that a writer waits for another harness that is writing to the same file.
+#: Seconds that a writer waits while another harness writes to the same file.
 BUSY_S = 60
 
-#: Rows that are in memory at once while all are read; each holds up to 16 KB of output.
+#: Rows in memory at once while all are read; each has up to 16 KB of output.
 ROWS_AT_ONCE = 500
 
-#: Columns that may be long; everything that only counts or scores leaves them out.
+#: Columns that may be long; not loaded for counting and scoring.
 LONG = ("environment", "output_tail")
 
 
 class Ended(NamedTuple):
-    """What a run must know of a call that is recorded."""
+    """The columns of a recorded call that a run needs."""
 
     key: str
     outcome: str
@@ -41,16 +41,16 @@ class Ended(NamedTuple):
 class Records:
     """The tables of one database; every row is on disk when the method that adds it returns.
 
-    Raises `UserError` where the database cannot be opened, read or written; what was written stays.
+    Raises `UserError` if the database cannot be opened, read or written; rows already written are kept.
     """
 
     def __init__(self, location: str, *, must_exist: bool = False) -> None:
-        """`location` is an SQLAlchemy URL, or the path of an SQLite file that `must_exist` or is created."""
+        """`location` is an SQLAlchemy URL, or the path of an SQLite file, which is created unless it `must_exist`."""
         if must_exist and "://" not in location and not Path(location).is_file():
             raise UserError(
                 "no such results file",
                 file=location,
-                remedy="run `pgdl run SUBMISSION` first, or name it by --results",
+                remedy="run `pgdl run SUBMISSION` first, or name the file with --results",
             )
         try:
             url = sqlalchemy.make_url(location) if "://" in location else URL.create("sqlite", database=location)
@@ -82,7 +82,7 @@ class Records:
             session.commit()
 
     def ask(self, requests: Iterable[Request]) -> None:
-        """Write down what a run was asked for."""
+        """Record the requests of a run."""
         with self._session() as session:
             session.add_all(requests)
             session.commit()
@@ -105,7 +105,7 @@ class Records:
         return [Ended(row.key, row.outcome, row.call_wall_s) for row in rows]
 
     def newest(self, keys: Collection[str]) -> Iterator[Row[Any]]:
-        """Yield the newest record of each of the keys, without the columns of `LONG`."""
+        """Yield the newest record of each key, without the columns of `LONG`."""
         yield from self._with_keys(short_columns(), keys)
 
     def newest_of(self, *conditions: ColumnElement[bool], long: bool = False) -> Iterator[Row[Any]]:
@@ -120,13 +120,13 @@ class Records:
             yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(rows)
 
     def distinct(self, column: str) -> list[str]:
-        """Return the different texts in a column, in alphabetical order."""
+        """Return the distinct values of a column, in alphabetical order."""
         chosen = Evaluation.__table__.columns[column]
         with self._begin() as connection:
             return list(connection.execute(select(chosen).distinct().order_by(chosen)).scalars())
 
     def _with_keys(self, columns: Sequence[ColumnElement[Any]], keys: Collection[str]) -> Iterator[Row[Any]]:
-        """Ask by the index, a few hundred keys at a time: the table may be thousands of times as long."""
+        """Query through the index, a few hundred keys at a time: the table may be thousands of times as long."""
         with self._begin() as connection:
             for part in chunks(list(keys)):
                 newest = select(func.max(Evaluation.id)).where(Evaluation.key.in_(part)).group_by(Evaluation.key)
@@ -139,7 +139,7 @@ class Records:
                 found = {column["name"] for column in sqlalchemy.inspect(connection).get_columns(table.name)}
             missing = sorted(set(table.columns.keys()) - found)
             if missing:
-                remedy = "it was written by another version: name another one with --results"
+                remedy = "it was written by another version: name another database with --results"
                 raise UserError(f"table {table.name} lacks columns {', '.join(missing)}", file=self.name, remedy=remedy)
             with self._begin() as connection:
                 for index in table.indexes:
@@ -157,17 +157,17 @@ class Records:
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
-        """Turn what a user can mend (full disk, wrong file, server away) into one line."""
+        """Turn errors that a user can fix (full disk, wrong file, unreachable server) into one line."""
         try:
             yield
         except IntegrityError:
-            raise  # no fault of the database: `Claims` tries again
+            raise  # not a failure of the database: `Claims` tries again
         except DBAPIError as error:
             reason = " ".join(str(error.orig).split())
-            remedy = "what was finished before is kept; mend this and run the same command again"
+            remedy = "finished work is kept; fix this and run the same command again"
             raise UserError(f"the results database failed: {reason}", file=self.name, remedy=remedy) from error
 
 
 def short_columns() -> Sequence[ColumnElement[Any]]:
-    """Return the columns of a record but those of `LONG`."""
+    """Return the columns of a record except those of `LONG`."""
     return [column for column in Evaluation.__table__.columns if column.name not in LONG]

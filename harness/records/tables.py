@@ -1,4 +1,4 @@
-"""What the tables of the results database share."""
+"""Common parts of the tables of the results database."""
 
 from datetime import UTC, datetime
 
@@ -7,17 +7,17 @@ from sqlalchemy.orm import DeclarativeBase, MappedAsDataclass
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A time in UTC that comes back aware from every database; SQLite would forget the zone."""
+    """A time in UTC that every database returns with its time zone; SQLite would drop it."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Store in UTC."""
+        """Convert to UTC for storage."""
         return value.astimezone(UTC) if value is not None else None
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Return in UTC."""
+        """Return the stored time in UTC."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""Submissions: what participants hand in, and measures that go by a name."""
+"""Submissions of participants, and measures that are called by name."""
 
 from harness.submission.find import find_named, find_submission, find_submissions
 from harness.submission.inspect import find_flaw

@@ -1,4 +1,4 @@
-"""Has a submission read by a process of its own, which is bounded in memory and time (`harness.inspector`)."""
+"""Reads a submission in a separate process with limits on memory and time (`harness.inspector`)."""
 
 import os
 import select
@@ -19,22 +19,22 @@ from harness.inspector.files import IGNORED
 from harness.inspector.limits import CPU_S
 from harness.submission.metadata import Metadata
 
-#: Seconds after which the process is killed, whatever it waits for; its processor time is bounded more tightly.
+#: Seconds after which the process is killed; its processor time has a lower limit.
 WALL_S = 60.0
 
-#: What the process runs: the arguments are where the harness and YAML lie, the kind of submission, and its path.
+#: Program of the process; arguments: the directories of the harness and of YAML, the kind of submission, its path.
 BOOTSTRAP = (
     "yaml, kind, path = sys.argv[2:]; sys.path.append(yaml); from harness.inspector.main import main; main(kind, path)"
 )
 
 
 class NotASubmissionError(UserError):
-    """A file that nobody meant to hand in, such as a README beside submissions."""
+    """A file that is not meant as a submission, such as a README next to submissions."""
 
 
 @dataclass(frozen=True)
 class Inspected:
-    """What is in a submission, and why it cannot be run if that is so."""
+    """The contents of a submission, and the reason if it cannot be run."""
 
     files: dict[str, bytes]
     metadata: Metadata
@@ -43,7 +43,7 @@ class Inspected:
 
 
 def is_there(path: Path) -> bool:
-    """Whether there is a file or directory; raises `UserError` where one may not look."""
+    """Whether a file or directory exists; raises `UserError` if permissions hide the answer."""
     try:
         return path.exists()
     except PermissionError as error:
@@ -73,7 +73,7 @@ def inspect(path: Path) -> Inspected:
 
 
 def find_flaw(source: bytes) -> str:
-    """Return what is wrong with a measure's source, seen without running it; empty text if nothing is seen."""
+    """Return a flaw in a measure's source, found without running it; empty text if none is found."""
     command = [*_interpreter("from harness.inspector.flaw import main; main()"), str(_home())]
     try:
         done = subprocess.run(command, input=source, capture_output=True, env={}, cwd="/", timeout=WALL_S)
@@ -84,7 +84,7 @@ def find_flaw(source: bytes) -> str:
 
 
 def _kind(path: Path) -> str:
-    """What the process is told to read."""
+    """Return the kind of submission, for the process."""
     if path.is_dir() and path.name not in IGNORED:
         return "folder"
     if path.suffix not in (".py", ".zip"):
@@ -94,7 +94,7 @@ def _kind(path: Path) -> str:
 
 
 def _ask(kind: str, path: Path) -> Answer:
-    """Run the process; raises `AnswerError` if it ends, or has to be ended, without an answer."""
+    """Run the process; raises `AnswerError` if it ends or is killed without an answer."""
     command = [*_interpreter(BOOTSTRAP), str(_home()), str(Path(yaml.__file__).parents[1]), kind, str(path)]
     with subprocess.Popen(
         command, env={}, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -103,7 +103,7 @@ def _ask(kind: str, path: Path) -> Answer:
             content = _receive(process)
             status = process.wait(WALL_S)
         except subprocess.TimeoutExpired as error:
-            raise AnswerError("its reader does not end") from error
+            raise AnswerError("the reading process does not end") from error
         finally:
             process.kill()
         assert process.stderr is not None
@@ -111,14 +111,14 @@ def _ask(kind: str, path: Path) -> Answer:
     if not content.startswith(READY):
         raise RuntimeError(f"the process that reads submissions did not start: status {status}\n{errors}")
     if status == -signal.SIGXCPU:
-        raise AnswerError(f"it takes more than {CPU_S} s of processor time")
+        raise AnswerError(f"reading took more than {CPU_S} s of processor time")
     if status != 0:
-        raise AnswerError(f"its reader ended with status {status}")
+        raise AnswerError(f"the reading process ended with status {status}")
     return parse_answer(content)
 
 
 def _interpreter(program: str) -> list[str]:
-    """The command that runs a program which finds `harness` where its first argument says."""
+    """Return the command for a program that imports `harness` from the directory in its first argument."""
     start = "import sys; sys.path.insert(0, sys.argv[1]); "
     return [sys.executable, "-I", "-S", "-X", "utf8", "-c", start + program]
 
@@ -128,7 +128,7 @@ def _home() -> Path:
 
 
 def _receive(process: subprocess.Popen[bytes]) -> bytes:
-    """Everything that the process writes; raises `AnswerError` if that takes too long or is too much."""
+    """Return the output of the process; raises `AnswerError` if it takes too long or is too large."""
     assert process.stdout is not None
     source, content = process.stdout.fileno(), bytearray()
     deadline = time.monotonic() + WALL_S
@@ -138,8 +138,8 @@ def _receive(process: subprocess.Popen[bytes]) -> bytes:
         if not chunk:
             return bytes(content)
         if len(content) > MAX_ANSWER:
-            raise AnswerError("its reader answers too much")
-    raise AnswerError(f"it takes more than {WALL_S:g} s")
+            raise AnswerError("the reading process sent too much")
+    raise AnswerError(f"reading took more than {WALL_S:g} s")
 
 
 def _listing(files: Mapping[str, bytes]) -> str:

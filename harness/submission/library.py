@@ -16,9 +16,9 @@ COMMON = ("core", "network")
 
 
 def find_baseline(specification: str) -> Submission | None:
-    """Return the baseline that is written `name` or `name:parameter=value,...`, None if there is none of that name.
+    """Return the baseline `name` or `name:parameter=value,...`, or None if there is none of that name.
 
-    Raises `UserError` for a parameter that it does not have, or a value of another type than the default.
+    Raises `UserError` for an unknown parameter, or a value of another type than the default.
     """
     name, _, parameters = specification.partition(":")
     if name not in baselines.MEASURES:

@@ -1,4 +1,4 @@
-"""What a submission says of itself in the optional file `metadata` (docs/submissions.md)."""
+"""The optional file `metadata` of a submission (docs/submissions.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +17,6 @@ class Metadata:
 
     @classmethod
     def from_texts(cls, found: Mapping[str, str]) -> Self:
-        """Take over what `harness.inspector` found."""
+        """Build the metadata from the texts that `harness.inspector` found."""
         texts = {key: text for key, text in found.items() if key != "keras"}
         return cls(**texts, keras=int(found["keras"]) if found.get("keras") else None)

@@ -1,13 +1,13 @@
-"""Names of submissions: which characters they may have, and which names are not to be had."""
+"""Names of submissions: allowed characters, and reserved names."""
 
 import re
 
 import baselines
 
-#: Characters of a name, and of a baseline's with its parameters.
+#: Maximum length of a name, and of a baseline's name with its parameters.
 MAX_NAME = 80
 
-#: Row of a board that is computed from the gaps themselves: about the best that any measure can do.
+#: Row of a board that is computed from the gaps themselves: roughly the best attainable score.
 ORACLE = "noisy_oracle"
 
 ALLOWED = f"at most {MAX_NAME} ASCII letters, digits, spaces and . _ + -, the first a letter, a digit or _"
@@ -17,28 +17,28 @@ _SPECIFICATION = re.compile(rf"[A-Za-z0-9_.+:=,-]{{1,{MAX_NAME}}}")
 
 
 def is_name(text: str) -> bool:
-    """Whether a submission may be called so."""
+    """Whether a text is a valid name of a submission."""
     return _NAME.fullmatch(text) is not None
 
 
 def clean(text: str) -> str:
     """Return the text as a name: every other character becomes `_`.
 
-    Then it looks like no other by letters of another alphabet, starts no formula, and steers no terminal.
+    So it cannot imitate another name with letters of another alphabet, start a formula, or control a terminal.
     """
     name = re.sub(r"[^A-Za-z0-9_.+ -]", "_", text.strip())[:MAX_NAME].rstrip()
     return re.sub(r"^[^A-Za-z0-9_]", "_", name) or "unnamed"
 
 
 def is_specification(text: str) -> bool:
-    """Whether a baseline with its parameters may be written so; the whole is its name."""
+    """Whether a text is a valid name of a baseline with its parameters."""
     return _SPECIFICATION.fullmatch(text) is not None
 
 
 def taken(name: str) -> str | None:
-    """Say whose a name is that no submission may have; None for any other.
+    """Return the owner of a reserved name, in words; None for any other name.
 
-    Case and punctuation make no difference: `VC-dim` would pass for `vc_dim`.
+    Case and punctuation are ignored: `VC-dim` could be mistaken for `vc_dim`.
     """
     alike = _letters(name)
     if alike == _letters(ORACLE):

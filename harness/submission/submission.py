@@ -1,4 +1,4 @@
-"""What is run: the files of a submission in memory, and what is said of them."""
+"""A submission: its files in memory, its name and metadata."""
 
 import functools
 import hashlib
@@ -13,15 +13,15 @@ LIBRARY = "library"
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission in memory: what is digested is what runs."""
+    """A submission in memory: the digest covers exactly the files that run."""
 
     name: str
     files: dict[str, bytes] = field(repr=False)  #: relative path -> content
     metadata: Metadata = field(default_factory=Metadata)
     is_baseline: bool = False
-    source: str = LIBRARY  #: absolute path of what was handed in; of an installed measure, its name
+    source: str = LIBRARY  #: absolute path of the file or directory; of an installed measure, its name
     unknown_keys: tuple[str, ...] = ()  #: of its metadata
-    problem: str | None = None  #: why it cannot be run at all; its calls are then INVALID_SUBMISSION
+    problem: str | None = None  #: reason why it cannot be run; its calls are then INVALID_SUBMISSION
 
     @functools.cached_property
     def digest(self) -> str:

@@ -1,4 +1,4 @@
-"""Reads a competition task from disk and checks everything about it before anything runs."""
+"""Reads a competition task from disk and validates it before anything runs."""
 
-#: Where tasks are looked for if nothing else is said.
+#: Default of --tasks.
 DEFAULT_DIRECTORY = "task_data"

@@ -1,4 +1,4 @@
-"""What a task holds now, by digests: a record counts only for the very models and data that it was made on."""
+"""The present contents of a task, as digests: a record counts only for the models and data that it was made on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from harness.task.layout import TaskFiles
 
 @dataclass(frozen=True)
 class Contents:
-    """Digests of the files of a task, none of which is read further than that.
+    """Digests of the files of a task, which are not parsed.
 
     Attributes:
-        models: model id -> digest, as records have it.
-        data: digest of the training shards; None where there are none.
-        without_initial_weights: ids of the models whose weights before training are not known.
+        models: model id -> digest, as in records.
+        data: digest of the training shards; None if there are none.
+        without_initial_weights: ids of the models without weights before training.
     """
 
     models: Mapping[str, str]
@@ -25,7 +25,7 @@ class Contents:
 
 
 def read_contents(task: TaskFiles) -> Contents:
-    """Return what a task holds; raises `UserError` for a file that cannot be read."""
+    """Return the contents of a task; raises `UserError` for a file that cannot be read."""
     try:
         with Digests(task.directory) as digests:
             models = {path.name: digests.of_model([path / name for name in MODEL_FILES]) for path in task.models}

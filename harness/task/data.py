@@ -1,4 +1,4 @@
-"""A task's training data: decoded once, kept in the cache as two arrays, memory-mapped when read."""
+"""A task's training data: decoded once, cached as two arrays, and memory-mapped when read."""
 
 import fcntl
 import os
@@ -23,7 +23,7 @@ from harness.task.digests import Digests
 
 INPUTS, LABELS = "inputs.npy", "labels.npy"
 
-#: What is remembered of test data.
+#: Name of the finding that test data are valid.
 CHECKED = "test data"
 
 
@@ -33,7 +33,7 @@ class TrainingData:
 
     Attributes:
         source: directory of the shards.
-        directory: holds inputs.npy, float32 (n_samples, *input_shape), and labels.npy, int32 (n_samples,).
+        directory: contains inputs.npy, float32 (n_samples, *input_shape), and labels.npy, int32 (n_samples,).
         digest: SHA-256 over the shards.
     """
 
@@ -63,11 +63,11 @@ class TrainingData:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes that the labels need: the largest label plus 1."""
+        """Smallest number of classes that fits the labels: the largest label plus 1."""
         return int(self.labels.max()) + 1
 
     def write_canonical(self, directory: Path) -> None:
-        """Put inputs.npy and labels.npy into `directory`, as links to the cached files where possible."""
+        """Write inputs.npy and labels.npy to `directory`, as links to the cached files if possible."""
         for name in (INPUTS, LABELS):
             try:
                 os.link(self.directory / name, directory / name)
@@ -80,10 +80,10 @@ class TrainingData:
 
 
 def read_training_data(source: Path) -> TrainingData:
-    """Decode the shards in `source`, or find them decoded in the cache.
+    """Return the decoded shards of `source`, from the cache if possible.
 
     Raises:
-        UserError: a shard is damaged or holds something else than samples of one shape.
+        UserError: a shard is damaged or contains anything other than samples of one shape.
     """
     shards = find_shards(source)
     with Digests(source) as digests:
@@ -96,10 +96,10 @@ def read_training_data(source: Path) -> TrainingData:
 
 
 def check_test_data(source: Path, input_shape: tuple[int, ...], n_outputs: int) -> None:
-    """Check the test shards; nothing of them is kept, for no measure may ever see them.
+    """Check the test shards without caching their content, because no measure may ever see it.
 
     Raises:
-        UserError: a shard is damaged, its samples are shaped unlike the training samples, or a label is not
+        UserError: a shard is damaged, its samples differ in shape from the training samples, or a label is not
             in 0..n_outputs-1.
     """
     shards = find_shards(source)
@@ -111,7 +111,7 @@ def check_test_data(source: Path, input_shape: tuple[int, ...], n_outputs: int) 
         labels = [problems.attempt(_copy, shard, input_shape, None) for shard in shards]
         problems.raise_if_any()
         _check_labels(shards, np.concatenate([part for part in labels if part is not None]), n_outputs)
-        if digests.are_known(shards) and digests.of_data(shards) == digest:  # nobody wrote to them meanwhile
+        if digests.are_known(shards) and digests.of_data(shards) == digest:  # not modified meanwhile
             digests.record("valid", CHECKED, digest, input_shape, n_outputs)
 
 
@@ -126,22 +126,22 @@ def _is_whole(entry: Path) -> bool:
 
 @contextmanager
 def _locked(file: Path) -> Iterator[None]:
-    """Let one harness at a time decode the same shards; the second finds them decoded."""
+    """Let one harness at a time decode the same shards; the next one finds them in the cache."""
     with file.open("w") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         yield
 
 
 def _fill(entry: Path, shards: Sequence[Path]) -> None:
-    """Decode beside the entry and rename when complete, so that a half-written one is never found."""
-    partial = entry.with_suffix(".partial")  # of a harness that was killed, if it exists: we hold the lock
+    """Decode into a temporary directory and rename it, so that an incomplete entry is never visible."""
+    partial = entry.with_suffix(".partial")  # left by a killed harness if it exists: we hold the lock
     for leftover in (partial, entry):
         shutil.rmtree(leftover, ignore_errors=True)
     partial.mkdir()
     try:
         _decode(shards, partial)
     except OSError as error:
-        remedy = "free some space, or name another cache by PGDL_CACHE"
+        remedy = "free some space, or set PGDL_CACHE to another directory"
         raise UserError("cannot write the decoded data", file=entry, found=error.strerror, remedy=remedy) from error
     else:
         partial.replace(entry)
@@ -187,7 +187,7 @@ def _copy(shard: Path, shape: tuple[int, ...], sink: BinaryIO | None) -> NDArray
 
 
 def _check_labels(shards: Sequence[Path], labels: NDArray[np.int32], n_outputs: int) -> None:
-    """`labels` are those of all shards, one after the other."""
+    """Raise `UserError` for a label out of range; `labels` are those of all shards, concatenated."""
     wrong = np.flatnonzero((labels < 0) | (labels >= n_outputs))
     if not len(wrong):
         return
@@ -195,6 +195,6 @@ def _check_labels(shards: Sequence[Path], labels: NDArray[np.int32], n_outputs: 
     for shard in shards:
         count = count_samples(shard)
         if record < count:
-            expected = f"0..{n_outputs - 1}, for the models have {n_outputs} outputs"
+            expected = f"0..{n_outputs - 1}, because the models have {n_outputs} outputs"
             raise UserError(f"record {record}: label", file=shard, expected=expected, found=labels[wrong[0]])
         record -= count

@@ -12,17 +12,17 @@ NAME = "digits_nin_small"
 
 _SOURCE = "digits_nin"
 
-#: The hyperparameter that does not vary among the models taken, and its value: these models are the smallest.
+#: The hyperparameter that is constant among the selected models, and its value: these models are the smallest.
 _FIXED, _VALUE = "n_convolutions", 3
 
 
 def write_demo_task(task_data: Path, target: Path) -> int:
-    """Write the task into `target`, in the full layout, without test data; returns the number of models.
+    """Write the task to `target`, in the full layout, without test data; returns the number of models.
 
-    `task_data` holds digits_nin, at least the models in question. They keep their numbers.
+    `task_data` contains digits_nin, or at least the selected models, which keep their numbers.
     """
     models, data = task_data / INPUTS / _SOURCE, target / INPUTS / NAME
-    entries = _chosen(read_json(task_data / REFERENCES / _SOURCE / REFERENCE))
+    entries = _selected(read_json(task_data / REFERENCES / _SOURCE / REFERENCE))
     copy_files(models / TRAIN, data / TRAIN)
     for model in map(model_name, entries):
         copy_files(models / model, data / model)
@@ -30,8 +30,8 @@ def write_demo_task(task_data: Path, target: Path) -> int:
     return len(entries)
 
 
-def _chosen(content: dict[str, Any]) -> dict[str, Any]:
-    """The entries of the models taken, without the hyperparameter in which they agree."""
+def _selected(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the entries of the selected models, without the hyperparameter that is constant among them."""
     return {
         model: entry | {"hparams": {name: values for name, values in entry["hparams"].items() if name != _FIXED}}
         for model, entry in content.items()

@@ -1,7 +1,7 @@
-"""SHA-256 of a task's files, and what was found out about them, remembered until the files change, as build tools do.
+"""Cache of the SHA-256 of a task's files and of findings about them, valid until the files change, as in build tools.
 
-A file counts as the same while its size, times, inode and device are. What is remembered lies in the harness' own
-cache, which no submission can reach; a file that was written to within the last two seconds is not remembered.
+A file counts as unchanged while its size, times, inode and device are the same. The cache is the harness' own, out of
+reach of submissions; it leaves out files that were written to within the last two seconds.
 """
 
 import hashlib
@@ -18,18 +18,18 @@ from typing import Self
 import harness
 from harness.cache import cache_directory
 
-#: Seconds for which a file may still be written to without a change of its times.
+#: Seconds within which a file may be written to without a change of its times.
 SETTLED_S = 2.0
 
-#: Size, times of change of content and of state, inode and device: what changes with a file.
+#: Size, modification time, status change time, inode and device of a file.
 Stamp = list[int]
 
 
 class Digests:
-    """Digests of the files under one directory, and findings about them; a context that remembers both when left.
+    """Digests of the files under one directory, and findings about them; a context that saves both on exit.
 
-    A finding is what a check of some contents has found. It belongs to the digests of the contents and to the code that
-    made the check, so that neither other contents nor another harness can find it.
+    A finding is the result of a check of some contents. It is stored under the digests of the contents and of the code
+    that made the check, so that it never applies to other contents or to another version of the harness.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -47,7 +47,7 @@ class Digests:
     ) -> None:
         if self._changed:
             temporary = self._file.with_suffix(f".{os.getpid()}")
-            with suppress(OSError):  # a full disk costs time, not digests
+            with suppress(OSError):  # a full disk costs time, not correctness
                 temporary.write_text(json.dumps({"digests": self._known, "findings": self._findings}))
                 temporary.replace(self._file)
 
@@ -70,27 +70,27 @@ class Digests:
         return content, digest
 
     def of_model(self, files: Sequence[Path]) -> str:
-        """Return the digest over the names and contents of those of the files that are there."""
+        """Return the digest over the names and contents of those files that exist."""
         return model_digest((file.name, self.of(file)) for file in files if file.exists())
 
     def of_data(self, shards: Sequence[Path]) -> str:
-        """Return the digest over the contents of shards in their order."""
+        """Return the digest over the contents of shards, in the given order."""
         return hashlib.sha256(b"".join(bytes.fromhex(self.of(shard)) for shard in shards)).hexdigest()
 
     def are_known(self, files: Sequence[Path]) -> bool:
-        """Whether the digests of those of the files that are there are known without reading any."""
+        """Whether the digests of those files that exist are known without reading them."""
         return all(self._recall(file) is not None for file in files if file.exists())
 
     def finding(self, about: str, *subject: object) -> str | None:
-        """Return what `record` was given, if code and subject are the same now."""
+        """Return the finding that was recorded for the same code and subject, if any."""
         known = self._findings.get(about)
         return known[1] if known is not None and known[0] == _key(subject) else None
 
     def record(self, found: str, about: str, *subject: object) -> None:
-        """Remember what was found out about something by that name.
+        """Record a finding under the name `about`.
 
-        `subject` is all that the finding depends on beside the code: digests of contents, and what they were compared
-        with, the same text for the same thing.
+        `subject` is everything that the finding depends on in addition to the code: digests of contents and the values
+        they were compared with, each with a `repr` that is the same in every process.
         """
         self._findings[about] = _key(subject), found
         self._changed = True
@@ -100,20 +100,20 @@ class Digests:
         return known[1] if known is not None and known[0] == _stamp(file) else None
 
     def _remember(self, file: Path, stamp: Stamp, digest: str) -> None:
-        """Remember a digest, unless the file may have been written to since without a change of its times."""
+        """Store a digest, unless the file may have been written to since without a change of its times."""
         if _stamp(file) == stamp and max(stamp[1:3]) < time.time_ns() - SETTLED_S * 1e9:
             self._known[os.path.relpath(file, self._root)] = stamp, digest
             self._changed = True
 
 
 def read(file: Path) -> tuple[bytes, str]:
-    """Return a file's content and its SHA-256, and remember nothing; raises `OSError`."""
+    """Return a file's content and its SHA-256 without caching; raises `OSError`."""
     content = file.read_bytes()
     return content, hashlib.sha256(content).hexdigest()
 
 
 def model_digest(files: Iterable[tuple[str, str]]) -> str:
-    """Return the digest of a model, made from the name and the digest of each of its files."""
+    """Return the digest of a model, computed from the name and digest of each of its files."""
     return hashlib.sha256("".join(f"{name} {digest}\n" for name, digest in files).encode()).hexdigest()
 
 
@@ -123,7 +123,7 @@ def _key(subject: Sequence[object]) -> str:
 
 @cache
 def _code() -> str:
-    """SHA-256 of the code that reads and checks tasks: a finding of other code does not count."""
+    """Return the SHA-256 of the code that reads and checks tasks: findings of other code do not count."""
     package = Path(harness.__file__).parent
     files = [file for room in ("format", "task") for file in sorted((package / room).glob("*.py"))]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
@@ -135,7 +135,7 @@ def _stamp(file: Path) -> Stamp:
 
 
 def _read(file: Path) -> tuple[dict[str, tuple[Stamp, str]], dict[str, tuple[str, str]]]:
-    """The content of a cache file; a missing or damaged one is as good as none."""
+    """Return the content of a cache file; a missing or damaged one counts as empty."""
     try:
         content = json.loads(file.read_bytes())
         return (

@@ -1,11 +1,11 @@
-"""Finds tasks and reference data in a directory, and reads nothing of them but whether they are hidden.
+"""Finds tasks and reference data in a directory, and reads only whether they are hidden.
 
-Two layouts are known, both the competition's own:
+There are two layouts, both the competition's own:
 
 * full: DIR/input_data/TASK/{model_*,dataset_1} and DIR/reference_data/TASK/model_configs.json,
 * flat: DIR/TASK/{model_*,dataset_1,model_configs.json}; DIR may itself be TASK.
 
-A file `metadata` beside model_configs.json, or where it would be, may mark the task as hidden (harness/format/mark.py).
+A file `metadata` in the directory of model_configs.json may mark the task as hidden (harness/format/mark.py).
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,17 +19,17 @@ from harness.format.mark import find_marks, is_hidden
 from harness.hints import did_you_mean
 from harness.task import DEFAULT_DIRECTORY
 
-_REMEDY = "name the directory that holds the tasks by --tasks DIR"
+_REMEDY = "name the directory of the tasks with --tasks DIR"
 
 
 @dataclass(frozen=True)
 class TaskFiles:
-    """Where the parts of one task lie."""
+    """Paths of the parts of one task."""
 
     name: str
-    directory: Path  #: holds the models' directories and dataset_1
-    reference: Path | None  #: model_configs.json; None where there is nothing to compare with
-    reference_only: bool = False  #: without models: such a task can be scored, not run
+    directory: Path  #: contains the models' directories and dataset_1
+    reference: Path | None  #: model_configs.json; None for a task without reference data
+    reference_only: bool = False  #: without models: such a task can be scored, but not run
     marks: tuple[Path, ...] = ()  #: the files `metadata` that may mark the task as hidden
 
     @property
@@ -41,7 +41,7 @@ class TaskFiles:
 
     @property
     def hidden(self) -> bool:
-        """Whether the task is marked as hidden; raises `UserError` for a mark that says something else."""
+        """Whether the task is marked as hidden; raises `UserError` for an invalid mark."""
         return is_hidden(self.marks)
 
     @property
@@ -64,7 +64,7 @@ def find_tasks(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
     """Find the tasks in `root` that can be run, in natural order; `names` keeps only these.
 
     Raises:
-        UserError: `root` is no directory, holds no such task, or a name is unknown.
+        UserError: `root` is not a directory, contains no such task, or a name is unknown.
     """
     everything = find_all(root)
     tasks = [task for task in everything if not task.reference_only]
@@ -76,15 +76,15 @@ def find_tasks(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
 
 
 def find_all(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
-    """Find the tasks in `root` and then what is reference data only; errors as `find_tasks`."""
+    """Find the tasks in `root`, followed by those with reference data only; errors as `find_tasks`."""
     if not root.is_dir():
         found = "a file" if root.exists() else "nothing"
-        demo = ", or make a task to try things on by `pgdl demo`" if str(root) == DEFAULT_DIRECTORY else ""
+        demo = ", or create a task to try with `pgdl demo`" if str(root) == DEFAULT_DIRECTORY else ""
         raise UserError("not a directory", file=root, expected="a directory", found=found, remedy=_REMEDY + demo)
     tasks = {path.resolve().name: path for path in _task_directories(root)}
     everything = [
-        # the marks first: they say so if the reference data is out of reach
-        TaskFiles(name, path, marks=find_marks(_holders(path)), reference=_reference_of(path))
+        # marks first: their error message is clearer if the reference data cannot be accessed
+        TaskFiles(name, path, marks=find_marks(_reference_directories(path)), reference=_reference_of(path))
         for name, path in tasks.items()
     ]
     for name, path in _references(root).items():
@@ -99,10 +99,10 @@ def find_all(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
 def find_references(root: Path, names: Sequence[str] = ()) -> dict[str, Path]:
     """Find reference data in `root`: task name -> its model_configs.json; `names` keeps only these.
 
-    `root` holds TASK/model_configs.json, reference_data/TASK/model_configs.json or model_configs.json itself.
+    `root` contains TASK/model_configs.json, reference_data/TASK/model_configs.json or model_configs.json itself.
 
     Raises:
-        UserError: `root` is no directory, holds no reference data, or a name is unknown.
+        UserError: `root` is not a directory, contains no reference data, or a name is unknown.
     """
     found = {task.name: task.reference for task in find_all(root) if task.reference is not None}
     if not found:
@@ -113,7 +113,7 @@ def find_references(root: Path, names: Sequence[str] = ()) -> dict[str, Path]:
 
 
 def hidden_names(tasks: Iterable[TaskFiles]) -> frozenset[str]:
-    """Names of the tasks that are marked as hidden; raises `UserError` for a mark that says something else."""
+    """Names of the tasks that are marked as hidden; raises `UserError` for an invalid mark."""
     return frozenset(task.name for task in tasks if task.hidden)
 
 
@@ -130,25 +130,27 @@ def _looks_like_task(directory: Path) -> bool:
 
 
 def _reference_of(task: Path) -> Path | None:
-    """The task's own model_configs.json, or the one that the full layout keeps apart."""
-    return next((holder / REFERENCE for holder in _holders(task) if (holder / REFERENCE).is_file()), None)
+    """Return the model_configs.json in the task's directory, or the separate one of the full layout."""
+    return next(
+        (directory / REFERENCE for directory in _reference_directories(task) if (directory / REFERENCE).is_file()), None
+    )
 
 
-def _holders(task: Path) -> list[Path]:
-    """The directories in which a task's reference data may lie."""
+def _reference_directories(task: Path) -> list[Path]:
+    """Return the directories that may contain a task's reference data."""
     task = task if task.name not in ("", "..") else task.resolve()
     parent = task.parent if task.parent.name else task.parent.resolve()
-    holders = [task, parent / REFERENCES / task.name]
+    directories = [task, parent / REFERENCES / task.name]
     if parent.name == INPUTS:
-        holders.append(parent.parent / REFERENCES / task.name)
-    return holders
+        directories.append(parent.parent / REFERENCES / task.name)
+    return directories
 
 
 def _references(root: Path) -> dict[str, Path]:
     if (root / REFERENCE).is_file():
         return {root.resolve().name: root / REFERENCE}
-    holders = [*visible_directories(root / REFERENCES), *visible_directories(root)]
-    return {holder.name: holder / REFERENCE for holder in holders if (holder / REFERENCE).is_file()}
+    directories = [*visible_directories(root / REFERENCES), *visible_directories(root)]
+    return {directory.name: directory / REFERENCE for directory in directories if (directory / REFERENCE).is_file()}
 
 
 def _nothing(root: Path, found: str) -> UserError:

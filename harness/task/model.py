@@ -1,4 +1,4 @@
-"""One trained model of a task: checked when it is read, its weights loaded only to hand them on."""
+"""One trained model of a task: checked when it is read; its weights are loaded only to stage them for a worker."""
 
 import hashlib
 import json
@@ -16,26 +16,26 @@ from harness.format.layout import CONFIG, INITIAL_WEIGHTS, MODEL_FILES, WEIGHTS
 from harness.format.weights import Array, read_weights
 from harness.task.digests import Digests, model_digest, read
 
-#: What a file of weights may take: a whole model keeps numbers of its optimizer beside each parameter, and texts.
+#: Maximum size of a weight file: a whole model also stores optimizer state per parameter, and text.
 BYTES_PER_PARAMETER = 64
 SPARE_BYTES = 64 * 1024**2
 
-#: A file of weights -> the archive in which a worker is given them.
+#: Weight file -> the archive with these weights for a worker.
 ARCHIVES = {WEIGHTS: "weights.npz", INITIAL_WEIGHTS: "initial_weights.npz"}
 
 
 @dataclass(frozen=True)
 class Model:
-    """A trained model whose files are known to fit together.
+    """A trained model whose files are known to be consistent.
 
     Attributes:
         id: name of the model's directory, e.g. `model_0`.
-        directory: where config.json and the weights lie.
+        directory: contains config.json and the weights.
         digest: SHA-256 over the model's files.
-        shown_digest: SHA-256 over what a measure is shown of it, and nothing else: models that differ only in how
-            they were trained have the same.
-        architecture: the layers, without names and without what was for training only.
-        shapes: the weights and the output that Keras gives that architecture.
+        shown_digest: SHA-256 over the part of the model that a measure sees: models that differ only in how they were
+            trained have the same.
+        architecture: the layers, without names and without training-only layers and settings.
+        shapes: the shapes of weights and output that Keras infers for the architecture.
         has_initial_weights: whether the weights before training are known.
     """
 
@@ -63,13 +63,13 @@ class Model:
         return self.shapes.output_shape[0]
 
     def write_canonical(self, directory: Path) -> None:
-        """Write what the worker is given: architecture.json, weights.npz and, if known, initial_weights.npz.
+        """Write the worker's files: architecture.json, weights.npz and, if known, initial_weights.npz.
 
-        The archives are uncompressed and hold arrays w0, w1, ... in the order of `model.get_weights()`.
-        Nothing in these files tells the model's id, how it was trained, or where it came from.
+        The archives are uncompressed and contain arrays w0, w1, ... in the order of `model.get_weights()`.
+        Nothing in these files reveals the model's id, its training, or its origin.
 
         Raises:
-            UserError: the model's files are no longer those that were read.
+            UserError: the model's files have changed since they were read.
         """
         shown = _Shown(self.architecture)
         (directory / "architecture.json").write_text(shown.text)
@@ -86,9 +86,9 @@ class Model:
 def read_model(
     directory: Path, architecture: Architecture, shapes: ModelShapes, digests: Digests | None = None
 ) -> Model:
-    """Check a model's files against each other, and return it.
+    """Check that a model's files are consistent, and return the model.
 
-    Each file of weights is read once; and not at all if `digests` has it that these very files passed before.
+    Each weight file is read once, or not at all if `digests` has a finding that these same files have passed.
 
     Raises:
         UserError: a file is missing or damaged, weights do not fit the architecture or are not finite, or the
@@ -99,15 +99,15 @@ def read_model(
         expected = "one number for each of at least 2 classes"
         raise UserError("output of the model", file=directory / CONFIG, expected=expected, found=found)
     files = [directory / name for name in MODEL_FILES]
-    against = json.dumps(architecture.canonical, sort_keys=True), architecture.names, architecture.file_order, shapes
+    subject = json.dumps(architecture.canonical, sort_keys=True), architecture.names, architecture.file_order, shapes
     digest = shown_digest = None
     if digests is not None and digests.are_known(files):
         digest = digests.of_model(files)
-        shown_digest = digests.finding(directory.name, digest, *against)
+        shown_digest = digests.finding(directory.name, digest, *subject)
     if digest is None or shown_digest is None:
         digest, shown_digest = _check(directory, architecture, shapes, read if digests is None else digests.read)
         if digests is not None:
-            digests.record(shown_digest, directory.name, digest, *against)
+            digests.record(shown_digest, directory.name, digest, *subject)
     has_initial_weights = (directory / INITIAL_WEIGHTS).exists()
     return Model(directory.name, directory, digest, shown_digest, architecture, shapes, has_initial_weights)
 
@@ -115,7 +115,7 @@ def read_model(
 def _check(
     directory: Path, architecture: Architecture, shapes: ModelShapes, read: Callable[[Path], tuple[bytes, str]]
 ) -> tuple[str, str]:
-    """Read and check all of a model's files; returns the digests of the files and of what is shown of them."""
+    """Read and check all of a model's files; returns the digest of the files and `Model.shown_digest`."""
     shown = _Shown(architecture)
     files = [(CONFIG, read(directory / CONFIG)[1])]
     for path in _weight_files(directory):
@@ -126,13 +126,13 @@ def _check(
 
 
 def _weight_files(directory: Path) -> list[Path]:
-    """A model's files of weights."""
+    """Return a model's weight files."""
     initial = directory / INITIAL_WEIGHTS
     return [directory / WEIGHTS, *([initial] if initial.exists() else [])]
 
 
 def _require_size(path: Path, shapes: ModelShapes) -> Path:
-    """Return `path`, which is a file that is no larger than a model of these shapes can need."""
+    """Return `path`; raises `UserError` unless it is a file no larger than a model of these shapes can need."""
     most, size = BYTES_PER_PARAMETER * shapes.n_parameters + SPARE_BYTES, require_file(path).stat().st_size
     if size > most:
         expected = f"at most {most} bytes for {shapes.n_parameters} parameters"
@@ -141,14 +141,14 @@ def _require_size(path: Path, shapes: ModelShapes) -> Path:
 
 
 class _Shown:
-    """What a measure is shown of a model, digested as it comes."""
+    """The part of a model that a measure sees, digested incrementally."""
 
     def __init__(self, architecture: Architecture) -> None:
         self.text = json.dumps(architecture.canonical, sort_keys=True)
         self._total = hashlib.sha256(f"{self.text}\n".encode())
 
     def add(self, name: str, arrays: Sequence[Array]) -> None:
-        """Add the arrays of a file of weights, in the order of `model.get_weights()`."""
+        """Add the arrays of a weight file, in the order of `model.get_weights()`."""
         self._total.update(f"{ARCHIVES[name]} {len(arrays)}\n".encode())
         for array in arrays:
             self._total.update(f"{array.shape}\n".encode())

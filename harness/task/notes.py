@@ -1,4 +1,4 @@
-"""What somebody must know of a task before he runs or reads a score on it, although nothing is wrong with its files."""
+"""Notes on valid tasks that matter before a run, and to readers of scores."""
 
 from collections.abc import Collection, Sequence
 
@@ -7,33 +7,33 @@ from harness.task.contents import Contents
 from harness.task.task import Task
 from scoring import ScoreUndefined, require_official
 
-#: Names that a line holds.
+#: Maximum number of names in a line.
 NAMED = 3
 
 
 def notes_of(task: Task) -> list[str]:
-    """Return a line for each thing to know of a valid task, without the task's name."""
+    """Return notes on a valid task, one per line, without the task's name."""
     lacking = [model.id for model in task.models if not model.has_initial_weights]
     lines = [] if task.reference is None else notes_of_reference(task.reference)
     return [*lines, *_of_initial_weights(lacking, len(task.models))]
 
 
 def notes_of_contents(reference: Reference, contents: Contents | None) -> list[str]:
-    """Return what to know of the models beside reference data; `contents` is None if there are none."""
+    """Return notes on the models that belong to reference data; `contents` is None if there are none."""
     if contents is None:
-        return ["its models are not here, so whether records are of these models cannot be told"]
-    gone = [model for model in reference.models if model not in contents.models]
-    lines = [f"{len(gone)} of {len(reference.models)} models are no longer there ({named(gone)})"] if gone else []
+        return ["its models are missing, so it cannot be checked whether records are of these models"]
+    missing = [model for model in reference.models if model not in contents.models]
+    lines = [f"{len(missing)} of {len(reference.models)} models are missing ({named(missing)})"] if missing else []
     return [*lines, *_of_initial_weights(contents.without_initial_weights, len(contents.models))]
 
 
 def notes_of_reference(reference: Reference) -> list[str]:
-    """Return what to know of hyperparameters and gaps."""
+    """Return notes on hyperparameters and gaps."""
     lines = []
     try:
         require_official(reference.grid)
     except ScoreUndefined as error:
-        lines.append(f"no {error}; only what needs no full grid can be computed (Kendall's coefficients)")
+        lines.append(f"no {error}; only scores that need no full grid can be computed (Kendall's coefficients)")
     gaps = list(reference.gaps.values())
     if len(set(gaps)) == 1 and len(gaps) > 1:
         lines.append(f"all {len(gaps)} generalization gaps are {gaps[0]:g}: there is nothing to predict")
@@ -49,6 +49,6 @@ def _of_initial_weights(lacking: Collection[str], number: int) -> list[str]:
 
 
 def named(names: Sequence[str]) -> str:
-    """Return the names, of many the first three and how many there are besides."""
+    """Return the names as text; of more than three, the first three and the number of the others."""
     more = len(names) - NAMED
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:NAMED])} and {more} more"

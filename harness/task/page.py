@@ -1,4 +1,4 @@
-"""A page about tasks, with the plots that tell whether a measure has something to predict."""
+"""An HTML page about tasks, with plots that show whether there is something to predict."""
 
 import statistics
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from harness.plots import COLOUR, INK, STYLE, dark_rules, svg_element
 from harness.task.task import Task
 
-#: What is said of the gaps of some models.
+#: Statistics of generalization gaps.
 STATISTICS: dict[str, Callable[[list[float]], float]] = {
     "min gap": min,
     "mean": statistics.mean,
@@ -28,7 +28,7 @@ STATISTICS: dict[str, Callable[[list[float]], float]] = {
 
 @dataclass(frozen=True)
 class TaskSection:
-    """What the page says of one task; plots are SVG text."""
+    """The section of the page about one task; plots are SVG text."""
 
     name: str
     facts: dict[str, str]
@@ -37,14 +37,14 @@ class TaskSection:
 
 
 def write_page(tasks: Sequence[Task], path: Path) -> None:
-    """Write an HTML page about `tasks`, which needs no other file and no network."""
+    """Write a self-contained HTML page about `tasks`."""
     template = jinja2.Environment(autoescape=True).from_string(files("harness.task").joinpath("page.html").read_text())
     sections = [describe(task) for task in tasks]
     path.write_text(template.render(sections=sections, columns=list(STATISTICS), dark_rules=dark_rules()))
 
 
 def describe(task: Task) -> TaskSection:
-    """Put together what the page says of a task; without reference data that is its models and data only."""
+    """Return the section about a task; without reference data it covers only models and data."""
     sizes = [model.n_parameters for model in task.models]
     layers = sorted({len(model.architecture.canonical["layers"]) for model in task.models})
     samples = f"{task.data.n_samples} of shape {task.data.input_shape}, {task.models[0].n_outputs} classes"
@@ -63,7 +63,7 @@ def describe(task: Task) -> TaskSection:
 
 
 def _rows(task: Task, gaps: NDArray[Any]) -> list[tuple[str, ...]]:
-    """Hyperparameter, value, number of models, and the statistics of their gaps; first for all models."""
+    """Return hyperparameter, value, number of models and statistics of their gaps; the first row is for all models."""
     assert task.reference is not None
     grid = task.reference.grid
     rows = [("(all)", "", *_figures(gaps.tolist()))]

@@ -1,7 +1,7 @@
-"""Which weights and output an architecture has, by the word of Keras itself.
+"""Shapes of an architecture's weights and output, as inferred by Keras itself.
 
-Keras is asked in one subprocess for all architectures at once; its answers are kept in the cache, so that the
-same models need no TensorFlow a second time.
+One subprocess runs Keras for all architectures; the results are cached, so that the same models need no TensorFlow a
+second time.
 """
 
 import importlib.metadata
@@ -20,7 +20,7 @@ from harness.format.architecture import Architecture, LayerShapes, ModelShapes
 
 
 def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes | str]:
-    """Return digest -> shapes for every architecture, or Keras' one-line refusal.
+    """Return digest -> shapes of every architecture, or the error of Keras in one line.
 
     Raises:
         UserError: Keras cannot be started.
@@ -54,7 +54,7 @@ def _ask_keras(architectures: list[dict[str, Any]]) -> list[dict[str, Any]]:
     )
     if process.returncode != 0:
         last = (process.stderr.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
-        raise UserError("Keras could not tell the shapes of the weights", found=last, remedy="run `pgdl doctor`")
+        raise UserError("Keras could not infer the shapes of the weights", found=last, remedy="run `pgdl doctor`")
     answers: list[dict[str, Any]] = json.loads(process.stdout)
     return answers
 
@@ -65,7 +65,7 @@ def _cache_entry(digest: str) -> Path:
 
 
 def _recall(entry: Path) -> ModelShapes | None:
-    """The entry's content; a missing or damaged one is as good as none."""
+    """Return the entry's content, or None if it is missing or damaged."""
     try:
         return parse_shapes(json.loads(entry.read_bytes()))
     except (OSError, ValueError, LookupError, TypeError):
@@ -73,14 +73,14 @@ def _recall(entry: Path) -> ModelShapes | None:
 
 
 def _remember(entry: Path, answer: dict[str, Any]) -> None:
-    """Write the entry whole or not at all: another harness may be reading it."""
+    """Write the entry atomically: another harness may be reading it."""
     temporary = entry.with_suffix(f".{os.getpid()}")
     temporary.write_text(json.dumps(answer))
     temporary.replace(entry)
 
 
 def parse_shapes(answer: Any) -> ModelShapes:
-    """Take an answer of `harness.worker.describe` apart; raises `LookupError` or `TypeError` if it is none."""
+    """Parse an answer of `harness.worker.describe`; raises `LookupError` or `TypeError` if it is malformed."""
     layers = (
         LayerShapes(layer["class_name"], tuple((w["name"], tuple(w["shape"])) for w in layer["weights"]))
         for layer in answer["layers"]

@@ -14,7 +14,7 @@ from scoring import Value
 
 @dataclass(frozen=True)
 class Spread:
-    """How some generalization gaps spread."""
+    """Distribution of generalization gaps."""
 
     minimum: float
     mean: float
@@ -47,7 +47,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Architectures:
-    """How many architectures the models of a task have, and of which layers."""
+    """Number of architectures among a task's models, and the layers they consist of."""
 
     number: int
     fewest_layers: int
@@ -83,7 +83,7 @@ def gaps_by_value(reference: Reference) -> list[GapsOfValue]:
 
 
 def architectures(files: TaskFiles) -> Architectures:
-    """Return how many architectures there are, and of which layers they consist; raises `UserError`."""
+    """Return the number of architectures and the layers they consist of; raises `UserError`."""
     read = [read_architecture(model) for model in files.models]
     depths = [len(architecture.canonical["layers"]) for architecture in read]
     kinds = {layer["class_name"] for architecture in read for layer in architecture.canonical["layers"]}
@@ -92,5 +92,5 @@ def architectures(files: TaskFiles) -> Architectures:
 
 
 def spread(gaps: Sequence[float]) -> Spread:
-    """Return how at least one gap spreads."""
+    """Return the distribution of one or more gaps."""
     return Spread(min(gaps), statistics.mean(gaps), statistics.median(gaps), max(gaps))

@@ -1,4 +1,4 @@
-"""A task that is known to be valid, and how it gets to be known."""
+"""A valid task, and the checks that establish its validity."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from harness.task.shapes import infer_shapes
 
 @dataclass(frozen=True)
 class Task:
-    """A task whose files are all there, whole, and fit each other.
+    """A task whose files are all present, intact and consistent.
 
     Attributes:
         name: the task's name.
         models: the trained models in natural order; they share input shape and number of outputs.
         data: the training data.
         reference: hyperparameters and accuracies of exactly these models; None for a task without any.
-        hidden: whether participants must learn nothing of it but their outcomes and rounded scores.
+        hidden: whether participants may learn only their outcomes and rounded scores on it.
     """
 
     name: str
@@ -53,10 +53,10 @@ def read_task(files: TaskFiles) -> Task:
 
 
 def check_tasks(files: Sequence[TaskFiles]) -> list[Task | InvalidTaskError]:
-    """Read each task or find everything that is wrong with it.
+    """Return each task, or the error with all of its problems.
 
-    Every broken file is reported with its first problem, model_configs.json with all of its problems. Keras
-    is asked once about the models of all tasks.
+    Every invalid file is reported with its first problem, model_configs.json with all of its problems. Keras
+    runs once for the models of all tasks.
     """
     readings = [_Reading(task) for task in files]
     shapes = infer_shapes(a for reading in readings for a in reading.architectures.values() if a is not None)
@@ -81,7 +81,7 @@ class _Reading:
             self._report(UserError("no models", file=files.directory, expected="directories model_*", found="none"))
 
     def finish(self, shapes: Mapping[str, ModelShapes | str]) -> Task | InvalidTaskError:
-        """Check everything that is left, knowing what Keras says about each architecture."""
+        """Do the remaining checks, given the shapes of each architecture."""
         attempt = self._problems.attempt
         with Digests(self._files.directory) as digests:
             found = [
@@ -110,7 +110,7 @@ class _Reading:
         return read_model(path, architecture, shapes, digests)
 
     def _check_fit(self, models: Sequence[Model], data: TrainingData) -> None:
-        """Inputs and outputs of all models agree with each other and with the data."""
+        """Check that inputs and outputs of all models agree with each other and with the data."""
         first = models[0]
         for model in models:
             file = model.directory / CONFIG
@@ -125,15 +125,15 @@ class _Reading:
             self._problems.attempt(check_test_data, self._files.test, data.input_shape, first.n_outputs)
 
     def _check_ids(self, reference: Reference) -> None:
-        """The reference knows exactly the models that are there."""
-        there = {path.name for path in self.architectures}
+        """Check that the reference data contain exactly the models of the task."""
+        present = {path.name for path in self.architectures}
         known = set(reference.models)
         file = self._files.reference
-        for model in sorted(there - known):
+        for model in sorted(present - known):
             self._report(
                 UserError(model, file=file, expected=f"an entry for {self._files.directory / model}", found="none")
             )
-        for model in sorted(known - there):
+        for model in sorted(known - present):
             self._report(
                 UserError(model, file=file, expected=f"a directory {self._files.directory / model}", found="none")
             )

@@ -55,7 +55,7 @@ def test_a_baseline_outside_the_sandbox_is_marked_as_both(tmp_path: Path) -> Non
 
 def test_what_a_reader_must_know_stands_below(board: Leaderboard) -> None:
     assert board.notes[0] == RULE
-    assert any("no submission" in note for note in board.notes)
+    assert any("not a submission" in note for note in board.notes)
     assert any("--unsafe-no-sandbox" in note for note in board.notes)
     assert not any(
         "--unsafe-no-sandbox" in note

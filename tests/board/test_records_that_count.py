@@ -73,7 +73,7 @@ def test_the_version_that_was_asked_for_last_counts_whatever_ran_last(known: dic
     assert shown(collected) == [("margin", "v1")]
     assert values(collected.shown[0]) == dict(zip(MODELS, MEASURE, strict=True))
     (line,) = said(collected, known)
-    assert line == "margin: version v1, last asked for 2026-01-02 03:04 UTC; not shown: v2"
+    assert line == "margin: version v1, most recently requested 2026-01-02 03:04 UTC; not shown: v2"
 
 
 def test_a_version_that_ran_elsewhere_only_does_not_take_the_row(known: dict[str, Reference]) -> None:
@@ -134,7 +134,7 @@ def test_of_other_versions_of_libraries_those_asked_for_last_count(
     assert len(back.shown[0].rows) == 8
     other = [*old, *rows("usual"), *rows("another")]
     assert [line.partition(" (")[0] for line in said(collect(other, known), known)] == [
-        "made with other versions than the rest"
+        "made with other versions than most rows"
     ]
 
 
@@ -160,7 +160,7 @@ def test_records_of_models_that_were_changed_since_do_not_count(known: dict[str,
     assert calls.stale == {("toy", model) for model in MODELS[:4]}
     assert score_calls(calls, {"toy": known["toy"]}).tasks["toy"].startswith("4 of 8 calls gave no value")  # type: ignore[union-attr]
     assert said(collected, known) == [
-        "stale: records of margin (4 on toy) are of other models or data than are there now and do not count; "
+        "stale: records of margin (4 on toy) are of other models or data than the present ones and do not count; "
         "to renew them: RENEW ['margin']"
     ]
     renewed = rows("margin", dict.fromkeys(MODELS[:4], 1.0), model_digest="other")
@@ -179,7 +179,7 @@ def test_submissions_that_lost_the_same_records_share_a_line(known: dict[str, Re
     made = [row for name in "abcde" for row in rows(name)]
     collected = collect(made, known, contents={"toy": Contents({}, None)})
     assert said(collected, known) == [
-        "stale: records of a, b, c and 2 more (8 on toy) are of other models or data than are there now and do not "
+        "stale: records of a, b, c and 2 more (8 on toy) are of other models or data than the present ones and do not "
         "count; to renew them: RENEW ['a', 'b', 'c', 'd', 'e']"
     ]
 

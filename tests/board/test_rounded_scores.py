@@ -127,7 +127,7 @@ def test_all_formats_show_the_rounded_numbers_and_say_so(known: dict[str, Refere
     found = whole_board(known, both("mine", MEASURE))
     (mine,) = (row for row in found.rows if row.submission == "mine")
     assert found.cells(mine)[3:6] == ["29.5", "29.54", "29.5"]
-    assert found.notes[-1].endswith("because every digit tells of hidden models: secret.")
+    assert found.notes[-1].endswith("because every digit reveals something about hidden models: secret.")
     assert found.notes[-1] in markdown.render(found)
     lines = {row["submission"]: row for row in csv.DictReader(io.StringIO(csv_format.render(found)))}
     assert (lines["mine"]["score"], lines["mine"]["secret"]) == ("29.5", "29.5")

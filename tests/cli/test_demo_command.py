@@ -81,9 +81,9 @@ def test_a_directory_with_a_blank_can_be_pasted(pgdl: Pgdl) -> None:
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        ("full", "full: already there and not empty; name another by `pgdl demo DIR`"),
-        ("full/file", "full/file: not a directory; name another by `pgdl demo DIR`"),
-        ("full/file/below", "full/file/below: not a directory; name another by `pgdl demo DIR`"),
+        ("full", "full: already exists and is not empty; choose another directory: `pgdl demo DIR`"),
+        ("full/file", "full/file: not a directory; choose another directory: `pgdl demo DIR`"),
+        ("full/file/below", "full/file/below: not a directory; choose another directory: `pgdl demo DIR`"),
     ],
 )
 def test_nothing_is_overwritten(argument: str, message: str, pgdl: Pgdl, folder: Path) -> None:
@@ -112,7 +112,7 @@ def test_who_has_no_tasks_is_told_of_the_demo(command: list[str], pgdl: Pgdl, fo
     ended = pgdl(*command)
     assert (ended.code, len(ended.err.splitlines())) == (2, 1)
     assert ended.err.startswith("pgdl: task_data: not a directory")
-    assert ended.err.endswith("by --tasks DIR, or make a task to try things on by `pgdl demo`\n")
+    assert ended.err.endswith("with --tasks DIR, or create a task to try with `pgdl demo`\n")
 
 
 def test_who_names_another_directory_is_not(pgdl: Pgdl) -> None:

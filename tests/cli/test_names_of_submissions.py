@@ -55,7 +55,7 @@ def test_another_file_of_the_same_name_is_refused(folder: Path, records: Records
         run(theirs, records)
     assert str(error.value) == (
         f"{theirs}: another submission is called 'margin': {mine}; "
-        "give it a name by --as NAME (--as 'margin' makes it a new version of that one)"
+        "name it with --as NAME (--as 'margin' makes it a new version of that one)"
     )
     assert run(theirs, records, "other") == []
     assert len(run(theirs, records, "margin")) == 1, "who runs it has said so"

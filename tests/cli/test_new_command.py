@@ -53,7 +53,7 @@ def test_nothing_is_overwritten(kind: str, pgdl: Pgdl, folder: Path) -> None:
     there = folder / "mine"
     there.touch() if kind == "file" else there.mkdir()
     ended = pgdl("new", "mine")
-    assert (ended.code, ended.err) == (2, "pgdl: mine: already there; choose another name\n")
+    assert (ended.code, ended.err) == (2, "pgdl: mine: already exists; choose another name\n")
     assert there.is_file() or list(there.iterdir()) == []
 
 

@@ -17,7 +17,7 @@ Record = Callable[..., Path]
 DATA = Path(os.environ.get("PGDL_CONFORMANCE_DATA", Path(__file__).parents[2] / "../shared/data/pgdl")).absolute()
 SCORES = DATA / "official_scores.json"
 
-MODELS_ARE_AWAY = "toy: its models are not here, so whether records are of these models cannot be told"
+MODELS_ARE_AWAY = "toy: its models are missing, so it cannot be checked whether records are of these models"
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_wrong_predictions_end_with_2(
     ("arguments", "problem"),
     [
         (["--predictions", "mine"], "mine: not a directory: expected a directory with TASK.predict files"),
-        (["--predictions", ".", "margin"], "--predictions scores files: name no SUBMISSION with it"),
+        (["--predictions", ".", "margin"], "--predictions scores files: it cannot be combined with SUBMISSION"),
         (["--reference", "nowhere"], "nowhere: not a directory"),
         (["--task", "tyo"], "did you mean 'toy'?"),
         (["--results", "nowhere.db"], "nowhere.db: no such results file; run `pgdl run SUBMISSION` first"),
@@ -184,7 +184,8 @@ def test_two_hyperparameters_are_enough_for_kendall(source: str, pgdl: Pgdl, fol
     assert (found["score"], toy["official"], toy["undefined"]) == (None, None, why)
     assert -1 <= toy["kendall"] <= 1
     assert (
-        found["remarks"][0] == f"toy: no {why}; only what needs no full grid can be computed (Kendall's coefficients)"
+        found["remarks"][0]
+        == f"toy: no {why}; only scores that need no full grid can be computed (Kendall's coefficients)"
     )
     text = pgdl("score", *arguments).out
     assert text.startswith("mine: score none")

@@ -88,7 +88,7 @@ def test_a_bug_keeps_its_traceback_and_has_a_code_of_its_own(pgdl: Pgdl, monkeyp
     ended = pgdl("measures")
     assert ended.code == 70
     assert "ZeroDivisionError: oops" in ended.err
-    assert ended.err.endswith("pgdl: this is a bug; what was finished before is kept\n")
+    assert ended.err.endswith("pgdl: this is a bug; finished work is kept\n")
 
 
 def test_all_codes_are_documented() -> None:

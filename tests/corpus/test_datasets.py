@@ -97,7 +97,7 @@ def test_images_that_only_resizing_makes_the_same_are_dropped_too(tmp_path):
 def test_a_test_set_of_training_images_alone_is_refused(tmp_path):
     arrays = save(tmp_path / "data.npz")
     save(tmp_path / "data.npz", x_test=arrays["x_train"], y_test=arrays["y_train"])
-    with pytest.raises(UserError, match="test images: expected at least one that is no training image, found none"):
+    with pytest.raises(UserError, match="test images: expected at least one that is not a training image, found none"):
         load(tmp_path)
 
 

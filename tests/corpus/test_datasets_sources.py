@@ -92,7 +92,9 @@ class TestDirectory:
     def test_images_of_several_sizes_need_a_size(self, tmp_path):
         write_images(tmp_path)
         (tmp_path / "train/cat/wide.png").write_bytes(png((5, 9, 1)))
-        with pytest.raises(UserError, match=r"expected one for all, found .*; set data\.resize and data\.channels"):
+        with pytest.raises(
+            UserError, match=r"expected the same for all, found .*; set data\.resize and data\.channels"
+        ):
             load_data(DataRecipe(source="directory", path="."), tmp_path)
         data = load_data(DataRecipe(source="directory", path=".", resize=4, channels=3), tmp_path)
         assert data.train_inputs.shape == (9, 4, 4, 3)
@@ -100,7 +102,7 @@ class TestDirectory:
     def test_a_file_that_is_no_image(self, tmp_path):
         write_images(tmp_path)
         (tmp_path / "test/dog/bad.png").write_text("nothing")
-        with pytest.raises(UserError, match=r"test/dog/bad\.png: no image: expected PNG, JPEG or BMP"):
+        with pytest.raises(UserError, match=r"test/dog/bad\.png: not an image: expected PNG, JPEG or BMP"):
             load_data(DataRecipe(source="directory", path="."), tmp_path)
 
     def test_what_is_missing(self, tmp_path):
@@ -144,7 +146,7 @@ class TestKeras:
         message = str(refused.value)
         _, url, kept = sources.KERAS[name]
         assert message.startswith(f"cannot load {name}: found URL fetch failure on https://")
-        assert message.endswith(f"; fetch {url} where that is possible and put it here as {home}/datasets/{kept}")
+        assert message.endswith(f"; download {url} where that is possible and save it here as {home}/datasets/{kept}")
         assert "\n" not in message
 
     @pytest.mark.parametrize("name", [name for name in sources.KERAS if name != "fashion_mnist"])

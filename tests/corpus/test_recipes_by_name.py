@@ -36,7 +36,7 @@ def test_a_file_goes_before_a_name(tmp_path, monkeypatch):
     [
         ("digit_vgg", "did you mean 'digits_vgg'?"),
         ("task_data/recipes/digits_vgg.toml", "did you mean 'digits_vgg'?"),
-        ("zzz", "`pgdl task recipes` lists those of the package"),
+        ("zzz", "`pgdl task recipes` lists the recipes in the package"),
     ],
 )
 def test_what_is_neither_a_file_nor_a_name(argument, remedy, tmp_path, monkeypatch):

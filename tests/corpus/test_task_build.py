@@ -162,6 +162,6 @@ def test_a_disk_that_takes_no_more_is_one_line_and_costs_nothing_that_is_finishe
     )  # fmt: skip
     assert done.returncode == 2, done.stdout + done.stderr
     assert "File too large" in done.stderr
-    assert "what is finished is kept" in done.stderr
+    assert "finished models are kept" in done.stderr
     assert "Traceback" not in done.stderr
     assert "2 of 4 models are finished already" in build("task", "build", recipe, "--out", tmp_path).stdout

@@ -17,7 +17,7 @@ def test_the_template_passes_check(tmp_path, competition, pgdl):
     assert "mine passes" in done.stdout
     assert "A full run: 8 models, about" in done.stdout
     again = pgdl("new", tmp_path / "mine")
-    assert (again.returncode, "already there" in again.stderr) == (2, True)
+    assert (again.returncode, "already exists" in again.stderr) == (2, True)
 
 
 def test_check_shows_what_failed_and_records_nothing(tmp_path, competition, pgdl):

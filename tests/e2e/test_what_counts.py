@@ -63,7 +63,7 @@ def test_going_back_to_an_earlier_version(place):
     ((first,), _) = place.board()
     write_submission(place.directory, "mine", OTHER)
     refused = place("score", mine, code=2)
-    assert "'mine' has not run as it is" in refused.stderr
+    assert "'mine' has not been run in its present version" in refused.stderr
     assert f"found records of version {first['version'][:8]}; run `pgdl run {mine}` first" in refused.stderr
     assert place.board()[0][0]["version"] == first["version"]
     assert "is new; the board shows it from now on" in place("run", mine).stderr
@@ -100,7 +100,7 @@ def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
     (place.task / "model_configs.json").write_text(json.dumps(configs))
     ((row,), remarks) = place.board()
     assert row["calls_ok"] == 7
-    assert "tiny: 1 of 8 models are no longer there (model_3)" in remarks
+    assert "tiny: 1 of 8 models are missing (model_3)" in remarks
     assert "tiny: all 8 generalization gaps are 0.5: there is nothing to predict" in remarks
     del configs["3"]
     (place.task / "model_configs.json").write_text(json.dumps(configs))

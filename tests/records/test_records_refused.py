@@ -46,7 +46,7 @@ def test_the_table_of_another_version(column: str, tmp_path: Path) -> None:
     drop_column(file, column)
     message = refusal(file)
     assert message.startswith(f"{file}: table evaluations lacks columns {column}; ")
-    assert message.endswith("name another one with --results")
+    assert message.endswith("name another database with --results")
 
 
 def test_places_where_no_file_can_be(tmp_path: Path) -> None:

@@ -48,10 +48,10 @@ def answer(first: bytes = READY, **changes: object) -> bytes:
 @pytest.mark.parametrize(
     ("code", "problem"),
     [
-        ("time.sleep(600)", "margin.py: cannot be read: it takes more than 1 s"),
+        ("time.sleep(600)", "margin.py: cannot be read: reading took more than 1 s"),
         ("bytearray(1 << 30)", "cannot be read within 512 MiB of memory"),
         ("resource.setrlimit(resource.RLIMIT_CPU, (1, 2))\n    while True: pass", "more than 10 s of processor time"),
-        ("import os; os._exit(3)", "margin.py: cannot be read: its reader ended with status 3"),
+        ("import os; os._exit(3)", "margin.py: cannot be read: the reading process ended with status 3"),
         ("raise KeyError('x')", "cannot be read: KeyError: 'x'"),
         ("1 / 0", "cannot be read: ZeroDivisionError: division by zero"),
     ],
@@ -69,13 +69,13 @@ def test_a_process_that_does_not_end_is_not_waited_for(submission: Path, monkeyp
     lasting = f"import os, time\nos.write(1, {READY!r})\nos.close(1)\ntime.sleep(600)"
     monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", lasting)
     monkeypatch.setattr("harness.submission.inspect.WALL_S", 1.0)
-    assert problem_of(submission) == "margin.py: cannot be read: its reader does not end"
+    assert problem_of(submission) == "margin.py: cannot be read: the reading process does not end"
 
 
 def test_too_long_an_answer_is_not_waited_for(submission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     endless = f"import os\nos.write(1, {READY!r})\nwhile True: os.write(1, bytes(1 << 20))"
     monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", endless)
-    assert problem_of(submission) == "margin.py: cannot be read: its reader answers too much"
+    assert problem_of(submission) == "margin.py: cannot be read: the reading process sent too much"
 
 
 def test_a_process_that_does_not_start_is_no_fault_of_the_submission(

@@ -109,7 +109,7 @@ def test_a_baseline_goes_before_a_path_and_that_is_said(tmp_path: Path, monkeypa
     notes: list[str] = []
     (found,) = find_submissions([name], note=notes.append)
     assert found.is_baseline
-    assert notes == [f"{name} means the library's measure; what lies here is ./{name}"]
+    assert notes == [f"{name} means the library's measure; the path here is ./{name}"]
     assert find_submission(f"./{name}", "mine").source == str(tmp_path / name)
 
 
@@ -118,7 +118,7 @@ def test_among_several_files_those_that_are_no_submissions_are_left_out(tmp_path
     notes: list[str] = []
     arguments = [str(tmp_path / name) for name in ("README.md", "__pycache__", "b.py")]
     assert [submission.name for submission in find_submissions(arguments, note=notes.append)] == ["b"]
-    assert [note.split(": ")[:2] for note in notes] == [["left out", arguments[0]], ["left out", arguments[1]]]
+    assert [note.split(": ")[:2] for note in notes] == [["skipped", arguments[0]], ["skipped", arguments[1]]]
     with pytest.raises(UserError, match=r"README.md: not a submission: expected a .py file, a directory or a .zip"):
         find_submissions(arguments[:1])
 

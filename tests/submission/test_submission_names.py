@@ -83,7 +83,7 @@ RESERVED = ["vc_dim", "VC-dim", "noisy_oracle", "Noisy Oracle"]
 @pytest.mark.parametrize("name", RESERVED)
 def test_a_name_of_the_harness_own_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / f"{name}.py").write_bytes(MEASURE)
-    with pytest.raises(UserError, match=f"cannot be called '{name}': .*; name it by --as NAME"):
+    with pytest.raises(UserError, match=f"cannot be called '{name}': .*; name it with --as NAME"):
         find_submission(str(tmp_path / f"{name}.py"))
     with pytest.raises(UserError, match="cannot be called"):
         find_submission(str(with_metadata(tmp_path, "mine")), name)
@@ -110,7 +110,7 @@ def test_names_are_given_to_paths_in_their_order(tmp_path: Path) -> None:
         write_folder(Path(file).parent, {"margin.py": MEASURE})
     found = find_submissions([files[0], "random", files[1]], ["anna", "bert"])
     assert [submission.name for submission in found] == ["anna", "random", "bert"]
-    with pytest.raises(UserError, match=r"--as: expected once for each SUBMISSION .* \(2 times\), found 1"):
+    with pytest.raises(UserError, match=r"--as: expected one for each SUBMISSION .* \(2 in all\), found 1"):
         find_submissions([*files, "random"], ["anna"])
 
 

@@ -111,7 +111,7 @@ CASES = [
     (
         "edited by hand",
         sequential({"class_name": "Dense"}),
-        "expected JSON as Keras writes it, found KeyError('config')",
+        "expected JSON written by Keras, found KeyError('config')",
     ),
 ]
 

@@ -100,9 +100,9 @@ CASES = [
         "label too large",
         TRAIN,
         features(output=tensor(np.int32(3))),
-        "record 1: label: expected 0..2, for the models have 3 outputs, found 3",
+        "record 1: label: expected 0..2, because the models have 3 outputs, found 3",
     ),
-    ("negative label", TRAIN, features(output=tensor(np.int32(-1))), "expected 0..2, for the models have 3"),
+    ("negative label", TRAIN, features(output=tensor(np.int32(-1))), "expected 0..2, because the models have 3"),
     (
         "test: no label",
         TEST,

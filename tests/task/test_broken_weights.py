@@ -102,4 +102,4 @@ def test_broken_initial_weights(tmp_path, refused):
 def test_remedy_for_weights_of_keras_3_is_named(tmp_path, refused):
     task = make_task(tmp_path)
     layout_of_keras_3(task)
-    refused(task, FILE, "; write it by model.save('weights.hdf5') of Keras 3")
+    refused(task, FILE, "; write it with model.save('weights.hdf5') of Keras 3")

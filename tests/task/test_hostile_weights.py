@@ -102,7 +102,7 @@ def a_type(group, task):
         (chunked, "expected numbers in one piece, found chunks; h5repack -l CONTI -f NONE"),
         (enormous, "expected numbers in one piece, found chunks through 1 filters"),
         (enormous_in_one_piece, "kernel: expected shape (4, 6), found (1000000, 1000000)"),
-        (never_written, "expected numbers, found none, it was never written"),
+        (never_written, "expected numbers, found none, the array was never written"),
         (references, "expected floating-point numbers, found object"),
         (texts, "expected floating-point numbers, found object"),
         (a_group, "expected an array, found a group or type"),

@@ -83,7 +83,7 @@ def test_reference_data_without_models_is_checked_but_not_a_task(tmp_path, pgdl)
         ),
         (
             ["nowhere"],
-            "not a directory: expected a directory, found nothing; name the directory that holds the",
+            "not a directory: expected a directory, found nothing; name the directory of the tasks",
         ),
     ],
 )

@@ -225,5 +225,5 @@ def test_keras_that_does_not_start(tmp_path, pgdl, monkeypatch):
     outcome = pgdl("task", "validate", tmp_path)
     assert outcome.code == 2
     assert outcome.err == (
-        "pgdl: Keras could not tell the shapes of the weights: found exit code 1; run `pgdl doctor`\n"
+        "pgdl: Keras could not infer the shapes of the weights: found exit code 1; run `pgdl doctor`\n"
     )

@@ -1,10 +1,10 @@
-"""The forms in which a board is printed and written: each file here is one.
+"""The formats of a board: one module each, with the name of the format in `--format`.
 
-A file's name is what `--format` calls the format. It has
+A module has
 
-* `render(board)`, which returns text or bytes, the end of the last line included,
-* `SUFFIX`, that of its files; None for a format that is only printed,
-* `BINARY = True` if it is not text, and so not for a terminal.
+* `render(board)`, which returns text or bytes, including the last newline,
+* `SUFFIX`, the suffix of its files; None for a format that is only printed,
+* `BINARY = True` if the format is not text, and so not for a terminal.
 """
 
 import importlib
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Format(Protocol):
-    """What a file in this package has."""
+    """Interface of the modules in this package."""
 
     SUFFIX: str | None
 
@@ -25,12 +25,12 @@ class Format(Protocol):
 
 
 def names() -> list[str]:
-    """Return the names of all formats, in alphabetical order; none is imported."""
+    """Return the names of all formats, in alphabetical order, without importing them."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 def find(name: str) -> Format:
-    """Return the format of a name that is one of `names()`."""
+    """Return a format by its name, one of `names()`."""
     found: Format = importlib.import_module(f"{__name__}.{name}")
     return found
 
@@ -41,5 +41,5 @@ def is_binary(name: str) -> bool:
 
 
 def written() -> list[Format]:
-    """Return the formats that files are written in, in the order of their names."""
+    """Return the formats with files, in alphabetical order."""
     return [form for form in map(find, names()) if form.SUFFIX is not None]

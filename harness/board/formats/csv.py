@@ -1,4 +1,4 @@
-"""The board as CSV: a line per row, with all digits but for scores that are rounded."""
+"""The board as CSV: a line per row, with all digits except for rounded scores."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ SUFFIX = ".csv"
 
 
 def render(board: Board) -> str:
-    """Return a heading and a line per row; no value is nothing."""
+    """Return a heading and a line per row; missing values are empty."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     figures = board.figures

@@ -1,4 +1,4 @@
-"""The board as JSON: everything that is known of each row."""
+"""The board as JSON: everything known about each row."""
 
 import json
 
@@ -8,5 +8,5 @@ SUFFIX = ".json"
 
 
 def render(board: Board) -> str:
-    """Return the board's content; a number that is not finite would be a bug."""
+    """Return the board's content; a number that is not finite is a bug and raises."""
     return json.dumps(board.content, indent=1, allow_nan=False) + "\n"

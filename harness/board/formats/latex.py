@@ -7,11 +7,10 @@ from harness.board.board import Board
 
 SUFFIX = ".tex"
 
-#: Rows that fit on a page; a longer table is broken over several (package longtable).
+#: Rows that fit on a page; longer tables span several pages (package longtable).
 PAGE = 45
 
-#: What stands for a character that LaTeX would take for a command, or set as another one; others of these get a
-#: backslash.
+#: Replacements for characters that LaTeX would interpret or print as others, where a backslash is not enough.
 WORDS = {
     "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "<": "\\textless{}",
     ">": "\\textgreater{}", "|": "\\textbar{}",
@@ -19,7 +18,7 @@ WORDS = {
 
 
 def render(board: Board) -> str:
-    """Return the table, numbers aligned to the right; the first line says which packages it needs."""
+    """Return the table, numbers aligned to the right; the first line names the packages it needs."""
     environment, head_ends = ("longtable", ["\\endhead"]) if len(board.rows) > PAGE else ("tabular", [])
     alignment = "".join("r" if column.kind == "number" else "l" for column in board.columns)
     packages = "booktabs,longtable" if head_ends else "booktabs"
@@ -48,7 +47,7 @@ def _line(texts: Sequence[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return the text as LaTeX sets it; a minus before a number is one, and breaks of lines are spaces."""
+    """Escape text for LaTeX; a hyphen before a number becomes a minus sign, and line breaks become spaces."""
     text = re.sub(r"[\s\x00-\x1f\x7f]+", " ", text)
     text = re.sub(r"[\\~^<>|&%$#_{}]", lambda found: WORDS.get(found[0], f"\\{found[0]}"), text)
     return re.sub(r"^-(?=\d)", "$-$", text)

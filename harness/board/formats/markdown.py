@@ -6,12 +6,12 @@ from harness.board.board import Board
 
 SUFFIX = ".md"
 
-#: Characters of markup; underscores but those inside a word; what makes an address a link.
+#: Markup characters; underscores, except those inside a word; the parts that turn an address into a link.
 MARKUP = r"[\\`*{}\[\]<>#|~]|(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])|:(?=//)|(?<=www)\."
 
 
 def render(board: Board) -> str:
-    """Return the table; names stand as code, in which nothing is bold, a link or a formula."""
+    """Return the table; names are set as code, which suppresses markup, links and formulas."""
     columns = board.columns
     table = [[_plain(column.name) for column in columns], ["---"] * len(columns)]
     for row in board.rows:
@@ -22,5 +22,5 @@ def render(board: Board) -> str:
 
 
 def _plain(text: str) -> str:
-    """The text with everything escaped that Markdown would take for markup, a link or HTML."""
+    """Escape everything that Markdown would interpret as markup, a link or HTML."""
     return re.sub(MARKUP, lambda found: "".join(f"\\{character}" for character in found[0]), text)

@@ -10,7 +10,7 @@ BINARY = True
 
 
 def render(board: Board) -> bytes:
-    """Return the file's content; scores are 0 to 100, correlations -1 to 1, no value is null."""
+    """Return the file's content; scores are 0 to 100, correlations -1 to 1, missing values null."""
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -1,4 +1,4 @@
-"""The board on the terminal: as wide as it needs to be, in colour where there is any."""
+"""The board on the terminal: as wide as necessary, with colours if the terminal has any."""
 
 from rich.console import Console
 
@@ -9,7 +9,7 @@ SUFFIX = None
 
 
 def render(board: Board) -> str:
-    """Return the table and its notes, as the terminal shows them."""
+    """Return the table and its notes, formatted for the terminal."""
     console = wide_console()
     with console.capture() as capture:
         _print(board, console)
