@@ -16,7 +16,7 @@ from scoring.vectors import Vector, as_vectors_of
 MINIMUM_HYPERPARAMETERS = 3  #: that vary: fewer leave one pair of models per cell
 EPSILON = 1e-12
 """Added inside the entropy's logarithm by the scoring program; a perfect measure scores 1.000000000003."""
-MOST_MODELS_PAIRWISE = 1000  #: above, counting by merging is faster than comparing all pairs
+MOST_MODELS_PAIRWISE = 1500  #: above, counting by merging is faster than comparing all pairs
 
 
 @dataclass(frozen=True)
