@@ -9,7 +9,7 @@ import numpy as np
 
 from scoring.batches import official_scores
 from scoring.paired import Paired, pair_submissions
-from scoring.rank_intervals import rank_groups, rank_intervals, standardized_differences
+from scoring.rank_intervals import rank_groups, rank_intervals, standardized_differences, verdicts
 from scoring.rule import TaskCalls
 from scoring.score_intervals import score_intervals
 from scoring.spread import FULL_SCORE, HeldOut, gap_spread, model_spread
@@ -32,7 +32,7 @@ class Standing:
         model_error: the part of `error` that comes from the models themselves; None likewise.
         best_rank: smallest rank that the submission may have.
         worst_rank: largest.
-        group: submissions of the same group cannot be told apart; 1 is the best.
+        group: submissions of the same group cannot be told apart from its first; 1 is the best.
     """
 
     score: float
@@ -91,8 +91,8 @@ def compare_submissions(
     errors = np.linalg.norm(spread, axis=0)
     gap_errors = None if held_out is None else np.minimum(gap_spread(paired.tasks, held_out), errors)
     intervals = score_intervals(scores, spread, CRITICAL, FULL_SCORE)
-    ranks = rank_intervals(scores, spread, INTERVAL_LEVEL)
-    groups = rank_groups(scores, spread, CRITICAL)
+    found = verdicts(scores, spread, INTERVAL_LEVEL)
+    ranks, groups = rank_intervals(found), rank_groups(scores, found)
     standings = {
         paired.finished[i]: Standing(
             score=float(scores[i]),

@@ -7,6 +7,7 @@ from scoring.vectors import Vector
 
 RANK_DRAWS = 2000
 Ranks = NDArray[np.intp]
+Verdicts = NDArray[np.int8]
 
 
 def standardized_differences(scores: Vector, spread: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -26,43 +27,46 @@ def difference_errors(spread: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([np.linalg.norm(spread - one[:, None], axis=0) for one in spread.T])
 
 
-def rank_intervals(scores: Vector, spread: NDArray[np.float64], level: float, seed: int = 0) -> Ranks:
-    """Smallest and largest rank of each submission, shape (n, 2).
+def verdicts(scores: Vector, spread: NDArray[np.float64], level: float, seed: int = 0) -> Verdicts:
+    """Whether each submission is surely better (1) or worse (-1) than each other, or cannot be told (0): (n, n).
 
-    A submission's best rank counts those that are surely better, its worst rank those that are surely worse.
-    Surely means that all of its comparisons hold together at the level: the largest standardized difference to
-    any other is compared with its distribution, drawn with the spread of the scores.
+    All verdicts of a row hold together at the level: the largest standardized difference of one submission to any
+    other is compared with its distribution, drawn with the spread of the scores. With more submissions more is
+    demanded of each.
 
     Source: Mogstad, Romano, Shaikh, Wilhelm, "Inference for ranks", Review of Economic Studies 2024.
     """
     standardized = standardized_differences(scores, spread)
     errors = difference_errors(spread)
     draws = np.random.default_rng(seed).standard_normal((RANK_DRAWS, len(spread))) @ spread
-    found = []
+    found = np.zeros(standardized.shape, np.int8)
     for own, row in enumerate(standardized):
-        with np.errstate(invalid="ignore", divide="ignore"):
-            noise = np.nan_to_num(np.abs(draws[:, [own]] - draws) / errors[own], nan=0.0, posinf=0.0)
-        critical = np.quantile(noise.max(axis=1), level)
-        found.append((1 + np.sum(row < -critical), len(row) - np.sum(row > critical)))
-    return np.array(found, dtype=np.intp)
+        differs = errors[own] > 0
+        noise = np.abs(draws[:, [own]] - draws[:, differs]) / errors[own, differs]
+        critical = np.quantile(noise.max(axis=1, initial=0), level)
+        found[own] = np.sign(row) * (np.abs(row) > critical)
+    return found
 
 
-def rank_groups(scores: Vector, spread: NDArray[np.float64], critical: float) -> Ranks:
+def rank_intervals(found: Verdicts) -> Ranks:
+    """Smallest and largest rank of each submission, shape (n, 2).
+
+    The best rank counts those that are surely better, the worst rank leaves out those that are surely worse.
+    """
+    return np.stack([1 + (found < 0).sum(axis=1), len(found) - (found > 0).sum(axis=1)], axis=1)
+
+
+def rank_groups(scores: Vector, found: Verdicts) -> Ranks:
     """Number the groups of submissions that cannot be told apart, from 1 for the best, shape (n,).
 
-    From the best score down: a submission that cannot be told apart from the first of a group belongs to it;
-    the next one that can opens another group.
-
-    Args:
-        scores: final scores, shape (n,).
-        spread: their deviations, shape (n_rows, n).
-        critical: standardized differences above this tell two submissions apart.
+    From the best score down: a submission that is not surely worse than the first of a group belongs to it; the
+    next one that is opens another group.
     """
-    standardized = standardized_differences(scores, spread)
     groups = np.zeros(scores.size, np.intp)
-    leader, number = -1, 0
-    for own in np.argsort(-scores, kind="stable"):
-        if leader < 0 or standardized[leader, own] > critical:
+    order = np.argsort(-scores, kind="stable")
+    leader, number = order[0], 1
+    for own in order:
+        if found[own, leader] < 0:
             leader, number = own, number + 1
         groups[own] = number
     return groups

@@ -23,7 +23,7 @@ from scoring.contingency import frequencies
 from scoring.official import conditional_information
 from scoring.pair_counts import is_larger
 from scoring.paired import PairedTask
-from scoring.rank_intervals import difference_errors, rank_groups, rank_intervals
+from scoring.rank_intervals import difference_errors, rank_groups, rank_intervals, verdicts
 from scoring.score_intervals import score_intervals
 from scoring.spread import model_spread
 
@@ -147,9 +147,10 @@ def boards(sizes: tuple[int, ...], n_tasks: int, replicates: int) -> str:
         off = np.abs((scores[:, None] - scores) - (truth[:, None] - truth)) <= CRITICAL * errors
         differences.append(off[np.triu_indices(len(truth), 1)].mean())
         equal.append(off[1, 2])
-        interval = rank_intervals(scores, spread, INTERVAL_LEVEL)
+        found = verdicts(scores, spread, INTERVAL_LEVEL)
+        interval = rank_intervals(found)
         ranks.append(((interval[:, 0] <= best) & (interval[:, 1] >= worst)).mean())
-        together.append(len(set(rank_groups(scores, spread, CRITICAL))))
+        together.append(len(set(rank_groups(scores, found))))
     return " | ".join(f"{np.mean(each):.2f}" for each in (differences, equal, ranks, together))
 
 

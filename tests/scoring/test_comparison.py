@@ -21,7 +21,7 @@ from scoring import (
 )
 from scoring.conditioning import conditioning
 from scoring.jackknife import delete_one
-from scoring.rank_intervals import rank_groups, rank_intervals
+from scoring.rank_intervals import rank_groups, rank_intervals, verdicts
 from scoring.score_intervals import score_intervals
 
 CELLS = cells(a=2, b=2, c=2, d=2, e=2)
@@ -208,10 +208,20 @@ def test_intervals_are_symmetric_for_the_root_of_a_score() -> None:
 def test_ranks_of_independent_scores() -> None:
     """Standard errors of 1: 10 and 9 cannot be told apart, 0 is behind both."""
     scores, spread = np.array([9.0, 0.0, 10.0]), np.eye(3)
-    assert rank_intervals(scores, spread, 0.9).tolist() == [[1, 2], [3, 3], [1, 2]]
-    assert rank_groups(scores, spread, 1.645).tolist() == [1, 2, 1]
+    found = verdicts(scores, spread, 0.9)
+    assert found.tolist() == [[0, 1, 0], [-1, 0, -1], [0, 1, 0]]
+    assert rank_intervals(found).tolist() == [[1, 2], [3, 3], [1, 2]]
+    assert rank_groups(scores, found).tolist() == [1, 2, 1]
 
 
 def test_a_group_is_of_those_that_cannot_be_told_from_its_first() -> None:
-    """3 and 0 are apart, 1.5 is between: it belongs to the first."""
-    assert rank_groups(np.array([0.0, 1.5, 3.0]), np.eye(3), 1.645).tolist() == [2, 1, 1]
+    """0 and 6 are apart, 3 is between: it belongs to the first."""
+    scores = np.array([0.0, 3.0, 6.0])
+    assert rank_groups(scores, verdicts(scores, 1.2 * np.eye(3), 0.9)).tolist() == [2, 1, 1]
+
+
+def test_more_submissions_demand_more_of_each_comparison() -> None:
+    """A difference of 3 with a standard error of 1.41 tells two submissions apart, but not two of forty."""
+    two, forty = np.array([3.0, 0.0]), np.array([3.0, *[0.0] * 39])
+    assert verdicts(two, np.eye(2), 0.9)[0, 1] == 1
+    assert (verdicts(forty, np.eye(40), 0.9)[0] == 0).all()
