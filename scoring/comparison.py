@@ -73,7 +73,7 @@ def compare_submissions(
     expected score over such trainings is what intervals hold at `INTERVAL_LEVEL`. They come from the delete-one
     jackknife, the same models left out for all submissions; docs/statistics.md shows how often they cover. A
     model brings the error of its own measured gap along, so the intervals hold that, too; `held_out` only tells
-    how much of it there is.
+    how much of it there is. Time and memory grow with the square of the number of models of a task.
 
     Args:
         submissions: submission -> task -> its calls; all on the same tasks, with the same grid and gaps.
