@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scoring.batches import official_scores
 from scoring.paired import Paired, pair_submissions
@@ -111,7 +112,7 @@ def compare_submissions(
     return Comparison(standings, paired.unfinished, tuple(paired.tasks), _beats(paired, standardized))
 
 
-def _beats(paired: Paired, standardized: np.ndarray) -> dict[str, dict[str, float]]:
+def _beats(paired: Paired, standardized: NDArray[np.float64]) -> dict[str, dict[str, float]]:
     normal = NormalDist()
     return {
         name: {other: normal.cdf(row[j]) for j, other in enumerate(paired.finished) if other != name}
