@@ -48,6 +48,13 @@ class Conditioning:
         """Ordered pairs of models in each cell, each model with itself included, shape (n_cells,)."""
         return np.asarray(self.sizes[self.first] * self.sizes[self.second], np.float64)
 
+    @cached_property
+    def of_one_size(self) -> list[tuple[Indices, Indices]]:
+        """Sets that have equally many cells: their numbers, and their cells, shape (n_such_sets, cells of each)."""
+        n_cells = np.diff(self.bounds)
+        numbers = [np.flatnonzero(n_cells == size) for size in np.unique(n_cells)]
+        return [(sets, self.bounds[sets][:, None] + np.arange(n_cells[sets[0]])) for sets in numbers]
+
     def cells(self, number: int) -> slice:
         """The cells of the set of that number."""
         return slice(int(self.bounds[number]), int(self.bounds[number + 1]))

@@ -88,9 +88,9 @@ def cell_frequencies(measure: Vector, gap: Vector, cond: Conditioning) -> NDArra
 def conditional_information(p: NDArray[np.float64], cond: Conditioning) -> NDArray[np.float64]:
     """The value given each set of hyperparameters: tables (..., n_cells, 2, 2) to (..., n_sets)."""
     information, entropy = mutual_information(p), gap_entropy(p, EPSILON)
-    cells = [cond.cells(number) for number in range(len(cond.sets))]
-    # Set by set: the mean of a slice adds in the order of the published digits.
-    means = [information[..., cell].mean(axis=-1) / entropy[..., cell].mean(axis=-1) for cell in cells]
-    # Only -0.0 and rounding errors are below 0.
-    values: NDArray[np.float64] = np.maximum(np.stack(means, axis=-1), 0.0) + 0.0
-    return values
+    values = np.empty((*p.shape[:-3], len(cond.sets)))
+    for sets, cells in cond.of_one_size:
+        # The mean of a row of its own adds in the order of the published digits.
+        means = information.take(cells, axis=-1).mean(axis=-1), entropy.take(cells, axis=-1).mean(axis=-1)
+        values[..., sets] = means[0] / means[1]
+    return np.maximum(values, 0.0) + 0.0  # only -0.0 and rounding errors are below 0
