@@ -4,8 +4,11 @@ Pure functions of a task's hyperparameter grid, the generalization gap of each m
 test accuracy) and the value that a complexity measure gave each model. No files, no clock, no TensorFlow.
 """
 
+from scoring.chance import Chance, compare_with_chance, false_discovery_rates
 from scoring.combination import pca_gi_mixup
+from scoring.comparison import INTERVAL_LEVEL, Comparison, Standing, compare_submissions
 from scoring.errors import GridError, ScoreUndefined
+from scoring.explain import CellShare, CostlyPair, Explanation, explain_score
 from scoring.grid import Grid
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
 from scoring.official import MINIMUM_HYPERPARAMETERS, OfficialScore, official_score, require_official
@@ -13,35 +16,62 @@ from scoring.oracle import noisy_oracle
 from scoring.printed import PrintedScore, Ties, printed_score
 from scoring.ranking import Entry, Ranked, rank
 from scoring.rule import RULE, Failure, SubmissionScore, TaskCalls, mean_score, score_submission
+from scoring.sign_error import SignErrors, SignErrorScore, sign_errors
+from scoring.spearman import spearman_rho
+from scoring.spread import HeldOut
+from scoring.stability import Stability, measure_stability
 from scoring.task_score import TaskScore, score_task
+from scoring.time_limits import TimeBudget, TimeStep, pareto_front, scores_by_limit
 from scoring.values import Value
 
 __all__ = [
+    "INTERVAL_LEVEL",
     "MINIMUM_HYPERPARAMETERS",
     "RULE",
+    "CellShare",
+    "Chance",
+    "Comparison",
+    "CostlyPair",
     "Entry",
+    "Explanation",
     "Failure",
     "GranulatedKendall",
     "Grid",
     "GridError",
+    "HeldOut",
     "OfficialScore",
     "PrintedScore",
     "Ranked",
     "ScoreUndefined",
+    "SignErrorScore",
+    "SignErrors",
+    "Stability",
+    "Standing",
     "SubmissionScore",
     "TaskCalls",
     "TaskScore",
     "Ties",
+    "TimeBudget",
+    "TimeStep",
     "Value",
+    "compare_submissions",
+    "compare_with_chance",
+    "explain_score",
+    "false_discovery_rates",
     "granulated_kendall",
     "kendall_tau",
     "mean_score",
+    "measure_stability",
     "noisy_oracle",
     "official_score",
+    "pareto_front",
     "pca_gi_mixup",
     "printed_score",
     "rank",
     "require_official",
     "score_submission",
     "score_task",
+    "scores_by_limit",
+    "sign_errors",
+    "spearman_rho",
 ]

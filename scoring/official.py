@@ -1,19 +1,22 @@
 """The competition's published score: what its scoring program computes, not what its paper prints."""
 
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scoring.contingency import Signs, frequencies, gap_entropy, mutual_information
+from scoring.conditioning import Conditioning, conditioning
+from scoring.contingency import frequencies, gap_entropy, mutual_information
 from scoring.errors import ScoreUndefined
 from scoring.grid import Grid
+from scoring.merge_counts import both_larger_counts, larger_counts
+from scoring.pair_counts import cell_counts, is_larger
 from scoring.vectors import Vector, as_vectors_of
 
 MINIMUM_HYPERPARAMETERS = 3  #: that vary: fewer leave one pair of models per cell
 EPSILON = 1e-12
 """Added inside the entropy's logarithm by the scoring program; a perfect measure scores 1.000000000003."""
+MOST_MODELS_PAIRWISE = 1500  #: above, counting by merging is faster than comparing all pairs
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,9 @@ def official_score(measure: ArrayLike, gap: ArrayLike, grid: Grid) -> OfficialSc
     """
     measure, gap = as_vectors_of(len(grid.models), measure, gap)
     require_official(grid)
-    pairs = {pair: _conditioned_on(pair, measure, gap, grid) for pair in combinations(grid.names, 2)}
-    return OfficialScore(min(pairs.values()), pairs)
+    cond = conditioning(grid)
+    values = conditional_information(cell_frequencies(measure, gap, cond), cond).tolist()
+    return OfficialScore(min(values), dict(zip(cond.sets, values, strict=True)))
 
 
 def require_official(grid: Grid) -> None:
@@ -71,19 +75,22 @@ def require_official(grid: Grid) -> None:
         raise ScoreUndefined(f"official score: expected one model in every cell, found {grid.empty_cell()}")
 
 
-def _conditioned_on(pair: tuple[str, str], measure: Vector, gap: Vector, grid: Grid) -> float:
-    p = cell_frequencies(pair, measure, gap, grid)
-    information = mutual_information(p).mean() / gap_entropy(p, EPSILON).mean()
-    return max(0.0, float(information))  # only -0.0 and rounding errors are below 0
+def cell_frequencies(measure: Vector, gap: Vector, cond: Conditioning) -> NDArray[np.float64]:
+    """Relative frequencies of the signs in each cell, shape (n_cells, 2, 2): rows gap +/-, columns measure +/-."""
+    if gap.size > MOST_MODELS_PAIRWISE:
+        both = both_larger_counts(gap, measure, cond)
+        return frequencies(both, larger_counts(gap, cond), larger_counts(measure, cond), cond.n_pairs)
+    gap_plus, measure_plus = is_larger(gap), is_larger(measure)
+    both, of_gap, of_measure = cell_counts(np.stack([gap_plus & measure_plus, gap_plus, measure_plus]), cond)
+    return frequencies(both, of_gap, of_measure, cond.n_pairs)
 
 
-def cell_frequencies(pair: tuple[str, str], measure: Vector, gap: Vector, grid: Grid) -> NDArray[np.float64]:
-    """Tables of signs, shape (first model's group, second model's group, 2, 2); rows gap, columns measure."""
-    gap_plus, measure_plus = (_larger(grid.groups(values, by=pair)) for values in (gap, measure))
-    return frequencies(gap_plus, measure_plus, np.array(True))
-
-
-def _larger(groups: NDArray[np.float64]) -> Signs:
-    """Whether a member of one group is above a member of another: (n_groups, n_groups, n_members**2)."""
-    larger: Signs = groups[:, None, :, None] > groups[None, :, None, :]
-    return larger.reshape(len(groups), len(groups), -1)
+def conditional_information(p: NDArray[np.float64], cond: Conditioning) -> NDArray[np.float64]:
+    """The value given each set of hyperparameters: tables (..., n_cells, 2, 2) to (..., n_sets)."""
+    information, entropy = mutual_information(p), gap_entropy(p, EPSILON)
+    values = np.empty((*p.shape[:-3], len(cond.sets)))
+    for sets, cells in cond.of_one_size:
+        # The mean of a row of its own adds in the order of the published digits.
+        means = information.take(cells, axis=-1).mean(axis=-1), entropy.take(cells, axis=-1).mean(axis=-1)
+        values[..., sets] = means[0] / means[1]
+    return np.maximum(values, 0.0) + 0.0  # only -0.0 and rounding errors are below 0

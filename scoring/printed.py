@@ -76,10 +76,11 @@ def printed_score(
 
 def _conditioned_on(names: tuple[str, ...], measure: Vector, gap: Vector, grid: Grid, ties: Ties) -> float:
     gap_signs, measure_signs = (pair_signs(grid.groups(values, by=names)) for values in (gap, measure))
-    n_groups, n_members, _ = gap_signs.shape
-    counted = np.broadcast_to(~np.eye(n_members, dtype=np.bool_), gap_signs.shape)
+    counted = np.broadcast_to(~np.eye(gap_signs.shape[-1], dtype=np.bool_), gap_signs.shape)
     if ties == "drop":
         counted = (gap_signs != 0) & (measure_signs != 0)
-    p = frequencies(*(pairs.reshape(n_groups, -1) for pairs in (gap_signs > 0, measure_signs > 0, counted)))
+    gap_plus, measure_plus = counted & (gap_signs > 0), counted & (measure_signs > 0)
+    signs = (gap_plus & measure_plus, gap_plus, measure_plus, counted)
+    p = frequencies(*(pairs.sum(axis=(1, 2), dtype=np.float64) for pairs in signs))
     entropy = gap_entropy(p).sum()
     return max(0.0, float(mutual_information(p).sum() / entropy)) if entropy > 0 else 0.0

@@ -11,6 +11,7 @@ from hypothesis import given
 from scoring_examples import TOY_GAP, TOY_MEASURE, Task, cells, task, tasks, toy
 
 from scoring import Grid, ScoreUndefined, official_score
+from scoring.conditioning import conditioning
 from scoring.official import cell_frequencies
 
 
@@ -65,7 +66,10 @@ def test_every_pair_of_hyperparameters_has_its_value() -> None:
 
 def test_the_count_tables_of_the_competitions_own_program() -> None:
     measure, gap, grid = toy().arrays
-    p = cell_frequencies(("a", "b"), np.array(measure), np.array(gap), grid)
+    cond = conditioning(grid)
+    p = cell_frequencies(np.array(measure), np.array(gap), cond)[cond.cells(cond.sets.index(("a", "b")))].reshape(
+        4, 4, 2, 2
+    )
     # Groups are (a, b) = (0, 0), (0, 1), ...: the first four cells have a = 0 in both models.
     first_four = [(p[i, j] * 4).astype(int).tolist() for i, j in product((0, 1), (0, 1))]
     assert first_four == [[[0, 1], [1, 2]], [[0, 1], [1, 2]], [[1, 2], [1, 0]], [[0, 1], [1, 2]]]

@@ -1,0 +1,51 @@
+"""The official score of many measures, or for many gaps, on one grid at once."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.conditioning import Conditioning
+from scoring.contingency import frequencies
+from scoring.official import conditional_information
+from scoring.pair_counts import cell_counts, is_larger
+from scoring.vectors import Vector
+
+CHUNK = 2**19  #: pairs of models that are held at once: what fits into a processor's cache
+
+
+def official_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], cond: Conditioning) -> Vector:
+    """The official score of each row, 0 to 1.
+
+    Args:
+        measures: values of the measure, shape (n, n_models) or (1, n_models).
+        gaps: the gaps, of either shape too.
+        cond: the cells of a grid that has an official score.
+
+    Returns:
+        Shape (n,).
+    """
+    n_rows = max(len(measures), len(gaps))
+    measure_ranks, gap_ranks = (np.broadcast_to(ranks(rows), (n_rows, rows.shape[1])) for rows in (measures, gaps))
+    scores = np.empty(n_rows)
+    for rows in chunks(n_rows, gaps.shape[1] ** 2):
+        # What is the same for all rows is compared and counted once.
+        gap_plus = is_larger(gap_ranks[rows] if len(gaps) > 1 else gap_ranks[:1])
+        measure_plus = is_larger(measure_ranks[rows] if len(measures) > 1 else measure_ranks[:1])
+        both, of_gap, of_measure = (cell_counts(s, cond) for s in (gap_plus & measure_plus, gap_plus, measure_plus))
+        p = frequencies(both, of_gap, of_measure, cond.n_pairs)
+        scores[rows] = conditional_information(p, cond).min(axis=-1)
+    return scores
+
+
+def ranks(values: NDArray[np.float64]) -> NDArray[np.integer]:
+    """Numbers in the order of the values along the last axis, equal where they are equal; quick to compare."""
+    rising = np.sort(values, axis=-1)
+    found = [np.searchsorted(*both) for both in zip(rising, values, strict=True)]
+    return np.array(found, dtype=np.min_scalar_type(values.shape[-1]))
+
+
+def chunks(n_rows: int, row_size: int) -> Iterator[slice]:
+    """Slices of rows that hold about `CHUNK` numbers each, and at least one row."""
+    size = max(1, CHUNK // row_size)
+    yield from (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))

@@ -1,0 +1,76 @@
+"""The cells in which the official score counts pairs of models, for every two hyperparameters of a grid."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.grid import Grid
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Conditioning:
+    """How models fall into groups, and pairs of models into cells, given each pair of hyperparameters.
+
+    Models that share the values of both hyperparameters of a set form a group. An ordered pair of models lies in
+    the cell of its models' groups. Groups and cells of all sets are numbered one after the other.
+
+    Attributes:
+        sets: the pairs of hyperparameters, names in sorted order.
+        groups: group of each model in each set, shape (n_sets, n_models).
+        sizes: models in each group, shape (n_groups,).
+        first: group of the first model of each cell, shape (n_cells,); a set's cells are in the order of the
+            first group, then the second.
+        second: group of the second model of each cell, shape (n_cells,).
+        bounds: the cells of set k are bounds[k] to bounds[k + 1], shape (n_sets + 1,).
+    """
+
+    sets: tuple[tuple[str, str], ...]
+    groups: Indices
+    sizes: Indices
+    first: Indices
+    second: Indices
+    bounds: Indices
+
+    @cached_property
+    def members(self) -> NDArray[np.float32]:
+        """1 where a model is in a group, else 0, shape (n_models, n_groups). Counts in float32 are exact to 2**24."""
+        members = np.zeros((self.groups.shape[1], self.sizes.size), np.float32)
+        members[np.arange(len(members)), self.groups] = 1
+        return members
+
+    @cached_property
+    def n_pairs(self) -> NDArray[np.float64]:
+        """Ordered pairs of models in each cell, each model with itself included, shape (n_cells,)."""
+        return np.asarray(self.sizes[self.first] * self.sizes[self.second], np.float64)
+
+    @cached_property
+    def of_one_size(self) -> list[tuple[Indices, Indices]]:
+        """Sets that have equally many cells: their numbers, and their cells, shape (n_such_sets, cells of each)."""
+        n_cells = np.diff(self.bounds)
+        numbers = [np.flatnonzero(n_cells == size) for size in np.unique(n_cells)]
+        return [(sets, self.bounds[sets][:, None] + np.arange(n_cells[sets[0]])) for sets in numbers]
+
+    def cells(self, number: int) -> slice:
+        """The cells of the set of that number."""
+        return slice(int(self.bounds[number]), int(self.bounds[number + 1]))
+
+
+@lru_cache(maxsize=32)  # a board scores many submissions on the same few grids; grids compare by identity
+def conditioning(grid: Grid) -> Conditioning:
+    """Return the cells of a complete grid of at least two hyperparameters."""
+    sizes = dict(zip(grid.names, grid.sizes, strict=True))
+    codes = dict(zip(grid.names, grid.codes.T, strict=True))
+    sets = tuple(combinations(grid.names, 2))
+    n_groups = [sizes[a] * sizes[b] for a, b in sets]
+    starts = np.cumsum([0, *n_groups])
+    groups = np.array([start + codes[a] * sizes[b] + codes[b] for (a, b), start in zip(sets, starts, strict=False)])
+    squares = [start + np.indices((n, n)).reshape(2, -1) for n, start in zip(n_groups, starts, strict=False)]
+    first, second = np.concatenate(squares, axis=1)
+    bounds = np.cumsum([0, *(n * n for n in n_groups)])
+    counts = np.bincount(groups.ravel(), minlength=int(starts[-1]))
+    return Conditioning(sets, groups, counts, first, second, bounds)

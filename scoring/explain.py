@@ -1,0 +1,148 @@
+"""Why a score is what it is: the conditioning set that decides it, its cells, and the models that cost most."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from scoring.conditioning import Conditioning, conditioning
+from scoring.contingency import gap_entropy, mutual_information
+from scoring.grid import Grid
+from scoring.official import EPSILON, cell_frequencies, conditional_information, require_official
+from scoring.values import Value
+from scoring.vectors import Vector, as_vectors_of
+
+ROUNDING = 1e-12  #: costs as small as this are none
+
+Values = tuple[Value, Value]
+"""Values of the two hyperparameters that are conditioned on."""
+
+
+@dataclass(frozen=True)
+class CellShare:
+    """One cell of the set that decides: the pairs whose models have these values.
+
+    Attributes:
+        first: values of the first model, in the order of the set's names.
+        second: values of the second model.
+        information: mutual information of the signs of measure and gap, 0 to 1 bit.
+        entropy: entropy of the gap's sign: the most that `information` could be, 0 to 1 bit.
+        share: what the cell adds to the score; the shares of all cells sum to it.
+    """
+
+    first: Values
+    second: Values
+    information: float
+    entropy: float
+    share: float
+
+
+@dataclass(frozen=True)
+class CostlyPair:
+    """Two models that the measure orders otherwise than the gap does.
+
+    Attributes:
+        larger_gap: id of the model with the larger gap.
+        smaller_gap: id of the other.
+        difference: difference of their gaps.
+        cost: what the value given the deciding set would gain if the measure ordered this pair as the gap does.
+    """
+
+    larger_gap: str
+    smaller_gap: str
+    difference: float
+    cost: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Where an official score comes from.
+
+    Attributes:
+        score: the official score, 0 to 1.
+        deciding: the pair of hyperparameters given which the measure tells least: its value is the score.
+        cells: the cells of that set, those that add least of what they could first.
+        costly_pairs: pairs of models, the costliest first; of equal cost those first whose gaps differ most.
+    """
+
+    score: float
+    deciding: tuple[str, str]
+    cells: tuple[CellShare, ...]
+    costly_pairs: tuple[CostlyPair, ...]
+
+
+def explain_score(measure: ArrayLike, gap: ArrayLike, grid: Grid, n_pairs: int = 10) -> Explanation:
+    """Say which hyperparameters, cells and models decide an official score.
+
+    Args:
+        measure: value of the complexity measure for each model, shape (n_models,), finite.
+        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
+        grid: the task's hyperparameters, models in the same order.
+        n_pairs: list at most so many pairs of models. All are looked at: memory grows with the square of their number.
+
+    Raises:
+        ScoreUndefined: the grid has no official score.
+        ValueError: wrong lengths or numbers that are not finite.
+    """
+    measure, gap = as_vectors_of(len(grid.models), measure, gap)
+    require_official(grid)
+    cond = conditioning(grid)
+    p = cell_frequencies(measure, gap, cond)
+    values = conditional_information(p, cond)
+    number = int(values.argmin())
+    cells = cond.cells(number)
+    information, entropy = mutual_information(p[cells]), gap_entropy(p[cells], EPSILON)
+    shares = information / entropy.sum()
+    described = [
+        CellShare(*_values(cond, number, cell, grid), *map(float, numbers))
+        for cell, *numbers in zip(range(cells.start, cells.stop), information, entropy, shares, strict=True)
+    ]
+    described.sort(key=lambda cell: cell.information - cell.entropy)
+    costly = _costly_pairs(measure, gap, number, p[cells], float(entropy.sum()), cond, n_pairs)
+    return Explanation(
+        score=float(values[number]),
+        deciding=cond.sets[number],
+        cells=tuple(described),
+        costly_pairs=tuple(CostlyPair(grid.models[i], grid.models[j], d, c) for i, j, d, c in costly),
+    )
+
+
+def _values(cond: Conditioning, number: int, cell: int, grid: Grid) -> tuple[Values, Values]:
+    """Values of the set's hyperparameters in the first and in the second model of a cell."""
+    a, b = (grid.values[name] for name in cond.sets[number])
+    start = cond.first[cond.bounds[number]]
+    first, second = (divmod(int(groups[cell] - start), len(b)) for groups in (cond.first, cond.second))
+    return (a[first[0]], b[first[1]]), (a[second[0]], b[second[1]])
+
+
+def _costly_pairs(
+    measure: Vector,
+    gap: Vector,
+    number: int,
+    p: NDArray[np.float64],
+    total_entropy: float,
+    cond: Conditioning,
+    n_pairs: int,
+) -> list[tuple[int, int, float, float]]:
+    """First model, second model, difference of gaps and cost of the pairs in the wrong order that cost anything."""
+    groups = cond.groups[number] - cond.groups[number].min()
+    n_groups = int(groups.max()) + 1
+    larger, smaller = np.nonzero((gap[:, None] > gap) & (measure[:, None] <= measure))
+    forward = groups[larger] * n_groups + groups[smaller]
+    backward = groups[smaller] * n_groups + groups[larger]
+    weight = 1 / cond.n_pairs[cond.cells(number)]
+    tied = measure[larger] == measure[smaller]  # then the mirror image is (-, -) already
+    changed = p[forward].copy()
+    changed[:, 0, 0] += weight[forward]
+    changed[:, 0, 1] -= weight[forward]
+    mirrored = np.where((forward == backward)[:, None, None], changed, p[backward])
+    moved = np.where(tied, 0, weight[backward])
+    mirrored[:, 1, 1] += moved
+    mirrored[:, 1, 0] -= moved
+    before = mutual_information(p)
+    gained = mutual_information(np.maximum(mirrored, 0)) - before[backward]
+    gained += np.where(forward == backward, 0, mutual_information(np.maximum(changed, 0)) - before[forward])
+    cost, difference = gained / total_entropy, gap[larger] - gap[smaller]
+    order = np.lexsort((-difference, -cost.round(12)))
+    shown = order[cost[order] > ROUNDING][:n_pairs]
+    return list(zip(*(array[shown].tolist() for array in (larger, smaller, difference, cost)), strict=True))

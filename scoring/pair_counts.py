@@ -1,0 +1,25 @@
+"""Counts of ordered pairs of models in the cells of a conditioning, by comparing all pairs."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.conditioning import Conditioning
+from scoring.contingency import Signs
+
+
+def is_larger(values: NDArray[np.floating] | NDArray[np.integer]) -> Signs:
+    """Whether values[..., i] > values[..., j], for all ordered pairs: shape (..., n, n)."""
+    larger: Signs = values[..., :, None] > values[..., None, :]
+    return larger
+
+
+def group_counts(pairs: Signs, cond: Conditioning) -> NDArray[np.float32]:
+    """Of each model's pairs (i, j) that are true, how many have j in each group: (..., n, n) to (..., n, n_groups)."""
+    counts: NDArray[np.float32] = pairs.astype(np.float32) @ cond.members
+    return counts
+
+
+def cell_counts(pairs: Signs, cond: Conditioning) -> NDArray[np.float64]:
+    """How many pairs of each cell are true: shape (..., n, n) to (..., n_cells)."""
+    blocks = cond.members.T @ group_counts(pairs, cond)
+    return blocks[..., cond.first, cond.second].astype(np.float64)

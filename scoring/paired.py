@@ -1,0 +1,111 @@
+"""The values of several submissions on the same models, so that every comparison between them is a paired one."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.conditioning import Conditioning, conditioning
+from scoring.errors import ScoreUndefined
+from scoring.grid import Grid
+from scoring.official import require_official
+from scoring.rule import Failure, TaskCalls
+from scoring.vectors import Vector
+
+
+@dataclass(frozen=True, eq=False)
+class PairedTask:
+    """What the finished submissions gave on one task that has an official score.
+
+    Attributes:
+        grid: the task's hyperparameters.
+        gap: gap of each model, shape (n_models,).
+        measures: values of each submission, shape (n_submissions, n_models).
+    """
+
+    grid: Grid
+    gap: Vector
+    measures: NDArray[np.float64]
+
+    @property
+    def conditioning(self) -> Conditioning:
+        """The cells in which pairs of models are counted."""
+        return conditioning(self.grid)
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Submissions that can be compared.
+
+    Attributes:
+        finished: submissions with a finite value for every model of every task, in the order given.
+        unfinished: the others, which are compared with none.
+        tasks: task -> the values of the finished ones; tasks without an official score are left out, as in the rule.
+    """
+
+    finished: tuple[str, ...]
+    unfinished: tuple[str, ...]
+    tasks: Mapping[str, PairedTask]
+
+
+def pair_submissions(submissions: Mapping[str, Mapping[str, TaskCalls]]) -> Paired:
+    """Bring the submissions of a board together, task by task and model by model.
+
+    Args:
+        submissions: submission -> task -> its calls; all on the same tasks, with the same grid and gaps.
+
+    Raises:
+        ScoreUndefined: no submission has finished, or no task has an official score.
+        ValueError: submissions with different tasks, grids or gaps.
+    """
+    finished = tuple(name for name, tasks in submissions.items() if tasks and all(map(_is_finished, tasks.values())))
+    if not finished:
+        raise ScoreUndefined(f"comparison: expected a finished submission, found none among {len(submissions)}")
+    expected = submissions[finished[0]]
+    for name in finished:
+        _require_same_tasks(name, submissions[name], finished[0], expected)
+    tasks = {
+        task: _paired_task(calls, [submissions[name][task] for name in finished])
+        for task, calls in sorted(expected.items())
+        if _has_official_score(calls.grid)
+    }
+    if not tasks:
+        raise ScoreUndefined(f"comparison: expected a task with an official score, found none among {len(expected)}")
+    return Paired(finished, tuple(name for name in submissions if name not in finished), tasks)
+
+
+def _is_finished(calls: TaskCalls) -> bool:
+    values = [calls.values.get(model, math.nan) for model in calls.grid.models]
+    return all(not isinstance(value, Failure) and math.isfinite(value) for value in values)
+
+
+def _has_official_score(grid: Grid) -> bool:
+    try:
+        require_official(grid)
+    except ScoreUndefined:
+        return False
+    return True
+
+
+def _require_same_tasks(
+    name: str, tasks: Mapping[str, TaskCalls], other: str, expected: Mapping[str, TaskCalls]
+) -> None:
+    if tasks.keys() != expected.keys():
+        found, wanted = (", ".join(sorted(names)) for names in (tasks, expected))
+        raise ValueError(f"submission {name!r}: expected the tasks of {other!r} ({wanted}), found {found}")
+    for task, calls in tasks.items():
+        grid, same = calls.grid, expected[task].grid
+        if grid is not same and (
+            grid.models != same.models or grid.values != same.values or (grid.codes != same.codes).any()
+        ):
+            raise ValueError(f"submission {name!r}, task {task!r}: expected the grid of {other!r}, found another")
+        if calls.gap is not expected[task].gap and dict(calls.gap) != dict(expected[task].gap):
+            raise ValueError(f"submission {name!r}, task {task!r}: expected the gaps of {other!r}, found others")
+
+
+def _paired_task(reference: TaskCalls, calls: list[TaskCalls]) -> PairedTask:
+    models = reference.grid.models
+    measures = np.array([[each.values[model] for model in models] for each in calls], dtype=np.float64)
+    return PairedTask(reference.grid, np.array([reference.gap[model] for model in models]), measures)

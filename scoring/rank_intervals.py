@@ -1,0 +1,72 @@
+"""The ranks that a submission may have, and groups of submissions that cannot be told apart."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scoring.vectors import Vector
+
+RANK_DRAWS = 2000
+Ranks = NDArray[np.intp]
+Verdicts = NDArray[np.int8]
+
+
+def standardized_differences(scores: Vector, spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Difference of two scores in units of its standard error: (n, n), positive where the first is the larger.
+
+    Equal scores have 0; different ones that differ by the same amount whichever model is left out, infinity.
+    """
+    difference = scores[:, None] - scores
+    error = difference_errors(spread)
+    with np.errstate(divide="ignore"):
+        found: NDArray[np.float64] = np.divide(difference, error, out=np.zeros_like(difference), where=difference != 0)
+    return found
+
+
+def difference_errors(spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Standard error of the difference of every two scores, shape (n, n)."""
+    return np.array([np.linalg.norm(spread - one[:, None], axis=0) for one in spread.T])
+
+
+def verdicts(scores: Vector, spread: NDArray[np.float64], level: float, seed: int = 0) -> Verdicts:
+    """Whether each submission is surely better (1) or worse (-1) than each other, or cannot be told (0): (n, n).
+
+    All verdicts of a row hold together at the level: the largest standardized difference of one submission to any
+    other is compared with its distribution, drawn with the spread of the scores. With more submissions more is
+    demanded of each.
+
+    Source: Mogstad, Romano, Shaikh, Wilhelm, "Inference for ranks", Review of Economic Studies 2024.
+    """
+    standardized = standardized_differences(scores, spread)
+    errors = difference_errors(spread)
+    draws = np.random.default_rng(seed).standard_normal((RANK_DRAWS, len(spread))) @ spread
+    found = np.zeros(standardized.shape, np.int8)
+    for own, row in enumerate(standardized):
+        differs = errors[own] > 0
+        noise = np.abs(draws[:, [own]] - draws[:, differs]) / errors[own, differs]
+        critical = np.quantile(noise.max(axis=1, initial=0), level)
+        found[own] = np.sign(row) * (np.abs(row) > critical)
+    return found
+
+
+def rank_intervals(found: Verdicts) -> Ranks:
+    """Smallest and largest rank of each submission, shape (n, 2).
+
+    The best rank counts those that are surely better, the worst rank leaves out those that are surely worse.
+    """
+    return np.stack([1 + (found < 0).sum(axis=1), len(found) - (found > 0).sum(axis=1)], axis=1)
+
+
+def rank_groups(scores: Vector, found: Verdicts) -> Ranks:
+    """Number the groups of submissions that cannot be told apart, from 1 for the best, shape (n,).
+
+    From the best score down: a submission that is not surely worse than the first of a group belongs to it; the
+    next one that is opens another group.
+    """
+    groups = np.zeros(scores.size, np.intp)
+    order = np.argsort(-scores, kind="stable")
+    leader, number = order[0], 1
+    for own in order:
+        if found[own, leader] < 0:
+            leader, number = own, number + 1
+        groups[own] = number
+    return groups

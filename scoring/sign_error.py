@@ -1,0 +1,136 @@
+"""The sign-error: how often a measure orders two models the wrong way round, and in the worst environment."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from scoring.errors import ScoreUndefined
+from scoring.grid import Grid
+from scoring.vectors import Vector, as_vectors_of, pair_signs
+
+MINIMUM_EFFECTIVE_PAIRS = 12.0  #: of an environment with several seeds
+
+
+@dataclass(frozen=True)
+class SignErrors:
+    """Sign-errors over environments, from 0 (always the right order) to 1 (always the wrong one).
+
+    Attributes:
+        mean: mean over environments.
+        percentile_90: their 90th percentile.
+        robust: their maximum: the error in the worst environment.
+        n_environments: number of environments.
+    """
+
+    mean: float
+    percentile_90: float
+    robust: float
+    n_environments: int
+
+
+@dataclass(frozen=True)
+class SignErrorScore:
+    """Sign-errors of a measure on one task.
+
+    Attributes:
+        overall: over all environments.
+        varied: hyperparameter -> over the environments in which it differs; one without an environment is absent.
+        n_discarded: environments left out, because noise or the number of seeds says too little about their gaps.
+    """
+
+    overall: SignErrors
+    varied: Mapping[str, SignErrors]
+    n_discarded: int
+
+
+def sign_errors(
+    measure: ArrayLike, gap: ArrayLike, grid: Grid, test_images: int | None = None, seed: str | None = None
+) -> SignErrorScore:
+    """Sign-errors over all environments of a task.
+
+    An environment is two settings of the hyperparameters that differ in exactly one. Its error is the mean, over
+    its pairs of models, of 0 for the right order, 1 for the wrong one and 1/2 for equal values or gaps. The grid
+    may have empty cells.
+
+    With `test_images`, a pair weighs the more, the surer the order of its gaps is, and nothing where the test
+    sets do not tell (for 10,000 images: gaps that differ by less than 0.0196). With `seed`, models that differ in
+    that hyperparameter alone are repeats of one setting: an environment then has all pairs of their models, and
+    is discarded if their weights amount to fewer than `MINIMUM_EFFECTIVE_PAIRS`. Without it an environment is
+    one pair, so `robust` is 1 as soon as a single pair is in the wrong order: read `mean` and `percentile_90`.
+
+    Args:
+        measure: value of the complexity measure for each model, shape (n_models,), finite.
+        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
+        grid: the task's hyperparameters, models in the same order.
+        test_images: number of images that gaps were measured on; None does without the filter.
+        seed: name of the hyperparameter that numbers repeats.
+
+    Raises:
+        ScoreUndefined: no environment, or none that is left.
+        ValueError: wrong lengths, numbers that are not finite, no test image, or no hyperparameter of that name.
+
+    Source: Dziugaite et al., "In search of robust measures of generalization", 2020.
+    """
+    measure, gap = as_vectors_of(len(grid.models), measure, gap)
+    if test_images is not None and test_images < 1:
+        raise ValueError(f"test_images: expected 1 or more, found {test_images}")
+    if seed is not None and seed not in grid.names:
+        raise ValueError(f"seed: expected one of {', '.join(grid.names)}, found {seed!r}")
+    settings = [name for name in grid.names if name != seed]
+    least = 0.0 if seed is None else MINIMUM_EFFECTIVE_PAIRS
+    errors, discarded = {}, 0
+    for varied in settings:
+        found = _environments(varied, settings, grid)
+        kept = _losses(found, measure, gap, test_images, least)
+        discarded += len(np.unique(found[2])) - len(kept)
+        if kept.size:
+            errors[varied] = kept
+    if not errors:
+        raise ScoreUndefined(
+            f"sign-error: expected pairs that differ in one hyperparameter, found {discarded} too noisy"
+        )
+    summaries = {name: _summary(losses) for name, losses in errors.items()}
+    return SignErrorScore(_summary(np.concatenate(list(errors.values()))), summaries, discarded)
+
+
+def order_certainty(difference: ArrayLike, test_images: int) -> Vector:
+    """How sure the order of two gaps is, 0 to 1, from their difference: a bound by Hoeffding, squared for two."""
+    bound = 1 - 2 * np.exp(-2 * test_images * (np.asarray(difference, np.float64) / 2) ** 2)
+    certainty: Vector = np.maximum(bound, 0) ** 2
+    return certainty
+
+
+Environments = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
+"""Of every pair: first model, second model, number of the environment."""
+
+
+def _environments(varied: str, settings: list[str], grid: Grid) -> Environments:
+    others = grid.group_numbers([name for name in settings if name != varied])
+    values = grid.codes[:, grid.names.index(varied)]
+    first, second = np.nonzero((others[:, None] == others) & (values[:, None] < values))
+    setting = grid.group_numbers(settings)
+    return first, second, setting[first] * len(grid.models) + setting[second]
+
+
+def _losses(environments: Environments, measure: Vector, gap: Vector, test_images: int | None, least: float) -> Vector:
+    """Error of each environment that says enough."""
+    first, second, number = environments
+    _, position = np.unique(number, return_inverse=True)
+    agreement = (pair_signs(measure) * pair_signs(gap))[first, second]
+    weights = np.ones(first.size)
+    if test_images is not None:
+        weights = np.maximum(order_certainty(gap[first] - gap[second], test_images) - 0.5, 0)
+    total, squared, wrong = (
+        np.bincount(position, weights=w) for w in (weights, weights**2, weights * (1 - agreement) / 2)
+    )
+    with np.errstate(invalid="ignore"):
+        effective = total**2 / squared
+    kept = (total > 0) & (effective >= least)
+    losses: Vector = wrong[kept] / total[kept]
+    return losses
+
+
+def _summary(losses: Vector) -> SignErrors:
+    return SignErrors(float(losses.mean()), float(np.quantile(losses, 0.9)), float(losses.max()), losses.size)

@@ -1,0 +1,103 @@
+"""What a submission would have scored under a shorter time limit, and which submissions are worth their time."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from scoring.rule import Failure, TaskCalls, score_submission
+
+TimeBudget = Literal["each", "average"]
+"""Whether a time limit holds for each call, or for the mean over a task's models, as in the competition."""
+
+Seconds = Mapping[str, Mapping[str, float]]
+"""Task -> model -> wall time of the call."""
+
+
+@dataclass(frozen=True)
+class TimeStep:
+    """From this time limit on, up to the next step, a submission has this result.
+
+    Attributes:
+        limit_s: smallest limit of the step, in seconds; a limit that is just used up is kept.
+        score: final score under the rule, 0 to 100; None if no task has one.
+        within: tasks whose calls all keep the limit, in alphabetical order.
+    """
+
+    limit_s: float
+    score: float | None
+    within: tuple[str, ...]
+
+
+def scores_by_limit(tasks: Mapping[str, TaskCalls], seconds: Seconds, budget: TimeBudget = "each") -> list[TimeStep]:
+    """Score a submission under every time limit, by the times that its calls took.
+
+    Under the rule one call over the limit makes the final score 0, so the score itself changes once, at the limit
+    that the slowest task needs; the steps before say how many tasks are through. A call that was over its limit
+    when it was made stays so: how long it would have taken is not known.
+
+    Args:
+        tasks: task -> its calls.
+        seconds: task -> model -> wall time of the call; a model that was not called is absent.
+        budget: how the limit adds up.
+
+    Returns:
+        The steps by rising limit; the first has limit 0.
+
+    Raises:
+        ValueError: a task or model that is in `seconds` alone, or a time that is negative or not finite.
+    """
+    needed = {task: _needed(task, calls, seconds.get(task, {}), budget) for task, calls in sorted(tasks.items())}
+    if unknown := sorted(seconds.keys() - tasks.keys()):
+        raise ValueError(f"seconds: expected tasks of the submission, found {', '.join(unknown)}")
+    limits = sorted({0.0, *(limit for limit in needed.values() if math.isfinite(limit))})
+    return [_step(limit, tasks, needed) for limit in limits]
+
+
+def pareto_front(costs: Sequence[float], scores: Sequence[float | None]) -> list[bool]:
+    """Whether no other submission is as cheap and as good, and better in one of the two.
+
+    Args:
+        costs: cost of each submission, such as seconds per model; finite.
+        scores: score of each, higher is better; None (or a number that is not finite) is never on the front.
+
+    Raises:
+        ValueError: different lengths, or a cost that is not finite.
+    """
+    if len(costs) != len(scores):
+        raise ValueError(f"costs and scores: expected the same length, found {len(costs)} and {len(scores)}")
+    if not all(map(math.isfinite, costs)):
+        raise ValueError("costs: expected finite numbers")
+    cost = np.asarray(costs, np.float64)
+    known = np.array([value is not None and math.isfinite(value) for value in scores], np.bool_)
+    score = np.where(known, np.array(scores, np.float64), -math.inf)
+    no_worse = (cost[:, None] <= cost) & (score[:, None] >= score)
+    better = (cost[:, None] < cost) | (score[:, None] > score)
+    front: list[bool] = (known & ~np.any(no_worse & better, axis=0)).tolist()
+    return front
+
+
+def _needed(task: str, calls: TaskCalls, seconds: Mapping[str, float], budget: TimeBudget) -> float:
+    """Smallest limit that the calls of a task keep, in seconds."""
+    if unknown := sorted(set(seconds) - set(calls.grid.models)):
+        raise ValueError(f"seconds, task {task!r}: expected models of the grid, found {', '.join(unknown)}")
+    if not all(math.isfinite(time) and time >= 0 for time in seconds.values()):
+        raise ValueError(f"seconds, task {task!r}: expected finite times of 0 or more")
+    if any(isinstance(value, Failure) and value.exceeded for value in calls.values.values()):
+        return math.inf
+    if budget == "average":
+        return math.fsum(seconds.values()) / len(calls.grid.models)
+    return max(seconds.values(), default=0.0)
+
+
+def _step(limit: float, tasks: Mapping[str, TaskCalls], needed: Mapping[str, float]) -> TimeStep:
+    within = tuple(task for task, least in needed.items() if least <= limit)
+    kept = {task: calls if task in within else _exceeded(calls) for task, calls in tasks.items()}
+    return TimeStep(limit, score_submission(kept).score, within)
+
+
+def _exceeded(calls: TaskCalls) -> TaskCalls:
+    failure = Failure("over the time limit", exceeded=True)
+    return TaskCalls(calls.grid, calls.gap, dict.fromkeys(calls.grid.models, failure))

@@ -1,0 +1,98 @@
+"""The level of chance and p-values: exact small cases, validity under chance, power, and many submissions."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scoring_examples import TOY_GAP, TOY_MEASURE, Task, task, tasks, toy
+
+from scoring import ScoreUndefined, compare_with_chance, false_discovery_rates, official_score
+
+
+def random_task(rng: np.random.Generator) -> Task:
+    gap, measure = rng.normal(size=(2, 32)).tolist()
+    return task(gap, measure, a=2, b=2, c=2, d=2, e=2)
+
+
+def test_the_level_is_the_mean_over_permutations() -> None:
+    measure, gap, grid = random_task(np.random.default_rng(0)).arrays
+    found = compare_with_chance(measure, gap, grid, n_permutations=2000)
+    rng = np.random.default_rng(1)
+    scores = [official_score(rng.permutation(measure), gap, grid).score for _ in range(500)]
+    assert found.level == pytest.approx(np.mean(scores), abs=5 * np.std(scores) / np.sqrt(500))
+    assert found.excess == found.score - found.level
+
+
+def test_p_values_within_groups_by_counting_them_all() -> None:
+    """2 x 2 x 2: a set leaves four groups of two, so 16 permutations."""
+    measure, gap, grid = toy().arrays
+    found = compare_with_chance(measure, gap, grid, n_permutations=20_000)
+    for (a, b), p_value in found.p_values.items():
+        groups = grid.groups(range(8), by=(a, b)).astype(int)
+        observed = official_score(measure, gap, grid).pairs[a, b]
+        reached = 0
+        for swaps in np.ndindex(2, 2, 2, 2):
+            permuted = np.array(measure)
+            for (i, j), swap in zip(groups, swaps, strict=True):
+                if swap:
+                    permuted[[i, j]] = permuted[[j, i]]
+            reached += official_score(permuted, gap, grid).pairs[a, b] >= observed - 1e-9
+        assert p_value == pytest.approx(reached / 16, abs=0.02)
+    assert found.p_value == max(found.p_values.values())
+
+
+def test_a_measure_that_knows_nothing_is_seldom_significant() -> None:
+    rng = np.random.default_rng(0)
+    found = [compare_with_chance(*random_task(rng).arrays, n_permutations=99) for _ in range(40)]
+    p_values = np.array([list(each.p_values.values()) for each in found])
+    assert 0.35 < p_values.mean() < 0.65
+    assert np.mean([each.p_value <= 0.1 for each in found]) <= 0.1
+
+
+def test_a_measure_that_knows_the_gap_is_significant() -> None:
+    t = random_task(np.random.default_rng(0))
+    _, gap, grid = t.arrays
+    found = compare_with_chance(gap, gap, grid, n_permutations=999)
+    assert found.p_value == 1 / 1000  # no permutation reaches it
+    assert found.excess > 0.9
+
+
+def test_a_measure_that_knows_only_two_hyperparameters_is_not() -> None:
+    """It scores well given other sets, but given those two it is constant: that set's p-value is 1."""
+    t = random_task(np.random.default_rng(0))
+    gap = [g + 5 * cell["a"] + 5 * cell["b"] for g, cell in zip(t.gap.values(), t.current.values(), strict=True)]
+    measure = [float(cell["a"] + cell["b"]) for cell in t.current.values()]
+    found = compare_with_chance(measure, gap, t.grid, n_permutations=199)
+    assert found.p_values["c", "d"] < 0.05
+    assert found.p_values["a", "b"] == found.p_value == 1
+
+
+@pytest.mark.parametrize(("measure", "gap"), [([7.0] * 8, TOY_GAP), (TOY_MEASURE, [0.1] * 8)])
+def test_ties_say_nothing(measure: list[float], gap: list[float]) -> None:
+    found = compare_with_chance(measure, gap, toy().grid, n_permutations=50)
+    assert (found.score, found.level, found.excess, found.p_value) == (0, 0, 0, 1)
+
+
+@settings(max_examples=20)
+@given(tasks(), st.integers(0, 5))
+def test_only_the_order_counts_and_a_seed_repeats(t: Task, seed: int) -> None:
+    measure, gap, grid = t.arrays
+    found = compare_with_chance(measure, gap, grid, n_permutations=20, seed=seed)
+    assert compare_with_chance([m**3 + 1 for m in measure], gap, grid, n_permutations=20, seed=seed) == found
+    assert all(1 / 21 <= p_value <= 1 for p_value in found.p_values.values())
+
+
+def test_undefined_and_refused() -> None:
+    with pytest.raises(ScoreUndefined, match="expected at least 3 hyperparameters that vary, found a, b"):
+        compare_with_chance(*task(TOY_GAP, TOY_MEASURE, a=4, b=2).arrays)
+    with pytest.raises(ValueError, match="n_permutations: expected 1 or more, found 0"):
+        compare_with_chance(*toy().arrays, n_permutations=0)
+
+
+def test_false_discovery_rates_of_many_submissions() -> None:
+    # Benjamini and Hochberg: p times n / rank, made monotone from the largest down.
+    found = false_discovery_rates({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.5})
+    assert found == pytest.approx({"a": 0.04, "b": 0.16 / 3, "c": 0.16 / 3, "d": 0.5})
+    assert false_discovery_rates({}) == {}
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        false_discovery_rates({"a": 1.5})
