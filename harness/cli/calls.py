@@ -1,6 +1,7 @@
 """Makes and records the calls of a run, for the commands that run submissions."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,8 +64,13 @@ def record_calls(run: Run, records: Records, console: Console, *, force: bool) -
     for row in plan.recorded:
         tally.add(row)
     try:
-        with executor, RunProgress(plan.missing, console, run.withheld) as progress:
-            for row in execute(plan, executor, records, warn):
+        # Closing kills what still runs, before the executor goes: also when Ctrl-C comes while a row is shown.
+        with (
+            executor,
+            RunProgress(plan.missing, console, run.withheld) as progress,
+            closing(execute(plan, executor, records, warn)) as rows,
+        ):
+            for row in rows:
                 tally.add(row)
                 progress.seen(row)
     except KeyboardInterrupt:

@@ -1,7 +1,7 @@
 """One run: plans calls, skips those with a record, executes the rest, records each call as it ends."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -86,7 +86,7 @@ def _recorded(calls: Iterable[PlannedCall], records: Records) -> list[Recorded]:
     return rows
 
 
-def execute(plan: Plan, executor: Executor, records: Records, warn: Callable[[str], None]) -> Iterator[Recorded]:
+def execute(plan: Plan, executor: Executor, records: Records, warn: Callable[[str], None]) -> Generator[Recorded]:
     """Make the missing calls; yields each once it has ended and is recorded. Closing the iterator kills the rest.
 
     Calls that another run is making are waited for, with a message to `warn`; those that it leaves are made here.

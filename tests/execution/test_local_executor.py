@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 from actors import Actors
 from planned_things import SETTINGS, make_submission, make_task
+from rich.console import Console
 
 from harness.cli import options
+from harness.cli.calls import Run, record_calls
+from harness.cli.setup import Setup
 from harness.errors import UserError
 from harness.execution import machine
 from harness.execution.budget import TimeBudget
@@ -19,8 +22,11 @@ from harness.execution.executors import EXECUTORS, Done
 from harness.execution.executors.local import Local
 from harness.execution.machine import Cores, Lanes
 from harness.execution.plan import PlannedCall, plan_calls
+from harness.execution.progress import RunProgress
+from harness.execution.run import Recorded
 from harness.execution.settings import Settings
 from harness.outcome import Outcome
+from harness.records import Records
 from harness.sandbox import Limits, Staging
 from harness.submission import Submission
 from harness.task.data import TrainingData
@@ -250,3 +256,22 @@ def test_a_copy_that_is_used_stays_however_many_there_are() -> None:
 
 def test_executors_are_found_by_the_names_of_their_files() -> None:
     assert sorted(EXECUTORS) == options.EXECUTORS
+
+
+def test_an_interrupt_while_a_row_is_shown_ends_the_workers_before_the_kind_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Watched(Actors):
+        def close(self) -> None:
+            self.all_gone = all(actor.is_gone() for actor in self.started)
+
+    def interrupt(self: RunProgress, row: Recorded) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(RunProgress, "seen", interrupt)
+    kind = Watched()
+    setup = Setup(QUICK, Local(kind, QUICK.limits, workers=2))
+    submissions = [make_submission("quick", b"returns 1"), make_submission("slow", b"waits")]
+    with Records(str(tmp_path / "r.db")) as records, pytest.raises(KeyboardInterrupt):
+        record_calls(Run(submissions, [make_task(3)], setup), records, Console(quiet=True), force=False)
+    assert kind.all_gone
