@@ -63,7 +63,8 @@ def test_the_harness_can_look_at_the_sandbox(placeholder: Placeholder) -> None:
     assert {path.name for path in Path(root, "job").iterdir()} == {"trusted", "submission", "model", "data"}
     held = placeholder.storage()
     assert held is not None
-    assert (held.scratch_bytes, held.scratch_files) == (0, 2), "the directories themselves"
+    assert held.scratch_bytes == 0
+    assert 2 <= held.scratch_files < 10, "the two directories, and mount points of an environment below /tmp"
 
 
 def test_a_sandbox_that_cannot_be_made_says_why(job: Job, capfd: pytest.CaptureFixture[str]) -> None:
