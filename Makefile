@@ -2,8 +2,8 @@
 
 # The interpreter of .venv. Empty: the newest one on this machine for which TensorFlow has wheels.
 PYTHON ?=
-# Number of parallel test processes.
-JOBS ?= 2
+# Test processes: more than two cores can run, because many tests wait.
+JOBS ?= 3
 
 VENV = .venv
 BIN = $(VENV)/bin
