@@ -2,8 +2,8 @@
 
 # The interpreter of .venv. Empty: the newest one on this machine for which TensorFlow has wheels.
 PYTHON ?=
-# Test processes: more than two cores can run, because many tests wait.
-JOBS ?= 3
+# Number of parallel test processes.
+JOBS ?= 2
 
 VENV = .venv
 BIN = $(VENV)/bin
@@ -35,7 +35,7 @@ pictures: demo-full ## Redraw the pictures of README and docs/ (half an hour)
 	cp $(DEMO)/comparison.svg docs/comparison.svg
 
 test: lint sandbox ## Set everything up and run all checks
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --durations=20 --durations-min=5
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5
 
 lint: setup ## Check style, format and types
 	$(BIN)/ruff check

@@ -8,7 +8,7 @@ ALL_CHECKS = [
     "ruff check",
     "ruff format --check",
     "mypy ",
-    "python -m pytest -n 3 --dist loadfile --durations=20 --durations-min=5",
+    "python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5",
 ]
 
 
