@@ -8,6 +8,12 @@ for _name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREA
     os.environ.setdefault(_name, "1")
 
 import compared_measures  # noqa: E402 - after the settings
+from hypothesis import settings  # noqa: E402
+
+# The same examples in every run, so that a change is judged by what it changed; other ones are drawn with
+# --hypothesis-profile=default. No deadline: the time of one example on a busy machine says nothing about the code.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.load_profile("same")
 
 
 def pytest_configure(config):
