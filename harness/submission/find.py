@@ -23,9 +23,10 @@ def find_submission(argument: str, name: str | None = None) -> Submission:
     `problem`.
     `name` overrides the name from a path and its metadata.
     """
-    measure = find_named(argument)
-    if measure is not None:
-        return measure
+    return find_named(argument) or _find_path(argument, name)
+
+
+def _find_path(argument: str, name: str | None) -> Submission:
     path = Path(argument)
     if is_there(path):
         return _from_path(path, name)
@@ -52,20 +53,20 @@ def find_submissions(
     `names` are the names of the paths among the arguments: one for each path, or none at all. Among several arguments,
     files that are not submissions are skipped and reported to `note`.
     """
-    is_path = [find_named(argument) is None for argument in arguments]
-    if names and len(names) != sum(is_path):
-        expected = f"one for each SUBMISSION that is not a measure ({sum(is_path)} in all)"
+    measures = [find_named(argument) for argument in arguments]
+    if names and len(names) != measures.count(None):
+        expected = f"one for each SUBMISSION that is not a measure ({measures.count(None)} in all)"
         raise UserError("--as", expected=expected, found=len(names))
     given = iter(names)
     found: dict[str, Submission] = {}
     skipped: list[UserError] = []
-    for argument, one_path in zip(arguments, is_path, strict=True):
+    for argument, measure in zip(arguments, measures, strict=True):
         try:
-            submission = find_submission(argument, next(given, None) if one_path else None)
+            submission = measure or _find_path(argument, next(given, None))
         except NotASubmissionError as reason:
             skipped.append(reason)
             continue
-        if not one_path and Path(argument).exists():
+        if measure is not None and Path(argument).exists():
             whose = "library's" if submission.is_baseline else "installed"
             note(f"{argument} means the {whose} measure; the path here is ./{argument}")
         for key in submission.unknown_keys:

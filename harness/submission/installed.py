@@ -5,11 +5,9 @@ participant's submission does, in a sandbox of its own, where it is imported by 
 """
 
 import functools
-import hashlib
 import re
 import site
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
@@ -17,7 +15,7 @@ from pathlib import Path
 from harness.errors import UserError
 from harness.submission.metadata import Metadata
 from harness.submission.name import is_name, taken
-from harness.submission.submission import Submission
+from harness.submission.submission import Submission, digest_of
 
 #: The group of entry points; the value of one is `package.module:function`.
 GROUP = "pgdl.measures"
@@ -58,7 +56,7 @@ def find_installed(name: str) -> Submission | None:
     if measure.problem is not None:
         raise UserError(f"{measure.problem}", file=f"{name} of {measure.origin}")
     module, _, function = measure.value.partition(":")
-    digest = _digest(_files(measure.distribution, module))
+    digest = digest_of((str(file), _content(file)) for file in _files(measure.distribution, module))
     code = (
         f"# Of {measure.origin}; SHA-256 of its files that belong to {module.partition('.')[0]}: {digest}\n"
         f"import {module}\n\ncomplexity = {module}.{function}\n"
@@ -100,14 +98,9 @@ def _files(distribution: metadata.Distribution, module: str) -> list[metadata.Pa
     return sorted(file for file in files if file.parts[0].partition(".")[0] == top and file.suffix != ".pyc")
 
 
-def _digest(files: Iterable[metadata.PackagePath]) -> str:
-    """SHA-256 (hex) of all paths and contents."""
-    digest = hashlib.sha256()
-    for file in files:
-        path = Path(str(file.locate()))
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise UserError(f"cannot be read: {error.strerror}", file=path, remedy="install it again") from error
-        digest.update(f"{len(str(file).encode())} {file} {len(content)} ".encode() + content)
-    return digest.hexdigest()
+def _content(file: metadata.PackagePath) -> bytes:
+    path = Path(str(file.locate()))
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UserError(f"cannot be read: {error.strerror}", file=path, remedy="install it again") from error

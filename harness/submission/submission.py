@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,10 +27,7 @@ class Submission:
     @functools.cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of all paths and contents."""
-        digest = hashlib.sha256()
-        for path, content in sorted(self.files.items()):
-            digest.update(f"{len(path.encode())} {path} {len(content)} ".encode() + content)
-        return digest.hexdigest()
+        return digest_of(sorted(self.files.items()))
 
     def write(self, directory: Path) -> None:
         """Write the files under `directory`, readable by everybody."""
@@ -37,3 +35,11 @@ class Submission:
             target = directory / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
+
+
+def digest_of(files: Iterable[tuple[str, bytes]]) -> str:
+    """Return the SHA-256 (hex) of paths and contents, in the given order; lengths keep them apart."""
+    digest = hashlib.sha256()
+    for path, content in files:
+        digest.update(f"{len(path.encode())} {path} {len(content)} ".encode() + content)
+    return digest.hexdigest()
