@@ -101,10 +101,10 @@ def rank_column() -> Column:
     return Column("rank", lambda row: "-" if row.rank is None else str(row.rank))
 
 
-def score_columns(tasks: Sequence[str]) -> list[Column]:
+def score_columns(tasks: Sequence[str], after_total: Sequence[Column] = ()) -> list[Column]:
     """Return the columns of the final score and of each task's official score, for readers."""
     total = Column("score", lambda row: decimal(row.score, DECIMALS if row.rounded else 2))
-    return [total, *map(_task_column, tasks)]
+    return [total, *after_total, *map(_task_column, tasks)]
 
 
 def _task_column(task: str) -> Column:

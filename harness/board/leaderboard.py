@@ -1,21 +1,19 @@
 """The leaderboard: all recorded submissions under the competition's rule, and the noisy oracle."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar
 
 from harness.board import remarks
 from harness.board.board import Board, Column, rank_column, rank_rows, score_columns
 from harness.board.collect import Calls, Collected
-from harness.board.rounding import rounded, rounding_note
-from harness.board.row import OnTask, Row, make_row
+from harness.board.oracle import ORACLE_NOISE, oracle_row
+from harness.board.rounding import rounding_note
+from harness.board.row import Row, make_row
 from harness.board.scores import decimal, score_object
+from harness.board.standings import NOTE, WITHHELD_NOTE, with_standings
 from harness.format.reference import Reference
-from harness.submission.name import ORACLE
-from scoring import RULE, SubmissionScore, TaskCalls, TaskScore, noisy_oracle, score_submission
-
-ORACLE_NOISE = 0.02
+from scoring import RULE, HeldOut, Standing, SubmissionScore, TaskScore, score_submission
 
 MARKS = {"submission": "", "baseline": "baseline", "oracle": "oracle"}
 
@@ -30,6 +28,16 @@ BEFORE_SCORES = (
     "rank", "submission", "kind", "calls_ok", "calls_expected", "seconds_per_model", "sandboxed", "version", "asked_at",
     "configuration", "settings", "stale", "rounded",
 )  # fmt: skip
+
+#: Columns of a row's standing in CSV.
+STANDING = tuple(field.name for field in fields(Standing) if field.name != "score")
+
+#: Columns of a row's standing for readers.
+_STANDING = (
+    Column("interval", lambda row: "-" if row.standing is None else f"{row.standing.low:.1f}-{row.standing.high:.1f}"),
+    Column("ranks", lambda row: "-" if row.standing is None else _ranks(row.standing)),
+    Column("group", lambda row: "-" if row.standing is None else str(row.standing.group)),
+)
 
 #: Columns of a task in tables with a line per task. Failures are in the reason, which hidden tasks withhold.
 PER_TASK = ("score", "printed", "kendall", "granulated_kendall", "seconds_per_model", "models", "reason")
@@ -51,7 +59,7 @@ class Leaderboard(Board):
             Column("submission", lambda row: row.submission, "name"),
             Column("", _mark, "text"),
             *settings,
-            *score_columns(self.tasks),
+            *score_columns(self.tasks, _STANDING if any(row.standing for row in self.rows) else ()),
             Column("s/model", lambda row: decimal(row.seconds_per_model, 2)),
             Column("calls", lambda row: f"{row.calls_ok}/{row.calls_expected}{' stale' if row.stale else ''}"),
         ]
@@ -63,6 +71,7 @@ class Leaderboard(Board):
             *map(_figure, ("rank", "submission", "kind", "score")),
             *map(_task_figure, self.tasks),
             *map(_figure, AFTER_SCORES),
+            *map(_standing_figure, STANDING),
         ]
 
     @property
@@ -80,10 +89,12 @@ class Leaderboard(Board):
             RULE,
             f"oracle: computed from the true gaps with noise of {ORACLE_NOISE} added; it is not a submission.",
         ]
+        if any(row.standing for row in self.rows):
+            lines.append(NOTE)
         if any(not row.sandboxed for row in self.rows):
             lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
         if names := {name for row in self.rows for name in row.rounded}:
-            lines.append(rounding_note(names))
+            lines += [rounding_note(names), WITHHELD_NOTE]
         return lines
 
     @property
@@ -101,36 +112,30 @@ def score_calls(calls: Calls, references: Mapping[str, Reference]) -> Submission
     return score_submission({task: calls.on(task, reference) for task, reference in references.items()})
 
 
-def score_oracle(references: Mapping[str, Reference]) -> SubmissionScore:
-    """Score the noisy oracle: the gap itself with a little noise, computed from reference data alone."""
-    tasks = {}
-    for task, reference in references.items():
-        values = noisy_oracle(list(reference.gaps.values()), ORACLE_NOISE)
-        tasks[task] = TaskCalls(
-            reference.grid, reference.gaps, dict(zip(reference.gaps, map(float, values), strict=True))
-        )
-    return score_submission(tasks)
-
-
 def build_board(
     collected: Collected,
     references: Mapping[str, Reference],
     withheld: Collection[str] = (),
     task_notes: Sequence[str] = (),
+    held_out: Mapping[str, HeldOut] | None = None,
     command: Callable[[Sequence[Calls]], str] = lambda _: "pgdl run",
 ) -> Leaderboard:
     """Return the board; the noisy oracle is among its rows.
 
     The scores of the tasks `withheld` are rounded, and rows are ranked by the rounded scores. `task_notes` become
-    remarks of the board; `command` renders the command line that repeats calls.
+    remarks of the board; `held_out` has the test set of each task, if all are known; `command` renders the command line
+    that repeats calls.
     """
     settings = remarks.settings_labels(collected.shown)
     rows = [
         replace(make_row(calls, score_calls(calls, references), references, withheld), settings=label)
         for calls, label in zip(collected.shown, settings, strict=True)
     ]
-    ranked = rank_rows([*rows, _oracle(references, withheld)], _may_rank)
-    return Leaderboard(ranked, list(references), [*task_notes, *remarks.of_records(collected, references, command)])
+    ranked = rank_rows([*rows, oracle_row(references, withheld)], _may_rank)
+    return Leaderboard(
+        with_standings(ranked, held_out), list(references),
+        [*task_notes, *remarks.of_records(collected, references, command)],
+    )  # fmt: skip
 
 
 def _may_rank(row: Row) -> bool:
@@ -140,18 +145,17 @@ def _may_rank(row: Row) -> bool:
     return row.sandboxed and not undefined
 
 
-def _oracle(references: Mapping[str, Reference], withheld: Collection[str]) -> Row:
-    """Return the row of the noisy oracle; it ranks although it never ran in a sandbox."""
-    result = rounded(score_oracle(references), withheld)
-    tasks = {
-        task: OnTask(result.tasks[task], len(reference.models), Counter(), {}, task in withheld)
-        for task, reference in references.items()
-    }
-    return Row(None, ORACLE, "oracle", result, tasks, sandboxed=True)
-
-
 def _mark(row: Row) -> str:
     return MARKS[row.kind] if row.sandboxed else f"{MARKS[row.kind]} not sandboxed".strip()
+
+
+def _ranks(standing: Standing) -> str:
+    best, worst = standing.best_rank, standing.worst_rank
+    return str(best) if best == worst else f"{best}-{worst}"
+
+
+def _standing_figure(name: str) -> Column:
+    return Column(name, lambda row: None if row.standing is None else getattr(row.standing, name))
 
 
 def _task_figure(task: str) -> Column:
@@ -170,4 +174,5 @@ def _figure(name: str) -> Column:
 def _object(row: Row) -> dict[str, Any]:
     configuration = None if row.configuration is None else {"id": row.configuration.id, **asdict(row.configuration)}
     before = {name: _figure(name).value(row) for name in BEFORE_SCORES}
-    return before | {"configuration": configuration} | score_object(row.result)
+    standing = None if row.standing is None else asdict(row.standing)
+    return before | {"configuration": configuration, "standing": standing} | score_object(row.result)

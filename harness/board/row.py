@@ -11,7 +11,7 @@ from harness.board.rounding import rounded
 from harness.board.scores import percent
 from harness.configuration import Configuration
 from harness.format.reference import Reference
-from scoring import Failure, SubmissionScore, TaskScore
+from scoring import Failure, Standing, SubmissionScore, TaskCalls, TaskScore
 
 #: The outcome of a call that was never made.
 MISSING = "missing"
@@ -27,6 +27,7 @@ class OnTask:
         failures: outcome -> number of models without a value.
         calls: model -> the record behind its value; empty if the task is withheld.
         withheld: whether only rounded scores and failures of the task are shown.
+        scored: the values behind `result`; None if the task is withheld.
     """
 
     result: TaskScore | str
@@ -34,6 +35,7 @@ class OnTask:
     failures: Counter[str]
     calls: Mapping[str, Record]
     withheld: bool = False
+    scored: TaskCalls | None = None
 
     @property
     def score(self) -> TaskScore | None:
@@ -83,6 +85,7 @@ class Row:
     configuration: Configuration | None = None  #: of its calls; None for the oracle
     settings: str = ""  #: differences to most of the board's rows
     stale: int = 0  #: number of records of other models or data, which do not count
+    standing: Standing | None = None  #: intervals of score and rank; None for incomplete rows, or if a task is withheld
 
     @property
     def score(self) -> float | None:
@@ -156,6 +159,7 @@ def make_row(
                 _failures(records[task], len(reference.models)),
                 {} if task in withheld else records[task],
                 task in withheld,
+                None if task in withheld else calls.on(task, reference),
             )
             for task, reference in references.items()
         },

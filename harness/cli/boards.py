@@ -18,6 +18,7 @@ from harness.submission import Submission, find_named, find_submission
 from harness.task.contents import Contents, read_contents
 from harness.task.layout import find_all, find_references, hidden_names
 from harness.task.notes import named, notes_of_contents, notes_of_reference
+from scoring import HeldOut
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,17 @@ class Competition:
     def withheld(self, withhold: Withhold) -> frozenset[str]:
         """Names of the tasks whose scores are published rounded."""
         return frozenset(name for name in self.references if withhold.covers(name in self.hidden))
+
+    @property
+    def held_out(self) -> dict[str, HeldOut] | None:
+        """The test sets on which gaps were measured; None if that of some task is not known."""
+        known: dict[str, HeldOut] = {}
+        for name, reference in self.references.items():
+            n_test = self.contents[name].n_test if name in self.contents else None
+            if n_test is None:
+                return None
+            known[name] = HeldOut([reference.test_accuracy[model] for model in reference.models], n_test)
+        return known
 
     def notes(self, *, of_records: bool) -> list[str]:
         """Return notes on the tasks for readers of scores, one per line; notes `of_records` cover the models, too."""

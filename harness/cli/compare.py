@@ -58,7 +58,7 @@ def command(
     Example: pgdl compare --measures norm,margin,vc_dim:image_side=8 --output tables/norms
     """
     from harness.board.comparison import compare
-    from harness.board.leaderboard import score_oracle
+    from harness.board.oracle import score_oracle
     from harness.board.rounding import rounded
     from harness.cli.calls import prepare_run, record_calls
     from harness.cli.setup import UNSAFE

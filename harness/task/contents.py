@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from harness.errors import UserError
 from harness.format.layout import INITIAL_WEIGHTS, MODEL_FILES, find_shards, has_shards
+from harness.format.shards import count_samples
 from harness.task.digests import Digests
 from harness.task.layout import TaskFiles
 
@@ -17,11 +18,13 @@ class Contents:
         models: model id -> digest, as in records.
         data: digest of the training shards; None if there are none.
         without_initial_weights: ids of the models without weights before training.
+        n_test: number of test samples; None if there are no test shards.
     """
 
     models: Mapping[str, str]
     data: str | None
     without_initial_weights: tuple[str, ...] = ()
+    n_test: int | None = None
 
 
 def read_contents(task: TaskFiles) -> Contents:
@@ -34,4 +37,5 @@ def read_contents(task: TaskFiles) -> Contents:
     except OSError as error:
         raise UserError("cannot be read", file=error.filename, found=error.strerror) from error
     lacking = tuple(path.name for path in task.models if not (path / INITIAL_WEIGHTS).exists())
-    return Contents(models, data, lacking)
+    n_test = sum(map(count_samples, find_shards(task.test))) if has_shards(task.test) else None
+    return Contents(models, data, lacking, n_test)

@@ -50,9 +50,9 @@ def references(directory: Path, *tasks: str) -> dict[str, Reference]:
 def rows(
     submission: str, values: Sequence[float] | Mapping[str, float] = MEASURE, task: str = "toy", **columns: Any
 ) -> list[Evaluation]:
-    """Records of a submission's calls on one task, by default on model_0, model_1, ..."""
+    """Records of a submission's calls on one task, by default on model_0, model_1, ..., as many as there are values."""
     if not isinstance(values, Mapping):
-        values = dict(zip(MODELS, values, strict=True))
+        values = dict(zip(MODELS, values, strict=False))
     return [
         evaluation(submission=submission, task=task, model=model, value=value, **columns)
         for model, value in values.items()

@@ -36,13 +36,39 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
 
 
 def test_cells_are_what_a_reader_sees(board: Leaderboard) -> None:
-    assert board.headings == ["rank", "submission", "", "score", "second", "toy", "s/model", "calls"]
+    assert board.headings == [
+        "rank", "submission", "", "score", "interval", "ranks", "group", "second", "toy", "s/model", "calls",
+    ]  # fmt: skip
     shown = {row.submission: board.cells(row) for row in board.rows}
-    assert shown["winner"] == ["1", "winner", "", "100.00", "100.00", "100.00", "1.50", "16/16"]
-    assert shown["path_norm"] == ["3", "path_norm", "baseline", "29.54", "29.54", "29.54", "1.50", "16/16"]
-    assert shown["half"] == ["4", "half", "", "29.54", "failed", "29.54", "1.50", "8/16"]
-    assert shown["broken"] == ["5", "broken", "", "-", "failed", "failed", "1.50", "0/16"]
-    assert shown["bold"] == ["-", "bold", "not sandboxed", "100.00", "100.00", "100.00", "1.50", "16/16"]
+    assert shown["winner"] == [
+        "1",
+        "winner",
+        "",
+        "100.00",
+        "100.0-100.0",
+        "1-2",
+        "1",
+        "100.00",
+        "100.00",
+        "1.50",
+        "16/16",
+    ]
+    assert shown["path_norm"] == [
+        "3",
+        "path_norm",
+        "baseline",
+        "29.54",
+        "9.1-61.6",
+        "3",
+        "2",
+        "29.54",
+        "29.54",
+        "1.50",
+        "16/16",
+    ]
+    assert shown["half"] == ["4", "half", "", "29.54", "-", "-", "-", "failed", "29.54", "1.50", "8/16"]
+    assert shown["broken"] == ["5", "broken", "", "-", "-", "-", "-", "failed", "failed", "1.50", "0/16"]
+    assert shown["bold"] == ["-", "bold", "not sandboxed", "100.00", "-", "-", "-", "100.00", "100.00", "1.50", "16/16"]
     assert shown["noisy_oracle"][2] == "oracle"
     assert shown["noisy_oracle"][-2:] == ["-", "16/16"]
 
@@ -67,9 +93,9 @@ def test_markdown(board: Leaderboard) -> None:
     lines = markdown.render(board).splitlines()
     assert lines[0] == "# Leaderboard"
     table = [line for line in lines if line.startswith("|")]
-    assert table[0] == "| rank | submission |  | score | second | toy | s/model | calls |"
+    assert table[0] == "| rank | submission |  | score | interval | ranks | group | second | toy | s/model | calls |"
     assert set(table[1]) == {"|", " ", "-"}
-    assert table[3] == "| 1 | `winner` |  | 100.00 | 100.00 | 100.00 | 1.50 | 16/16 |"
+    assert table[3] == "| 1 | `winner` |  | 100.00 | 100.0-100.0 | 1-2 | 1 | 100.00 | 100.00 | 1.50 | 16/16 |"
     assert len(table) == 2 + len(board.rows)
     assert RULE in markdown.render(board)
 
@@ -156,7 +182,7 @@ def test_a_task_without_an_official_score_has_a_dash_and_ranks_nobody(tmp_path: 
     known = references(tmp_path, "toy")
     found = build_board(collect([*rows("a", GAPS), *rows("a", GAPS, "flat")], known), known)
     (shown,) = [found.cells(row) for row in found.rows if row.submission == "a"]
-    assert shown == ["1", "a", "", "100.00", "-", "100.00", "1.50", "16/16"]
+    assert shown == ["1", "a", "", "100.00", "100.0-100.0", "1-2", "1", "-", "100.00", "1.50", "16/16"]
     flat = build_board(collect(rows("a", GAPS, "flat"), {"flat": known["flat"]}), {"flat": known["flat"]})
     assert [row.rank for row in flat.rows] == [None, None]
     assert json.loads(json_format.render(flat))["rows"][0]["tasks"]["flat"]["official"] is None

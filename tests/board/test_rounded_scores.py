@@ -127,8 +127,10 @@ def test_all_formats_show_the_rounded_numbers_and_say_so(known: dict[str, Refere
     found = whole_board(known, both("mine", MEASURE))
     (mine,) = (row for row in found.rows if row.submission == "mine")
     assert found.cells(mine)[3:6] == ["29.5", "29.54", "29.5"]
-    assert found.notes[-1].endswith("because every digit reveals something about hidden models: secret.")
-    assert found.notes[-1] in markdown.render(found)
+    rounding, no_intervals = found.notes[-2:]
+    assert rounding.endswith("because every digit reveals something about hidden models: secret.")
+    assert "no intervals" in no_intervals
+    assert rounding in markdown.render(found)
     lines = {row["submission"]: row for row in csv.DictReader(io.StringIO(csv_format.render(found)))}
     assert (lines["mine"]["score"], lines["mine"]["secret"]) == ("29.5", "29.5")
     content = {row["submission"]: row for row in json.loads(json_format.render(found))["rows"]}

@@ -1,0 +1,84 @@
+"""How sure the rows of a leaderboard and their order are."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from board_examples import GAPS, MEASURE, references, rows
+
+from harness.board.collect import collect
+from harness.board.formats import csv as csv_format
+from harness.board.formats import json as json_format
+from harness.board.leaderboard import Leaderboard, build_board
+from harness.board.oracle import oracle_row
+from harness.format.reference import Reference
+from scoring import HeldOut, TaskCalls, compare_submissions
+
+CLOSE = [gap + 0.001 for gap in GAPS]
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> dict[str, Reference]:
+    return references(tmp_path)
+
+
+def board(known: dict[str, Reference], **arguments: object) -> Leaderboard:
+    evaluations = [*rows("best", CLOSE), *rows("weak"), *rows("outside", GAPS, sandbox="none")]
+    return build_board(collect([*evaluations, *rows("half", MEASURE[:7])], known), known, **arguments)  # type: ignore[arg-type]
+
+
+def test_standings_are_those_among_the_rows_that_rank(known: dict[str, Reference]) -> None:
+    (reference,) = known.values()
+    oracle = oracle_row(known, ()).tasks["toy"].scored
+    assert oracle is not None
+    named = {
+        "best": TaskCalls(reference.grid, reference.gaps, dict(zip(reference.models, CLOSE, strict=True))),
+        "weak": TaskCalls(reference.grid, reference.gaps, dict(zip(reference.models, MEASURE, strict=True))),
+        "noisy_oracle": oracle,
+    }
+    expected = compare_submissions({name: {"toy": calls} for name, calls in named.items()}).standings
+    found = {row.submission: row.standing for row in board(known).rows}
+    assert found == {**expected, "outside": None, "half": None}
+
+
+def test_a_standing_holds_the_score_and_the_rank_of_its_row(known: dict[str, Reference]) -> None:
+    for row in board(known).rows:
+        if row.standing is not None:
+            assert row.rank is not None
+            assert row.standing.low <= row.standing.score <= row.standing.high
+            assert row.standing.score == pytest.approx(row.score)
+            assert row.standing.best_rank <= row.rank <= row.standing.worst_rank
+
+
+def test_test_sets_tell_the_part_of_the_error_that_is_due_to_them(known: dict[str, Reference]) -> None:
+    sets = {"toy": HeldOut([0.5] * 8, 100)}
+    without, given = board(known), board(known, held_out=sets)
+    for one, other in zip(without.rows, given.rows, strict=True):
+        if one.standing is not None and other.standing is not None:
+            assert one.standing.gap_error is None
+            assert other.standing.error == one.standing.error
+    weak = next(row.standing for row in given.rows if row.submission == "weak")
+    assert weak is not None
+    assert weak.gap_error is not None
+    assert 0 < weak.gap_error <= weak.error
+
+
+def test_nothing_is_said_of_a_hidden_task(known: dict[str, Reference]) -> None:
+    found = board(known, withheld=["toy"])
+    assert [row.standing for row in found.rows] == [None] * len(found.rows)
+    assert "interval" not in found.headings
+    lines = list(csv.DictReader(io.StringIO(csv_format.render(found))))
+    assert {line["low"] for line in lines} == {""}
+    assert {row["standing"] for row in json.loads(json_format.render(found))["rows"]} == {None}
+
+
+def test_programs_get_all_digits(known: dict[str, Reference]) -> None:
+    found = board(known)
+    lines = {line["submission"]: line for line in csv.DictReader(io.StringIO(csv_format.render(found)))}
+    objects = {row["submission"]: row["standing"] for row in json.loads(json_format.render(found))["rows"]}
+    for row in found.rows:
+        if row.standing is not None:
+            assert float(lines[row.submission]["low"]) == row.standing.low == objects[row.submission]["low"]
+            assert int(lines[row.submission]["worst_rank"]) == row.standing.worst_rank
