@@ -56,18 +56,6 @@ def test_cells_are_what_a_reader_sees(board: Leaderboard) -> None:
     assert shown["path_norm"] == [
         "3", "path_norm", "baseline", "29.54", "9.1-61.6", "3", "2", "29.54", "29.54", "1.50", "16/16",
     ]  # fmt: skip
-        "3",
-        "path_norm",
-        "baseline",
-        "29.54",
-        "9.1-61.6",
-        "3",
-        "2",
-        "29.54",
-        "29.54",
-        "1.50",
-        "16/16",
-    ]
     assert shown["half"] == ["4", "half", "", "29.54", "-", "-", "-", "failed", "29.54", "1.50", "8/16"]
     assert shown["broken"] == ["5", "broken", "", "-", "-", "-", "-", "failed", "failed", "1.50", "0/16"]
     assert shown["bold"] == ["-", "bold", "not sandboxed", "100.00", "-", "-", "-", "100.00", "100.00", "1.50", "16/16"]
