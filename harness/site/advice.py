@@ -36,7 +36,7 @@ def _on_task(row: Row, name: str, insight: Insight) -> list[str]:
             f"{tied} of {len(task.scored.grid.models)} models share their value with another; ties tell nothing."
         )
     both = " and ".join(insight.explanation.deciding)
-    lines.append(f"the measure adds least where {both} are known: look at models that differ in nothing else.")
+    lines.append(f"the measure adds least to what {both} already tell.")
     pairs = insight.explanation.costly_pairs
     if pairs:
         models = Counter(model for pair in pairs for model in (pair.larger_gap, pair.smaller_gap))
