@@ -10,7 +10,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from harness.execution.check import Forecast, Trial
-from harness.execution.executors import Done
+from harness.execution.executor import Done
 from harness.outcome import Outcome
 from harness.submission import Submission
 

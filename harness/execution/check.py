@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.execution.executors import Done, Executor
+from harness.execution.executor import Done, Executor
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import Settings
 from harness.outcome import Outcome

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Self
 
 from harness.execution.batches import Batch, make_batches, module_of, write_batch
-from harness.execution.executors.executor import Done
+from harness.execution.executor import Done
 from harness.execution.machine import Cores, Lanes, describe_machine
 from harness.execution.plan import PlannedCall
 from harness.outcome import CallResult, Outcome
