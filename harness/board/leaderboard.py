@@ -5,12 +5,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
-from harness.board import remarks
+from harness.board import remarks, repetitions
 from harness.board.board import Board, Column, rank_column, rank_rows, score_columns
 from harness.board.collect import Calls, Collected
 from harness.board.rounding import rounded, rounding_note
 from harness.board.row import OnTask, Row, make_row
 from harness.board.scores import decimal, score_object
+from harness.board.stability import own_randomness_object
 from harness.format.reference import Reference
 from harness.submission.name import ORACLE
 from scoring import RULE, SubmissionScore, TaskCalls, TaskScore, noisy_oracle, score_submission
@@ -22,7 +23,7 @@ MARKS = {"submission": "", "baseline": "baseline", "oracle": "oracle"}
 #: Columns after the scores in CSV.
 AFTER_SCORES = (
     "seconds_per_model", "calls_ok", "calls_expected", "stale", "sandboxed", "version", "asked_at", "configuration",
-    "settings",
+    "settings", "own_error",
 )  # fmt: skip
 
 #: Keys before the scores in JSON.
@@ -33,6 +34,9 @@ BEFORE_SCORES = (
 
 #: Columns of a task in tables with a line per task. Failures are in the reason, which hidden tasks withhold.
 PER_TASK = ("score", "printed", "kendall", "granulated_kendall", "seconds_per_model", "models", "reason")
+
+#: Only on boards with repetitions.
+OWN_ERROR = Column("own ±", lambda row: decimal(row.own_error, 1))
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ class Leaderboard(Board):
             Column("", _mark, "text"),
             *settings,
             *score_columns(self.tasks),
+            *([OWN_ERROR] if self._has_own_errors else []),
             Column("s/model", lambda row: decimal(row.seconds_per_model, 2)),
             Column("calls", lambda row: f"{row.calls_ok}/{row.calls_expected}{' stale' if row.stale else ''}"),
         ]
@@ -80,6 +85,8 @@ class Leaderboard(Board):
             RULE,
             f"oracle: computed from the true gaps with noise of {ORACLE_NOISE} added; it is not a submission.",
         ]
+        if self._has_own_errors:
+            lines.append("own ±: standard error of the score from the measure's own random draws (docs/statistics.md).")
         if any(not row.sandboxed for row in self.rows):
             lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
         if names := {name for row in self.rows for name in row.rounded}:
@@ -90,6 +97,10 @@ class Leaderboard(Board):
     def content(self) -> Any:
         """The rule, the remarks, and everything known about each row."""
         return {"rule": RULE, "remarks": list(self.remarks), "rows": [_object(row) for row in self.rows]}
+
+    @property
+    def _has_own_errors(self) -> bool:
+        return any(row.own_error is not None for row in self.rows)
 
     def is_faint(self, row: Row) -> bool:
         """Baselines, the oracle, and submissions that were not sandboxed."""
@@ -130,7 +141,8 @@ def build_board(
         for calls, label in zip(collected.shown, settings, strict=True)
     ]
     ranked = rank_rows([*rows, _oracle(references, withheld)], _may_rank)
-    return Leaderboard(ranked, list(references), [*task_notes, *remarks.of_records(collected, references, command)])
+    lines = [*remarks.of_records(collected, references, command), *repetitions.remarks_on(collected.shown, withheld)]
+    return Leaderboard(ranked, list(references), [*task_notes, *lines])
 
 
 def _may_rank(row: Row) -> bool:
@@ -170,4 +182,5 @@ def _figure(name: str) -> Column:
 def _object(row: Row) -> dict[str, Any]:
     configuration = None if row.configuration is None else {"id": row.configuration.id, **asdict(row.configuration)}
     before = {name: _figure(name).value(row) for name in BEFORE_SCORES}
-    return before | {"configuration": configuration} | score_object(row.result)
+    own = {"own_randomness": own_randomness_object(row.own_randomness)}
+    return before | {"configuration": configuration} | own | score_object(row.result)
