@@ -64,11 +64,10 @@ def _varying(
     secret = []
     for cell, others in repeats.items():
         task, model = cell
-        first = values.get(cell)
-        other = next((value for value in others if not isinstance(value, Failure) and value != first), None)
-        if first is None or isinstance(first, Failure) or other is None:
+        found = list(dict.fromkeys(value for value in (values.get(cell), *others) if isinstance(value, float)))
+        if len(found) < 2:
             continue
         if task not in withheld:
-            return [f"{says} another seed gave another value: {first!r} and {other!r} on {task}/{model}"]
+            return [f"{says} another seed gave another value: {found[0]!r} and {found[1]!r} on {task}/{model}"]
         secret = [f"{says} another seed gave another value on a withheld task"]
     return secret

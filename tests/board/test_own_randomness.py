@@ -188,6 +188,9 @@ def test_of_withheld_tasks_nothing_is_shown(known: dict[str, Reference]) -> None
     assert "own ±" not in shown.headings
     assert not any("repetitions" in line for line in shown.remarks)
     assert own(both, known, ["second", "toy"]) is None
+    unscored = own([*repeated(), failed("mine", "model_5", Outcome.CRASH, "second")], known, ["second"])
+    assert unscored is not None
+    assert unscored.error is None
 
 
 def test_a_measure_that_calls_itself_deterministic_and_is_not_is_named_with_both_values(
@@ -216,6 +219,13 @@ def test_a_run_says_it_without_reference_data() -> None:
     (line,) = not_deterministic(records, ["mine"], ())
     assert line.startswith("mine calls itself deterministic")
     assert not_deterministic(records, [], ()) == []
+
+
+def test_two_repetitions_can_contradict_each_other(known: dict[str, Reference]) -> None:
+    records = [failed("mine", "model_0", Outcome.CRASH), *rows("mine", {"model_0": 1.0}, repeat=1)]
+    assert not_deterministic(records, ["mine"], ()) == []
+    (line,) = not_deterministic([*records, *rows("mine", {"model_0": 2.0}, repeat=2)], ["mine"], ())
+    assert line.endswith("another value: 1.0 and 2.0 on toy/model_0")
 
 
 def test_a_failure_is_not_another_value(known: dict[str, Reference]) -> None:
