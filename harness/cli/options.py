@@ -154,7 +154,7 @@ table_or_json = click.option(
 #: Overrides --tasks, for `pgdl task validate DIR`.
 directory = click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
 quiet = click.option("--quiet", "-q", is_flag=True, help="Print only warnings and errors; the exit code shows success.")
-force = click.option("--force", is_flag=True, help="Repeat calls that are already recorded.")
+force = click.option("--force", is_flag=True, help="Make recorded calls again.")
 repeat = click.option(
     "--repeat", "repeats", type=click.IntRange(0, 1000), default=0, show_default=True, metavar="K",
     help="Call a quarter of the models, at least 8, K more times with other seeds: shows how much of a score is luck "
