@@ -16,7 +16,7 @@ from harness.board.leaderboard import Leaderboard
 from harness.board.row import Row
 from harness.configuration import Configuration
 from harness.format.reference import Reference
-from scoring import HeldOut, TaskScore
+from scoring import Failure, HeldOut, TaskScore
 
 
 class _Model(BaseModel):
@@ -55,6 +55,14 @@ class TaskFacts(_Model):
     n_test: int | None
 
 
+class Repeated(_Model):
+    """The repetitions of a call: their values, or outcomes of those without a value."""
+
+    task: str
+    model: str
+    values: list[float | str]
+
+
 class SubmissionFacts(_Model):
     """A row of the board without its records; `stale` has the tasks and models whose records do not count."""
 
@@ -64,6 +72,8 @@ class SubmissionFacts(_Model):
     configuration: Configuration | None
     asked_at: datetime | None
     stale: list[tuple[str, str]]
+    repeats: list[Repeated]
+    deterministic: bool
 
 
 class WithheldResults(_Model):
@@ -173,6 +183,12 @@ def _facts(calls: Calls, withheld: Collection[str]) -> SubmissionFacts:
         configuration=calls.configuration,
         asked_at=calls.asked_at,
         stale=stale,
+        repeats=[
+            Repeated(task=task, model=model, values=[v.outcome if isinstance(v, Failure) else v for v in values])
+            for (task, model), values in sorted(calls.repeats.items())
+            if task not in withheld
+        ],
+        deterministic=calls.deterministic,
     )
 
 
@@ -184,6 +200,8 @@ def _calls(facts: SubmissionFacts, rows: Mapping[str, Mapping[tuple[str, str], A
         is_baseline=facts.is_baseline,
         rows=rows.get(key, {}),
         stale=frozenset(facts.stale),
+        repeats={(r.task, r.model): [Failure(v) if isinstance(v, str) else v for v in r.values] for r in facts.repeats},
+        deterministic=facts.deterministic,
         version=facts.version,
         configuration=configuration,
         asked_at=facts.asked_at,
