@@ -7,9 +7,9 @@ rounded results.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt
 
 from harness.board.collect import Calls
 from harness.board.leaderboard import Leaderboard
@@ -17,6 +17,8 @@ from harness.board.row import Row
 from harness.configuration import Configuration
 from harness.format.reference import Reference
 from scoring import Failure, HeldOut, TaskScore
+
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class _Model(BaseModel):
@@ -35,13 +37,13 @@ class SiteRecord(_Model):
     model_digest: str
     data_digest: str
     outcome: str
-    value: float | None
+    value: FiniteFloat | None
     message: str
-    startup_wall_s: float
-    load_wall_s: float
-    call_wall_s: float
-    call_cpu_s: float
-    peak_memory_bytes: int
+    startup_wall_s: Seconds
+    load_wall_s: Seconds
+    call_wall_s: Seconds
+    call_cpu_s: Seconds
+    peak_memory_bytes: NonNegativeInt
     seed: int
     sandbox: str
     output: str = ""
@@ -126,6 +128,23 @@ class SiteData:
             key = row_key(record.submission, record.submission_digest, record.configuration)
             rows.setdefault(key, {})[record.task, record.model] = record
         return [_calls(submission, rows) for submission in self.settings.submissions]
+
+
+def find_stray(data: SiteData) -> SiteRecord | None:
+    """Return the first record that belongs to no row, task or model of the site, or to a call that has one already."""
+    rows = {
+        row_key(facts.name, facts.version, facts.configuration.id if facts.configuration else "")
+        for facts in data.settings.submissions
+    }
+    models = {name: set(reference.models) for name, reference in data.references.items()}
+    seen = set()
+    for record in data.records:
+        row = row_key(record.submission, record.submission_digest, record.configuration)
+        call = row, record.task, record.model
+        if row not in rows or record.model not in models.get(record.task, ()) or call in seen:
+            return record
+        seen.add(call)
+    return None
 
 
 def row_key(submission: str, version: str, configuration: str) -> str:
