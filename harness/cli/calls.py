@@ -53,6 +53,12 @@ def note_tasks(tasks: Sequence[Task]) -> None:
 
 def record_calls(run: Run, records: Records, console: Console, *, force: bool) -> tuple[Plan, Tally]:
     """Make the calls that are not recorded yet, and show the progress; returns all calls, and a tally of outcomes."""
+    with run.setup.executor:
+        return record_with(run, records, console, force=force)
+
+
+def record_with(run: Run, records: Records, console: Console, *, force: bool) -> tuple[Plan, Tally]:
+    """Do the same with an executor whose context has been entered."""
     settings, executor = run.setup.settings, run.setup.executor
     if "://" not in records.name:
         executor.require_unseen([Path(records.name)])
@@ -66,7 +72,6 @@ def record_calls(run: Run, records: Records, console: Console, *, force: bool) -
     try:
         # Closing kills what still runs, before the executor goes: also when Ctrl-C comes while a row is shown.
         with (
-            executor,
             RunProgress(plan.missing, console, run.withheld) as progress,
             closing(execute(plan, executor, records, warn)) as rows,
         ):

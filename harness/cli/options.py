@@ -163,8 +163,13 @@ output = click.option(
 
 def execution(command: Any) -> Any:
     """Add the options for running calls."""
+    return sandboxed_execution(unsafe(command))
+
+
+def sandboxed_execution(command: Any) -> Any:
+    """Add the options for running calls, without the one that leaves out the sandbox."""
     limits = (time_limit, time_budget, memory, workers, keras, seed)
-    for option in reversed((*limits, executor, *_sandboxes(), unsafe, withhold)):
+    for option in reversed((*limits, executor, *_sandboxes(), withhold)):
         command = option(command)
     return command
 
