@@ -101,7 +101,7 @@ def run_job(job: Job, console: Console) -> Ended:
     report = Report(
         change.head, change.base or "", DECIMALS if any(row.rounded for row in after.rows) else 2, tuple(lines),
         tuple(moved_by(change, before, after)), change.others, change.more,
-        (*of_change, *(text for _, text in of_lines)),
+        (*(f"{path}: {why}" for path, why in change.refused.items()), *of_change, *(text for _, text in of_lines)),
     )  # fmt: skip
     return Ended(report, after, annotations)
 
