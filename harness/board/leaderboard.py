@@ -57,7 +57,7 @@ class Leaderboard(Board):
         return [
             rank_column(),
             Column("submission", lambda row: row.submission, "name"),
-            Column("", _mark, "text"),
+            Column("", mark_of, "text"),
             *settings,
             *score_columns(self.tasks, _STANDING if any(row.standing for row in self.rows) else ()),
             Column("s/model", lambda row: decimal(row.seconds_per_model, 2)),
@@ -126,16 +126,25 @@ def build_board(
     remarks of the board; `held_out` has the test set of each task, if all are known; `command` renders the command line
     that repeats calls.
     """
-    settings = remarks.settings_labels(collected.shown)
-    rows = [
+    rows = [*make_rows(collected.shown, references, withheld), oracle_row(references, withheld)]
+    lines = [*task_notes, *remarks.of_records(collected, references, command)]
+    return ranked_board(rows, list(references), lines, held_out)
+
+
+def make_rows(shown: Sequence[Calls], references: Mapping[str, Reference], withheld: Collection[str]) -> list[Row]:
+    """Return a row per submission, without ranks; the scores of the tasks `withheld` are rounded."""
+    labels = remarks.settings_labels(shown)
+    return [
         replace(make_row(calls, score_calls(calls, references), references, withheld), settings=label)
-        for calls, label in zip(collected.shown, settings, strict=True)
+        for calls, label in zip(shown, labels, strict=True)
     ]
-    ranked = rank_rows([*rows, oracle_row(references, withheld)], _may_rank)
-    return Leaderboard(
-        with_standings(ranked, held_out), list(references),
-        [*task_notes, *remarks.of_records(collected, references, command)],
-    )  # fmt: skip
+
+
+def ranked_board(
+    rows: Sequence[Row], tasks: Sequence[str], lines: Sequence[str], held_out: Mapping[str, HeldOut] | None
+) -> Leaderboard:
+    """Return the board of some rows, with ranks and intervals; `lines` are its remarks."""
+    return Leaderboard(with_standings(rank_rows(rows, _may_rank), held_out), tasks, lines)
 
 
 def _may_rank(row: Row) -> bool:
@@ -145,7 +154,8 @@ def _may_rank(row: Row) -> bool:
     return row.sandboxed and not undefined
 
 
-def _mark(row: Row) -> str:
+def mark_of(row: Row) -> str:
+    """Return the mark of a row for readers: baseline, oracle, not sandboxed; empty for a submission."""
     return MARKS[row.kind] if row.sandboxed else f"{MARKS[row.kind]} not sandboxed".strip()
 
 

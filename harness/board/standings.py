@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from harness.board.row import Row
-from scoring import HeldOut, ScoreUndefined, TaskCalls, compare_submissions
+from scoring import Comparison, HeldOut, ScoreUndefined, TaskCalls, compare_submissions
 
 #: Shown with the columns of intervals.
 NOTE = (
@@ -21,15 +21,22 @@ def with_standings(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) 
 
     `held_out` has the test set of each task; None if that of some task is not known.
     """
+    found = compare_rows(rows, held_out)
+    if found is None:
+        return list(rows)
+    return [replace(row, standing=found.standings.get(str(number))) for number, row in enumerate(rows)]
+
+
+def compare_rows(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) -> Comparison | None:
+    """Compare the ranked rows, under their positions as text; None if there is none to compare, or a withheld task."""
     values = {str(number): _values(row) for number, row in enumerate(rows) if row.rank is not None}
     compared = {name: tasks for name, tasks in values.items() if tasks is not None}
     if len(compared) < len(values):
-        return list(rows)
+        return None
     try:
-        standings = compare_submissions(compared, held_out).standings
+        return compare_submissions(compared, held_out)
     except ScoreUndefined:  # no row is complete, or no task has an official score
-        return list(rows)
-    return [replace(row, standing=standings.get(str(number))) for number, row in enumerate(rows)]
+        return None
 
 
 def _values(row: Row) -> dict[str, TaskCalls] | None:

@@ -83,7 +83,7 @@ def post(github: Github, run: str, head: str) -> list[int]:
 
 
 def _is_own(comment: Any) -> bool:
-    return comment["user"]["login"] == AUTHOR and comment["body"].startswith(MARK)
+    return bool(comment["user"]["login"] == AUTHOR and comment["body"].startswith(MARK))
 
 
 def _report(github: Github, run: str) -> Report:

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from harness.board.board import Board
 from harness.board.row import Row
+from harness.board.standings import compare_rows
 from harness.ci.change import Change, path_in_repository
 from harness.ci.report import MAX_TEXT, Line, Moved
 from harness.outcome import Outcome
 from harness.submission.name import ORACLE
-from scoring import Comparison, ScoreUndefined, TaskCalls, compare_submissions
 
 
 def lines_of(change: Change, folder: str, before: Board, after: Board, problems: Mapping[str, str]) -> list[Line]:
@@ -70,42 +70,22 @@ class _Neighbours:
     """The next rows above and below on a board, and whether the difference to them means anything."""
 
     def __init__(self, board: Board) -> None:
-        self._ranked = [row for row in board.rows if row.rank is not None]
-        self._comparison = _compare(self._ranked)
+        compared = compare_rows(board.rows, None)
+        self._beats = {} if compared is None else compared.beats
+        self._ranked = [(str(n), row) for n, row in enumerate(board.rows) if row.rank is not None]
 
     def of(self, line: Line, row: Row) -> Line:
         """Add the neighbours of a row to its line; the noisy oracle is none."""
+        others = [(n, other) for n, other in self._ranked if other.submission != ORACLE]
+        own = next((n for n, other in self._ranked if other is row), "")
         if row.rank is None:
             return line
-        others = [one for one in self._ranked if one.submission != ORACLE and one.rank is not None]
-        above = [one for one in others if one.rank is not None and one.rank < row.rank]
-        below = [one for one in others if one.rank is not None and one.rank > row.rank]
+        above = [(n, other) for n, other in others if other.rank is not None and other.rank < row.rank]
+        below = [(n, other) for n, other in others if other.rank is not None and other.rank > row.rank]
         if above:
-            line = replace(line, above=above[-1].submission, above_surely=self._surely(above[-1], row))
+            n, other = above[-1]
+            line = replace(line, above=other.submission, above_surely=self._beats.get(n, {}).get(own))
         if below:
-            line = replace(line, below=below[0].submission, below_surely=self._surely(row, below[0]))
+            n, other = below[0]
+            line = replace(line, below=other.submission, below_surely=self._beats.get(own, {}).get(n))
         return line
-
-    def _surely(self, better: Row, worse: Row) -> float | None:
-        """Return the probability that the first has the higher expected score; None if they are not compared."""
-        if self._comparison is None:
-            return None
-        names = [str(number) for row in (better, worse) for number, one in enumerate(self._ranked) if one is row]
-        return self._comparison.beats.get(names[0], {}).get(names[1])
-
-
-def _compare(rows: list[Row]) -> Comparison | None:
-    """Compare rows by their numbers; None if a task is withheld, or if there is nothing to compare."""
-    values = {str(number): _values(row) for number, row in enumerate(rows)}
-    known = {number: tasks for number, tasks in values.items() if tasks is not None}
-    if not known or len(known) < len(values):
-        return None
-    try:
-        return compare_submissions(known)
-    except ScoreUndefined:
-        return None
-
-
-def _values(row: Row) -> dict[str, TaskCalls] | None:
-    tasks = {name: task.scored for name, task in row.tasks.items() if task.scored is not None}
-    return tasks if len(tasks) == len(row.tasks) else None

@@ -12,6 +12,7 @@ from harness.execution.settings import Settings
 from harness.execution.withhold import Withhold
 from harness.format.reference import Reference, read_reference
 from harness.hints import did_you_mean
+from harness.outcome import Outcome
 from harness.records import Evaluation, Records
 from harness.sandbox import Limits, default_memory_bytes, find_gpus
 from harness.submission import Submission, find_named, find_submission
@@ -32,6 +33,11 @@ class Competition:
     def withheld(self, withhold: Withhold) -> frozenset[str]:
         """Names of the tasks whose scores are published rounded."""
         return frozenset(name for name in self.references if withhold.covers(name in self.hidden))
+
+    @property
+    def n_test(self) -> dict[str, int | None]:
+        """Number of test samples of each task with models; None if there are no test shards."""
+        return {name: contents.n_test for name, contents in self.contents.items()}
 
     @property
     def held_out(self) -> dict[str, HeldOut] | None:
@@ -72,6 +78,12 @@ def collect_records(records: Records, competition: Competition, *, everything: b
     rows = records.newest_of(Evaluation.task.in_(list(competition.references)))
     references, contents = competition.references, competition.contents
     return collect(rows, references, records.requests(), contents, everything=everything)
+
+
+def failed_outputs(records: Records, collected: Collected) -> dict[str, str]:
+    """Return the end of the output of every call without a value, by its key."""
+    rows = [row for calls in collected.shown for row in calls.rows.values()]
+    return records.output_tails([row.key for row in rows if row.outcome != Outcome.OK])
 
 
 def choose(collected: Collected, arguments: Sequence[str], where: str) -> Collected:

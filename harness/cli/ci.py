@@ -68,8 +68,9 @@ def command(
     file. The change is read from git's objects and never checked out; its submissions run in the sandbox, and nothing
     else of it is used. Calls are recorded as by pgdl run. Each MEASURE of the library is run as well.
 
-    With --output these files are written: the leaderboard in every format, comment.md with ranks before and after,
-    and report.json with the same as data. Exit code 1 if a rule is broken; the files are written all the same.
+    With --output these files are written: the leaderboard in every format and as a verified site, comment.md with ranks
+    before and after, and report.json with the same as data. Exit code 1 if a rule is broken; the files are written all
+    the same.
 
     Example: pgdl ci --base origin/main --head HEAD --require-check --output build/leaderboard
     """

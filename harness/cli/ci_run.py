@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
+from harness.board.collect import Collected
 from harness.board.leaderboard import Leaderboard, build_board
 from harness.board.rounding import DECIMALS
 from harness.ci.annotations import annotation
@@ -19,12 +20,13 @@ from harness.ci.report import Report
 from harness.ci.results import lines_of, moved_by
 from harness.ci.rules import Rules
 from harness.ci.touched import Touched, read_touched
-from harness.cli.boards import Competition, read_competition
+from harness.cli.boards import Competition, failed_outputs, read_competition
 from harness.cli.calls import prepare_run, record_with
 from harness.cli.ci_calls import annotate_failures, check_submission
 from harness.errors import UserError
 from harness.execution.withhold import Withhold
 from harness.records import Records
+from harness.site import SiteData, gather
 from harness.submission import Submission, find_named
 from harness.task.notes import named
 
@@ -64,6 +66,7 @@ class Ended:
 
     report: Report
     board: Leaderboard
+    site: SiteData
     annotations: Sequence[str] = ()
 
     @property
@@ -83,11 +86,12 @@ def run_job(job: Job, console: Console) -> Ended:
         recorded = set(records.distinct("submission"))
         known = {name: entry for name, entry in change.before.items() if name in recorded}
         at_base = read_versions(job.objects, job.folder, known)
-        before = _board(job, competition, records, at_base)
+        _, before = _board(job, competition, records, at_base)
         untouched = change.after.keys() - change.touched.keys()
         evaluated = {name: submission.digest for name, submission in touched.submissions.items()}
         with_change = {name: version for name, version in at_base.items() if name in untouched} | evaluated
-        after = _board(job, competition, records, with_change, expected=untouched)
+        collected, after = _board(job, competition, records, with_change, expected=untouched)
+        outputs = failed_outputs(records, collected)
         for submission in touched.submissions.values():
             touched.annotations += annotate_failures(records, submission)
     lines = lines_of(change, job.folder, before, after, touched.problems)
@@ -103,7 +107,8 @@ def run_job(job: Job, console: Console) -> Ended:
         tuple(moved_by(change, before, after)), change.others, change.more,
         (*(f"{path}: {why}" for path, why in change.refused.items()), *of_change, *(text for _, text in of_lines)),
     )  # fmt: skip
-    return Ended(report, after, annotations)
+    site = gather(collected.shown, after, competition.references, competition.n_test, outputs)
+    return Ended(report, after, site, annotations)
 
 
 def _measures(names: Sequence[str]) -> list[Submission]:
@@ -125,13 +130,13 @@ def _call(job: Job, touched: Touched, measures: Sequence[Submission], records: R
 
 def _board(
     job: Job, competition: Competition, records: Records, versions: Mapping[str, str], expected: Collection[str] = ()
-) -> Leaderboard:
-    """Return the board of these versions, with a remark on `expected` ones that have no record."""
+) -> tuple[Collected, Leaderboard]:
+    """Return the calls and the board of these versions, with a remark on `expected` ones that have no record."""
     collected = collect_versions(records, versions, competition.references, competition.contents)
     notes = competition.notes(of_records=True)
     if missing := sorted(set(expected) - {calls.submission for calls in collected.shown}):
         notes.append(f"no record of the present version of {named(missing)}; pgdl ci without --base makes them")
-    return build_board(
+    return collected, build_board(
         collected, competition.references, competition.withheld(Withhold(job.execution["withhold"])), notes,
         held_out=competition.held_out, command=lambda _: "pgdl ci without --base",
     )  # fmt: skip

@@ -157,7 +157,7 @@ quiet = click.option("--quiet", "-q", is_flag=True, help="Print only warnings an
 force = click.option("--force", is_flag=True, help="Repeat calls that are already recorded.")
 output = click.option(
     "--output", type=click.Path(path_type=Path), metavar="PATH",
-    help="Also write files: into this directory (board), or with this prefix (compare).",
+    help="Also write files: into this directory (board, ci), or with this prefix (compare).",
 )  # fmt: skip
 
 

@@ -119,6 +119,11 @@ class Records:
             rows = select(*columns).where(Evaluation.id.in_(newest)).order_by(Evaluation.id)
             yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(rows)
 
+    def output_tails(self, keys: Collection[str]) -> dict[str, str]:
+        """Return the end of the output of the newest record of each key."""
+        table = Evaluation.__table__.columns
+        return {row.key: row.output_tail for row in self._with_keys([table.key, table.output_tail], keys)}
+
     def distinct(self, column: str) -> list[str]:
         """Return the distinct values of a column, in alphabetical order."""
         chosen = Evaluation.__table__.columns[column]

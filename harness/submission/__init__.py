@@ -4,9 +4,9 @@ from harness.submission.find import find_named, find_submission, find_submission
 from harness.submission.inspect import find_flaw
 from harness.submission.installed import InstalledMeasure, installed_measures
 from harness.submission.library import find_baseline
-from harness.submission.submission import LIBRARY, Submission
+from harness.submission.submission import LIBRARY, Submission, digest_of
 
 __all__ = [
-    "LIBRARY", "InstalledMeasure", "Submission", "find_baseline", "find_flaw", "find_named", "find_submission",
-    "find_submissions", "installed_measures",
+    "LIBRARY", "InstalledMeasure", "Submission", "digest_of", "find_baseline", "find_flaw", "find_named",
+    "find_submission", "find_submissions", "installed_measures",
 ]  # fmt: skip

@@ -1,0 +1,52 @@
+"""What the author of a submission may try next, from what its calls showed."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from harness.board.row import Row, counted
+from harness.site.insight import Insight
+
+#: P-values above this are usually not called significant.
+SIGNIFICANT = 0.05
+
+#: A tenth of the models is noticeable.
+TIED_SHARE = 0.1
+
+
+def advice(row: Row, insights: Mapping[str, Insight]) -> list[str]:
+    """Return hints, one per line; the most urgent first. Withheld tasks give none."""
+    lines = []
+    for name, task in row.tasks.items():
+        if task.failures and not task.withheld:
+            lines.append(f"{name}: {counted(task.failures)}. Without a value for every model the task has no score.")
+    for name, insight in insights.items():
+        lines += [f"{name}: {line}" for line in _on_task(row, name, insight)]
+    return lines
+
+
+def _on_task(row: Row, name: str, insight: Insight) -> list[str]:
+    task = row.tasks[name]
+    assert task.score is not None
+    assert task.scored is not None
+    lines = []
+    values = Counter(task.scored.values.values())
+    tied = sum(number for number in values.values() if number > 1)
+    if tied > TIED_SHARE * len(task.scored.grid.models):
+        lines.append(
+            f"{tied} of {len(task.scored.grid.models)} models share their value with another; ties tell nothing."
+        )
+    both = " and ".join(insight.explanation.deciding)
+    lines.append(f"the measure adds least where {both} are known: look at models that differ in nothing else.")
+    pairs = insight.explanation.costly_pairs
+    if pairs:
+        models = Counter(model for pair in pairs for model in (pair.larger_gap, pair.smaller_gap))
+        worst = ", ".join(model for model, _ in models.most_common(3))
+        lines.append(f"most often in the wrong order among the costliest pairs: {worst}.")
+    if insight.chance.p_value > SIGNIFICANT:
+        lines.append(
+            f"the score is within the range of chance (p = {insight.chance.p_value:.3f}): more tasks or models are "
+            "needed to tell whether the measure knows anything."
+        )
+    if task.score.kendall < 0:
+        lines.append("larger values go with smaller gaps; the score ignores the sign, Kendall's tau does not.")
+    return lines

@@ -1,0 +1,38 @@
+"""The leaderboard of a site, computed from its data alone."""
+
+from collections import Counter
+from dataclasses import replace
+
+from harness.board.leaderboard import Leaderboard, make_rows, ranked_board
+from harness.board.oracle import oracle_row
+from harness.board.rounding import DECIMALS
+from harness.board.row import OnTask, Row
+from harness.site.data import SiteData, TaskFacts, WithheldResults, key_of
+from scoring import TaskScore, mean_score
+
+
+def leaderboard(data: SiteData) -> Leaderboard:
+    """Compute the board; only results on withheld tasks are taken from the data as they are."""
+    tasks, given = data.settings.tasks, data.settings.withheld
+    rows = [*make_rows(data.calls(), data.references, ()), oracle_row(data.references, ())]
+    rows = [_with_withheld(row, given[key_of(row)], tasks) if key_of(row) in given else row for row in rows]
+    return ranked_board(rows, list(tasks), data.settings.remarks, data.held_out)
+
+
+def _with_withheld(row: Row, given: WithheldResults, facts: dict[str, TaskFacts]) -> Row:
+    tasks = {name: _on_task(name, row, given, facts[name]) for name in facts}
+    results = {name: task.result for name, task in tasks.items()}
+    result = replace(
+        row.result,
+        score=0.0 if given.exceeded else mean_score(results.values(), DECIMALS),
+        tasks=results,
+        complete=all(isinstance(result, TaskScore) for result in results.values()),
+        exceeded=given.exceeded,
+    )
+    return replace(row, result=result, tasks=tasks)
+
+
+def _on_task(name: str, row: Row, given: WithheldResults, facts: TaskFacts) -> OnTask:
+    if not facts.withheld:
+        return replace(row.tasks[name], result=given.tasks.get(name, row.tasks[name].result))
+    return OnTask(given.tasks[name], facts.n_models, Counter(given.failures[name]), {}, withheld=True)

@@ -1,0 +1,59 @@
+"""The data of the plots, which assets/site.js draws with Plotly."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.board.row import OnTask, Row
+from harness.format.reference import Reference
+from scoring import Failure
+
+Chart = dict[str, Any]
+
+
+def scatter(submission: str, task: OnTask) -> Chart | None:
+    """Return measure against gap, one dot per model with a value; None if the task is withheld or has no value."""
+    if task.scored is None:
+        return None
+    grid, values = task.scored.grid, task.scored.values
+    chosen = [number for number, model in enumerate(grid.models) if not isinstance(values.get(model), Failure | None)]
+    if not chosen:
+        return None
+    models = [grid.models[number] for number in chosen]
+    by = {
+        name: [str(grid.values[name][grid.codes[number, column]]) for number in chosen]
+        for column, name in enumerate(grid.names)
+        if name in grid.varying
+    }
+    return {
+        "kind": "scatter", "models": models, "by": by, "measure": submission,
+        "gap": [task.scored.gap[model] for model in models], "value": [values[model] for model in models],
+    }  # fmt: skip
+
+
+def heat_map(task: OnTask) -> Chart | None:
+    """Return the conditional mutual information for every pair of hyperparameters; None if there is none."""
+    if task.score is None or not task.score.official_pairs:
+        return None
+    pairs = task.score.official_pairs
+    names = sorted({name for pair in pairs for name in pair})
+    both = {key: 100 * value for (a, b), value in pairs.items() for key in ((a, b), (b, a))}
+    return {"kind": "heatmap", "names": names, "points": [[both.get((a, b)) for b in names] for a in names]}
+
+
+def gap_histogram(reference: Reference) -> Chart:
+    """Return the gaps of a task's models."""
+    return {"kind": "histogram", "gap": list(reference.gaps.values())}
+
+
+def score_against_time(rows: Sequence[Row], on_front: Sequence[bool], pages: Mapping[int, str]) -> Chart | None:
+    """Return score and seconds per model of the rows that have both; None if there are none."""
+    points = [
+        {
+            "name": row.submission, "kind": row.kind, "seconds": row.seconds_per_model, "score": row.score,
+            "low": row.standing.low if row.standing else None, "high": row.standing.high if row.standing else None,
+            "front": front, "page": pages[number],
+        }
+        for number, (row, front) in enumerate(zip(rows, on_front, strict=True))
+        if row.seconds_per_model is not None and row.score is not None and number in pages
+    ]  # fmt: skip
+    return {"kind": "time", "points": points} if points else None

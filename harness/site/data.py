@@ -1,0 +1,198 @@
+"""The data of a site: records, reference data and settings, from which every page is made.
+
+Withheld tasks are the exception: their records and reference data stay with the organiser, and the site has only the
+rounded results.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from harness.board.collect import Calls
+from harness.board.leaderboard import Leaderboard
+from harness.board.row import Row
+from harness.configuration import Configuration
+from harness.format.reference import Reference
+from scoring import HeldOut, TaskScore
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SiteRecord(_Model):
+    """The columns of a record that a site needs (docs/records.md), and of a failed call the end of its output."""
+
+    key: str
+    submission: str
+    submission_digest: str
+    configuration: str
+    task: str
+    model: str
+    model_digest: str
+    data_digest: str
+    outcome: str
+    value: float | None
+    message: str
+    startup_wall_s: float
+    load_wall_s: float
+    call_wall_s: float
+    call_cpu_s: float
+    peak_memory_bytes: int
+    seed: int
+    sandbox: str
+    output: str = ""
+
+
+class TaskFacts(_Model):
+    """A task; `n_test` is the number of test samples, None if it is not known."""
+
+    withheld: bool
+    n_models: int
+    n_test: int | None
+
+
+class SubmissionFacts(_Model):
+    """A row of the board without its records; `stale` has the tasks and models whose records do not count."""
+
+    name: str
+    is_baseline: bool
+    version: str
+    configuration: Configuration | None
+    asked_at: datetime | None
+    stale: list[tuple[str, str]]
+
+
+class WithheldResults(_Model):
+    """Rounded results of a row on withheld tasks, and reasons why later tasks were skipped because of them."""
+
+    exceeded: bool
+    tasks: dict[str, TaskScore | str]
+    failures: dict[str, dict[str, int]]
+
+
+class Settings(_Model):
+    """All data of a site but records and reference data.
+
+    Attributes:
+        tasks: task -> facts, in the order of the board's columns.
+        submissions: the rows of the board except the oracle.
+        withheld: `row_key` -> results on withheld tasks, with the oracle's; empty if no task is withheld.
+        remarks: those of the board.
+    """
+
+    tasks: dict[str, TaskFacts]
+    submissions: list[SubmissionFacts]
+    withheld: dict[str, WithheldResults]
+    remarks: list[str]
+
+
+@dataclass(frozen=True)
+class SiteData:
+    """Everything that a site is made from; `references` are those of the tasks that are not withheld."""
+
+    settings: Settings
+    references: Mapping[str, Reference]
+    records: Sequence[SiteRecord]
+
+    @property
+    def held_out(self) -> dict[str, HeldOut] | None:
+        """The test sets on which gaps were measured; None if that of some task is not known or withheld."""
+        known = {}
+        for name, facts in self.settings.tasks.items():
+            if name not in self.references or facts.n_test is None:
+                return None
+            accuracy = self.references[name].test_accuracy
+            known[name] = HeldOut([accuracy[model] for model in self.references[name].models], facts.n_test)
+        return known
+
+    def calls(self) -> list[Calls]:
+        """Return the calls of each submission on the tasks that are not withheld."""
+        rows: dict[str, dict[tuple[str, str], SiteRecord]] = {}
+        for record in self.records:
+            key = row_key(record.submission, record.submission_digest, record.configuration)
+            rows.setdefault(key, {})[record.task, record.model] = record
+        return [_calls(submission, rows) for submission in self.settings.submissions]
+
+
+def row_key(submission: str, version: str, configuration: str) -> str:
+    """Return the key of a row from its name, version and configuration; the oracle has only a name."""
+    return " ".join((submission, version, configuration))
+
+
+def key_of(row: Row) -> str:
+    """Return the key of a row."""
+    return row_key(row.submission, row.version, row.configuration.id if row.configuration else "")
+
+
+def gather(
+    shown: Sequence[Calls],
+    board: Leaderboard,
+    references: Mapping[str, Reference],
+    n_test: Mapping[str, int | None],
+    outputs: Mapping[str, str],
+) -> SiteData:
+    """Return the data behind a board: `shown` are the calls behind its rows.
+
+    `n_test` is the number of test samples of each task, `outputs` the end of the output of failed calls by their keys.
+    """
+    withheld = {name for row in board.rows for name in row.rounded}
+    settings = Settings(
+        tasks={
+            name: TaskFacts(withheld=name in withheld, n_models=len(reference.models), n_test=n_test.get(name))
+            for name, reference in references.items()
+        },
+        submissions=[_facts(calls) for calls in shown],
+        withheld={key_of(row): _withheld(row) for row in board.rows} if withheld else {},
+        remarks=list(board.remarks),
+    )
+    public = {name: reference for name, reference in references.items() if name not in withheld}
+    return SiteData(settings, public, [record for calls in shown for record in _records(calls, public, outputs)])
+
+
+def _records(calls: Calls, tasks: Collection[str], outputs: Mapping[str, str]) -> list[SiteRecord]:
+    columns = [name for name in SiteRecord.model_fields if name != "output"]
+    return [
+        SiteRecord(**{name: getattr(row, name) for name in columns}, output=outputs.get(row.key, ""))
+        for (task, _), row in sorted(calls.rows.items(), key=lambda item: item[0])
+        if task in tasks
+    ]
+
+
+def _facts(calls: Calls) -> SubmissionFacts:
+    return SubmissionFacts(
+        name=calls.submission,
+        is_baseline=calls.is_baseline,
+        version=calls.version,
+        configuration=calls.configuration,
+        asked_at=calls.asked_at,
+        stale=sorted(calls.stale),
+    )
+
+
+def _calls(facts: SubmissionFacts, rows: Mapping[str, Mapping[tuple[str, str], Any]]) -> Calls:
+    configuration = facts.configuration
+    key = row_key(facts.name, facts.version, configuration.id if configuration else "")
+    return Calls(
+        submission=facts.name,
+        is_baseline=facts.is_baseline,
+        rows=rows.get(key, {}),
+        stale=frozenset(facts.stale),
+        version=facts.version,
+        configuration=configuration,
+        asked_at=facts.asked_at,
+    )
+
+
+def _withheld(row: Row) -> WithheldResults:
+    exceeded = row.result.exceeded
+    shown = {
+        name: result
+        for name, result in row.result.tasks.items()
+        if row.tasks[name].withheld or (exceeded and isinstance(result, str))
+    }
+    failures = {name: dict(task.failures) for name, task in row.tasks.items() if task.withheld}
+    return WithheldResults(exceeded=exceeded, tasks=shown, failures=failures)

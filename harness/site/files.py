@@ -1,0 +1,99 @@
+"""The files of a site's data.
+
+* `data/site.json`: versions, tasks, submissions, withheld results, remarks.
+* `data/reference_data/TASK/model_configs.json`: as in the competition, but only what a score needs.
+* `data/records.jsonl`: the chain of records; its first link follows the digest of all other files.
+"""
+
+import json
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from harness.errors import UserError
+from harness.format.files import read_json
+from harness.format.layout import REFERENCE, REFERENCES
+from harness.format.reference import Reference, read_reference, reference_entry
+from harness.site.chain import head_of, read_lines, to_lines
+from harness.site.data import Settings, SiteData, SiteRecord
+from harness.submission import digest_of
+
+DATA = "data"
+SETTINGS, RECORDS = f"{DATA}/site.json", f"{DATA}/records.jsonl"
+
+#: Packages that decide the bytes of a site.
+MAKERS = ("pgdl-harness", "plotly")
+
+
+def to_files(data: SiteData) -> tuple[dict[str, bytes], str]:
+    """Return the files of the data, and the last digest of the chain."""
+    files = {SETTINGS: _json({"made_with": _made_with(), **data.settings.model_dump(mode="json")})}
+    for task, reference in data.references.items():
+        files[f"{DATA}/{REFERENCES}/{task}/{REFERENCE}"] = _json(_entries(reference))
+    start = _start(files)
+    lines = list(to_lines((record.model_dump() for record in data.records), start))
+    files[RECORDS] = "".join(lines).encode()
+    return files, head_of(lines, start)
+
+
+def read_files(site: Path) -> SiteData:
+    """Read the data of a site.
+
+    Raises `UserError` if a file is missing or malformed, if the site was made with other versions, or if a record is
+    not the one that the chain has.
+    """
+    content = read_json(site / SETTINGS)
+    _require_versions(content.pop("made_with", None), site / SETTINGS)
+    try:
+        paths = sorted((site / DATA / REFERENCES).glob(f"*/{REFERENCE}"))
+        references = {path.parent.name: read_reference(path) for path in paths}
+        files = {path.relative_to(site).as_posix(): path.read_bytes() for path in (site / SETTINGS, *paths)}
+        settings = Settings.model_validate(content)
+        records = [SiteRecord.model_validate(record) for record in read_lines(site / RECORDS, _start(files))]
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UserError(f"{error.title}: {where}", file=site / DATA, found=first["msg"]) from error
+    except OSError as error:
+        raise UserError("cannot be read", file=error.filename, found=error.strerror) from error
+    expected = sorted(name for name, facts in settings.tasks.items() if not facts.withheld)
+    if sorted(references) != expected:
+        names = ", ".join(sorted(references)) or "none"
+        raise UserError("reference data", file=site / DATA, expected=", ".join(expected) or "none", found=names)
+    return SiteData(settings, {name: references[name] for name in settings.tasks if name in references}, records)
+
+
+def _made_with() -> dict[str, str]:
+    return {name: metadata.version(name) for name in MAKERS}
+
+
+def _require_versions(made: Any, file: Path) -> None:
+    here = _made_with()
+    if made != here:
+        found = " and ".join(f"{name} {version}" for name, version in here.items())
+        given = made if isinstance(made, dict) else {}
+        wanted = [f"{name}=={given.get(name)}" for name in here if given.get(name) != here[name]]
+        remedy = f"install the versions that made it: {' '.join(wanted)}"
+        raise UserError("made with other versions", file=file, found=found, remedy=remedy)
+
+
+def _start(files: Mapping[str, bytes]) -> str:
+    return digest_of(sorted(files.items()))
+
+
+def _entries(reference: Reference) -> dict[str, Any]:
+    grid = reference.grid
+    possible = {name: list(values) for name, values in grid.values.items()}
+    entries = {}
+    for model, codes in zip(reference.models, grid.codes.tolist(), strict=True):
+        current = {name: possible[name][code] for name, code in zip(grid.names, codes, strict=True)}
+        metrics = {"train_acc": reference.train_accuracy[model], "test_acc": reference.test_accuracy[model]}
+        entries[model] = reference_entry(possible, current, metrics)
+    return entries
+
+
+def _json(content: Any) -> bytes:
+    return (json.dumps(content, indent=1, allow_nan=False) + "\n").encode()

@@ -1,0 +1,160 @@
+"""What the page of a submission shows."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.board.collect import value_of
+from harness.board.leaderboard import Leaderboard, mark_of
+from harness.board.rounding import DECIMALS
+from harness.board.row import OnTask, Row
+from harness.board.scores import decimal, official
+from harness.site import charts
+from harness.site.advice import advice
+from harness.site.insight import Insight, time_steps
+from scoring import Failure
+
+MIB = 1024**2
+
+#: Failed calls of a task that are shown with their output.
+N_FAILURES = 5
+
+#: Cells of the deciding set that are shown.
+N_CELLS = 8
+
+
+def submission_page(
+    board: Leaderboard,
+    number: int,
+    insights: Mapping[str, Insight],
+    beats: Mapping[str, Mapping[str, float]],
+    pages: Mapping[int, str],
+) -> dict[str, Any]:
+    """Return the content of the page of the row at this position.
+
+    `beats` has the probability that the first row has the higher score than the second, under their positions.
+    """
+    row = board.rows[number]
+    return {
+        "row": row,
+        "mark": mark_of(row),
+        "summary": _summary(row, len(board.rows)),
+        "facts": _facts(row),
+        "advice": advice(row, insights),
+        "parts": [_part(name, row, insights.get(name)) for name in board.tasks],
+        "steps": time_steps(row),
+        "beats": _beats(board.rows, number, beats, pages),
+    }
+
+
+def _summary(row: Row, n_rows: int) -> str:
+    if row.score is None:
+        return f"No score: {row.reason}" if row.reason else "No score: no task has an official one."
+    text = f"Score {decimal(row.score, DECIMALS if row.rounded else 2)}"
+    if row.standing is not None:
+        text += f" (90 % interval {row.standing.low:.1f} to {row.standing.high:.1f})"
+    if row.rank is None:
+        return f"{text}, not ranked."
+    text += f", rank {row.rank} of {n_rows}"
+    if row.standing is not None and row.standing.best_rank < row.standing.worst_rank:
+        text += f", which may be anything from {row.standing.best_rank} to {row.standing.worst_rank} by luck"
+    return f"{text}." if row.complete else f"{text}; incomplete."
+
+
+def _facts(row: Row) -> list[tuple[str, str]]:
+    found = [("version", row.version[:12])]
+    if row.asked_at is not None:
+        found.append(("requested", f"{row.asked_at:%Y-%m-%d %H:%M} UTC"))
+    found.append(("calls with a value", f"{row.calls_ok} of {row.calls_expected}"))
+    if row.configuration is not None:
+        setting = row.configuration
+        found += [
+            ("seed", str(setting.run_seed)),
+            ("time limit", f"{setting.time_limit_s:g} s per model ({setting.time_budget})"),
+            ("memory limit", f"{setting.memory_limit_bytes / 1024**3:.3g} GiB"),
+            ("sandbox", setting.isolation),
+            ("versions", f"pgdl-harness {setting.harness_version}, {setting.versions}"),
+        ]
+    if row.standing is not None and row.standing.gap_error is not None and row.standing.model_error is not None:
+        gap, model = row.standing.gap_error, row.standing.model_error
+        found.append(("standard error", f"{row.standing.error:.2f}: {gap:.2f} from test sets, {model:.2f} from models"))
+    return found
+
+
+def _part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
+    task = row.tasks[name]
+    failures = [model for model, call in task.calls.items() if isinstance(value_of(call), Failure)]
+    return {
+        "name": name,
+        "text": official(task.result, DECIMALS if task.withheld else 2),
+        "withheld": task.withheld,
+        "reason": task.reason,
+        "figures": _figures(task, insight),
+        "scatter": charts.scatter(row.submission, task),
+        "heat_map": charts.heat_map(task),
+        "insight": insight,
+        "why": _why(insight) if insight else "",
+        "cells": insight.explanation.cells[:N_CELLS] if insight else [],
+        "failures": [task.calls[model] for model in failures[:N_FAILURES]],
+        "more_failures": max(0, len(failures) - N_FAILURES),
+        "calls": _calls(task),
+    }
+
+
+def _figures(task: OnTask, insight: Insight | None) -> list[tuple[str, str]]:
+    found = []
+    if task.score is not None:
+        decimals = DECIMALS + 2 if task.withheld else 3
+        found += [("Kendall's tau", decimal(task.score.kendall, decimals)),
+                  ("granulated Kendall", decimal(task.score.granulated_kendall, decimals))]  # fmt: skip
+    if insight is not None:
+        chance = insight.chance
+        found += [
+            ("score by chance", f"{100 * chance.level:.2f}"),
+            ("above chance", f"{100 * chance.excess:.2f}"),
+            ("p-value", f"{chance.p_value:.3f} (adjusted {insight.rate:.3f})"),
+        ]
+    if task.calls:
+        seconds = [call.call_wall_s for call in task.calls.values()]
+        memory = max(call.peak_memory_bytes for call in task.calls.values())
+        found += [
+            ("seconds per model", f"median {statistics.median(seconds):.2f}, longest {max(seconds):.2f}"),
+            ("most memory", f"{memory / MIB:.0f} MiB"),
+        ]
+    return found
+
+
+def _why(insight: Insight) -> str:
+    both = " and ".join(insight.explanation.deciding)
+    return (
+        f"The measure tells least where {both} are known: {100 * insight.explanation.score:.2f} of 100. "
+        "The score of the task is that value."
+    )
+
+
+def _calls(task: OnTask) -> list[dict[str, Any]]:
+    if task.scored is None:
+        return []
+    lines = []
+    for model in task.scored.grid.models:
+        call = task.calls.get(model)
+        if call is not None:
+            value = value_of(call)
+            number = None if isinstance(value, Failure) else value
+            lines.append({
+                "model": model, "gap": task.scored.gap[model], "value": number,
+                "shown": value.outcome if isinstance(value, Failure) else f"{value:.6g}",
+                "seconds": call.call_wall_s, "mib": call.peak_memory_bytes / MIB,
+            })  # fmt: skip
+    return lines
+
+
+def _beats(
+    rows: Sequence[Row], number: int, beats: Mapping[str, Mapping[str, float]], pages: Mapping[int, str]
+) -> list[dict[str, Any]]:
+    """Return the other rows, each with the probability that this one has the higher score."""
+    return [
+        {"name": row.submission, "page": pages.get(other), "score": row.score, "probability": probability}
+        for other, probability in ((int(key), value) for key, value in beats.get(str(number), {}).items())
+        for row in [rows[other]]
+    ]

@@ -1,0 +1,40 @@
+"""What the page of a task shows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.board.leaderboard import Leaderboard
+from harness.board.rounding import DECIMALS
+from harness.board.scores import official
+from harness.format.reference import Reference
+from harness.site.insight import Insight
+
+
+def grid_lines(reference: Reference) -> list[dict[str, Any]]:
+    """Return a line per value of each hyperparameter: number of models and mean gap."""
+    grid, gaps = reference.grid, np.array([reference.gaps[model] for model in reference.models])
+    return [
+        {
+            "name": name if code == 0 else "", "value": value,
+            "models": int((grid.codes[:, column] == code).sum()),
+            "gap": float(gaps[grid.codes[:, column] == code].mean()) if (grid.codes[:, column] == code).any() else None,
+        }
+        for column, name in enumerate(grid.names)
+        for code, value in enumerate(grid.values[name])
+    ]  # fmt: skip
+
+
+def score_lines(
+    board: Leaderboard, task: str, insights: Sequence[Mapping[str, Insight]], pages: Mapping[int, str]
+) -> list[dict[str, Any]]:
+    """Return a line per submission, the best score on this task first, those without a score last."""
+    lines = []
+    for number, row in enumerate(board.rows):
+        found = row.tasks[task]
+        lines.append({
+            "name": row.submission, "page": pages.get(number), "official": found.official, "kendall": found.kendall,
+            "text": official(found.result, DECIMALS if found.withheld else 2), "insight": insights[number].get(task),
+        })  # fmt: skip
+    return sorted(lines, key=lambda line: (line["official"] is None, -(line["official"] or 0.0), line["name"]))

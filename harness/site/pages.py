@@ -1,0 +1,186 @@
+"""Renders the pages of a site from its data."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from harness.board import formats
+from harness.board.leaderboard import Leaderboard
+from harness.board.standings import compare_rows
+from harness.site import charts
+from harness.site.board import leaderboard
+from harness.site.data import SiteData, TaskFacts
+from harness.site.insight import Insight, find_insights, is_on_front
+from harness.site.on_submission import submission_page
+from harness.site.on_task import grid_lines, score_lines
+
+#: Formats of the board that a site carries: text that depends on nothing but the board.
+DOWNLOADS = ("csv", "json", "latex", "markdown")
+
+_PACKAGE = files("harness.site")
+
+
+@dataclass(frozen=True)
+class TaskLink:
+    """A task with the path of its page."""
+
+    name: str
+    page: str
+    facts: TaskFacts
+
+
+@dataclass(frozen=True)
+class Site:
+    """A site before its pages are rendered.
+
+    Attributes:
+        pages: position of a row -> path of its page; the oracle has none.
+        insights: for each row, task -> insight.
+        beats: probabilities that a row has the higher score than another one, under their positions as text.
+    """
+
+    data: SiteData
+    head: str
+    board: Leaderboard
+    pages: Mapping[int, str]
+    tasks: Sequence[TaskLink]
+    insights: Sequence[Mapping[str, Insight]]
+    beats: Mapping[str, Mapping[str, float]]
+
+
+def make_site(data: SiteData, head: str = "") -> Site:
+    """Compute everything that the pages show; `head` is the last digest of the chain of records."""
+    board = leaderboard(data)
+    compared = compare_rows(board.rows, None)
+    named = [number for number, row in enumerate(board.rows) if row.kind != "oracle"]
+    pages = _distinct("submissions", [board.rows[number].submission for number in named])
+    tasks = _distinct("tasks", list(data.settings.tasks))
+    return Site(
+        data, head, board, dict(zip(named, pages, strict=True)),
+        [TaskLink(name, page, facts) for page, (name, facts) in zip(tasks, data.settings.tasks.items(), strict=True)],
+        find_insights(board.rows, board.tasks), {} if compared is None else compared.beats,
+    )  # fmt: skip
+
+
+def render_site(site: Site) -> dict[str, bytes]:
+    """Return path -> content of all pages, assets and downloads."""
+    rendered = {"index.html": _index(site), "reading.html": _reading(site)}
+    rendered |= {page: render_submission(site, number) for number, page in site.pages.items()}
+    rendered |= {task.page: _task(site, task) for task in site.tasks}
+    rendered |= {f"leaderboard{form.SUFFIX}": _text(form.render(site.board)) for form in map(formats.find, DOWNLOADS)}
+    rendered |= {f"assets/{name}": _asset(name) for name in ("site.css", "site.js")} | {
+        "assets/plotly.min.js": _plotly()
+    }
+    return {path: content.encode() for path, content in rendered.items()}
+
+
+def render_submission(site: Site, number: int, *, single: bool = False) -> str:
+    """Return the page of the row at this position; a `single` page contains all it needs, and links to no other."""
+    content = submission_page(site.board, number, site.insights[number], site.beats, site.pages)
+    links = {} if single else {task.name: task.page for task in site.tasks}
+    parts = [part | {"page": links.get(part["name"])} for part in content.pop("parts")]
+    if single:
+        content["beats"] = [other | {"page": None} for other in content["beats"]]
+        content |= {"css": _asset("site.css"), "script": _inline(_asset("site.js")), "plotly": _inline(_plotly())}
+    return _render("submission.html", site, up="../", parts=parts, single=single, **content)
+
+
+def _index(site: Site) -> str:
+    board = site.board
+    highest = max((row.standing.high for row in board.rows if row.standing), default=0.0)
+    columns = {column.name: column.value for column in board.columns}
+    rows = [
+        {
+            "row": row, "page": site.pages.get(number), "faint": board.is_faint(row),
+            "mark": columns[""](row) or "submission", "score": columns["score"](row),
+            "interval": columns["interval"](row) if highest else "", "ranks": columns["ranks"](row) if highest else "",
+            "tasks": [{"official": row.tasks[name].official, "text": columns[name](row)} for name in board.tasks],
+        }
+        for number, row in enumerate(board.rows)
+    ]  # fmt: skip
+    return _render(
+        "index.html", site, rows=rows, notes=board.notes, top=highest, summary=_summary(board),
+        any_settings=any(row.settings for row in board.rows), downloads=_downloads(),
+        time=charts.score_against_time(board.rows, is_on_front(board.rows), site.pages),
+    )  # fmt: skip
+
+
+def _reading(site: Site) -> str:
+    withheld = [name for name, facts in site.data.settings.tasks.items() if facts.withheld]
+    return _render("reading.html", site, withheld=withheld)
+
+
+def _task(site: Site, task: TaskLink) -> str:
+    reference = site.data.references.get(task.name)
+    return _render(
+        "task.html", site, up="../", task=task,
+        chart=None if reference is None else charts.gap_histogram(reference),
+        grid=[] if reference is None else grid_lines(reference),
+        lines=score_lines(site.board, task.name, site.insights, site.pages),
+    )  # fmt: skip
+
+
+def _render(template: str, site: Site, *, up: str = "", single: bool = False, **content: Any) -> str:
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
+        loader=jinja2.PackageLoader("harness.site"),
+    )  # fmt: skip
+    common = {"up": up, "single": single, "tasks": site.tasks, "head": site.head}
+    found = environment.get_template(template)
+    return found.render(**common, version=metadata.version("pgdl-harness"), **content)
+
+
+def _summary(board: Leaderboard) -> str:
+    kinds = [row.kind for row in board.rows]
+    n_submissions, n_baselines = kinds.count("submission"), kinds.count("baseline")
+    handed_in = f"{_count(n_submissions, 'submission')} and {_count(n_baselines, 'baseline')}"
+    return f"{handed_in} on {_count(len(board.tasks), 'task')}."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _downloads() -> list[str]:
+    return [f"leaderboard{formats.find(name).SUFFIX}" for name in DOWNLOADS]
+
+
+def _distinct(directory: str, names: Sequence[str]) -> list[str]:
+    """Return a path for each name, distinct even where case does not count."""
+    paths: list[str] = []
+    used: set[str] = set()
+    for name in names:
+        base = re.sub(r"[^A-Za-z0-9_.+-]", "_", name).lstrip(".") or "_"
+        stem, number = base, 2
+        while stem.casefold() in used:
+            stem, number = f"{base}-{number}", number + 1
+        used.add(stem.casefold())
+        paths.append(f"{directory}/{stem}.html")
+    return paths
+
+
+def _asset(name: str) -> str:
+    return _PACKAGE.joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _plotly() -> str:
+    from plotly.offline import get_plotlyjs  # half a second
+
+    script: str = get_plotlyjs()
+    return script
+
+
+def _inline(script: str) -> Markup:
+    """Return a script as the content of an element; it must not end the element."""
+    return Markup(re.sub(r"</(?=script)", r"<\\/", script, flags=re.IGNORECASE))
+
+
+def _text(content: str | bytes) -> str:
+    assert isinstance(content, str)
+    return content

@@ -1,0 +1,92 @@
+"""Computes a site again from its records and compares every byte."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UserError
+from harness.site.files import read_files, to_files
+from harness.site.pages import make_site, render_site
+
+BOARD = "leaderboard.json"
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The result of a verification.
+
+    Attributes:
+        differences: lines that name what differs, the first row of the board first; empty if the site is as computed.
+        head: last digest of the chain of records.
+        n_records: number of records.
+        n_files: number of files compared.
+        withheld: hidden tasks, whose results were taken as they are.
+    """
+
+    differences: tuple[str, ...]
+    head: str
+    n_records: int
+    n_files: int
+    withheld: tuple[str, ...]
+
+
+def verify_site(directory: Path) -> Verified:
+    """Verify a site.
+
+    Raises `UserError` if its data are missing or malformed, if a record is not the one that the chain has, or if the
+    site was made with other versions of the program.
+    """
+    if not directory.is_dir():
+        raise UserError("not a directory", file=directory, expected="a site of `pgdl board --html`")
+    data = read_files(directory)
+    files, head = to_files(data)
+    files |= render_site(make_site(data, head))
+    differences = [*_rows(files[BOARD], directory / BOARD), *_files(files, directory)]
+    withheld = tuple(name for name, facts in data.settings.tasks.items() if facts.withheld)
+    return Verified(tuple(differences), head, len(data.records), len(files), withheld)
+
+
+def _rows(computed: bytes, file: Path) -> list[str]:
+    """Return a line on the first row of the board that differs."""
+    try:
+        found = json.loads(file.read_bytes())["rows"]
+        pairs = list(zip(json.loads(computed)["rows"], found, strict=False))
+    except (OSError, ValueError, LookupError, TypeError):
+        return []  # reported with the other files
+    for number, (expected, row) in enumerate(pairs, start=1):
+        if expected != row:
+            return [f"{BOARD}: row {number} ({expected['submission']}): {_first(expected, row)}"]
+    return []
+
+
+def _first(expected: Any, found: Any, where: str = "") -> str:
+    """Describe the first value that differs."""
+    if isinstance(expected, dict) and isinstance(found, dict) and expected.keys() == found.keys():
+        key = next(key for key in expected if expected[key] != found[key])
+        return _first(expected[key], found[key], f"{where}.{key}" if where else key)
+    return f"{where or 'row'}: computed {json.dumps(expected)}, found {json.dumps(found)}"
+
+
+def _files(computed: Mapping[str, bytes], directory: Path) -> list[str]:
+    lines = []
+    for name, content in computed.items():
+        path = directory / name
+        if not path.is_file():
+            lines.append(f"{name}: missing")
+        elif (found := path.read_bytes()) != content:
+            lines.append(f"{name}: line {_line(content, found)} differs")
+    present = {path.relative_to(directory).as_posix() for path in directory.rglob("*") if not path.is_dir()}
+    return [*lines, *(f"{name}: not a file of the site" for name in sorted(present - computed.keys()))]
+
+
+def _line(expected: bytes, found: bytes) -> int:
+    """Return the number of the first line that differs."""
+    pairs = zip(expected.splitlines(), found.splitlines(), strict=False)
+    same = 0
+    for one, other in pairs:
+        if one != other:
+            break
+        same += 1
+    return same + 1

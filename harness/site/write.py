@@ -1,0 +1,47 @@
+"""Writes a site to a directory."""
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.errors import UserError
+from harness.site.data import SiteData
+from harness.site.files import SETTINGS, to_files
+from harness.site.pages import make_site, render_site
+
+
+def write_site(data: SiteData, directory: Path) -> str:
+    """Write the site, in place of an earlier one; returns the last digest of its chain of records.
+
+    Raises `UserError` if the directory contains anything but a site, or cannot be written.
+    """
+    _require_replaceable(directory)
+    files, head = to_files(data)
+    files |= render_site(make_site(data, head))
+    temporary = directory.with_name(f"{directory.name}.new")
+    try:
+        shutil.rmtree(temporary, ignore_errors=True)
+        _write(files, temporary)
+        if directory.exists():
+            shutil.rmtree(directory)
+        temporary.rename(directory)
+    except OSError as error:
+        raise UserError(f"cannot be written: {error.strerror}", file=error.filename or directory) from error
+    return head
+
+
+def _require_replaceable(directory: Path) -> None:
+    if not directory.exists():
+        return
+    if not directory.is_dir():
+        raise UserError("not a directory", file=directory, remedy="name another directory")
+    if any(directory.iterdir()) and not (directory / SETTINGS).is_file():
+        found = "other files"
+        raise UserError("not a site", file=directory, expected="an empty directory or an earlier site", found=found)
+
+
+def _write(files: Mapping[str, bytes], directory: Path) -> None:
+    for name, content in files.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
