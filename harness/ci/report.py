@@ -14,7 +14,7 @@ from typing import Any, Self, get_args, get_type_hints
 FORMAT = 1
 
 #: Longest file in bytes, list, and text in characters.
-MAX_BYTES, MAX_ITEMS, MAX_TEXT = 1024**2, 1000, 1000
+MAX_BYTES, MAX_ITEMS, MAX_TEXT = 8 * 1024**2, 200, 1000
 
 
 class ReportError(Exception):
@@ -90,8 +90,8 @@ class Report:
     broken: tuple[str, ...] = ()
 
     def to_json(self) -> str:
-        """Return the content of the file."""
-        return json.dumps({"format": FORMAT} | asdict(self), indent=1, allow_nan=False) + "\n"
+        """Return the content of the file; lists and texts are cut to what `parse` accepts."""
+        return json.dumps({"format": FORMAT} | _cut(asdict(self)), indent=1, allow_nan=False) + "\n"
 
     @classmethod
     def parse(cls, content: bytes) -> Self:
@@ -106,6 +106,14 @@ class Report:
             raise ReportError(f"expected a report of format {FORMAT}")
         report: Self = _build(cls, found)
         return report
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _cut(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cut(one) for one in value[:MAX_ITEMS]]
+    return value[:MAX_TEXT] if isinstance(value, str) else value
 
 
 def _build(kind: Any, found: Any) -> Any:

@@ -7,7 +7,7 @@ from harness.board.board import Board
 from harness.board.row import Row
 from harness.board.standings import compare_rows
 from harness.ci.change import Change, path_in_repository
-from harness.ci.report import MAX_TEXT, Line, Moved
+from harness.ci.report import Line, Moved
 from harness.outcome import Outcome
 from harness.submission.name import ORACLE
 
@@ -26,7 +26,7 @@ def lines_of(change: Change, folder: str, before: Board, after: Board, problems:
         if name in later:
             line = neighbours.of(_after(line, later[name]), later[name])
         elif name in problems:
-            line = replace(line, change="refused", problem=problems[name][:MAX_TEXT])
+            line = replace(line, change="refused", problem=problems[name])
         lines.append(line)
     for name in change.removed:
         lines.append(_before(Line(name, path_in_repository(folder, change.before[name]), "removed"), earlier.get(name)))
@@ -58,7 +58,7 @@ def _before(line: Line, row: Row | None) -> Line:
 def _after(line: Line, row: Row) -> Line:
     line = replace(
         line, rank=row.rank, score=row.score, calls_ok=row.calls_ok, calls_expected=row.calls_expected,
-        machine_failed=row.failures[Outcome.INFRA_ERROR], problem=row.reason[:MAX_TEXT],
+        machine_failed=row.failures[Outcome.INFRA_ERROR], problem=row.reason,
     )  # fmt: skip
     if row.standing is None:
         return line

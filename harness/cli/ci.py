@@ -6,11 +6,11 @@ from typing import Any
 import click
 
 from harness.ci.rules import AT_MOST
-from harness.cli import options
+from harness.cli import completion, options
 
 
 @click.command("ci")
-@click.argument("measures", nargs=-1, metavar="[MEASURE]...")
+@click.argument("measures", nargs=-1, metavar="[MEASURE]...", shell_complete=completion.measures)
 @click.option("--head", required=True, metavar="REV", help="Commit with the change.")
 @click.option(
     "--base", metavar="REV", help="Commit that it will be merged into. Default: none; every submission is evaluated."
@@ -82,10 +82,10 @@ def command(
     from harness.tables import wide_console
 
     rules = Rules(require_check, min_score, at_most, only_submissions)
-    options_of_calls = execution | {"unsafe_no_sandbox": False}
+    execution["unsafe_no_sandbox"] = False
     github = annotations == "github" or (annotations == "auto" and under_github())
     with commands_stopped(github):
-        job = Job(repository, folder, head, base, measures, tasks_dir, task_names, results, rules, options_of_calls)
+        job = Job(repository, folder, head, base, measures, tasks_dir, task_names, results, rules, execution)
         ended = run_job(job, wide_console(quiet=quiet))
         if output is not None:
             click.echo(f"Written: {', '.join(map(str, write_files(output, ended)))}", err=True)

@@ -1,6 +1,6 @@
 """What `pgdl ci` says of calls: the verdict of a check, and annotations of failures."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from harness.ci.annotations import SHOWN, annotation, last_frame, path_in
 from harness.cli.calls import Run
@@ -41,11 +41,14 @@ def _failure(report: Report) -> str:
     return f"{first.result.outcome} on {where}: {first.result.message}"
 
 
-def annotate_failures(records: Records, submission: Submission) -> list[str]:
-    """Return an annotation for each different failure of a submission's recorded calls, on its line if it is known."""
+def annotate_failures(records: Records, submission: Submission, withheld: Collection[str]) -> list[str]:
+    """Return an annotation for each different failure of a submission's recorded calls, on its line if it is known.
+
+    Failures on the tasks `withheld` would reveal something of their models.
+    """
     rows = records.newest_of(
         Evaluation.submission == submission.name, Evaluation.submission_digest == submission.digest,
-        Evaluation.outcome != Outcome.OK, long=True,
+        Evaluation.outcome != Outcome.OK, Evaluation.task.not_in(withheld), long=True,
     )  # fmt: skip
     failures = {(row.outcome, row.message): row for row in rows}
     found = []

@@ -1,6 +1,6 @@
 """The job of `pgdl ci`: from two revisions to a board and a report."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -59,6 +59,19 @@ class Job:
         except GitError as error:
             raise UserError(f"the submissions cannot be listed: {error}", file=self.repository) from error
 
+    def withheld(self, competition: Competition) -> frozenset[str]:
+        """Names of the tasks whose scores are published rounded."""
+        return competition.withheld(Withhold(self.execution["withhold"]))
+
+
+@dataclass(frozen=True)
+class _Boards:
+    """The boards at the base and with the change, and the site of the latter."""
+
+    before: Leaderboard
+    after: Leaderboard
+    site: SiteData
+
 
 @dataclass(frozen=True)
 class Ended:
@@ -83,32 +96,29 @@ def run_job(job: Job, console: Console) -> Ended:
     with Records(job.results) as records:
         if touched.submissions or measures:
             _call(job, touched, measures, records, console)
-        recorded = set(records.distinct("submission"))
-        known = {name: entry for name, entry in change.before.items() if name in recorded}
-        at_base = read_versions(job.objects, job.folder, known)
-        _, before = _board(job, competition, records, at_base)
-        untouched = change.after.keys() - change.touched.keys()
-        evaluated = {name: submission.digest for name, submission in touched.submissions.items()}
-        with_change = {name: version for name, version in at_base.items() if name in untouched} | evaluated
-        collected, after = _board(job, competition, records, with_change, expected=untouched)
-        outputs = failed_outputs(records, collected)
+        boards = _make_boards(job, competition, records, touched)
         for submission in touched.submissions.values():
-            touched.annotations += annotate_failures(records, submission)
-    lines = lines_of(change, job.folder, before, after, touched.problems)
+            touched.annotations += annotate_failures(records, submission, job.withheld(competition))
+    lines = lines_of(change, job.folder, boards.before, boards.after, touched.problems)
     of_lines = [(line, text) for line in lines for text in job.rules.broken_by(line)]
     of_change = job.rules.broken_by_change(change)
+    refused = [f"{path}: {reason}" for path, reason in change.refused.items()]
+    report = Report(
+        head=change.head,
+        base=change.base or "",
+        decimals=DECIMALS if any(row.rounded for row in boards.after.rows) else 2,
+        lines=tuple(lines),
+        moved=tuple(moved_by(change, boards.before, boards.after)),
+        others=change.others,
+        more_others=change.more,
+        broken=(*refused, *of_change, *(text for _, text in of_lines)),
+    )
     annotations = [
         *touched.annotations,
         *(annotation("error", text) for text in of_change),
         *(annotation("error", text, line.file) for line, text in of_lines if line.change != "refused"),
     ]
-    report = Report(
-        change.head, change.base or "", DECIMALS if any(row.rounded for row in after.rows) else 2, tuple(lines),
-        tuple(moved_by(change, before, after)), change.others, change.more,
-        (*(f"{path}: {why}" for path, why in change.refused.items()), *of_change, *(text for _, text in of_lines)),
-    )  # fmt: skip
-    site = gather(collected.shown, after, competition.references, competition.n_test, outputs)
-    return Ended(report, after, site, annotations)
+    return Ended(report, boards.after, boards.site, annotations)
 
 
 def _measures(names: Sequence[str]) -> list[Submission]:
@@ -128,15 +138,28 @@ def _call(job: Job, touched: Touched, measures: Sequence[Submission], records: R
         record_with(replace(run, submissions=[*touched.submissions.values(), *measures]), records, console, force=False)
 
 
-def _board(
-    job: Job, competition: Competition, records: Records, versions: Mapping[str, str], expected: Collection[str] = ()
-) -> tuple[Collected, Leaderboard]:
-    """Return the calls and the board of these versions, with a remark on `expected` ones that have no record."""
-    collected = collect_versions(records, versions, competition.references, competition.contents)
+def _make_boards(job: Job, competition: Competition, records: Records, touched: Touched) -> _Boards:
+    """Build the boards of both revisions; only submissions with records need to be read for that."""
+    change, recorded = job.change, set(records.distinct("submission"))
+    known = {name: entry for name, entry in change.before.items() if name in recorded}
+    at_base = read_versions(job.objects, job.folder, known)
+    untouched = change.after.keys() - change.touched.keys()
+    evaluated = {name: submission.digest for name, submission in touched.submissions.items()}
+    with_change = {name: version for name, version in at_base.items() if name in untouched} | evaluated
+    calls_before, calls = (
+        collect_versions(records, versions, competition.references, competition.contents)
+        for versions in (at_base, with_change)
+    )
     notes = competition.notes(of_records=True)
-    if missing := sorted(set(expected) - {calls.submission for calls in collected.shown}):
+    if missing := sorted(untouched - {one.submission for one in calls.shown}):
         notes.append(f"no record of the present version of {named(missing)}; pgdl ci without --base makes them")
-    return collected, build_board(
-        collected, competition.references, competition.withheld(Withhold(job.execution["withhold"])), notes,
-        held_out=competition.held_out, command=lambda _: "pgdl ci without --base",
+    board = _build(job, competition, calls, notes)
+    site = gather(calls.shown, board, competition.references, competition.n_test, failed_outputs(records, calls))
+    return _Boards(_build(job, competition, calls_before, ()), board, site)
+
+
+def _build(job: Job, competition: Competition, collected: Collected, notes: Sequence[str]) -> Leaderboard:
+    return build_board(
+        collected, competition.references, job.withheld(competition), notes, held_out=competition.held_out,
+        command=lambda _: "pgdl ci without --base",
     )  # fmt: skip
