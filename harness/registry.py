@@ -2,18 +2,25 @@
 
 import importlib
 import pkgutil
+from collections.abc import Iterable
 from typing import Any
 
 
+def sibling_names(path: Iterable[str]) -> list[str]:
+    """Return the names of the modules of a package, from its `__path__`, in alphabetical order; imports none."""
+    return sorted(module.name for module in pkgutil.iter_modules(path))
+
+
 def find_siblings(package: str, base: Any) -> dict[str, Any]:
-    """Import all modules of a package; returns the subclasses of the class `base`, by their attribute `name`."""
+    """Import all modules of a package; returns the subclasses of `base` defined there, by their attribute `name`."""
     module = importlib.import_module(package)
-    for entry in pkgutil.iter_modules(module.__path__):
-        importlib.import_module(f"{package}.{entry.name}")
+    for name in sibling_names(module.__path__):
+        importlib.import_module(f"{package}.{name}")
     found: dict[str, Any] = {}
     below = base.__subclasses__()
     while below:
         sibling = below.pop(0)
-        found[sibling.name] = sibling
+        if sibling.__module__.startswith(f"{package}."):
+            found[sibling.name] = sibling
         below += sibling.__subclasses__()
     return found

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from scoring.batches import chunks, official_scores, ranks
 from scoring.conditioning import Conditioning, conditioning
-from scoring.contingency import Signs, frequencies, gap_entropy, mutual_information
+from scoring.contingency import frequencies, gap_entropy, mutual_information
 from scoring.grid import Grid
 from scoring.official import EPSILON, official_score, require_official
-from scoring.pair_counts import is_larger
+from scoring.pair_counts import block_counts, is_larger
 from scoring.vectors import Vector, as_vectors_of
 
 N_PERMUTATIONS = 10_000
@@ -107,22 +107,15 @@ def _p_value(
     in_group = np.repeat(np.eye(n_groups, dtype=np.float32), n_members, axis=0)
     measure_ranks = ranks(measure.reshape(1, -1)).reshape(measure.shape)
     gap_plus = is_larger(gap.ravel())
-    gap_counts, measure_counts = (_cell_counts(pairs, in_group) for pairs in (gap_plus, is_larger(measure.ravel())))
-    total = np.full(n_groups**2, float(n_members**2))
+    gap_counts, measure_counts = (
+        block_counts(pairs, in_group).astype(np.float64) for pairs in (gap_plus, is_larger(measure.ravel()))
+    )
+    total = np.full((n_groups, n_groups), float(n_members**2))
     entropy = gap_entropy(frequencies(gap_counts, gap_counts, gap_counts, total), EPSILON).mean()
     reached = 0
     for rows in chunks(n, gap.size**2):
         permuted = random.permuted(np.tile(measure_ranks, (rows.stop - rows.start, 1, 1)), axis=-1)
-        both = _cell_counts(gap_plus & is_larger(permuted.reshape(-1, gap.size)), in_group)
-        information = mutual_information(frequencies(both, gap_counts, measure_counts, total)).mean(axis=-1)
+        both = block_counts(gap_plus & is_larger(permuted.reshape(-1, gap.size)), in_group).astype(np.float64)
+        information = mutual_information(frequencies(both, gap_counts, measure_counts, total)).mean(axis=(-2, -1))
         reached += int(np.sum(information / entropy >= observed - ROUNDING))
     return (1 + reached) / (1 + n)
-
-
-def _cell_counts(pairs: Signs, in_group: NDArray[np.float32]) -> NDArray[np.float64]:
-    """True pairs of each cell, models in the order of groups of one size: (..., n, n) to (..., n_groups**2)."""
-    n_models, n_groups = in_group.shape
-    by_second = pairs.astype(np.float32) @ in_group
-    blocks = by_second.reshape(*pairs.shape[:-2], n_groups, n_models // n_groups, n_groups).sum(axis=-2)
-    counts: NDArray[np.float64] = blocks.reshape(*pairs.shape[:-2], -1).astype(np.float64)
-    return counts

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from scoring.batches import official_scores
 from scoring.paired import Paired, pair_submissions
-from scoring.rank_intervals import rank_groups, rank_intervals, standardized_differences, verdicts
+from scoring.rank_intervals import difference_errors, judge, rank_groups, rank_intervals, standardized_differences
 from scoring.rule import TaskCalls
 from scoring.score_intervals import score_intervals
 from scoring.spread import FULL_SCORE, HeldOut, gap_spread, model_spread
@@ -92,7 +92,9 @@ def compare_submissions(
     errors = np.linalg.norm(spread, axis=0)
     gap_errors = None if held_out is None else np.minimum(gap_spread(paired.tasks, held_out), errors)
     intervals = score_intervals(scores, spread, CRITICAL, FULL_SCORE)
-    found = verdicts(scores, spread, INTERVAL_LEVEL)
+    between = difference_errors(spread)
+    standardized = standardized_differences(scores, between)
+    found = judge(standardized, between, spread, INTERVAL_LEVEL)
     ranks, groups = rank_intervals(found), rank_groups(scores, found)
     standings = {
         paired.finished[i]: Standing(
@@ -108,7 +110,6 @@ def compare_submissions(
         )
         for i in np.argsort(-scores, kind="stable")
     }
-    standardized = standardized_differences(scores, spread)
     return Comparison(standings, paired.unfinished, tuple(paired.tasks), _beats(paired, standardized))
 
 

@@ -34,7 +34,7 @@ def _without(models: slice, signs: tuple[Signs, Signs, Signs], cond: Conditionin
 def _involving(models: slice, pairs: Signs, cond: Conditioning) -> NDArray[np.float64]:
     """The true pairs of each cell that a model is the first or the second of, shape (len(models), n_cells)."""
     member = cond.members[models]
-    as_first, as_second = group_counts(pairs[models], cond), group_counts(pairs.T[models], cond)
+    as_first, as_second = (group_counts(of[models], cond.members) for of in (pairs, pairs.T))
     counts = member[:, cond.first] * as_first[:, cond.second] + member[:, cond.second] * as_second[:, cond.first]
     return counts.astype(np.float64)
 

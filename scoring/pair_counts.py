@@ -13,13 +13,21 @@ def is_larger(values: NDArray[np.floating] | NDArray[np.integer]) -> Signs:
     return larger
 
 
-def group_counts(pairs: Signs, cond: Conditioning) -> NDArray[np.float32]:
-    """Of each model's pairs (i, j) that are true, how many have j in each group: (..., n, n) to (..., n, n_groups)."""
-    counts: NDArray[np.float32] = pairs.astype(np.float32) @ cond.members
+def group_counts(pairs: Signs, members: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Of each model's pairs (i, j) that are true, how many have j in each group: (..., n, n) to (..., n, n_groups).
+
+    `members` is 1 where a model is in a group, else 0, shape (n, n_groups).
+    """
+    counts: NDArray[np.float32] = pairs.astype(np.float32) @ members
+    return counts
+
+
+def block_counts(pairs: Signs, members: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How many pairs of every two groups are true: shape (..., n, n) to (..., n_groups, n_groups)."""
+    counts: NDArray[np.float32] = members.T @ group_counts(pairs, members)
     return counts
 
 
 def cell_counts(pairs: Signs, cond: Conditioning) -> NDArray[np.float64]:
     """How many pairs of each cell are true: shape (..., n, n) to (..., n_cells)."""
-    blocks = cond.members.T @ group_counts(pairs, cond)
-    return blocks[..., cond.first, cond.second].astype(np.float64)
+    return block_counts(pairs, cond.members)[..., cond.first, cond.second].astype(np.float64)

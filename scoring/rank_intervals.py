@@ -10,34 +10,50 @@ Ranks = NDArray[np.intp]
 Verdicts = NDArray[np.int8]
 
 
-def standardized_differences(scores: Vector, spread: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Difference of two scores in units of its standard error: (n, n), positive where the first is the larger.
-
-    Equal scores have 0; different ones that differ by the same amount whichever model is left out, infinity.
-    """
-    difference = scores[:, None] - scores
-    error = difference_errors(spread)
-    with np.errstate(divide="ignore"):
-        found: NDArray[np.float64] = np.divide(difference, error, out=np.zeros_like(difference), where=difference != 0)
-    return found
-
-
 def difference_errors(spread: NDArray[np.float64]) -> NDArray[np.float64]:
     """Standard error of the difference of every two scores, shape (n, n)."""
     return np.array([np.linalg.norm(spread - one[:, None], axis=0) for one in spread.T])
 
 
-def verdicts(scores: Vector, spread: NDArray[np.float64], level: float, seed: int = 0) -> Verdicts:
+def standardized_differences(scores: Vector, errors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Difference of two scores in units of its standard error: (n, n), positive where the first is the larger.
+
+    Equal scores have 0; different ones that differ by the same amount whichever model is left out, infinity.
+    """
+    difference = scores[:, None] - scores
+    with np.errstate(divide="ignore"):
+        found: NDArray[np.float64] = np.divide(difference, errors, out=np.zeros_like(difference), where=difference != 0)
+    return found
+
+
+def verdicts(scores: Vector, spread: NDArray[np.float64], level: float) -> Verdicts:
+    """Return the verdicts of `judge` on scores with that spread."""
+    errors = difference_errors(spread)
+    return judge(standardized_differences(scores, errors), errors, spread, level)
+
+
+def judge(
+    standardized: NDArray[np.float64],
+    errors: NDArray[np.float64],
+    spread: NDArray[np.float64],
+    level: float,
+    seed: int = 0,
+) -> Verdicts:
     """Whether each submission is surely better (1) or worse (-1) than each other, or cannot be told (0): (n, n).
 
     All verdicts of a row hold together at the level: the largest standardized difference of one submission to any
     other is compared with its distribution, drawn with the spread of the scores. With more submissions more is
     demanded of each.
 
+    Args:
+        standardized: `standardized_differences` of the scores, shape (n, n).
+        errors: `difference_errors` of the spread, shape (n, n).
+        spread: deviations of the scores, shape (n_deletions, n).
+        level: probability that all verdicts of a row hold, 0 to 1.
+        seed: decides the draws.
+
     Source: Mogstad, Romano, Shaikh, Wilhelm, "Inference for ranks", Review of Economic Studies 2024.
     """
-    standardized = standardized_differences(scores, spread)
-    errors = difference_errors(spread)
     draws = np.random.default_rng(seed).standard_normal((RANK_DRAWS, len(spread))) @ spread
     found = np.zeros(standardized.shape, np.int8)
     for own, row in enumerate(standardized):

@@ -7,8 +7,12 @@ import os
 for _name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-import compared_measures  # noqa: E402 - after the settings
+from collections.abc import Iterator  # noqa: E402 - after the settings
+
+import compared_measures  # noqa: E402
+import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
+from shared_zygotes import SharedZygotes  # noqa: E402
 
 # The same examples in every run, so that a change is judged by what it changed; other ones are drawn with
 # --hypothesis-profile=default. No deadline: the time of one example on a busy machine says nothing about the code.
@@ -19,3 +23,11 @@ settings.load_profile("same")
 def pytest_configure(config):
     compared_measures.watch()
     config.pluginmanager.register(compared_measures.Watch())
+
+
+@pytest.fixture(scope="session")
+def zygotes() -> Iterator[SharedZygotes]:
+    """Zygotes for all commands that this process runs."""
+    shared = SharedZygotes()
+    yield shared
+    shared.end()

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 from harness.ci.annotations import annotation, last_frame, path_in
 from harness.execution.check import Forecast, Trial
-from harness.execution.executors import Done
+from harness.execution.executor import Done
 from harness.outcome import Outcome
 from harness.submission import Submission
 
@@ -53,9 +53,7 @@ class Report:
         if len(self.trial.done) > 1 and len({done.result.value for done in self.trial.done}) == 1:
             found.append("the same value for all models tried; such a measure cannot rank them")
         if not self.trial.repeatable:
-            again = self.trial.again
-            first = next(done for done in self.trial.done if done.planned is again.planned)
-            values = f"{first.result.value!r} and {again.result.value!r}"
+            values = f"{self.trial.first.result.value!r} and {self.trial.again.result.value!r}"
             found.append(f"not repeatable: the same call gave {values}; draw from the seeded generators")
         return found
 

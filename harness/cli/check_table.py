@@ -6,7 +6,7 @@ from rich.console import Console
 
 from harness.cli.check_report import Report
 from harness.cli.summary import WITHHELD_NOTE
-from harness.execution.executors import Done
+from harness.execution.executor import Done
 from harness.outcome import Outcome
 from harness.tables import print_lines
 from harness.task.task import Task

@@ -13,6 +13,7 @@ import click
 
 import harness
 from harness.cli import completion
+from harness.registry import sibling_names
 from harness.task import DEFAULT_DIRECTORY
 
 Decorator = Callable[[Any], Any]
@@ -20,9 +21,8 @@ Decorator = Callable[[Any], Any]
 #: Approximate memory for importing TensorFlow, in bytes.
 LEAST_MEMORY = 256 * 1024**2
 
-#: Names of the executors, from their files: `--help` must not wait for their imports.
-_FILES = Path(harness.__path__[0], "execution", "executors").glob("[a-z]*.py")
-EXECUTORS = sorted(file.stem for file in _FILES if file.stem != "executor")
+#: Names of the executors; `--help` must not wait for their imports.
+EXECUTORS = sibling_names([str(Path(harness.__path__[0], "execution", "executors"))])
 
 #: 30 days, in seconds.
 LONGEST_S = 30 * 24 * 3600

@@ -10,7 +10,8 @@ import click
 from harness.cache import cache_directory
 from harness.errors import UserError
 from harness.execution.budget import TimeBudget
-from harness.execution.executors import EXECUTORS, Executor
+from harness.execution.executor import Executor
+from harness.execution.executors import EXECUTORS
 from harness.execution.settings import Settings
 from harness.execution.withhold import Withhold
 from harness.sandbox import KINDS, Kind, Limits, choose_kind, default_memory_bytes, find_gpus

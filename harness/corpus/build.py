@@ -18,6 +18,7 @@ from harness.corpus.recipe import Recipe
 from harness.corpus.trainer import CELLS, DATA, RECORDS
 from harness.errors import UserError
 from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TRAIN, model_name
+from harness.threads import run_threads
 
 #: File with the digest of the recipe of a task.
 MARK = "recipe.sha256"
@@ -92,17 +93,7 @@ class Build:
                     _raise_if_fatal(event)
             yield Event("data", -1, {"notes": notes})
             threads = [threading.Thread(target=_feed, args=(trainer, waiting, events)) for trainer in trainers]
-            for thread in threads:
-                thread.start()
-            working = len(threads)
-            while working:
-                item = events.get()
-                if isinstance(item, BaseException):
-                    raise item
-                if item is None:
-                    working -= 1
-                else:
-                    yield item
+            yield from run_threads(threads, events)
         finally:
             for trainer in trainers:
                 trainer.kill()

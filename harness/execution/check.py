@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.execution.executors import Done, Executor
+from harness.execution.executor import Done, Executor
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import Settings
 from harness.outcome import Outcome
@@ -42,10 +42,14 @@ class Trial:
         return all(done.result.outcome is Outcome.OK for done in (*self.done, self.again))
 
     @property
+    def first(self) -> Done:
+        """The call that `again` repeats."""
+        return next(done for done in self.done if done.planned is self.again.planned)
+
+    @property
     def repeatable(self) -> bool:
         """Whether the repeated call returned the same value."""
-        first = next(done for done in self.done if done.planned is self.again.planned)
-        return first.result.value == self.again.result.value
+        return self.first.result.value == self.again.result.value
 
 
 @dataclass(frozen=True)

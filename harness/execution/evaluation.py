@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from harness.execution.executors import Done
+from harness.execution.executor import Done
 from harness.execution.plan import PlannedCall
 from harness.execution.withhold import WITHHELD
 from harness.outcome import CallResult

@@ -16,7 +16,7 @@ from harness.task.model import Model
 from harness.task.task import Task
 
 if TYPE_CHECKING:
-    from harness.execution.executors.executor import Executor
+    from harness.execution.executor import Executor
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 from typing import Self
 
 from harness.execution.batches import Batch, make_batches, module_of, write_batch
-from harness.execution.executors.executor import Done
+from harness.execution.executor import Done
 from harness.execution.machine import Cores, Lanes, describe_machine
 from harness.execution.plan import PlannedCall
 from harness.outcome import CallResult, Outcome
 from harness.sandbox import Call, Gpu, Job, Kind, Staging, StoppedError, prepare_call
+from harness.threads import run_threads
 
 
 class Pool:
@@ -49,17 +50,7 @@ class Pool:
             threading.Thread(target=self._work, args=(slot,), name=f"sandbox-{slot}")
             for slot in range(min(self._lanes.sandboxes, len(self._batches)))
         ]
-        for thread in self._threads:
-            thread.start()
-        working = len(self._threads)
-        while working:
-            item = self._done.get()
-            if isinstance(item, BaseException):
-                raise item
-            if item is None:
-                working -= 1
-            else:
-                yield item
+        yield from run_threads(self._threads, self._done)
 
     def _work(self, slot: int) -> None:
         try:

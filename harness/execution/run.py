@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from harness.errors import UserError
 from harness.execution.evaluation import to_evaluation
-from harness.execution.executors import Done, Executor
+from harness.execution.executor import Done, Executor
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import Settings
 from harness.outcome import Outcome

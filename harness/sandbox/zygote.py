@@ -8,13 +8,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 from harness.sandbox import bubblewrap
 from harness.sandbox.body import StartError, shell_status
 from harness.sandbox.job import Job
+from harness.sandbox.process import Starter
+from harness.sandbox.selftest import require_value
 
 #: Program of the zygote's interpreter; its arguments are its channel and the directory of the worker's code.
 BOOTSTRAP = (
@@ -112,12 +114,17 @@ class Zygotes:
     def __init__(self) -> None:
         self._by_keras: dict[int, Zygote] = {}
 
-    def start(self, jobs: Iterable[Job]) -> None:
-        """Start a zygote for each job's version of Keras, concurrently, and wait for them; raises `StartError`."""
-        new = {job.keras: job for job in jobs if job.keras not in self._by_keras}
+    def start(self, trials: Sequence[Job], start_worker: Starter) -> None:
+        """Start a zygote for the version of Keras of each trial, and run the trials' calls; raises `StartError`.
+
+        Zygotes start concurrently. `start_worker` has workers forked from them.
+        """
+        new = {job.keras: job for job in trials if job.keras not in self._by_keras}
         self._by_keras |= {keras: Zygote(job) for keras, job in new.items()}
         for keras in new:
             self._by_keras[keras].wait_until_ready()
+        for job in trials:
+            require_value(start_worker, job)
 
     def get(self, keras: int) -> Zygote | None:
         """Return the zygote with this version of Keras, None if it has not been started."""

@@ -35,8 +35,6 @@ def _on_task(row: Row, name: str, insight: Insight) -> list[str]:
         lines.append(
             f"{tied} of {len(task.scored.grid.models)} models share their value with another; ties tell nothing."
         )
-    both = " and ".join(insight.explanation.deciding)
-    lines.append(f"the measure adds least where {both} are known: look at models that differ in nothing else.")
     pairs = insight.explanation.costly_pairs
     if pairs:
         models = Counter(model for pair in pairs for model in (pair.larger_gap, pair.smaller_gap))

@@ -32,19 +32,23 @@ class Insight:
     Attributes:
         chance: the score beside chance.
         explanation: the models that decide the score.
-        rate: the p-value, adjusted for all rows of the board (false discovery rate).
+        rate: the p-value, adjusted for all submissions of the board (false discovery rate); None for the oracle.
     """
 
     chance: Chance
     explanation: Explanation
-    rate: float = 1.0
+    rate: float | None = None
 
 
 def find_insights(rows: Sequence[Row], tasks: Sequence[str]) -> list[dict[str, Insight]]:
     """Return, for each row, task -> insight; only of tasks with an official score that are not withheld."""
     found = [{name: _insight(task) for name, task in row.tasks.items() if _is_explicable(task)} for row in rows]
     for name in tasks:
-        p_values = {str(i): of_row[name].chance.p_value for i, of_row in enumerate(found) if name in of_row}
+        p_values = {
+            str(i): of_row[name].chance.p_value
+            for i, of_row in enumerate(found)
+            if name in of_row and rows[i].kind != "oracle"
+        }
         for number, rate in false_discovery_rates(p_values).items():
             found[int(number)][name] = replace(found[int(number)][name], rate=rate)
     return found

@@ -112,7 +112,7 @@ def _figures(task: OnTask, insight: Insight | None) -> list[tuple[str, str]]:
         found += [
             ("score by chance", f"{100 * chance.level:.2f}"),
             ("above chance", f"{100 * chance.excess:.2f}"),
-            ("p-value", f"{chance.p_value:.3f} (adjusted {insight.rate:.3f})"),
+            ("p-value", f"{chance.p_value:.3f} (adjusted {decimal(insight.rate, 3)})"),
         ]
     if task.calls:
         seconds = [call.call_wall_s for call in task.calls.values()]
@@ -127,8 +127,8 @@ def _figures(task: OnTask, insight: Insight | None) -> list[tuple[str, str]]:
 def _why(insight: Insight) -> str:
     both = " and ".join(insight.explanation.deciding)
     return (
-        f"The measure tells least where {both} are known: {100 * insight.explanation.score:.2f} of 100. "
-        "The score of the task is that value."
+        f"The measure adds least to what {both} already tell: {100 * insight.explanation.score:.2f} of 100. "
+        "That is the score of the task."
     )
 
 

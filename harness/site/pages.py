@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from importlib.resources import files
 from typing import Any
@@ -127,13 +128,15 @@ def _task(site: Site, task: TaskLink) -> str:
 
 
 def _render(template: str, site: Site, *, up: str = "", single: bool = False, **content: Any) -> str:
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
-        loader=jinja2.PackageLoader("harness.site"),
-    )  # fmt: skip
     common = {"up": up, "single": single, "tasks": site.tasks, "head": site.head}
-    found = environment.get_template(template)
+    found = _environment().get_template(template)
     return found.render(**common, version=metadata.version("pgdl-harness"), **content)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    loader = jinja2.PackageLoader("harness.site")
+    return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, loader=loader)
 
 
 def _summary(board: Leaderboard) -> str:

@@ -2,12 +2,12 @@
 
 import json
 import sys
-import time
 from pathlib import Path
 
 import tensorflow as tf
 
 from harness.worker.dataset import load_dataset
+from tests.benchmarks.stopwatch import seconds
 
 FEATURES = {name: tf.io.FixedLenFeature([], tf.string) for name in ("inputs", "output")}
 
@@ -17,16 +17,10 @@ def parse(record):
     return tf.io.parse_tensor(example["inputs"], tf.float32), tf.io.parse_tensor(example["output"], tf.int32)
 
 
-def seconds(dataset):
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        for _batch in dataset.batch(256):
-            pass
-        times.append(time.perf_counter() - start)
-    return min(times)  # the least disturbed pass
+def seconds_of_a_pass(dataset):
+    return seconds(lambda: [None for _ in dataset.batch(256)], repeats=5)
 
 
 shards, arrays = (Path(argument) for argument in sys.argv[1:])
 parsed = tf.data.TFRecordDataset([str(file) for file in sorted(shards.glob("*.tfrecord"))]).map(parse)
-print(json.dumps({"parsing": seconds(parsed), "decoded": seconds(load_dataset(arrays))}))
+print(json.dumps({"parsing": seconds_of_a_pass(parsed), "decoded": seconds_of_a_pass(load_dataset(arrays))}))

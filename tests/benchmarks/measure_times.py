@@ -7,13 +7,13 @@ compared is the work on the examples, not the second or so that a network takes 
 import itertools
 import json
 import sys
-import time
 
 import numpy as np
 import tensorflow as tf
 
 import baselines
 from baselines.core.subject import subject_of
+from tests.benchmarks.stopwatch import seconds
 
 layers = tf.keras.layers
 SAMPLES = 2048
@@ -42,15 +42,6 @@ def vgg(norm):
     model.add(layers.Flatten())
     model.add(layers.Dense(10))
     return model
-
-
-def seconds(function, repeats=2):
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)  # the least disturbed
 
 
 def timed(specification, model, data):

@@ -2,11 +2,11 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable
 from itertools import permutations, product
 from math import log2
 
 import numpy as np
+from stopwatch import seconds
 
 from scoring import Grid, compare_with_chance, official_score
 from scoring.conditioning import conditioning
@@ -53,15 +53,6 @@ def information_of(table: list[int]) -> float:
 def entropy_of(table: list[int]) -> float:
     total = sum(table)
     return -sum(p * log2(p + 1e-12) for p in ((table[0] + table[1]) / total, (table[2] + table[3]) / total))
-
-
-def seconds(function: Callable[[], object], repeats: int) -> float:
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)  # the least disturbed
 
 
 def test_a_score_is_300_times_faster_than_the_definition_read_out(capsys):

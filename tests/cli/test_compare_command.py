@@ -1,12 +1,13 @@
 """`pgdl compare`: measures on every model of every task, beside each other."""
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyarrow import parquet
+from shared_zygotes import SharedZygotes
 
 import baselines
 from harness.cli.compare import choose
@@ -30,10 +31,12 @@ def competition(folder: Path) -> Path:
 
 
 @pytest.fixture
-def sandbox() -> None:
+def sandbox(zygotes: SharedZygotes) -> Iterator[None]:
     problem = Fresh().problem()
     if problem is not None:
         pytest.skip(f"no sandbox here: {problem}")
+    with zygotes.used():
+        yield
 
 
 @pytest.mark.usefixtures("competition", "sandbox")

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from real_runs import PGDL
+from real_runs import PGDL, run_here
+from shared_zygotes import SharedZygotes
 from throwaway import make_task
 
 from harness.sandbox import Fresh
@@ -28,8 +29,19 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def pgdl(environment: dict[str, str]) -> Run:
-    """Run `pgdl ARGUMENTS` to its end."""
+def pgdl(environment: dict[str, str], zygotes: SharedZygotes) -> Run:
+    """Run `pgdl ARGUMENTS` to its end in this process, with zygotes that are there already."""
+
+    def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        with zygotes.used():
+            return run_here([*map(str, arguments)], environment, cwd or Path.cwd())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def program(environment: dict[str, str]) -> Run:
+    """Run `pgdl ARGUMENTS` to its end in a process of its own."""
 
     def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
         command = [*PGDL, *map(str, arguments)]

@@ -1,17 +1,38 @@
 """What the end-to-end tests share: writing submissions, reading records, looking after processes."""
 
+import io
+import os
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import psutil
+import pytest
+
+from harness.cli.main import main
 
 PGDL = (sys.executable, "-m", "harness.cli")
+
+
+def run_here(arguments: list[str], environment: dict[str, str], directory: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command line to its end in this process."""
+    with ExitStack() as held:
+        held.enter_context(mock.patch.dict(os.environ, environment, clear=True))
+        held.enter_context(mock.patch.object(sys, "argv", ["pgdl", *arguments]))
+        held.enter_context(chdir(directory))
+        out = held.enter_context(redirect_stdout(io.TextIOWrapper(io.BytesIO(), write_through=True)))
+        err = held.enter_context(redirect_stderr(io.TextIOWrapper(io.BytesIO(), write_through=True)))
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed, errors = (text.buffer.getvalue().decode() for text in (out, err))
+    assert isinstance(ended.value.code, int)
+    return subprocess.CompletedProcess(arguments, ended.value.code, printed, errors)
 
 
 def write_submission(directory: Path, name: str, body: str) -> Path:

@@ -4,7 +4,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ class Actors(Kind):
     def problem(self) -> None:
         """There are threads everywhere."""
 
-    def prepare(self, trials: Iterable[Job]) -> None:
+    def prepare(self, trials: Sequence[Job]) -> None:
         self.prepared += [job.keras for job in trials]
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "Actor":

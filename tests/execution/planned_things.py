@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 
-from harness.execution.executors import Done, Executor
+from harness.execution.executor import Done, Executor
 from harness.execution.plan import PlannedCall
 from harness.execution.settings import Settings
 from harness.format.architecture import Architecture, ModelShapes

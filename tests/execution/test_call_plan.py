@@ -7,7 +7,7 @@ from planned_things import NOWHERE_TO_RUN, SETTINGS, Nowhere, make_model, make_s
 
 import harness
 from harness.execution.budget import TimeBudget
-from harness.execution.executors import Executor
+from harness.execution.executor import Executor
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import Settings
 from harness.sandbox.limits import GIB, Limits

@@ -18,7 +18,8 @@ from harness.cli.setup import Setup
 from harness.errors import UserError
 from harness.execution import machine
 from harness.execution.budget import TimeBudget
-from harness.execution.executors import EXECUTORS, Done
+from harness.execution.executor import Done
+from harness.execution.executors import EXECUTORS
 from harness.execution.executors.local import Local
 from harness.execution.machine import Cores, Lanes
 from harness.execution.plan import PlannedCall, plan_calls

@@ -8,8 +8,9 @@ A module has
 """
 
 import importlib
-import pkgutil
 from typing import TYPE_CHECKING, Protocol
+
+from harness.registry import sibling_names
 
 if TYPE_CHECKING:
     from harness.board.board import Board
@@ -26,7 +27,7 @@ class Format(Protocol):
 
 def names() -> list[str]:
     """Return the names of all formats, in alphabetical order, without importing them."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return sibling_names(__path__)
 
 
 def find(name: str) -> Format:

@@ -1,9 +1,9 @@
 """The engines that run calls, one per file that is named as the user names it."""
 
-from harness.execution.executors.executor import Done, Executor
+from harness.execution.executor import Executor
 from harness.registry import find_siblings
 
 #: All executors by name.
 EXECUTORS: dict[str, type[Executor]] = find_siblings(__name__, Executor)
 
-__all__ = ["EXECUTORS", "Done", "Executor"]
+__all__ = ["EXECUTORS"]

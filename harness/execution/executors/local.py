@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from harness.execution.executors.executor import Done, Executor
+from harness.execution.executor import Done, Executor
 from harness.execution.machine import plan_lanes
 from harness.execution.plan import PlannedCall
 from harness.execution.pool import Pool

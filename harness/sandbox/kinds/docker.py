@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import cached_property
 
 import harness
@@ -63,7 +63,7 @@ class Docker(Kind):
         self.image, self.runtime = image, runtime
         self._reaper: Reaper | None = None
 
-    def prepare(self, trials: Iterable[Job]) -> None:
+    def prepare(self, trials: Sequence[Job]) -> None:
         """Start the process that removes the containers when the harness ends."""
         self._reaper = self._reaper or Reaper()
 

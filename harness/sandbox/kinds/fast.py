@@ -5,7 +5,7 @@ and then drops every privilege. Calls share nothing but the memory that the impo
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
@@ -17,7 +17,6 @@ from harness.sandbox.limits import Limits
 from harness.sandbox.placeholder import Placeholder
 from harness.sandbox.processes import Processes
 from harness.sandbox.seccomp import filter_program
-from harness.sandbox.selftest import require_value
 from harness.sandbox.storage import Storage
 from harness.sandbox.zygote import Report, Zygote, Zygotes
 
@@ -39,14 +38,11 @@ class Fast(Fresh):
         """The kind of sandbox, and the way workers start, on which no value depends."""
         return f"{self.isolation}/fast" if self._zygotes else super().recorded
 
-    def prepare(self, trials: Iterable[Job]) -> None:
+    def prepare(self, trials: Sequence[Job]) -> None:
         """Start a zygote for each trial and run its call; raises `UserError` where that does not work."""
-        trials = list(trials)
         super().prepare(trials)
         try:
-            self._zygotes.start(trials)
-            for job in trials:
-                require_value(self.start, job)
+            self._zygotes.start(trials, self.start)
         except StartError as error:
             self._zygotes.close()
             reason = f"fast starts do not work here: {error}"

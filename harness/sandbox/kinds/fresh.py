@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -86,7 +86,7 @@ class Fresh(Kind):
         remedy = next((remedy for sign, remedy in REMEDIES if sign in reason), "see docs/sandbox.md")
         return UserError(f"the sandbox does not work here: {reason}", remedy=remedy)
 
-    def prepare(self, trials: Iterable[Job]) -> None:
+    def prepare(self, trials: Sequence[Job]) -> None:
         """Create a control group for the run; without one the memory watch alone enforces the limit."""
         if self.groups is None:
             with suppress(NoCgroupError):

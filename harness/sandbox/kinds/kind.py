@@ -1,7 +1,7 @@
 """The interface of a kind of sandbox."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -61,7 +61,7 @@ class Kind(ABC):
             raise problem
 
     @abstractmethod
-    def prepare(self, trials: Iterable[Job]) -> None:
+    def prepare(self, trials: Sequence[Job]) -> None:
         """Prepare for jobs like `trials`, each a call of known value with a new version of Keras.
 
         Raises `UserError` if the kind does not work after all.

@@ -7,7 +7,7 @@ them on request or when the harness ends (`harness.worker.supervisor`).
 import os
 import secrets
 import socket
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,7 +23,6 @@ from harness.sandbox.job import Job
 from harness.sandbox.kinds.kind import Kind
 from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
-from harness.sandbox.selftest import require_value
 from harness.sandbox.supervised import SupervisedBody
 from harness.sandbox.zygote import Zygotes
 from harness.worker.scratch import remove
@@ -77,13 +76,10 @@ class Landlock(Kind):
             return UserError("Landlock", expected=f"version {NEEDED} or newer", found=found, remedy=remedy)
         return _inaccessible() if os.geteuid() == 0 else None
 
-    def prepare(self, trials: Iterable[Job]) -> None:
+    def prepare(self, trials: Sequence[Job]) -> None:
         """Start a zygote for each trial and run its call; raises `UserError` where that does not work."""
-        trials = list(trials)
         try:
-            self._zygotes.start(trials)
-            for job in trials:
-                require_value(self.start, job)
+            self._zygotes.start(trials, self.start)
         except StartError as error:
             raise UserError(f"the sandbox does not work here: {error}", remedy="see docs/sandbox.md") from error
 

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 
 from harness.sandbox.body import shell_status
@@ -26,7 +26,7 @@ class Plain(Kind):
     def problem(self) -> None:
         """Return None: it works everywhere."""
 
-    def prepare(self, trials: Iterable[Job]) -> None:
+    def prepare(self, trials: Sequence[Job]) -> None:
         """Do nothing: there is nothing to try."""
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "PlainBody":

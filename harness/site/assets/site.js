@@ -4,7 +4,7 @@
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a8f98", "#f0e442"];
 const SYMBOLS = ["circle", "square", "diamond", "cross", "triangle-up", "x", "star", "triangle-down"];
 const KINDS = { submission: 0, baseline: 6, oracle: 1 };
-const OPTIONS = { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
+const OPTIONS = { displayModeBar: false, responsive: true };
 
 // Text of strangers must not be markup to Plotly, which knows <b>, <a> and others.
 const plain = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
@@ -47,7 +47,7 @@ function heatmap(chart) {
   const cells = [];
   chart.points.forEach((line, i) => line.forEach((value, j) => { if (value === least) cells.push([j, i]); }));
   const shapes = cells.map(([x, y]) => ({
-    type: "rect", x0: x - 0.5, x1: x + 0.5, y0: y - 0.5, y1: y + 0.5, line: { width: 3, color: style("--ink") } }));
+    type: "rect", x0: x - 0.5, x1: x + 0.5, y0: y - 0.5, y1: y + 0.5, line: { width: 4, color: "#d55e00" } }));
   const trace = {
     type: "heatmap", x: names, y: names, z: chart.points, colorscale: "Viridis", hoverongaps: false,
     text: chart.points.map((line) => line.map((value) => (value === null ? "" : value.toFixed(1)))),
@@ -67,7 +67,7 @@ function time(chart) {
     return {
       type: "scatter", mode: "markers", name: kind, customdata: chosen.map((point) => point.page),
       x: chosen.map((point) => point.seconds), y: chosen.map((point) => point.score), text: chosen.map((point) => plain(point.name)),
-      hovertemplate: "%{text}<br>%{x:.3g} s per model<br>score %{y:.2f}<extra></extra>",
+      cliponaxis: false, hovertemplate: "%{text}<br>%{x:.3g} s per model<br>score %{y:.2f}<extra></extra>",
       error_y: {
         type: "data", symmetric: false, thickness: 1, width: 0, color: style("--faint"),
         array: chosen.map((point) => (point.high === null ? 0 : point.high - point.score)),

@@ -29,8 +29,8 @@ class Done:
 class Executor(ABC):
     """Runs planned calls; leaving its context kills those that still run.
 
-    Subclasses in modules of this package are registered by their `name`. The arguments are a kind of sandbox, the
-    limits of a call, and the number of concurrent calls (None: as many as fit).
+    Subclasses in modules of `harness.execution.executors` are registered by their `name`. The arguments are a kind of
+    sandbox, the limits of a call, and the number of concurrent calls (None: as many as fit).
     """
 
     name: ClassVar[str]

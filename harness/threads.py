@@ -1,0 +1,28 @@
+"""Threads whose results are one stream."""
+
+import queue
+import threading
+from collections.abc import Generator, Sequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def run_threads(
+    threads: Sequence[threading.Thread], results: "queue.SimpleQueue[Item | BaseException | None]"
+) -> Generator[Item]:
+    """Start the threads and yield each of their results as it comes.
+
+    A thread puts its results into the queue, then its error if there is one, which is raised here, and None at its end.
+    """
+    for thread in threads:
+        thread.start()
+    working = len(threads)
+    while working:
+        item = results.get()
+        if isinstance(item, BaseException):
+            raise item
+        if item is None:
+            working -= 1
+        else:
+            yield item

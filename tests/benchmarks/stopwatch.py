@@ -1,0 +1,14 @@
+"""Time of a function on a machine that may be busy."""
+
+import time
+from collections.abc import Callable
+
+
+def seconds(function: Callable[[], object], repeats: int = 2) -> float:
+    """Wall time of the least disturbed of several calls."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)

@@ -1,0 +1,92 @@
+"""`pgdl board --html`, `pgdl verify` and `pgdl report`."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.outcome import Outcome
+from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_reference
+from tests.cli.conftest import Pgdl
+
+
+@pytest.fixture
+def results(folder: Path, record: Callable[..., Path]) -> Path:
+    write_reference(folder / "task_data")
+    return record(
+        [
+            *rows("winner", GAPS),
+            *rows("weak", MEASURE),
+            *rows("half", MEASURE[:7]),
+            failed(
+                "half", "model_7", Outcome.EXCEPTION, message="ValueError: no layer", output_tail="Traceback\nno layer"
+            ),
+        ]
+    )
+
+
+@pytest.mark.usefixtures("results")
+def test_a_site_is_written_verified_and_found_to_be_changed(pgdl: Pgdl, folder: Path) -> None:
+    ended = pgdl("board", "--html", "site")
+    assert ended.code == 0
+    assert "Written: site/index.html (digest of all records: " in ended.err
+    digest = ended.err.rstrip().rstrip(")").rpartition(" ")[2]
+    verified = pgdl("verify", "site")
+    assert (verified.code, verified.err) == (0, "")
+    assert verified.out.splitlines()[-1] == f"Digest of all records: {digest}"
+    assert "no layer" in (folder / "site/submissions/half.html").read_text()
+    board = folder / "site/leaderboard.json"
+    content = json.loads(board.read_bytes())
+    content["rows"][0]["score"] = 1.0
+    board.write_text(json.dumps(content))
+    changed = pgdl("verify", "site")
+    assert changed.code == 1
+    assert changed.out.startswith(f"leaderboard.json: row 1 ({content['rows'][0]['submission']}): score: computed ")
+
+
+@pytest.mark.usefixtures("results")
+def test_bad_directories_are_one_line(pgdl: Pgdl, folder: Path) -> None:
+    (folder / "papers").mkdir()
+    (folder / "papers/thesis").touch()
+    for arguments in (("board", "--html", "papers"), ("verify", "papers"), ("verify", "nothing")):
+        ended = pgdl(*arguments)
+        assert ended.code == 2
+        assert len(ended.err.splitlines()) == 1
+    assert (folder / "papers/thesis").exists()
+
+
+@pytest.mark.usefixtures("results")
+def test_a_report_says_why_and_what_next(pgdl: Pgdl, folder: Path) -> None:
+    ended = pgdl("report", "weak", "half", "--html", "reports")
+    assert ended.code == 0
+    assert "Score 29.54 (90 % interval" in ended.out
+    assert "The measure adds least to what axis_a and axis_b already tell: 29.54 of 100." in " ".join(ended.out.split())
+    assert "1 EXCEPTION: ValueError: no layer" in " ".join(ended.out.split())
+    assert "winner" not in ended.out
+    assert sorted(path.name for path in (folder / "reports").iterdir()) == ["half.html", "weak.html"]
+
+
+@pytest.mark.usefixtures("results")
+def test_without_arguments_everybody_gets_a_report(pgdl: Pgdl) -> None:
+    out = pgdl("report").out.splitlines()
+    assert [line for line in out if line in ("winner", "weak", "half")] == ["winner", "weak", "half"]
+
+
+def test_a_hidden_task_tells_a_report_nothing(pgdl: Pgdl, folder: Path, record: Callable[..., Path]) -> None:
+    write_reference(folder / "task_data")
+    (folder / "task_data/toy/metadata").write_text("hidden: true\n")
+    record(rows("weak", MEASURE))
+    ended = pgdl("report", "weak", "--html", "reports")
+    assert ended.out.splitlines()[:2] == ["weak", "Score 29.5, rank 2 of 2."]
+    assert "axis_" not in ended.out + (folder / "reports/weak.html").read_text()
+    assert "29.54" not in (folder / "reports/weak.html").read_text().partition("<script>")[0]
+
+
+def test_no_records_are_one_line(pgdl: Pgdl, folder: Path, record: Callable[..., Path]) -> None:
+    write_reference(folder / "task_data")
+    record([])
+    ended = pgdl("report")
+    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+    assert pgdl("board", "--html", "site").code == 0
+    assert pgdl("verify", "site").code == 0

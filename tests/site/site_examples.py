@@ -1,0 +1,49 @@
+"""A site of a few records, without any model."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.board.collect import collect
+from harness.board.leaderboard import Leaderboard, build_board
+from harness.format.reference import Reference
+from harness.outcome import Outcome
+from harness.records import Evaluation
+from harness.site import SiteData, gather
+from scoring import HeldOut
+from tests.board.board_examples import GAPS, MEASURE, failed, references, rows
+
+TASKS = ["second", "toy"]
+
+#: What a hostile submission may write as its output and message.
+HOSTILE = "</script><script>document.title='taken'</script><b>@everyone</b> {{ 7 * 7 }}"
+
+
+def known(directory: Path) -> dict[str, Reference]:
+    """Reference data of two tasks of eight models."""
+    return references(directory, *TASKS)
+
+
+def evaluations() -> list[Evaluation]:
+    """A winner, a baseline, ties, one with a failed call on one task, one outside the sandbox."""
+    return [
+        *(row for task in TASKS for row in rows("winner", GAPS, task)),
+        *(row for task in TASKS for row in rows("path_norm", MEASURE, task, is_baseline=True, call_wall_s=0.25)),
+        *(row for task in TASKS for row in rows("ties", [1.0, 2.0] * 4, task)),
+        *rows("half", MEASURE),
+        *rows("half", MEASURE[:7], "second"),
+        failed("half", "model_7", Outcome.EXCEPTION, "second", message=HOSTILE, output_tail=HOSTILE),
+        *(row for task in TASKS for row in rows("outside", GAPS, task, sandbox="none")),
+    ]
+
+
+def make(directory: Path, withheld: Sequence[str] = ()) -> tuple[SiteData, Leaderboard]:
+    """The data of a site, and the board that they were gathered from."""
+    everything = evaluations()
+    tasks = known(directory)
+    collected = collect(everything, tasks)
+    held_out = {
+        name: HeldOut([tasks[name].test_accuracy[model] for model in tasks[name].models], 100) for name in TASKS
+    }
+    board = build_board(collected, tasks, withheld, held_out=held_out)
+    outputs = {row.key: row.output_tail for row in everything if row.outcome != Outcome.OK}
+    return gather(collected.shown, board, tasks, dict.fromkeys(TASKS, 100), outputs), board

@@ -1,0 +1,87 @@
+"""The pages say what a reader needs, whatever strangers wrote."""
+
+import re
+from pathlib import Path
+
+import pytest
+from site_examples import make
+
+from harness.board.collect import Collected, collect
+from harness.board.leaderboard import build_board
+from harness.site import gather, make_site, write_report
+from harness.site.pages import render_site
+from scoring import compare_with_chance, explain_score
+from tests.board.board_examples import GAPS, MEASURE, references, rows
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    data, _ = make(tmp_path_factory.mktemp("reference"))
+    return {name: content.decode() for name, content in render_site(make_site(data, "abc")).items()}
+
+
+def test_every_row_but_the_oracle_has_a_page(pages: dict[str, str]) -> None:
+    found = {name for name in pages if name.startswith("submissions/")}
+    assert found == {f"submissions/{name}.html" for name in ("winner", "path_norm", "ties", "half", "outside")}
+
+
+def test_every_link_leads_to_a_file_of_the_site(pages: dict[str, str]) -> None:
+    for name, text in pages.items():
+        if not name.endswith(".html"):
+            continue
+        for link in re.findall(r'(?:href|src)="([^"#]+)"', text):
+            target = (Path("/site") / Path(name).parent / link).resolve().relative_to("/site").as_posix()
+            assert target in pages or target.startswith("data/"), (name, link)
+        assert "http://" not in text
+        assert "https://" not in text
+
+
+def test_text_of_strangers_is_no_markup(pages: dict[str, str]) -> None:
+    text = pages["submissions/half.html"]
+    assert "<script>document" not in text
+    assert "&lt;/script&gt;&lt;script&gt;document.title" in text
+    assert "{{ 7 * 7 }}" in text
+
+
+def test_the_page_of_a_submission_explains_its_score(pages: dict[str, str], tmp_path: Path) -> None:
+    text = pages["submissions/path_norm.html"]
+    (reference,) = references(tmp_path).values()
+    explained = explain_score(MEASURE, GAPS, reference.grid)
+    assert " and ".join(explained.deciding) in text
+    assert f"{100 * explained.score:.2f} of 100" in text
+    assert explained.costly_pairs[0].larger_gap in text
+    chance = compare_with_chance(MEASURE, GAPS, reference.grid, 1000)
+    assert f'<td class="number">{100 * chance.level:.2f}</td>' in text
+    assert f"{chance.p_value:.3f} (adjusted" in text
+
+
+def test_ties_and_failures_are_among_the_advice(pages: dict[str, str]) -> None:
+    assert "8 of 8 models share their value with another" in pages["submissions/ties.html"]
+    assert "second: 1 EXCEPTION. Without a value for every model" in pages["submissions/half.html"]
+    assert "No score. 1 EXCEPTION" in pages["submissions/half.html"]
+
+
+def test_a_report_is_a_single_file(tmp_path: Path) -> None:
+    data, _ = make(tmp_path)
+    site = make_site(data)
+    number = next(number for number, row in enumerate(site.board.rows) if row.submission == "half")
+    write_report(site, number, tmp_path / "half.html")
+    text = (tmp_path / "half.html").read_text().partition("<script>")[0]  # Plotly has links of its own
+    assert not re.search(r"<(?:script|link)[^>]*(?:src|href)=", text)
+    assert not re.search(r'<a [^>]*href="(?!#)', text)
+
+
+def test_a_board_without_any_submission_has_a_site(tmp_path: Path) -> None:
+    tasks = references(tmp_path)
+    data = gather([], build_board(Collected([]), tasks), tasks, {}, {})
+    pages = render_site(make_site(data))
+    assert b"0 submissions and 0 baselines on 1 task." in pages["index.html"]
+
+
+def test_names_that_differ_in_case_or_signs_have_pages_of_their_own(tmp_path: Path) -> None:
+    tasks = references(tmp_path)
+    collected = collect([*rows("Mine"), *rows("mine"), *rows("mine 2"), *rows("..")], tasks)
+    site = make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {}))
+    found = sorted(site.pages.values())
+    assert len({page.casefold() for page in found}) == 4
+    assert all(re.fullmatch(r"submissions/[A-Za-z0-9_+-][A-Za-z0-9_.+-]*\.html", page) for page in found)

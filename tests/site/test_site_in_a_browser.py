@@ -1,0 +1,129 @@
+"""The site in a real browser: from disk, without network, clicked through."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from site_examples import make
+
+from harness.site import make_site, write_report, write_site
+
+sync_api = pytest.importorskip("playwright.sync_api")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("site")
+    data, _ = make(directory / "reference")
+    write_site(data, directory / "site")
+    made = make_site(data)
+    write_report(
+        made, next(n for n, row in enumerate(made.board.rows) if row.submission == "half"), directory / "half.html"
+    )
+    return directory
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A page that must not print any error, and not ask for anything but files."""
+    page = browser.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("request", lambda request: None if request.url.startswith("file:") else errors.append(request.url))
+    yield page
+    page.close()
+    assert errors == []
+
+
+def names(page: Any) -> list[str]:
+    return [cell.inner_text() for cell in page.query_selector_all("tbody th")]
+
+
+def test_the_board_is_sorted_by_a_click_and_by_the_keyboard(page: Any, site: Path) -> None:
+    page.goto(f"file://{site}/site/index.html")
+    before = names(page)
+    page.click("th button:has-text('submission')")
+    assert names(page) == sorted(before)
+    assert page.get_attribute("th:has-text('submission')", "aria-sort") == "ascending"
+    page.focus("th button:has-text('score')")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    scores = [float(cell.inner_text()) for cell in page.query_selector_all("tbody td:nth-child(4)")]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_from_the_board_to_a_submission_to_a_task_and_back(page: Any, site: Path) -> None:
+    page.goto(f"file://{site}/site/index.html")
+    page.wait_for_selector(".time .main-svg")
+    page.click("a:has-text('path_norm')")
+    page.wait_for_selector(".heatmap .main-svg")
+    assert len(page.query_selector_all(".main-svg")) >= 4
+    page.click("h2 a:has-text('toy')")
+    page.wait_for_selector(".histogram .main-svg")
+    page.click("nav a:has-text('How to read it')")
+    assert page.inner_text("h1") == "How to read the board"
+    page.click("nav a:has-text('Leaderboard')")
+    assert page.inner_text("h1") == "Leaderboard"
+
+
+def test_dots_are_coloured_by_any_hyperparameter(page: Any, site: Path) -> None:
+    page.goto(f"file://{site}/site/submissions/path_norm.html")
+    choice = "select.colour-by >> nth=0"
+    for name in ("axis_a", "axis_b", "axis_c"):
+        page.select_option(choice, name)
+        legend = page.wait_for_selector(f".scatter >> nth=0 >> text={name}")
+        assert legend is not None
+    dots = page.query_selector(".scatter").query_selector_all(".scatterlayer .trace")
+    assert len(dots) == 2
+
+
+def test_hovering_names_the_model(page: Any, site: Path) -> None:
+    page.goto(f"file://{site}/site/submissions/path_norm.html")
+    page.wait_for_selector(".scatter .points path")
+    dot = page.query_selector(".scatter .points path")
+    dot.scroll_into_view_if_needed()
+    box = dot.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=3)
+    assert "model_" in page.wait_for_selector(".hoverlayer text").text_content()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_needs_no_sideways_scrolling_of_the_page(browser: Any, site: Path, scheme: str) -> None:
+    page = browser.new_page(viewport={"width": 360, "height": 700}, color_scheme=scheme)
+    for name in ("index.html", "submissions/path_norm.html", "tasks/toy.html", "reading.html"):
+        page.goto(f"file://{site}/site/{name}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, name
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (paper == "rgb(255, 255, 254)") == (scheme == "light")
+    page.close()
+
+
+def test_without_scripts_all_numbers_can_be_read(browser: Any, site: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"file://{site}/site/submissions/path_norm.html")
+    page.click("summary:has-text('Values') >> nth=0")
+    assert len(page.query_selector_all("details[open] tbody tr")) == 8
+    context.close()
+
+
+def test_a_report_works_alone(page: Any, site: Path) -> None:
+    page.goto(f"file://{site}/half.html")
+    page.wait_for_selector(".scatter .main-svg")
+    assert page.title() == "half"
+    page.click("summary:has-text('EXCEPTION')")
+    assert "document.title='taken'" in page.inner_text("details[open] pre")

@@ -1,0 +1,133 @@
+"""A site is made from its records alone, and everything that is changed in it is found."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from site_examples import TASKS, make
+
+from harness.board.formats import json as json_format
+from harness.errors import UserError
+from harness.site import verify_site, write_site
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    data, _ = make(tmp_path_factory.mktemp("reference"))
+    site = tmp_path_factory.mktemp("made") / "site"
+    write_site(data, site)
+    return site
+
+
+@pytest.fixture
+def site(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "site"))
+
+
+def test_a_site_is_as_computed_from_its_records(site: Path) -> None:
+    found = verify_site(site)
+    assert found.differences == ()
+    assert found.n_records == 5 * 16
+    assert found.n_files == len([path for path in site.rglob("*") if path.is_file()])
+
+
+@pytest.mark.parametrize("withheld", [(), ("second",), ("toy",), tuple(TASKS)])
+def test_its_board_is_the_one_that_pgdl_board_prints(tmp_path: Path, withheld: tuple[str, ...]) -> None:
+    data, board = make(tmp_path, withheld)
+    write_site(data, tmp_path / "site")
+    assert json.loads((tmp_path / "site/leaderboard.json").read_bytes()) == json.loads(json_format.render(board))
+    found = verify_site(tmp_path / "site")
+    assert (found.differences, found.withheld) == ((), withheld)
+
+
+def test_nothing_of_a_hidden_task_is_in_a_site(tmp_path: Path) -> None:
+    data, board = make(tmp_path, ("second",))
+    write_site(data, tmp_path / "site")
+    assert not (tmp_path / "site/data/reference_data/second").exists()
+    assert {record.task for record in data.records} == {"toy"}
+    page = (tmp_path / "site/submissions/half.html").read_text()
+    assert "EXCEPTION" not in page
+    assert "everyone" not in page
+    pages = b"".join(path.read_bytes() for path in (tmp_path / "site").rglob("*.html"))
+    assert b"interval" not in (tmp_path / "site/index.html").read_bytes().split(b"<tbody>")[0]
+    exact = {f"{100 * row.result.score:.4f}".encode() for row in board.rows if row.result.score}
+    assert not any(digits in pages for digits in exact)
+
+
+def rewrite(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def a_score(site: Path) -> None:
+    content = json.loads((site / "leaderboard.json").read_bytes())
+    (row,) = (row for row in content["rows"] if row["submission"] == "ties")
+    row["score"] += 1.0
+    (site / "leaderboard.json").write_text(json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+
+CHANGES: list[tuple[Callable[[Path], None], str]] = [
+    (a_score, r"leaderboard.json: row \d \(ties\): score: computed "),
+    (lambda site: rewrite(site / "index.html", "winner", "looser"), r"index.html: line \d+ differs"),
+    (lambda site: (site / "submissions/winner.html").unlink(), r"submissions/winner.html: missing"),
+    (lambda site: (site / "extra.html").touch(), r"extra.html: not a file of the site"),
+    (
+        lambda site: rewrite(site / "assets/plotly.min.js", "plotly", "plotty"),
+        r"assets/plotly.min.js: line \d+ differs",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), CHANGES)
+def test_a_changed_page_is_named(site: Path, change: Callable[[Path], None], said: str) -> None:
+    change(site)
+    first, *_ = verify_site(site).differences
+    assert re.match(said, first), first
+
+
+BROKEN: list[tuple[Callable[[Path], None], str]] = [
+    (
+        lambda site: rewrite(site / "data/records.jsonl", '"value": 0.4', '"value": 0.5'),
+        r"line \d+ \(\w+, \w+, model_7\): expected a digest",
+    ),
+    (lambda site: rewrite(site / "data/site.json", '"is_baseline": true', '"is_baseline": false'), r"line 1 "),
+    (lambda site: rewrite(site / "data/reference_data/toy/model_configs.json", "0.4", "0.3"), r"line 1 "),
+    (
+        lambda site: rewrite(site / "data/site.json", '"pgdl-harness": "', '"pgdl-harness": "9'),
+        "made with other versions",
+    ),
+    (lambda site: (site / "data/site.json").unlink(), "missing"),
+    (lambda site: (site / "data/records.jsonl").write_text("[]\n"), "line 1"),
+    (lambda site: rewrite(site / "data/site.json", '"n_models"', '"models"'), "n_models"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), BROKEN)
+def test_changed_data_are_named(site: Path, change: Callable[[Path], None], said: str) -> None:
+    change(site)
+    with pytest.raises(UserError, match=said):
+        verify_site(site)
+
+
+def test_a_line_that_was_removed_or_moved_is_found(site: Path) -> None:
+    file = site / "data/records.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    for changed in (lines[1:], [lines[1], lines[0], *lines[2:]]):
+        file.write_text("".join(changed))
+        with pytest.raises(UserError, match="line 1 "):
+            verify_site(site)
+
+
+def test_only_a_site_is_replaced(tmp_path: Path) -> None:
+    data, _ = make(tmp_path / "reference")
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers/thesis.tex").touch()
+    with pytest.raises(UserError, match="not a site"):
+        write_site(data, tmp_path / "papers")
+    first, second = (write_site(data, tmp_path / "site") for _ in range(2))
+    assert first == second
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["papers", "reference", "site"]
