@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from real_runs import PGDL, alive, descendants, records, wait_for
+from real_runs import PGDL, alive, descendants, records, run_here, wait_for
+from shared_zygotes import SharedZygotes
 from throwaway import make_task
 
 from tests.ci.repositories import MEASURE, Content, Link, Repo, Submodule
@@ -39,7 +40,8 @@ METADATA = 'name: first\nteam: "@everyone"\ndescription: "::error::x <script>"\n
 class Job:
     """A repository with a competition that is not in it, and where the job keeps its files."""
 
-    def __init__(self, directory: Path, environment: dict[str, str]) -> None:
+    def __init__(self, directory: Path, environment: dict[str, str], zygotes: SharedZygotes) -> None:
+        self.zygotes = zygotes
         self.repo = Repo(directory / "repository")
         self.results, self.output = directory / "kept" / "results.db", directory / "output"
         self.results.parent.mkdir()
@@ -62,17 +64,23 @@ class Job:
         )
         return [*PGDL, "ci", *map(str, (*own, *more))]
 
-    def run(self, *more: object, github: bool = False) -> "Ended":
+    def run(self, *more: object, github: bool = False, alone: bool = False) -> "Ended":
+        """Run the job in this process, or in one of its own."""
         given = self.environment | ({"GITHUB_ACTIONS": "true"} if github else {})
-        done = subprocess.run(self.arguments(*more), env=given, capture_output=True, text=True, timeout=500)
+        command = self.arguments(*more)
+        if alone:
+            done = subprocess.run(command, env=given, capture_output=True, text=True, timeout=500)
+        else:
+            with self.zygotes.used():
+                done = run_here(command[len(PGDL) :], given, self.tasks)
         assert "Traceback" not in done.stderr, done.stderr
         written = {path.name: path.read_text(errors="replace") for path in self.output.glob("*") if path.is_file()}
         return Ended(done.returncode, done.stdout, done.stderr, written)
 
-    def pull_request(self, files: dict[str, Content], *more: object, github: bool = False) -> "Ended":
+    def pull_request(self, files: dict[str, Content], *more: object, **how: bool) -> "Ended":
         """Run the job for a change of the base's files."""
         head = self.repo.commit(BASE | files, self.base)
-        return self.run("--base", "main", "--head", head, *more, github=github)
+        return self.run("--base", "main", "--head", head, *more, **how)
 
 
 class Ended(NamedTuple):
@@ -93,9 +101,9 @@ class Ended(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def job(tmp_path_factory, environment, sandbox) -> Job:
+def job(tmp_path_factory, environment, zygotes, sandbox) -> Job:
     """A repository whose base has been evaluated, with a measure of the library."""
-    made = Job(tmp_path_factory.mktemp("job"), environment)
+    made = Job(tmp_path_factory.mktemp("job"), environment, zygotes)
     ended = made.run("--head", "main", "vc_dim")
     assert ended.code == 0, ended.err
     assert ended.board == ["noisy_oracle", "first", "vc_dim"]
@@ -133,7 +141,7 @@ def test_a_removed_submission_leaves_the_board(job):
 def test_rules_are_broken_after_all_work_is_recorded(job):
     before = len(records(job.results))
     files = {"submissions/low.py": LAYERS, "submissions/curious.py": curious(job), "tool.py": "x"}
-    ended = job.pull_request(files, "--min-score", 5, "--only-submissions", github=True)
+    ended = job.pull_request(files, "--min-score", 5, "--only-submissions", github=True, alone=True)
     assert ended.code == 1
     low = "low: score 0, expected at least 5"
     assert ended.report["broken"] == [
@@ -202,7 +210,7 @@ def hostile(job):
     secret = job.environment | {"PAYMENT_TOKEN": "hunter3"}
     before = {path: path.stat().st_mtime_ns for path in job.repo.directory.iterdir()}
     previous, job.environment = job.environment, secret
-    ended = job.pull_request(files, "--require-check", "--at-most", 20, github=True)
+    ended = job.pull_request(files, "--require-check", "--at-most", 20, github=True, alone=True)
     job.environment = previous
     assert {path: path.stat().st_mtime_ns for path in job.repo.directory.iterdir()} == before, "nothing is checked out"
     assert not ran.exists(), "nothing of the change ran outside the sandbox"
@@ -268,8 +276,8 @@ def test_the_comment_is_the_summary_of_the_job(hostile, job):
     assert job.summary.read_text().endswith(hostile.files["comment.md"])
 
 
-def test_a_cancelled_job_loses_nothing(tmp_path, environment):
-    job = Job(tmp_path, environment)
+def test_a_cancelled_job_loses_nothing(tmp_path, environment, zygotes):
+    job = Job(tmp_path, environment, zygotes)
     slow = "import time\ndef complexity(model, dataset):\n    time.sleep(0.4)\n    return float(len(model.layers))\n"
     head = job.repo.commit(BASE | {"submissions/slow.py": slow}, job.base)
     change = ("--base", "main", "--head", head, "--workers", 1)
