@@ -26,6 +26,10 @@ from harness.cli import completion, options
 @options.tasks
 @options.task
 @options.results
+@click.option(
+    "--add-records", "added", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
+    help="Results file of another job whose records are added first; may be repeated. None is replaced.",
+)  # fmt: skip
 @options.output
 @click.option(
     "--require-check", is_flag=True,
@@ -53,6 +57,7 @@ def command(
     tasks_dir: Path,
     task_names: tuple[str, ...],
     results: str,
+    added: tuple[Path, ...],
     output: Path | None,
     require_check: bool,
     min_score: float | None,
@@ -85,7 +90,7 @@ def command(
     execution["unsafe_no_sandbox"] = False
     github = annotations == "github" or (annotations == "auto" and under_github())
     with commands_stopped(github):
-        job = Job(repository, folder, head, base, measures, tasks_dir, task_names, results, rules, execution)
+        job = Job(repository, folder, head, base, measures, tasks_dir, task_names, results, added, rules, execution)
         ended = run_job(job, wide_console(quiet=quiet))
         if output is not None:
             click.echo(f"Written: {', '.join(map(str, write_files(output, ended)))}", err=True)

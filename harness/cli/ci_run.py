@@ -25,7 +25,7 @@ from harness.cli.calls import prepare_run, record_with
 from harness.cli.ci_calls import annotate_failures, check_submission
 from harness.errors import UserError
 from harness.execution.withhold import Withhold
-from harness.records import Records
+from harness.records import Records, add_records
 from harness.site import SiteData, gather
 from harness.submission import Submission, find_named
 from harness.task.notes import named
@@ -43,6 +43,7 @@ class Job:
     tasks_dir: Path
     task_names: Sequence[str]
     results: str
+    added: Sequence[Path]
     rules: Rules
     execution: dict[str, Any]
 
@@ -94,6 +95,8 @@ def run_job(job: Job, console: Console) -> Ended:
     competition = read_competition(job.tasks_dir, job.task_names)
     touched = Touched() if job.rules.stop(change) else read_touched(job.objects, job.folder, change)
     with Records(job.results) as records:
+        for file in job.added:
+            console.print(f"{add_records(records, file)} records added from {file}")
         if touched.submissions or measures:
             _call(job, touched, measures, records, console)
         boards = _make_boards(job, competition, records, touched)

@@ -17,8 +17,10 @@ from throwaway import make_task
 
 from harness.ci.comment import MARK
 from harness.ci.post import ARTIFACT, FILE
+from harness.records import Records
 from harness.sandbox import Fresh
 from tests.ci.repositories import MEASURE, Repo
+from tests.records.evaluation_rows import evaluation
 
 WORKFLOWS = {path.stem: yaml.safe_load(path.read_text()) for path in (ROOT / ".github/workflows").glob("*.yml")}
 LEADERBOARD, COMMENT = WORKFLOWS["leaderboard"], WORKFLOWS["leaderboard-comment"]
@@ -42,7 +44,7 @@ def step_named(start):
 def test_no_text_of_an_event_is_part_of_a_script():
     """An expression in a script would be replaced before the shell reads it: a branch's name could be a command."""
     own = [step["run"] for step in [*STEPS, *steps_of(LEADERBOARD), *steps_of(COMMENT)] if "run" in step]
-    assert len(own) == 5
+    assert len(own) == 6
     assert [script for script in own if "${{" in script] == []
 
 
@@ -91,11 +93,17 @@ def test_the_comment_finds_the_report_of_the_job():
 
 
 def test_records_are_kept_whatever_happens():
-    save, restore = step_named("Save the records")["with"], step_named("Restore the records")["with"]
-    assert step_named("Save the records")["if"] == "always()"
-    assert (save["path"], save["key"]) == (restore["path"], restore["key"])
-    assert save["key"].startswith(restore["restore-keys"])
-    assert STEPS.index(step_named("Save the records")) > STEPS.index(step_named("Evaluate"))
+    of_branch, of_pull, save = (
+        step for step in STEPS if step.get("uses", "").startswith("actions/cache/") and "records" in step["with"]["key"]
+    )
+    assert {step["with"]["path"] for step in (of_branch, of_pull, save)} == {"${{ runner.temp }}/pgdl/records"}
+    assert save["if"] == "always()"
+    assert STEPS.index(save) > STEPS.index(step_named("Evaluate"))
+    key = save["with"]["key"]
+    assert "github.event_name == 'pull_request' && format('pull-{0}', github.event.number)" in key
+    assert "format('branch-{0}', github.ref_name)" in key
+    assert of_pull["with"]["restore-keys"] == "pgdl-records-pull-${{ github.event.number }}-"
+    assert of_branch["with"]["restore-keys"] == "pgdl-records-branch-${{ github.base_ref || github.ref_name }}-"
 
 
 @pytest.mark.skipif(Fresh().problem() is not None, reason="no sandbox here")
@@ -116,6 +124,11 @@ def test_the_steps_of_the_action_evaluate_a_pull_request_of_another_repository(t
     for step in STEPS:
         if "run" in step:
             machine.run(step)
+        if step.get("name") == "Restore the records of the branch":  # as an earlier job left them
+            left = machine.temporary / "pgdl/records/results.db"
+            left.parent.mkdir(parents=True)
+            with Records(str(left)) as records:
+                records.add(evaluation(submission="earlier"))
     assert machine.log == [
         "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0", "sudo apt-get update",
         "sudo apt-get install --yes bubblewrap",
@@ -127,7 +140,8 @@ def test_the_steps_of_the_action_evaluate_a_pull_request_of_another_repository(t
     assert {line["name"]: line["change"] for line in report["lines"]} == {"two": "new", "one": "removed"}
     assert (machine.temporary / "summary").read_text().startswith(MARK)
     assert (machine.temporary / "pgdl/leaderboard/site/index.html").is_file()
-    assert (machine.temporary / "pgdl/records/results.db").is_file()
+    with Records(str(machine.temporary / "pgdl/records/results.db")) as records:
+        assert records.distinct("submission") == ["earlier", "two", "vc_dim"]
 
 
 def archive_of_tasks(directory):
@@ -168,7 +182,7 @@ class Machine:
             "PATH": f"{self._programs}:{os.environ['PATH']}", "HOME": str(self.temporary), "PYTHONPATH": str(ROOT),
             "RUNNER_TEMP": str(self.temporary), "GITHUB_ACTIONS": "true", "PYTHONSAFEPATH": "1",
             "GITHUB_STEP_SUMMARY": str(self.temporary / "summary"), "TF_NUM_INTRAOP_THREADS": "1",
-        } | {name: self._value(text) for name, text in step["env"].items()}  # fmt: skip
+        } | {name: self._value(text) for name, text in step.get("env", {}).items()}  # fmt: skip
         shell = [shutil.which(step["shell"]), "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
         done = subprocess.run(shell, cwd=self.workspace, env=environment, capture_output=True, text=True, timeout=500)
         assert done.returncode == 0, done.stdout + done.stderr
