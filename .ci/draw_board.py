@@ -9,18 +9,18 @@ import sys
 from html import escape
 from typing import NamedTuple, TextIO
 
-#: Pixels: a character of the fixed-width font, a line, the margin, and the bar of the best score.
-CHARACTER, LINE, MARGIN, BAR = 8.45, 24, 20, 120
+#: Pixels: a character of the fixed-width font, a line, the margin, and the drawing of scores and intervals.
+CHARACTER, LINE, MARGIN, DRAWING = 8.45, 24, 20, 150
 
 NAMESPACE = "http://www.w3.org/2000/svg"
 
 STYLE = """
   .paper { fill: #fffffe } text { fill: #222222 } .faint { fill: #646b76 } .rule { stroke: #cfd3d9 }
-  .bar { fill: #9aa1ab } .submission.bar { fill: #2f6f9f } .submission, .heading { font-weight: bold }
+  .mark { fill: #8a8f98 } .submission.mark { fill: #2f6f9f } .submission, .heading { font-weight: bold }
   text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; white-space: pre }
   @media (prefers-color-scheme: dark) {
     .paper { fill: #15181d } text { fill: #e4e6ea } .faint { fill: #a2a8b2 } .rule { stroke: #3a4049 }
-    .bar { fill: #6c737e } .submission.bar { fill: #69b1e4 }
+    .mark { fill: #7d838d } .submission.mark { fill: #69b1e4 }
   }
 """
 
@@ -43,13 +43,13 @@ def draw(table: TextIO) -> str:
     """Return the SVG of a board in CSV."""
     rows = list(csv.DictReader(table))
     tasks = list(rows[0])[4 : list(rows[0]).index("seconds_per_model")]
-    texts = [["rank", "submission", "", "score", *tasks], *(_cells(row, tasks) for row in rows)]
+    texts = [["rank", "submission", "", "score", *tasks, "ranks"], *(_cells(row, tasks) for row in rows)]
     columns = _columns(texts)
-    bars = columns[-1].end + 2 * CHARACTER
-    width, height = bars + BAR + MARGIN, 2 * MARGIN + LINE * len(texts)
-    best = max((float(row["score"]) for row in rows if row["score"]), default=0) or 1
+    start = columns[-1].end + 2 * CHARACTER
+    width, height = start + DRAWING + MARGIN, 2 * MARGIN + LINE * len(texts)
+    highest = max((float(row["high"] or row["score"]) for row in rows if row["score"]), default=0) or 1
     lines = [_line(columns, place, rows[place - 1]["kind"] if place else "heading") for place in range(len(texts))]
-    drawn = [_bar(bars, place, row, best) for place, row in enumerate(rows, start=1) if row["score"]]
+    drawn = [_mark(start, place, row, DRAWING / highest) for place, row in enumerate(rows, start=1) if row["score"]]
     return "\n".join(
         [
             f'<svg xmlns="{NAMESPACE}" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" role="img">',
@@ -67,7 +67,8 @@ def draw(table: TextIO) -> str:
 def _cells(row: dict[str, str], tasks: list[str]) -> list[str]:
     kind = "" if row["kind"] == "submission" else row["kind"]
     numbers = [f"{float(row[name]):.2f}" if row[name] else "-" for name in ("score", *tasks)]
-    return [row["rank"] or "-", row["submission"], kind, *numbers]
+    ranks = "-".join(dict.fromkeys((row["best_rank"], row["worst_rank"]))) if row["best_rank"] else "-"
+    return [row["rank"] or "-", row["submission"], kind, *numbers, ranks]
 
 
 def _columns(texts: list[list[str]]) -> list[Column]:
@@ -89,10 +90,15 @@ def _line(columns: list[Column], place: int, kind: str) -> str:
     return "".join(parts)
 
 
-def _bar(start: float, place: int, row: dict[str, str], best: float) -> str:
-    length, top = BAR * float(row["score"]) / best, _middle(place) - 5
-    where = f'x="{start:.1f}" y="{top:.1f}" width="{length:.1f}" height="10"'
-    return f'<rect class="{row["kind"]} bar" {where} rx="2"/>'
+def _mark(start: float, place: int, row: dict[str, str], scale: float) -> str:
+    """The score as a dot on its interval, if it has one."""
+    kind, middle = row["kind"], _middle(place)
+    dot = f'<circle class="{kind} mark" cx="{start + scale * float(row["score"]):.1f}" cy="{middle:.1f}" r="5"/>'
+    if not row["low"]:
+        return dot
+    low, high = float(row["low"]), float(row["high"])
+    where = f'x="{start + scale * low:.1f}" y="{middle - 1.5:.1f}" width="{scale * (high - low):.1f}" height="3"'
+    return f'<rect class="{kind} mark" {where}/>{dot}'
 
 
 def _middle(place: int) -> float:

@@ -15,10 +15,7 @@ from harness.cli import formats, options
 @options.everything
 @formats.option
 @options.output
-@click.option(
-    "--html", type=click.Path(path_type=Path), metavar="DIR",
-    help="Also write a static site: the board, a page per submission and task, and the records behind it.",
-)  # fmt: skip
+@options.html
 def command(
     tasks_dir: Path,
     task_names: tuple[str, ...],
@@ -30,7 +27,7 @@ def command(
     html: Path | None,
 ) -> None:
     """Print the leaderboard of all recorded submissions; with --output also write it in every file format, with --html
-    as a site that `pgdl verify` can check.
+    as a static site: the board, a page per submission and task, and the records behind it for `pgdl verify`.
 
     Needs the reference data of the tasks. A record counts only if the task still has the same model and data. The
     most recently requested version of each submission is shown; all calls of a row share the seed and the limits. The

@@ -155,6 +155,11 @@ table_or_json = click.option(
 directory = click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
 quiet = click.option("--quiet", "-q", is_flag=True, help="Print only warnings and errors; the exit code shows success.")
 force = click.option("--force", is_flag=True, help="Repeat calls that are already recorded.")
+html = click.option(
+    "--html", type=click.Path(path_type=Path), metavar="PATH",
+    help="Also write HTML with plots: to this file (task show), or into this directory (board, report).",
+)  # fmt: skip
+
 output = click.option(
     "--output", type=click.Path(path_type=Path), metavar="PATH",
     help="Also write files: into this directory (board, ci), or with this prefix (compare).",

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 @options.task
 @options.results
 @options.withhold
-@click.option(
-    "--html", type=click.Path(path_type=Path), metavar="DIR",
-    help="Also write DIR/NAME.html for each submission: a single file with plots, which needs no other.",
-)  # fmt: skip
+@options.html
 def command(
     submissions: tuple[str, ...],
     tasks_dir: Path,
@@ -32,6 +29,8 @@ def command(
     html: Path | None,
 ) -> None:
     """Explain the score of each SUBMISSION (default: of all recorded ones): why it is not higher, and what to try next.
+
+    With --html, DIR/NAME.html is written for each: a single file with plots, which needs no other.
 
     Needs the records of a complete run. The interval, the rank and the adjusted p-value are those among all recorded
     submissions.

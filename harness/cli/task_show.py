@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @options.directory
 @options.tasks
 @options.task
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write a page with plots.")
+@options.html
 @options.table_or_json
 def command(directory: Path | None, tasks_dir: Path, task_names: Sequence[str], html: Path | None, form: str) -> None:
     """Show the tasks in DIR: their models and data, and the gaps for each value of each hyperparameter."""

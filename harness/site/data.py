@@ -145,7 +145,7 @@ def gather(
             name: TaskFacts(withheld=name in withheld, n_models=len(reference.models), n_test=n_test.get(name))
             for name, reference in references.items()
         },
-        submissions=[_facts(calls) for calls in shown],
+        submissions=[_facts(calls, withheld) for calls in shown],
         withheld={key_of(row): _withheld(row) for row in board.rows} if withheld else {},
         remarks=list(board.remarks),
     )
@@ -162,14 +162,17 @@ def _records(calls: Calls, tasks: Collection[str], outputs: Mapping[str, str]) -
     ]
 
 
-def _facts(calls: Calls) -> SubmissionFacts:
+def _facts(calls: Calls, withheld: Collection[str]) -> SubmissionFacts:
+    stale = [
+        (task, f"hidden {n}" if task in withheld else model) for n, (task, model) in enumerate(sorted(calls.stale))
+    ]
     return SubmissionFacts(
         name=calls.submission,
         is_baseline=calls.is_baseline,
         version=calls.version,
         configuration=calls.configuration,
         asked_at=calls.asked_at,
-        stale=sorted(calls.stale),
+        stale=stale,
     )
 
 

@@ -88,7 +88,7 @@ def _part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
         "name": name,
         "text": official(task.result, DECIMALS if task.withheld else 2),
         "withheld": task.withheld,
-        "reason": task.reason,
+        "reason": task.reason or (task.score.undefined if task.score else ""),
         "figures": _figures(task, insight),
         "scatter": charts.scatter(row.submission, task),
         "heat_map": charts.heat_map(task),

@@ -18,13 +18,16 @@ def write_site(data: SiteData, directory: Path) -> str:
     _require_replaceable(directory)
     files, head = to_files(data)
     files |= render_site(make_site(data, head))
-    temporary = directory.with_name(f"{directory.name}.new")
+    temporary = directory / ".new"
     try:
         shutil.rmtree(temporary, ignore_errors=True)
         _write(files, temporary)
-        if directory.exists():
-            shutil.rmtree(directory)
-        temporary.rename(directory)
+        for old in directory.iterdir():
+            if old != temporary:
+                shutil.rmtree(old) if old.is_dir() else old.unlink()
+        for new in temporary.iterdir():
+            new.rename(directory / new.name)
+        temporary.rmdir()
     except OSError as error:
         raise UserError(f"cannot be written: {error.strerror}", file=error.filename or directory) from error
     return head

@@ -57,6 +57,16 @@ def test_bad_directories_are_one_line(pgdl: Pgdl, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("results")
+def test_the_current_directory_can_be_a_site(pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "here").mkdir()
+    monkeypatch.chdir(folder / "here")
+    shared = ("--tasks", folder / "task_data", "--results", folder / "results.db")
+    for _ in range(2):
+        assert pgdl("board", "--html", ".", *shared).code == 0
+    assert pgdl("verify", ".").code == 0
+
+
+@pytest.mark.usefixtures("results")
 def test_a_report_says_why_and_what_next(pgdl: Pgdl, folder: Path) -> None:
     ended = pgdl("report", "weak", "half", "--html", "reports")
     assert ended.code == 0

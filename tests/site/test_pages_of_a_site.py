@@ -8,10 +8,12 @@ from site_examples import make
 
 from harness.board.collect import Collected, collect
 from harness.board.leaderboard import build_board
+from harness.format.reference import read_reference
 from harness.site import gather, make_site, write_report
 from harness.site.pages import render_site
+from harness.task.layout import find_references
 from scoring import compare_with_chance, explain_score
-from tests.board.board_examples import GAPS, MEASURE, references, rows
+from tests.board.board_examples import GAPS, MEASURE, references, rows, write_reference
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +87,25 @@ def test_names_that_differ_in_case_or_signs_have_pages_of_their_own(tmp_path: Pa
     found = sorted(site.pages.values())
     assert len({page.casefold() for page in found}) == 4
     assert all(re.fullmatch(r"submissions/[A-Za-z0-9_+-][A-Za-z0-9_.+-]*\.html", page) for page in found)
+
+
+@pytest.mark.parametrize("values", [[1.0] * 8, GAPS])
+def test_a_task_with_two_hyperparameters_has_no_official_score(tmp_path: Path, values: list[float]) -> None:
+    write_reference(tmp_path, sizes=(4, 2))
+    tasks = {name: read_reference(path) for name, path in find_references(tmp_path).items()}
+    collected = collect(rows("mine", values), tasks)
+    pages = render_site(make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {})))
+    text = pages["submissions/mine.html"].decode()
+    assert "No score: no task has an official one." in text
+    assert "expected at least 3 hyperparameters that vary, found axis_a, axis_b" in text
+    assert "Kendall" in text
+    assert "interval" not in pages["index.html"].decode().split("<tbody>")[0]
+
+
+def test_all_ties_score_0_and_say_so(tmp_path: Path) -> None:
+    tasks = references(tmp_path)
+    collected = collect(rows("mine", [1.0] * 8), tasks)
+    pages = render_site(make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {})))
+    text = pages["submissions/mine.html"].decode()
+    assert "Score 0.00 (90 % interval 0.0 to 0.0)" in text
+    assert "8 of 8 models share their value with another; ties tell nothing." in text
