@@ -19,7 +19,8 @@ demo: setup sandbox ## Set everything up, run some baselines on the shipped task
 	@mkdir -p $(DEMO)
 	unsafe=$$(.ci/sandbox-option $(BIN)/python) && \
 	$(BIN)/pgdl run $(BASELINES) --tasks task_data --results $(DEMO)/results.db $$unsafe
-	$(BIN)/pgdl board --tasks task_data --results $(DEMO)/results.db --output $(DEMO)/leaderboard
+	$(BIN)/pgdl board --tasks task_data --results $(DEMO)/results.db --output $(DEMO)/leaderboard --html $(DEMO)/site
+	$(BIN)/pgdl verify $(DEMO)/site
 
 demo-full: setup sandbox ## Compare all measures of the library on the shipped tasks (a quarter of an hour)
 	@mkdir -p $(DEMO)

@@ -8,6 +8,7 @@ for _name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREA
     os.environ.setdefault(_name, "1")
 
 from collections.abc import Iterator  # noqa: E402 - after the settings
+from pathlib import Path  # noqa: E402
 
 import compared_measures  # noqa: E402
 import pytest  # noqa: E402
@@ -31,3 +32,19 @@ def zygotes() -> Iterator[SharedZygotes]:
     shared = SharedZygotes()
     yield shared
     shared.end()
+
+
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache that tests use or copy `shapes` of; Keras is asked about the throw-away models here, once."""
+    from throwaway import make_task
+
+    from harness.task.layout import find_tasks
+    from harness.task.task import read_tasks
+
+    directory = tmp_path_factory.mktemp("shared")
+    make_task(directory)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PGDL_CACHE", str(directory / "cache"))
+        read_tasks(find_tasks(directory))
+    return directory / "cache"

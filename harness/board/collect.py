@@ -32,6 +32,8 @@ class Calls:
         version: digest of the submission's files.
         source: path of these files in the most recent request; `library` for a measure of the library.
         asked_at: time of the most recent request.
+        repeats: task and model -> the values of its repetitions, in their order; they never count in a score.
+        deterministic: whether the submission says that its value depends on no seed.
     """
 
     submission: str
@@ -42,6 +44,8 @@ class Calls:
     configuration: Configuration | None = None
     source: str = LIBRARY
     asked_at: datetime | None = None
+    repeats: Mapping[Cell, Sequence[float | Failure]] = field(default_factory=dict)
+    deterministic: bool = False
 
     @property
     def sandboxed(self) -> bool:
@@ -75,12 +79,25 @@ def value_of(row: Record) -> float | Failure:
     return Failure(row.outcome, exceeded=row.outcome == Outcome.TIMEOUT)
 
 
+def repeats_of(rows: Iterable[Record]) -> dict[Cell, list[float | Failure]]:
+    """Return the values of the repetitions among some records, in the order of their numbers.
+
+    Of several records of a repetition, the last counts.
+    """
+    found = {(row.task, row.model, row.repeat): value_of(row) for row in rows if row.repeat}
+    repeats: dict[Cell, list[float | Failure]] = {}
+    for task, model, repeat in sorted(found):
+        repeats.setdefault((task, model), []).append(found[task, model, repeat])
+    return repeats
+
+
 @dataclass
 class _Group:
     """The records of one version and configuration while they are read."""
 
     first: Record
     rows: dict[Cell, Record] = field(default_factory=dict)
+    repetitions: list[Record] = field(default_factory=list)
     stale: set[Cell] = field(default_factory=set)
 
 
@@ -110,7 +127,10 @@ def collect(
         if row.task in references and row.model in references[row.task].gaps:
             group = groups.setdefault((row.submission, row.submission_digest, row.configuration), _Group(row))
             cell = row.task, row.model
-            if _is_current(row, (contents or {}).get(row.task)):
+            is_current = _is_current(row, (contents or {}).get(row.task))
+            if row.repeat:
+                group.repetitions += [row] * is_current
+            elif is_current:
                 group.rows[cell] = row
             else:
                 group.stale.add(cell)
@@ -145,6 +165,8 @@ def _calls(group: _Group, request: "Request | None") -> Calls:
         configuration=configuration_of(first),
         source=request.source if request else first.submission,
         asked_at=request.requested_at if request else None,
+        repeats=repeats_of(group.repetitions),
+        deterministic=request.deterministic if request else False,
     )
 
 

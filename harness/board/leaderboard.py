@@ -4,13 +4,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar
 
-from harness.board import remarks
+from harness.board import remarks, repetitions
 from harness.board.board import Board, Column, rank_column, rank_rows, score_columns
 from harness.board.collect import Calls, Collected
 from harness.board.oracle import ORACLE_NOISE, oracle_row
 from harness.board.rounding import rounding_note
 from harness.board.row import Row, make_row
 from harness.board.scores import decimal, score_object
+from harness.board.stability import own_randomness_object
 from harness.board.standings import NOTE, WITHHELD_NOTE, with_standings
 from harness.format.reference import Reference
 from scoring import RULE, HeldOut, Standing, SubmissionScore, TaskScore, score_submission
@@ -20,7 +21,7 @@ MARKS = {"submission": "", "baseline": "baseline", "oracle": "oracle"}
 #: Columns after the scores in CSV.
 AFTER_SCORES = (
     "seconds_per_model", "calls_ok", "calls_expected", "stale", "sandboxed", "version", "asked_at", "configuration",
-    "settings",
+    "settings", "own_error",
 )  # fmt: skip
 
 #: Keys before the scores in JSON.
@@ -42,6 +43,9 @@ _STANDING = (
 #: Columns of a task in tables with a line per task. Failures are in the reason, which hidden tasks withhold.
 PER_TASK = ("score", "printed", "kendall", "granulated_kendall", "seconds_per_model", "models", "reason")
 
+#: Only on boards with repetitions.
+OWN_ERROR = Column("own ±", lambda row: decimal(row.own_error, 1))
+
 
 @dataclass(frozen=True)
 class Leaderboard(Board):
@@ -60,6 +64,7 @@ class Leaderboard(Board):
             Column("", mark_of, "text"),
             *settings,
             *score_columns(self.tasks, _STANDING if any(row.standing for row in self.rows) else ()),
+            *([OWN_ERROR] if self._has_own_errors else []),
             Column("s/model", lambda row: decimal(row.seconds_per_model, 2)),
             Column("calls", lambda row: f"{row.calls_ok}/{row.calls_expected}{' stale' if row.stale else ''}"),
         ]
@@ -91,6 +96,8 @@ class Leaderboard(Board):
         ]
         if any(row.standing for row in self.rows):
             lines.append(NOTE)
+        if self._has_own_errors:
+            lines.append("own ±: standard error of the score from the measure's own random draws (docs/statistics.md).")
         if any(not row.sandboxed for row in self.rows):
             lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
         if names := {name for row in self.rows for name in row.rounded}:
@@ -101,6 +108,10 @@ class Leaderboard(Board):
     def content(self) -> Any:
         """The rule, the remarks, and everything known about each row."""
         return {"rule": RULE, "remarks": list(self.remarks), "rows": [_object(row) for row in self.rows]}
+
+    @property
+    def _has_own_errors(self) -> bool:
+        return any(row.own_error is not None for row in self.rows)
 
     def is_faint(self, row: Row) -> bool:
         """Baselines, the oracle, and submissions that were not sandboxed."""
@@ -127,7 +138,10 @@ def build_board(
     that repeats calls.
     """
     rows = [*make_rows(collected.shown, references, withheld), oracle_row(references, withheld)]
-    lines = [*task_notes, *remarks.of_records(collected, references, command)]
+    lines = [
+        *task_notes, *remarks.of_records(collected, references, command),
+        *repetitions.remarks_on(collected.shown, withheld),
+    ]  # fmt: skip
     return ranked_board(rows, list(references), lines, held_out)
 
 
@@ -185,4 +199,5 @@ def _object(row: Row) -> dict[str, Any]:
     configuration = None if row.configuration is None else {"id": row.configuration.id, **asdict(row.configuration)}
     before = {name: _figure(name).value(row) for name in BEFORE_SCORES}
     standing = None if row.standing is None else asdict(row.standing)
-    return before | {"configuration": configuration, "standing": standing} | score_object(row.result)
+    own = {"own_randomness": own_randomness_object(row.own_randomness)}
+    return before | {"configuration": configuration, "standing": standing} | own | score_object(row.result)

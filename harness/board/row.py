@@ -9,6 +9,7 @@ from datetime import datetime
 from harness.board.collect import Calls, Record, value_of
 from harness.board.rounding import rounded
 from harness.board.scores import percent
+from harness.board.stability import OwnRandomness, own_randomness
 from harness.configuration import Configuration
 from harness.format.reference import Reference
 from scoring import Failure, Standing, SubmissionScore, TaskCalls, TaskScore
@@ -86,11 +87,17 @@ class Row:
     settings: str = ""  #: differences to most of the board's rows
     stale: int = 0  #: number of records of other models or data, which do not count
     standing: Standing | None = None  #: intervals of score and rank; None for incomplete rows, or if a task is withheld
+    own_randomness: OwnRandomness | None = None  #: None without repetitions
 
     @property
     def score(self) -> float | None:
         """The final score, 0 to 100; None if no task has an official score."""
         return self.result.score
+
+    @property
+    def own_error(self) -> float | None:
+        """Standard error of the final score from the measure's own randomness, in points; None if it is not known."""
+        return self.own_randomness.error if self.own_randomness else None
 
     @property
     def complete(self) -> bool:
@@ -168,6 +175,7 @@ def make_row(
         asked_at=calls.asked_at,
         configuration=calls.configuration,
         stale=len(calls.stale),
+        own_randomness=own_randomness(calls, result, references, withheld),
     )
 
 

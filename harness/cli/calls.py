@@ -51,18 +51,21 @@ def note_tasks(tasks: Sequence[Task]) -> None:
             note(f"{task.name}: {line}")
 
 
-def record_calls(run: Run, records: Records, console: Console, *, force: bool) -> tuple[Plan, Tally]:
-    """Make the calls that are not recorded yet, and show the progress; returns all calls, and a tally of outcomes."""
+def record_calls(run: Run, records: Records, console: Console, *, force: bool, repeats: int = 0) -> tuple[Plan, Tally]:
+    """Make the calls that are not recorded yet, and show the progress; returns all calls, and a tally of outcomes.
+
+    `repeats` is the number of repetitions of some of the calls (`harness.execution.repeated_models`).
+    """
     with run.setup.executor:
-        return record_with(run, records, console, force=force)
+        return record_with(run, records, console, force=force, repeats=repeats)
 
 
-def record_with(run: Run, records: Records, console: Console, *, force: bool) -> tuple[Plan, Tally]:
+def record_with(run: Run, records: Records, console: Console, *, force: bool, repeats: int = 0) -> tuple[Plan, Tally]:
     """Do the same with an executor whose context has been entered."""
     settings, executor = run.setup.settings, run.setup.executor
     if "://" not in records.name:
         executor.require_unseen([Path(records.name)])
-    plan = make_plan(run.submissions, run.tasks, settings, executor, records, force=force)
+    plan = make_plan(run.submissions, run.tasks, settings, executor, records, force=force, repeats=repeats)
     records.ask(requests_of(plan.calls))
     if plan.recorded:
         console.print(f"{len(plan.recorded)} of {len(plan.calls)} calls are recorded already in {records.name}")

@@ -48,7 +48,7 @@ def annotate_failures(records: Records, submission: Submission, withheld: Collec
     """
     rows = records.newest_of(
         Evaluation.submission == submission.name, Evaluation.submission_digest == submission.digest,
-        Evaluation.outcome != Outcome.OK, Evaluation.task.not_in(withheld), long=True,
+        Evaluation.repeat == 0, Evaluation.outcome != Outcome.OK, Evaluation.task.not_in(withheld), long=True,
     )  # fmt: skip
     failures = {(row.outcome, row.message): row for row in rows}
     found = []

@@ -160,6 +160,12 @@ html = click.option(
     help="Also write HTML with plots: to this file (task show), or into this directory (board, report).",
 )  # fmt: skip
 
+force = click.option("--force", is_flag=True, help="Make recorded calls again.")
+repeat = click.option(
+    "--repeat", "repeats", type=click.IntRange(0, 1000), default=0, show_default=True, metavar="K",
+    help="Call a quarter of the models, at least 8, K more times with other seeds: shows how much of a score is luck "
+    "of the measure's own random draws. These calls never change a score.",
+)  # fmt: skip
 output = click.option(
     "--output", type=click.Path(path_type=Path), metavar="PATH",
     help="Also write files: into this directory (board, ci), or with this prefix (compare).",

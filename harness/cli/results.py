@@ -86,7 +86,7 @@ def _print_table(rows: "Iterable[dict[str, Any]]") -> None:
             row["submission"],
             row["submission_digest"][:8],
             row["task"],
-            row["model"],
+            row["model"] + (f", repetition {row['repeat']}" if row["repeat"] else ""),
             row["outcome"],
             "-" if row["value"] is None else f"{row['value']:.6g}",
             f"{row['call_wall_s']:.2f}",

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -12,9 +12,18 @@ from harness.cli import completion, options
 from harness.errors import UserError
 
 if TYPE_CHECKING:
+    from harness.board.stability import OwnRandomness
     from harness.cli.boards import Competition
     from harness.format.reference import Reference
     from scoring import SubmissionScore
+
+
+class Scored(NamedTuple):
+    """One submission's score."""
+
+    name: str
+    score: "SubmissionScore"
+    own_randomness: "OwnRandomness | None" = None  #: None without repetitions
 
 
 @click.command("score")
@@ -63,12 +72,12 @@ def command(
     withheld = competition.withheld(Withhold(withhold))
     remarks = competition.notes(of_records=predictions is None)
     if predictions is not None:
-        scores = [(predictions.resolve().name, _score_predictions(predictions, competition.references))]
+        scores = [Scored(predictions.resolve().name, _score_predictions(predictions, competition.references))]
     else:
-        scores, more = _score_records(submissions, tasks_dir, results, competition, everything=everything)
+        scores, more = _score_records(submissions, tasks_dir, results, competition, withheld, everything=everything)
         remarks = [*remarks, *more]
-    _show([(name, rounded(score, withheld)) for name, score in scores], remarks, withheld, form)
-    return 0 if all(score.complete for _, score in scores) else 1
+    _show([one._replace(score=rounded(one.score, withheld)) for one in scores], remarks, withheld, form)
+    return 0 if all(one.score.complete for one in scores) else 1
 
 
 def _score_predictions(directory: Path, references: "Mapping[str, Reference]") -> "SubmissionScore":
@@ -81,11 +90,18 @@ def _score_predictions(directory: Path, references: "Mapping[str, Reference]") -
 
 
 def _score_records(
-    arguments: Sequence[str], tasks_dir: Path, results: str, competition: "Competition", *, everything: bool
-) -> "tuple[list[tuple[str, SubmissionScore]], list[str]]":
+    arguments: Sequence[str],
+    tasks_dir: Path,
+    results: str,
+    competition: "Competition",
+    withheld: Collection[str],
+    *,
+    everything: bool,
+) -> tuple[list[Scored], list[str]]:
     """Return the scores of the submissions that the arguments name, or of all, and remarks on them."""
-    from harness.board import remarks
+    from harness.board import remarks, repetitions
     from harness.board.leaderboard import score_calls
+    from harness.board.stability import own_randomness
     from harness.cli.boards import choose, collect_records, run_command
     from harness.records import Records
 
@@ -96,28 +112,33 @@ def _score_records(
         if not collected.shown:
             raise UserError("no records of these tasks", file=records.name, remedy="run `pgdl run SUBMISSION` first")
     labels = remarks.settings_labels(collected.shown)
-    scores = [
-        (f"{calls.submission} ({label})" if label else calls.submission, score_calls(calls, competition.references))
-        for calls, label in zip(collected.shown, labels, strict=True)
-    ]
+    scores = []
+    for calls, label in zip(collected.shown, labels, strict=True):
+        score = score_calls(calls, competition.references)
+        own = own_randomness(calls, score, competition.references, withheld)
+        scores.append(Scored(f"{calls.submission} ({label})" if label else calls.submission, score, own))
     command = partial(run_command, tasks=tasks_dir, results=results)
-    return scores, remarks.of_records(collected, competition.references, command)
+    lines = remarks.of_records(collected, competition.references, command)
+    return scores, [*lines, *repetitions.remarks_on(collected.shown, withheld)]
 
 
-def _show(
-    scores: "Sequence[tuple[str, SubmissionScore]]", remarks: Sequence[str], withheld: Collection[str], form: str
-) -> None:
+def _show(scores: Sequence[Scored], remarks: Sequence[str], withheld: Collection[str], form: str) -> None:
     if form == "table":
         from harness.cli.scores import print_score
 
-        for name, score in scores:
-            print_score(name, score, withheld)
+        for name, score, own in scores:
+            print_score(name, score, withheld, own)
         for line in remarks:
             click.secho(line, dim=True)
         return
     from harness.board.scores import score_object
+    from harness.board.stability import own_randomness_object
 
     rounded = {"rounded": sorted(withheld)} if withheld else {}
-    objects = [{"submission": name} | rounded | score_object(score) for name, score in scores]
+    objects = [
+        {"submission": name} | rounded | score_object(score)
+        | ({"own_randomness": own_randomness_object(own)} if own else {})
+        for name, score, own in scores
+    ]  # fmt: skip
     content = objects[0] if len(objects) == 1 else {"submissions": objects}
     click.echo(json.dumps(content | {"remarks": list(remarks)}, indent=1, allow_nan=False))

@@ -4,11 +4,14 @@ from collections.abc import Collection
 
 from harness.board.rounding import DECIMALS, rounding_note
 from harness.board.scores import official
+from harness.board.stability import OwnRandomness, describe
 from harness.tables import print_lines, print_table, wide_console
 from scoring import RULE, SubmissionScore, TaskScore
 
 
-def print_score(name: str, result: SubmissionScore, withheld: Collection[str]) -> None:
+def print_score(
+    name: str, result: SubmissionScore, withheld: Collection[str], own: OwnRandomness | None = None
+) -> None:
     """Print one submission's scores, one row per task; scores on the tasks `withheld` are already rounded."""
     console = wide_console()
     rows = []
@@ -22,7 +25,7 @@ def print_score(name: str, result: SubmissionScore, withheld: Collection[str]) -
     console.print(f"{name}: score {total}", style="bold")
     titles = ("task", "official", "printed", "Kendall", "granulated", "models", "limiting pair")
     print_table(console, titles, rows, left=("task",), wrap=("limiting pair",))
-    print_lines(console, [RULE, *([rounding_note(withheld)] if withheld else [])])
+    print_lines(console, [*(describe(own) if own else []), RULE, *([rounding_note(withheld)] if withheld else [])])
 
 
 def _figures(score: TaskScore, decimals: int) -> list[str]:

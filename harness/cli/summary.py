@@ -20,14 +20,15 @@ class Tally:
     """Counts the outcomes of a run's calls. Per call it stores only the time: a run may be very long."""
 
     def __init__(self) -> None:
-        self.outcomes: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)  #: by submission and task
-        self.seconds: defaultdict[tuple[str, str], array[float]] = defaultdict(lambda: array("d"))
+        #: by submission, task, and whether the calls are repetitions
+        self.outcomes: defaultdict[tuple[str, str, bool], Counter[str]] = defaultdict(Counter)
+        self.seconds: defaultdict[tuple[str, str, bool], array[float]] = defaultdict(lambda: array("d"))
 
     def add(self, row: Recorded) -> None:
         """Count a recorded call."""
-        submission, task = row.planned.submission.name, row.planned.task.name
-        self.outcomes[submission, task][row.outcome] += 1
-        self.seconds[submission, task].append(row.call_wall_s)
+        place = row.planned.submission.name, row.planned.task.name, bool(row.planned.repeat)
+        self.outcomes[place][row.outcome] += 1
+        self.seconds[place].append(row.call_wall_s)
 
     @property
     def total(self) -> int:
@@ -38,16 +39,18 @@ class Tally:
 def print_summary(
     tally: Tally, where: str, console: Console, *, sandboxed: bool, withheld: Collection[str] = ()
 ) -> int:
-    """Print one row per submission and task; returns the exit code: 1 if a call failed, else 0.
+    """Print one row per submission and task, and one for its repetitions; returns the exit code.
 
-    For the tasks `withheld` only outcomes are shown: a submission can choose how much time it takes.
+    It is 1 if a call failed, else 0. For the tasks `withheld` only outcomes are shown: a submission can choose how much
+    time it takes.
     """
     rows = []
-    for (submission, task), outcomes in sorted(tally.outcomes.items()):
-        seconds = "-" if task in withheld else f"{statistics.median(tally.seconds[submission, task]):.2f}"
+    for (submission, task, repeated), outcomes in sorted(tally.outcomes.items()):
+        median = statistics.median(tally.seconds[submission, task, repeated])
+        seconds = "-" if task in withheld else f"{median:.2f}"
         failures = [f"{number} {outcome}" for outcome, number in outcomes.most_common() if outcome != Outcome.OK]
         good = f"{outcomes[Outcome.OK]} of {outcomes.total()}"
-        rows.append([submission, task, good, seconds, ", ".join(failures)])
+        rows.append([submission, f"{task}, repeated" if repeated else task, good, seconds, ", ".join(failures)])
     titles = ("submission", "task", "ok", "s per call", "failed")
     print_table(console, titles, rows, left=("submission", "task"), wrap=("failed",))
     if withheld:

@@ -1,6 +1,7 @@
 """Groups calls that share a sandbox: those of the harness' own baselines on one model, which then share work.
 
-A participant's submission always has a sandbox to itself.
+A participant's submission always has a sandbox to itself. Repetitions share with those of the same number only: what
+baselines keep for each other must not carry random draws from a call to its repetition.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,8 @@ def make_batches(calls: Sequence[PlannedCall]) -> list[Batch]:
     groups: dict[object, list[PlannedCall]] = {}
     for number, call in enumerate(calls):
         shares = call.submission.is_baseline and call.submission.problem is None
-        groups.setdefault((call.task.name, call.model.id, call.keras) if shares else number, []).append(call)
+        place = (call.task.name, call.model.id, call.keras, call.repeat)
+        groups.setdefault(place if shares else number, []).append(call)
     return [batch for group in groups.values() for batch in _without_repeats(group)]
 
 

@@ -21,6 +21,7 @@ def to_evaluation(done: Done) -> Evaluation:
         model=planned.model.id,
         model_digest=planned.model.digest,
         data_digest=planned.task.data.digest,
+        repeat=planned.repeat,
         outcome=str(result.outcome),
         value=result.value,
         message=WITHHELD if planned.withheld else result.message,

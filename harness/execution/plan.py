@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness.configuration import Configuration
 from harness.execution.budget import Budget
+from harness.execution.repeated_models import choose_repeated
 from harness.execution.settings import Settings
 from harness.sandbox import Limits
 from harness.submission import Submission
@@ -32,6 +33,12 @@ class PlannedCall:
     limits: Limits
     budget: Budget = field(compare=False)  #: of time
     withheld: bool  #: whether its record omits message and output
+    repeat: int  #: 0: the call that counts; from 1: its repetitions, which differ in nothing but the seed
+
+    @property
+    def where(self) -> str:
+        """Task, model and repetition, for readers."""
+        return f"{self.task.name}/{self.model.id}" + (f", repetition {self.repeat}" if self.repeat else "")
 
     @property
     def keras(self) -> int:
@@ -45,12 +52,17 @@ class PlannedCall:
 
 
 def plan_calls(
-    submissions: Sequence[Submission], tasks: Sequence[Task], settings: Settings, executor: "Executor"
+    submissions: Sequence[Submission],
+    tasks: Sequence[Task],
+    settings: Settings,
+    executor: "Executor",
+    repeats: int = 0,
 ) -> list[PlannedCall]:
-    """Return all calls: submission by submission, task by task, models in a secret order.
+    """Return all calls: submission by submission, task by task, models and repetitions in a secret order.
 
     The order is drawn anew in every plan, for each submission and task, because a submission that reads the time, or
-    counts its calls, must learn nothing about a model from its position. No value depends on it.
+    counts its calls, must learn nothing about a model from its position, nor whether a call is a repetition. No value
+    depends on it. `repeats` is the number of repetitions of some of the calls (`harness.execution.repeated_models`).
     """
     calls = []
     for submission in submissions:
@@ -58,18 +70,31 @@ def plan_calls(
         configuration = settings.configuration(keras, executor.isolation, executor.versions(keras))
         digest = submission.digest
         for task in tasks:
-            budget = Budget(settings.time_budget, settings.time_limit_s, len(task.models))
+            # Each repetition has the budget of the whole task: it must not use up that of the calls that count.
+            models, limit = len(task.models), settings.time_limit_s
+            budgets = [Budget(settings.time_budget, limit, models) for _ in range(repeats + 1)]
             withheld = settings.withhold.covers(task.hidden)
-            models = list(task.models)
-            random.SystemRandom().shuffle(models)
-            for model in models:
+            for model, repeat in _in_secret_order(task, settings.seed, repeats):
                 # The call learns its seed, so the seed may only depend on inputs that the call sees.
-                seed = int(_digest(settings.seed, digest, model.shown_digest)[:8], 16)
+                again = (repeat,) if repeat else ()
+                seed = int(_digest(settings.seed, digest, model.shown_digest, *again)[:8], 16)
                 about = (submission.name, digest, task.name, model.id, model.digest, task.data.digest)
-                key = _digest(*about, seed, configuration.id)
+                key = _digest(*about, seed, configuration.id, *again)
                 calls.append(
-                    PlannedCall(submission, task, model, configuration, seed, key, settings.limits, budget, withheld)
-                )
+                    PlannedCall(
+                        submission, task, model, configuration, seed, key, settings.limits, budgets[repeat], withheld,
+                        repeat,
+                    )
+                )  # fmt: skip
+    return calls
+
+
+def _in_secret_order(task: Task, run_seed: int, repeats: int) -> list[tuple[Model, int]]:
+    """Return all models, and those to be called again once for each repetition."""
+    repeated = choose_repeated(task.models, run_seed, task.name) if repeats else []
+    calls = [(model, 0) for model in task.models]
+    calls += [(model, repeat) for repeat in range(1, repeats + 1) for model in repeated]
+    random.SystemRandom().shuffle(calls)
     return calls
 
 

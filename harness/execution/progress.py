@@ -82,7 +82,6 @@ class RunProgress:
     def _show(self, name: str, row: Recorded) -> None:
         self._shown[name] += 1
         if self._shown[name] <= SHOWN_FAILURES:
-            where = f"{name} on {row.planned.task.name}/{row.planned.model.id}"
-            self._console.print(f"{where}: {row.outcome}: {row.message}")
+            self._console.print(f"{name} on {row.planned.where}: {row.outcome}: {row.message}")
         elif self._shown[name] == SHOWN_FAILURES + 1:
             self._console.print(f"{name}: further failures are counted below")

@@ -53,9 +53,13 @@ def make_plan(
     records: Records,
     *,
     force: bool,
+    repeats: int = 0,
 ) -> Plan:
-    """Plan a run; a call that ended in `INFRA_ERROR`, which says nothing about a submission, counts as missing."""
-    calls = plan_calls(submissions, tasks, settings, executor)
+    """Plan a run; a call that ended in `INFRA_ERROR`, which says nothing about a submission, counts as missing.
+
+    `repeats` is the number of repetitions of some of the calls (`harness.execution.repeated_models`).
+    """
+    calls = plan_calls(submissions, tasks, settings, executor, repeats)
     return Plan(tuple(calls), () if force else tuple(_recorded(calls, records)), force)
 
 
@@ -70,6 +74,7 @@ def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
             source=call.submission.source,
             task=call.task.name,
             configuration=call.configuration.id,
+            deterministic=call.submission.metadata.deterministic,
             requested_at=now,
         )
         for call in distinct.values()

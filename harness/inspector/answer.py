@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 from harness.inspector.files import check_names
-from harness.inspector.keys import KERAS, KEYS
+from harness.inspector.keys import CHOICES, KEYS
 from harness.inspector.limits import MAX_BYTES, MAX_FILES
 from harness.inspector.problems import SubmissionError
 
@@ -103,7 +103,8 @@ def _take_files(listed: Any, content: memoryview) -> dict[str, bytes]:
 
 def _checked_metadata(found: Any) -> dict[str, str]:
     metadata = {key: _text(value) for key, value in found.items()}
-    if not metadata.keys() <= set(KEYS) or metadata.get("keras", "") not in ("", *KERAS):
+    chosen = all(metadata.get(key, "") in ("", *choices) for key, choices in CHOICES.items())
+    if not metadata.keys() <= set(KEYS) or not chosen:
         raise ValueError(f"the keys {', '.join(metadata)}")
     return metadata
 

@@ -5,7 +5,7 @@ FILE_NAMES = ("metadata", "metadata.yaml", "metadata.yml")
 #: Keys with free text as values.
 TEXTS = ("name", "team", "description", "paper")
 
-#: Allowed values of the key `keras`.
-KERAS = ("2", "3")
+#: Keys with a choice of values.
+CHOICES = {"keras": ("2", "3"), "deterministic": ("true", "false")}
 
-KEYS = (*TEXTS, "keras")
+KEYS = (*TEXTS, *CHOICES)

@@ -1,7 +1,7 @@
 """The optional file `metadata` of a submission: lines `key: value`, a subset of YAML without computed values.
 
-Every value is literal text: no numbers, dates, tags, anchors or merges. Only `name` and `keras` have an effect, so
-only these are rejected when malformed; the competition's own files, and plain prose, are accepted.
+Every value is literal text: no numbers, dates, tags, anchors or merges. Only `name`, `keras` and `deterministic` have
+an effect, so only these are rejected when malformed; the competition's own files, and plain prose, are accepted.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from harness.inspector.answer import MAX_KEY, MAX_KEYS
-from harness.inspector.keys import FILE_NAMES, KERAS, KEYS
+from harness.inspector.keys import CHOICES, FILE_NAMES, KEYS
 from harness.inspector.problems import SubmissionError
 
 MAX_BYTES = 64 * 1024
@@ -20,11 +20,11 @@ MAX_BYTES = 64 * 1024
 #: Depth of nested lists and mappings; the known keys have none.
 MAX_DEPTH = 20
 
-#: Keys that determine the name of a submission, or the way it is run.
-DECIDING = ("name", "keras")
+#: Keys that determine the name of a submission, the way it is run, or what is said of it.
+DECIDING = ("name", *CHOICES)
 
 #: A line with such a key in a file that is not valid YAML.
-_DECIDES = re.compile(rb"""^[ \t{,-]*["']?(?:name|keras)["']?[ \t]*:""", re.MULTILINE)
+_DECIDES = re.compile(rb"""^[ \t{,-]*["']?(?:name|keras|deterministic)["']?[ \t]*:""", re.MULTILINE)
 
 
 class _MalformedError(Exception):
@@ -66,9 +66,9 @@ def _known_keys(file: str, content: bytes) -> tuple[dict[str, str], tuple[str, .
         raise _MalformedError(f"expected UTF-8, found {error.object[error.start : error.end]!r}") from error
     except yaml.YAMLError as error:
         raise _MalformedError(f"expected YAML: {' '.join(str(error).split())[:200]}") from error
-    keras = found.get("keras", "")
-    if keras and keras not in KERAS:
-        raise SubmissionError(f"{file}: keras: expected {' or '.join(KERAS)}, found {reprlib.repr(keras)}")
+    for key, choices in CHOICES.items():
+        if (value := found.get(key, "")) and value not in choices:
+            raise SubmissionError(f"{file}: {key}: expected {' or '.join(choices)}, found {reprlib.repr(value)}")
     return found, tuple(unknown)
 
 

@@ -32,6 +32,9 @@ class Evaluation(Base, kw_only=True):
     model: Mapped[str] = mapped_column(String(200), comment="Name of the model's directory, e.g. model_12.")
     model_digest: Mapped[str] = mapped_column(String(64), comment="SHA-256 of the model's files.")
     data_digest: Mapped[str] = mapped_column(String(64), comment="SHA-256 of the training shards.")
+    repeat: Mapped[int] = mapped_column(
+        comment="0: the call that counts; from 1: its repetitions with other seeds (`--repeat`)."
+    )
     outcome: Mapped[str] = mapped_column(
         String(32), comment="Outcome of the call, one of a closed set (docs/outcomes.md)."
     )

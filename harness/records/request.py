@@ -24,4 +24,7 @@ class Request(Base, kw_only=True):
     source: Mapped[str] = mapped_column(Text, comment="Path of the submission; `library` for a measure of the library.")
     task: Mapped[str] = mapped_column(String(200), comment="Name of the task.")
     configuration: Mapped[str] = mapped_column(String(12), comment="The requested configuration.")
+    deterministic: Mapped[bool] = mapped_column(
+        comment="Whether the submission's metadata says that its value depends on no seed."
+    )
     requested_at: Mapped[datetime] = mapped_column(UtcDateTime, comment="Time of the request (UTC).")

@@ -12,6 +12,9 @@ SIGNIFICANT = 0.05
 #: A tenth of the models is noticeable.
 TIED_SHARE = 0.1
 
+#: Part of a score's standard error from which averaging over more draws is worth its time.
+NOISY_SHARE = 0.5
+
 
 def advice(row: Row, insights: Mapping[str, Insight]) -> list[str]:
     """Return hints, one per line; the most urgent first. Withheld tasks give none."""
@@ -19,6 +22,10 @@ def advice(row: Row, insights: Mapping[str, Insight]) -> list[str]:
     for name, task in row.tasks.items():
         if task.failures and not task.withheld:
             lines.append(f"{name}: {counted(task.failures)}. Without a value for every model the task has no score.")
+    if row.own_error is not None and row.standing is not None and row.own_error > NOISY_SHARE * row.standing.error:
+        lines.append(
+            f"its own random draws make a standard error of {row.own_error:.1f} points: average over more draws."
+        )
     for name, insight in insights.items():
         lines += [f"{name}: {line}" for line in _on_task(row, name, insight)]
     return lines

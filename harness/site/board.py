@@ -29,7 +29,8 @@ def _with_withheld(row: Row, given: WithheldResults, facts: dict[str, TaskFacts]
         complete=all(isinstance(result, TaskScore) for result in results.values()),
         exceeded=given.exceeded,
     )
-    return replace(row, result=result, tasks=tasks)
+    own = None if row.own_randomness is None else replace(row.own_randomness, error=None)  # that of the public tasks
+    return replace(row, result=result, tasks=tasks, own_randomness=own)
 
 
 def _on_task(name: str, row: Row, given: WithheldResults, facts: TaskFacts) -> OnTask:

@@ -7,16 +7,18 @@ rounded results.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt
 
 from harness.board.collect import Calls
 from harness.board.leaderboard import Leaderboard
 from harness.board.row import Row
 from harness.configuration import Configuration
 from harness.format.reference import Reference
-from scoring import HeldOut, TaskScore
+from scoring import Failure, HeldOut, TaskScore
+
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class _Model(BaseModel):
@@ -35,13 +37,13 @@ class SiteRecord(_Model):
     model_digest: str
     data_digest: str
     outcome: str
-    value: float | None
+    value: FiniteFloat | None
     message: str
-    startup_wall_s: float
-    load_wall_s: float
-    call_wall_s: float
-    call_cpu_s: float
-    peak_memory_bytes: int
+    startup_wall_s: Seconds
+    load_wall_s: Seconds
+    call_wall_s: Seconds
+    call_cpu_s: Seconds
+    peak_memory_bytes: NonNegativeInt
     seed: int
     sandbox: str
     output: str = ""
@@ -55,6 +57,14 @@ class TaskFacts(_Model):
     n_test: int | None
 
 
+class Repeated(_Model):
+    """The repetitions of a call: their values, or outcomes of those without a value."""
+
+    task: str
+    model: str
+    values: list[float | str]
+
+
 class SubmissionFacts(_Model):
     """A row of the board without its records; `stale` has the tasks and models whose records do not count."""
 
@@ -64,6 +74,8 @@ class SubmissionFacts(_Model):
     configuration: Configuration | None
     asked_at: datetime | None
     stale: list[tuple[str, str]]
+    repeats: list[Repeated]
+    deterministic: bool
 
 
 class WithheldResults(_Model):
@@ -116,6 +128,23 @@ class SiteData:
             key = row_key(record.submission, record.submission_digest, record.configuration)
             rows.setdefault(key, {})[record.task, record.model] = record
         return [_calls(submission, rows) for submission in self.settings.submissions]
+
+
+def find_stray(data: SiteData) -> SiteRecord | None:
+    """Return the first record that belongs to no row, task or model of the site, or to a call that has one already."""
+    rows = {
+        row_key(facts.name, facts.version, facts.configuration.id if facts.configuration else "")
+        for facts in data.settings.submissions
+    }
+    models = {name: set(reference.models) for name, reference in data.references.items()}
+    seen = set()
+    for record in data.records:
+        row = row_key(record.submission, record.submission_digest, record.configuration)
+        call = row, record.task, record.model
+        if row not in rows or record.model not in models.get(record.task, ()) or call in seen:
+            return record
+        seen.add(call)
+    return None
 
 
 def row_key(submission: str, version: str, configuration: str) -> str:
@@ -173,6 +202,12 @@ def _facts(calls: Calls, withheld: Collection[str]) -> SubmissionFacts:
         configuration=calls.configuration,
         asked_at=calls.asked_at,
         stale=stale,
+        repeats=[
+            Repeated(task=task, model=model, values=[v.outcome if isinstance(v, Failure) else v for v in values])
+            for (task, model), values in sorted(calls.repeats.items())
+            if task not in withheld
+        ],
+        deterministic=calls.deterministic,
     )
 
 
@@ -184,6 +219,8 @@ def _calls(facts: SubmissionFacts, rows: Mapping[str, Mapping[tuple[str, str], A
         is_baseline=facts.is_baseline,
         rows=rows.get(key, {}),
         stale=frozenset(facts.stale),
+        repeats={(r.task, r.model): [Failure(v) if isinstance(v, str) else v for v in r.values] for r in facts.repeats},
+        deterministic=facts.deterministic,
         version=facts.version,
         configuration=configuration,
         asked_at=facts.asked_at,

@@ -18,7 +18,7 @@ from harness.format.files import read_json
 from harness.format.layout import REFERENCE, REFERENCES
 from harness.format.reference import Reference, read_reference, reference_entry
 from harness.site.chain import head_of, read_lines, to_lines
-from harness.site.data import Settings, SiteData, SiteRecord
+from harness.site.data import Settings, SiteData, SiteRecord, find_stray
 from harness.submission import digest_of
 
 DATA = "data"
@@ -63,7 +63,11 @@ def read_files(site: Path) -> SiteData:
     if sorted(references) != expected:
         names = ", ".join(sorted(references)) or "none"
         raise UserError("reference data", file=site / DATA, expected=", ".join(expected) or "none", found=names)
-    return SiteData(settings, {name: references[name] for name in settings.tasks if name in references}, records)
+    data = SiteData(settings, {name: references[name] for name in settings.tasks if name in references}, records)
+    if (stray := find_stray(data)) is not None:
+        where = f"{stray.submission}, {stray.task}, {stray.model}"
+        raise UserError(f"a record ({where})", file=site / RECORDS, expected="one record per call of the board")
+    return data
 
 
 def _made_with() -> dict[str, str]:

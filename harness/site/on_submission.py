@@ -78,6 +78,8 @@ def _facts(row: Row) -> list[tuple[str, str]]:
     if row.standing is not None and row.standing.gap_error is not None and row.standing.model_error is not None:
         gap, model = row.standing.gap_error, row.standing.model_error
         found.append(("standard error", f"{row.standing.error:.2f}: {gap:.2f} from test sets, {model:.2f} from models"))
+    if row.own_error is not None:
+        found.append(("own randomness", f"standard error of {row.own_error:.2f} from the measure's own random draws"))
     return found
 
 

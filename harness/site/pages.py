@@ -107,7 +107,8 @@ def _index(site: Site) -> str:
     ]  # fmt: skip
     return _render(
         "index.html", site, rows=rows, notes=board.notes, top=highest, summary=_summary(board),
-        any_settings=any(row.settings for row in board.rows), downloads=_downloads(),
+        any_settings=any(row.settings for row in board.rows),
+        any_own=any(row.own_error is not None for row in board.rows), downloads=_downloads(),
         time=charts.score_against_time(board.rows, is_on_front(board.rows), site.pages),
     )  # fmt: skip
 

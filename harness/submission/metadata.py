@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
+from harness.inspector.keys import TEXTS
+
 
 @dataclass(frozen=True)
 class Metadata:
@@ -14,9 +16,11 @@ class Metadata:
     description: str = ""
     paper: str = ""
     keras: int | None = None  #: 2 or 3; None leaves the choice to the command line
+    deterministic: bool = False  #: whether it says that its value depends on no seed
 
     @classmethod
     def from_texts(cls, found: Mapping[str, str]) -> Self:
         """Build the metadata from the texts that `harness.inspector` found."""
-        texts = {key: text for key, text in found.items() if key != "keras"}
-        return cls(**texts, keras=int(found["keras"]) if found.get("keras") else None)
+        texts = {key: text for key, text in found.items() if key in TEXTS}
+        keras = int(found["keras"]) if found.get("keras") else None
+        return cls(**texts, keras=keras, deterministic=found.get("deterministic") == "true")

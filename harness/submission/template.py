@@ -34,6 +34,7 @@ team:
 description:
 paper:
 keras: 3   # 2: tf.keras means Keras 2, for measure files of 2020
+deterministic:   # true: the value depends on no seed
 """
 
 FILES = {"complexity.py": COMPLEXITY, "metadata": METADATA}

@@ -53,7 +53,7 @@ def request(row: Evaluation, source: str = "/home/a/margin") -> Request:
     """What a run that made this record was asked for."""
     return Request(
         submission=row.submission, submission_digest=row.submission_digest, source=source, task=row.task,
-        configuration=row.configuration, requested_at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC),
+        configuration=row.configuration, deterministic=False, requested_at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC),
     )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Runs the command line in this process, as a user would, in a folder of its own."""
 
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -34,6 +35,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def known_shapes(folder: Path, shared_cache: Path) -> None:
+    """Have the throw-away models known already: asking Keras takes seconds."""
+    shutil.copytree(shared_cache / "shapes", folder / "cache" / "shapes")
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ SUFFIXES = ("csv", "json", "md", "parquet", "png", "svg", "tex")
 
 
 @pytest.fixture
-def competition(folder: Path) -> Path:
+def competition(folder: Path, known_shapes: None) -> Path:
     """A task, and another one whose models lack their initial weights."""
     make_task(folder / "task_data", layout="full")
     make_task(folder / "task_data", name="uninitialised", layout="full", initial_weights=False, seed=1)
@@ -82,7 +82,7 @@ def _compare_with_run_and_score(pgdl: Pgdl, written: dict[str, dict[str, str]]) 
     assert f'"official": {float(written["num_params"]["score:tiny"]) / 100!r}'[:20] in score
 
 
-@pytest.mark.usefixtures("sandbox")
+@pytest.mark.usefixtures("sandbox", "known_shapes")
 def test_a_hidden_task_is_rounded_and_tells_no_reason(pgdl: Pgdl, folder: Path) -> None:
     make_task(folder / "task_data", hidden=True, initial_weights=False)
     ended = pgdl("compare", "--measures", "distance_from_init")
@@ -125,6 +125,7 @@ def test_a_file_of_that_name_is_no_measure(folder: Path) -> None:
     assert submission.is_baseline
 
 
+@pytest.mark.usefixtures("known_shapes")
 def test_nothing_is_run_that_cannot_be_scored(pgdl: Pgdl, folder: Path) -> None:
     make_task(folder / "task_data", reference=False)
     ended = pgdl("compare", "--measures", "num_params", "--unsafe-no-sandbox")

@@ -74,6 +74,7 @@ def test_places_where_no_task_can_be_built(place: str, pgdl: Pgdl, folder: Path)
     assert "cannot be written" in ended.err
 
 
+@pytest.mark.usefixtures("known_shapes")
 def test_a_page_that_cannot_be_written(pgdl: Pgdl, folder: Path) -> None:
     make_task(folder)
     ended = pgdl("task", "show", ".", "--html", "/proc/page.html")

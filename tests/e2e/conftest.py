@@ -1,6 +1,7 @@
 """Runs the real command line on throw-away competitions."""
 
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable
@@ -18,11 +19,13 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="session")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def environment(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) -> dict[str, str]:
     """The user's environment, with a cache of the tests' own and a secret that must not leak."""
+    cache = tmp_path_factory.mktemp("cache")
+    shutil.copytree(shared_cache / "shapes", cache / "shapes")
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PGDL_")}
     return variables | {
-        "PGDL_CACHE": str(tmp_path_factory.mktemp("cache")),
+        "PGDL_CACHE": str(cache),
         "SECRET_TOKEN": "hunter2",
         "COLUMNS": "200",
     }

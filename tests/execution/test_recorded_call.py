@@ -16,7 +16,8 @@ from harness.sandbox.limits import GIB
 
 def test_every_column_has_its_own_source() -> None:
     settings = replace(SETTINGS, seed=5, time_limit_s=7.0, time_budget=TimeBudget.AVERAGE)
-    (planned,) = plan_calls([make_submission(keras=2)], [make_task(1)], settings, NOWHERE_TO_RUN)
+    calls = plan_calls([make_submission(keras=2)], [make_task(1)], settings, NOWHERE_TO_RUN, repeats=2)
+    planned = next(call for call in calls if call.repeat == 2)
     result = CallResult(
         Outcome.MEMORY, None, "out of memory", 1.0, 2.0, 3.0, 4.0, 5.0, 6, "the tail", {"keras": "2.19.0"}
     )
@@ -35,6 +36,7 @@ def test_every_column_has_its_own_source() -> None:
         "model": "model_0",
         "model_digest": planned.model.digest,
         "data_digest": "data",
+        "repeat": 2,
         "outcome": "MEMORY",
         "value": None,
         "message": "out of memory",

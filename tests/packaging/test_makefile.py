@@ -32,14 +32,16 @@ def test_make_alone_lists_the_targets(machine):
 def test_demo_runs_baselines_and_writes_the_board(machine):
     installed(machine)
     assert machine.run("make", "demo").returncode == 0
-    probe, run, board = machine.calls()
+    probe, run, board, verify = machine.calls()
     assert probe == "python -m harness.sandbox"
     command, options = run.split(" --tasks ")
     chosen = command.split()[2:]
     assert len(chosen) >= 5
     assert set(chosen) <= set(baselines.MEASURES)
     assert options == "task_data --results build/demo/results.db"
-    assert board == "pgdl board --tasks task_data --results build/demo/results.db --output build/demo/leaderboard"
+    written = "--output build/demo/leaderboard --html build/demo/site"
+    assert board == f"pgdl board --tasks task_data --results build/demo/results.db {written}"
+    assert verify == "pgdl verify build/demo/site"
 
 
 def test_demo_full_compares_all_measures(machine):

@@ -37,4 +37,4 @@ def test_the_leaderboard_is_published():
     (upload,) = [step["with"] for step in JOBS["demo"]["steps"] if "upload-artifact" in step.get("uses", "")]
     assert f'cat {upload["path"]}/leaderboard.md >> "$GITHUB_STEP_SUMMARY"' in commands("demo")
     demo = subprocess.run(["make", "-n", "demo"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert f"--output {upload['path']}\n" in demo
+    assert f"--html {upload['path']}\n" in demo

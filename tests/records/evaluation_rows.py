@@ -20,6 +20,7 @@ def evaluation(**columns: Any) -> Evaluation:
         "model": "model_0",
         "model_digest": "m0",
         "data_digest": "t0",
+        "repeat": 0,
         "outcome": Outcome.OK,
         "value": 1.0,
         "message": "",
@@ -46,6 +47,9 @@ def evaluation(**columns: Any) -> Evaluation:
     if row["outcome"] != Outcome.OK:
         row["value"] = columns.get("value")
     configuration = configuration_of(SimpleNamespace(**row)).id
-    call = [row[name] for name in ("submission", "submission_digest", "task", "model", "model_digest", "data_digest")]
+    call = [
+        row[name]
+        for name in ("submission", "submission_digest", "task", "model", "model_digest", "data_digest", "repeat")
+    ]
     key = hashlib.sha256(repr([*call, configuration]).encode()).hexdigest()
     return Evaluation(**{"key": key, "configuration": configuration} | row)

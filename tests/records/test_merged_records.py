@@ -21,10 +21,10 @@ def write(file: Path, *evaluations: Evaluation, requests: Sequence[str] = ()) ->
 
 
 def request(name: str) -> Request:
-    when = datetime(2026, 1, 2, tzinfo=UTC)
     return Request(
-        submission=name, submission_digest="d", source=name, task="toy", configuration="c", requested_at=when
-    )
+        submission=name, submission_digest="d", source=name, task="toy", configuration="c", deterministic=False,
+        requested_at=datetime(2026, 1, 2, tzinfo=UTC),
+    )  # fmt: skip
 
 
 def content(file: Path) -> list[tuple[str, str, float | None]]:

@@ -39,7 +39,7 @@ def test_of_equal_requests_the_last_is_returned(tmp_path: Path) -> None:
     def request(digest: str, minute: int, task: str = "toy") -> Request:
         return Request(
             submission="mine", submission_digest=digest, source="/a", task=task, configuration="c",
-            requested_at=datetime(2026, 1, 1, 12, minute, tzinfo=UTC),
+            deterministic=False, requested_at=datetime(2026, 1, 1, 12, minute, tzinfo=UTC),
         )  # fmt: skip
 
     with Records(str(tmp_path / "results.db")) as records:

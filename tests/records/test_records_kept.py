@@ -25,6 +25,7 @@ UNUSUAL: dict[str, Any] = {
     "model": "model_148",
     "model_digest": "b" * 64,
     "data_digest": "c" * 64,
+    "repeat": 17,
     "outcome": str(Outcome.BAD_VALUE),
     "value": 0.1 + 0.2,
     "message": "expected a finite number, found 'nan'; \"quoted\"",

@@ -62,9 +62,10 @@ def listening(name: str) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def surroundings(token: str) -> Iterator[dict[str, str]]:
+def surroundings(token: str, shared_cache: Path) -> Iterator[dict[str, str]]:
     """The harness' environment: a cache whose path identifies the processes that use it, and a secret."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PGDL_")}
     with tempfile.TemporaryDirectory(prefix=f"cache-{token}-") as cache:
+        shutil.copytree(shared_cache / "shapes", Path(cache, "shapes"))
         Path(cache).chmod(0o755)  # under Landlock, workers of root are ordinary users
         yield variables | {"PGDL_CACHE": cache, "SECRET_TOKEN": "hunter2"}

@@ -34,11 +34,12 @@ def engine(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def start(tmp_path: Path, engine: Path) -> Any:
+def start(tmp_path: Path, engine: Path, shared_cache: Path) -> Any:
     """Start `pgdl run` in containers, on a task of one model."""
     task = make_task(tmp_path / "tasks", name="single", reference=False)
     for number in range(1, 8):
         shutil.rmtree(task / f"model_{number}")
+    shutil.copytree(shared_cache / "shapes", tmp_path / "cache" / "shapes")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PGDL_")}
     environment |= {"PATH": f"{engine}:{os.environ['PATH']}", "PGDL_CACHE": str(tmp_path / "cache")}
 

@@ -29,6 +29,7 @@ def evaluations() -> list[Evaluation]:
         *(row for task in TASKS for row in rows("winner", GAPS, task)),
         *(row for task in TASKS for row in rows("path_norm", MEASURE, task, is_baseline=True, call_wall_s=0.25)),
         *(row for task in TASKS for row in rows("ties", [1.0, 2.0] * 4, task)),
+        *(row for task in TASKS for n in (1, 2) for row in rows("ties", [1.0 + n, 2.0] * 4, task, repeat=n)),
         *rows("half", MEASURE),
         *rows("half", MEASURE[:7], "second"),
         failed("half", "model_7", Outcome.EXCEPTION, "second", message=HOSTILE, output_tail=HOSTILE),

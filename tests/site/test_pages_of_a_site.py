@@ -63,6 +63,14 @@ def test_ties_and_failures_are_among_the_advice(pages: dict[str, str]) -> None:
     assert "No score. 1 EXCEPTION" in pages["submissions/half.html"]
 
 
+def test_luck_of_the_measure_itself_is_shown(pages: dict[str, str]) -> None:
+    assert "own ±" in pages["index.html"]
+    assert re.search(
+        r"standard error of \d+\.\d\d from the measure&#39;s own random draws", pages["submissions/ties.html"]
+    )
+    assert "own random draws" not in pages["submissions/winner.html"]
+
+
 def test_a_report_is_a_single_file(tmp_path: Path) -> None:
     data, _ = make(tmp_path)
     site = make_site(data)

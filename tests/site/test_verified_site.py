@@ -1,9 +1,11 @@
 """A site is made from its records alone, and everything that is changed in it is found."""
 
 import json
+import math
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from site_examples import TASKS, make
 from harness.board.formats import json as json_format
 from harness.errors import UserError
 from harness.site import verify_site, write_site
+from harness.site.files import to_files
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +123,26 @@ def test_a_line_that_was_removed_or_moved_is_found(site: Path) -> None:
         file.write_text("".join(changed))
         with pytest.raises(UserError, match="line 1 "):
             verify_site(site)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"task": "nope"}, {"model": "nope"}, {"model": "model_1"}, {"submission": "nobody"}, {"configuration": "other"},
+        {"value": math.nan}, {"value": math.inf}, {"call_wall_s": math.nan}, {"call_wall_s": -1.0},
+        {"peak_memory_bytes": -1},
+    ],
+)  # fmt: skip
+def test_a_consistent_site_of_impossible_records_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    """Somebody who makes all digests anew can still not make the program stumble, or hide a record."""
+    data, _ = make(tmp_path)
+    records = [data.records[0].model_copy(update=change), *data.records[1:]]
+    files, _ = to_files(replace(data, records=records))
+    for name, content in files.items():
+        (tmp_path / "site" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "site" / name).write_bytes(content)
+    with pytest.raises(UserError):
+        verify_site(tmp_path / "site")
 
 
 def test_only_a_site_is_replaced(tmp_path: Path) -> None:

@@ -75,6 +75,17 @@ def test_keras_is_read_like_every_other_text(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"), [("true", True), ("'true'", True), ("false", False), ("", False), ("~", None), ("yes", None)]
+)
+def test_deterministic_is_true_or_false(text: str, expected: bool | None, tmp_path: Path) -> None:
+    path = folder(tmp_path, f"deterministic: {text}\n".encode())
+    if expected is None:
+        assert problem_of(path) == f"metadata: deterministic: expected true or false, found {text!r}"
+    else:
+        assert find_submission(str(path)).metadata == Metadata(deterministic=expected)
+
+
+@pytest.mark.parametrize(
     ("text", "problem"),
     [
         (b"keras: 4\n", "metadata: keras: expected 2 or 3, found '4'"),
@@ -96,6 +107,7 @@ def test_keras_is_read_like_every_other_text(text: str, tmp_path: Path) -> None:
         (b"name: &a x\n", "metadata: name: expected plain text, found the anchor &a"),
         (b"name: {a: b}\n", "metadata: name: expected plain text, found a mapping"),
         (b"a: &a {keras: 2}\nname: x\n<<: *a\n", "metadata: expected `key: value` lines, found a merge"),
+        (b"deterministic: [true\n", "metadata: expected YAML: "),
         (b"- name: x\n- keras: 2\n", "metadata: expected `key: value` lines, found a list"),
         (b"a: 1\n---\nkeras: 2\n", "metadata: expected `key: value` lines, found a second document"),
         (b'{"keras": 2', "metadata: expected YAML: "),

@@ -18,22 +18,6 @@ class Outcome(NamedTuple):
         return self.out.splitlines()
 
 
-@pytest.fixture(scope="session")
-def shared_cache(tmp_path_factory) -> Path:
-    """One cache for all tests; Keras is asked about the throw-away models here, once."""
-    from throwaway import make_task
-
-    from harness.task.layout import find_tasks
-    from harness.task.task import read_tasks
-
-    directory = tmp_path_factory.mktemp("shared")
-    make_task(directory)
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("PGDL_CACHE", str(directory / "cache"))
-        read_tasks(find_tasks(directory))
-    return directory / "cache"
-
-
 @pytest.fixture(autouse=True)
 def _cache(monkeypatch, shared_cache) -> None:
     monkeypatch.setenv("PGDL_CACHE", str(shared_cache))

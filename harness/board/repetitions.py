@@ -1,0 +1,73 @@
+"""Remarks on repetitions: those that failed, and measures that call themselves deterministic and are not."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from harness.board.collect import Calls, Cell, Record, repeats_of, value_of
+from harness.task.notes import named
+from scoring import Failure
+
+Value = float | Failure
+
+
+def remarks_on(shown: Sequence[Calls], withheld: Collection[str]) -> list[str]:
+    """Return the remarks on the repetitions of some submissions."""
+    lines = []
+    for calls in shown:
+        lines += _failed(calls, withheld)
+        if calls.deterministic:
+            values = {cell: value_of(row) for cell, row in calls.rows.items()}
+            lines += _varying(calls.submission, values, calls.repeats, withheld)
+    return lines
+
+
+def not_deterministic(
+    records: Iterable[Record], deterministic: Collection[str], withheld: Collection[str]
+) -> list[str]:
+    """Return a line for each submission in `deterministic` whose `records` of one configuration say otherwise."""
+    rows: dict[str, list[Record]] = {name: [] for name in deterministic}
+    for row in records:
+        if row.submission in rows:
+            rows[row.submission].append(row)
+    lines = []
+    for name, of_submission in rows.items():
+        values = {(row.task, row.model): value_of(row) for row in of_submission if not row.repeat}
+        lines += _varying(name, values, repeats_of(of_submission), withheld)
+    return lines
+
+
+def _failed(calls: Calls, withheld: Collection[str]) -> list[str]:
+    """Return a line for each task with failed repetitions, which affect no score; none of the tasks `withheld`."""
+    failures: dict[str, dict[str, list[str]]] = {}
+    for (task, model), values in sorted(calls.repeats.items()):
+        if task not in withheld:
+            for value in values:
+                if isinstance(value, Failure):
+                    failures.setdefault(task, {}).setdefault(model, []).append(value.outcome)
+    return [
+        f"{calls.submission} on {task}: failed repetitions, which affect no score: {_counted(models)}, "
+        f"on {named(list(models))}"
+        for task, models in failures.items()
+    ]
+
+
+def _counted(models: Mapping[str, list[str]]) -> str:
+    counts = Counter(outcome for outcomes in models.values() for outcome in outcomes)
+    return ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
+
+
+def _varying(
+    name: str, values: Mapping[Cell, Value], repeats: Mapping[Cell, Sequence[Value]], withheld: Collection[str]
+) -> list[str]:
+    """Return a line on a submission that has two values for a model; of a withheld task only that there is one."""
+    says = f"{name} calls itself deterministic (metadata), but"
+    secret = []
+    for cell, others in repeats.items():
+        task, model = cell
+        found = list(dict.fromkeys(value for value in (values.get(cell), *others) if isinstance(value, float)))
+        if len(found) < 2:
+            continue
+        if task not in withheld:
+            return [f"{says} another seed gave another value: {found[0]!r} and {found[1]!r} on {task}/{model}"]
+        secret = [f"{says} another seed gave another value on a withheld task"]
+    return secret

@@ -1,0 +1,102 @@
+"""Calls that are made again with other seeds: as the call itself, but apart from it."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from planned_things import NOWHERE_TO_RUN, SETTINGS, make_model, make_submission, make_task
+
+from harness.execution.batches import make_batches
+from harness.execution.budget import TimeBudget
+from harness.execution.plan import PlannedCall, plan_calls
+from harness.execution.run import Plan, make_plan
+from harness.records import Records
+from harness.submission import Submission
+from tests.records.evaluation_rows import evaluation
+
+#: Model, seed and key of the two calls on `make_task(2)` before there were repetitions.
+BEFORE = [
+    ("model_0", 265699536, "f4a38eeb181bba435bb2fa4ff95cf72addc54ebb20fed19ec0a4ee4f731ed4c8"),
+    ("model_1", 741829411, "4f089312b2e74683c924be27dcd29e6a7fcf26c0906b73397254e0c0e52c13da"),
+]
+
+
+def calls(repeats: int, models: int = 2, submission: Submission | None = None) -> list[PlannedCall]:
+    chosen = submission or make_submission()
+    return plan_calls([chosen], [make_task(models)], SETTINGS, NOWHERE_TO_RUN, repeats)
+
+
+@pytest.mark.parametrize("repeats", [0, 3])
+def test_the_call_that_counts_keeps_its_seed_and_key(repeats: int) -> None:
+    counting = [(call.model.id, call.seed, call.key) for call in calls(repeats) if call.repeat == 0]
+    assert sorted(counting) == BEFORE
+
+
+def test_repetitions_differ_from_the_call_in_seed_key_and_number_alone() -> None:
+    for model in ("model_0", "model_1"):
+        alike = [call for call in calls(3) if call.model.id == model]
+        assert sorted(call.repeat for call in alike) == [0, 1, 2, 3]
+        assert len({call.seed for call in alike}) == len({call.key for call in alike}) == 4
+        plain = [replace(call, seed=0, key="", repeat=0) for call in alike]
+        assert all(call == plain[0] for call in plain)
+        assert len({call.configuration.id for call in alike}) == 1
+
+
+def test_the_seed_of_a_repetition_tells_nothing_that_a_call_is_not_shown() -> None:
+    alike = [make_model("model_0", "one training", "alike"), make_model("model_1", "another training", "alike")]
+    planned = plan_calls([make_submission()], [make_task(alike)], SETTINGS, NOWHERE_TO_RUN, 1)
+    assert set(Counter(call.seed for call in planned).values()) == {2}
+
+
+def test_only_some_models_of_a_large_task_are_called_again() -> None:
+    planned = calls(2, 96)
+    again = [{call.model.id for call in planned if call.repeat == repeat} for repeat in (1, 2)]
+    assert len(planned) == 96 + 2 * 24
+    assert again[0] == again[1]
+    others = calls(2, 96, make_submission("other", b"other"))
+    assert {call.model.id for call in others if call.repeat} == again[0], "the same for every submission"
+
+
+def test_a_repetition_may_come_before_the_call_itself() -> None:
+    """A call that knew its place would know what it is."""
+    assert any([call.repeat for call in calls(1, 8)] != [0] * 8 + [1] * 8 for _ in range(3))
+
+
+def record(records: Records, call: PlannedCall, **columns: object) -> None:
+    records.add(evaluation(key=call.key, model=call.model.id, repeat=call.repeat, **columns))
+
+
+def plan(records: Records, repeats: int) -> Plan:
+    return make_plan(
+        [make_submission()], [make_task(10)], SETTINGS, NOWHERE_TO_RUN, records, force=False, repeats=repeats
+    )
+
+
+def test_more_repetitions_add_only_those_that_are_missing(tmp_path: Path) -> None:
+    with Records(str(tmp_path / "results.db")) as records:
+        for call in plan(records, 2).missing:
+            record(records, call)
+        assert plan(records, 2).missing == []
+        assert plan(records, 0).missing == []
+        assert Counter(call.repeat for call in plan(records, 4).missing) == {3: 8, 4: 8}
+
+
+def test_a_repetition_takes_nothing_from_the_budget_of_the_calls_that_count(tmp_path: Path) -> None:
+    average = replace(SETTINGS, time_limit_s=10.0, time_budget=TimeBudget.AVERAGE)
+    arguments = [make_submission()], [make_task(10)], average, NOWHERE_TO_RUN
+    with Records(str(tmp_path / "results.db")) as records:
+        for call in plan_calls(*arguments, 2):
+            if call.repeat == 1:
+                record(records, call, call_wall_s=12.0)
+        resumed = make_plan(*arguments, records, force=False, repeats=2)
+    left = {call.repeat: call.budget.clock().left() for call in resumed.calls}
+    assert left == {0: pytest.approx(100.0), 1: pytest.approx(100.0 - 8 * 12.0), 2: pytest.approx(100.0)}
+
+
+def test_baselines_share_a_sandbox_with_those_of_the_same_repetition_only() -> None:
+    """Otherwise one could give its repetition what it has drawn itself."""
+    baselines = [Submission(name, {"complexity.py": name.encode()}, is_baseline=True) for name in ("a", "b")]
+    batches = make_batches(plan_calls(baselines, [make_task(1)], SETTINGS, NOWHERE_TO_RUN, 2))
+    found = sorted(sorted((call.repeat, call.submission.name) for call in batch) for batch in batches)
+    assert found == [[(repeat, "a"), (repeat, "b")] for repeat in (0, 1, 2)]
