@@ -56,6 +56,12 @@ def record_calls(run: Run, records: Records, console: Console, *, force: bool, r
 
     `repeats` is the number of repetitions of some of the calls (`harness.execution.repeated_models`).
     """
+    with run.setup.executor:
+        return record_with(run, records, console, force=force, repeats=repeats)
+
+
+def record_with(run: Run, records: Records, console: Console, *, force: bool, repeats: int = 0) -> tuple[Plan, Tally]:
+    """Do the same with an executor whose context has been entered."""
     settings, executor = run.setup.settings, run.setup.executor
     if "://" not in records.name:
         executor.require_unseen([Path(records.name)])
@@ -69,7 +75,6 @@ def record_calls(run: Run, records: Records, console: Console, *, force: bool, r
     try:
         # Closing kills what still runs, before the executor goes: also when Ctrl-C comes while a row is shown.
         with (
-            executor,
             RunProgress(plan.missing, console, run.withheld) as progress,
             closing(execute(plan, executor, records, warn)) as rows,
         ):

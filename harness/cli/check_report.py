@@ -2,20 +2,17 @@
 
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from harness.ci.annotations import annotation, last_frame, path_in
 from harness.execution.check import Forecast, Trial
 from harness.execution.executor import Done
 from harness.outcome import Outcome
 from harness.submission import Submission
-
-#: A line of the submission in a traceback.
-FRAME = re.compile(r'File "/job/submission/(?P<file>[^"]+)", line (?P<line>\d+)')
 
 
 @dataclass(frozen=True)
@@ -122,33 +119,19 @@ def to_junit(report: Report) -> str:
 def to_github(report: Report) -> str:
     """Return an annotation per failure or warning, on the submission's own line if it is known."""
     file = os.path.relpath(report.submission.source)
-    lines = [f"::warning file={_property(file)}::{_text(warning)}" for warning in report.warnings]
+    lines = [annotation("warning", warning, file) for warning in report.warnings]
     if report.submission.problem is not None:
-        lines.append(f"::error file={_property(file)}::{_text(report.submission.problem)}")
+        lines.append(annotation("error", report.submission.problem, file))
     annotated = set()
     for done in report.shown:
         result = done.result
         if result.outcome is Outcome.OK or (result.outcome, result.message) in annotated:
             continue
         annotated.add((result.outcome, result.message))
-        frames = list(FRAME.finditer(result.output_tail))
-        where = f"file={_property(_path(file, frames[-1]['file']))},line={frames[-1]['line']}" if frames else ""
+        name, line = last_frame(result.output_tail) or ("", None)
         text = f"{result.outcome} on {done.planned.task.name}/{done.planned.model.id}: {result.message}"
-        lines.append(f"::error {where or f'file={_property(file)}'}::{_text(text)}")
+        lines.append(annotation("error", text, path_in(file, name) if name else file, line))
     for task, counts in report.counts.items():
         if failed := counts.total() - counts[Outcome.OK]:
-            lines.append(f"::error file={_property(file)}::{failed} of {counts.total()} calls on {_text(task)} failed")
+            lines.append(annotation("error", f"{failed} of {counts.total()} calls on {task} failed", file))
     return "\n".join(lines)
-
-
-def _path(source: str, name: str) -> str:
-    return source if source.endswith((".py", ".zip")) else f"{source}/{name}"
-
-
-def _text(text: str) -> str:
-    """Escape text for GitHub's workflow commands: otherwise a message could be a command of its own."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _text(text).replace(":", "%3A").replace(",", "%2C")

@@ -27,14 +27,15 @@ COMMANDS = {
     "results": "Print the recorded calls, as a table or for other programs.",
     "measures": "List the library's measures, or explain one.",
     "compare": "Run measures of the library on every model, and compare their scores.",
-    "task": "List, show, validate and build tasks.",
+    "ci": "Evaluate the submissions that a change of a repository touches.",
+    "task": "List, show, validate, build and fetch tasks.",
     "doctor": "Check this machine and its sandbox, and name remedies.",
 }
 
 EXIT_CODES = (
-    "Exit codes: 0 success, 1 some calls failed, 2 wrong usage or input, 3 a model could not be trained, 70 a bug, "
-    "130 interrupted. Many options are also environment variables, e.g. PGDL_TASKS for --tasks; the help of each "
-    "command names them."
+    "Exit codes: 0 success, 1 some calls failed or a rule of pgdl ci is broken, 2 wrong usage or input, 3 a model "
+    "could not be trained, 70 a bug, 130 interrupted. Many options are also environment variables, e.g. PGDL_TASKS for "
+    "--tasks; the help of each command names them."
 )
 
 #: Exit code after the traceback of a bug (EX_SOFTWARE).

@@ -168,14 +168,19 @@ repeat = click.option(
 )  # fmt: skip
 output = click.option(
     "--output", type=click.Path(path_type=Path), metavar="PATH",
-    help="Also write files: into this directory (board), or with this prefix (compare).",
+    help="Also write files: into this directory (board, ci), or with this prefix (compare).",
 )  # fmt: skip
 
 
 def execution(command: Any) -> Any:
     """Add the options for running calls."""
+    return sandboxed_execution(unsafe(command))
+
+
+def sandboxed_execution(command: Any) -> Any:
+    """Add the options for running calls, without the one that leaves out the sandbox."""
     limits = (time_limit, time_budget, memory, workers, keras, seed)
-    for option in reversed((*limits, executor, *_sandboxes(), unsafe, withhold)):
+    for option in reversed((*limits, executor, *_sandboxes(), withhold)):
         command = option(command)
     return command
 

@@ -2,7 +2,8 @@
 
 from harness.records.evaluation import Evaluation
 from harness.records.export import write_csv, write_json_lines, write_parquet
+from harness.records.merge import add_records
 from harness.records.request import Request
 from harness.records.store import Records
 
-__all__ = ["Evaluation", "Records", "Request", "write_csv", "write_json_lines", "write_parquet"]
+__all__ = ["Evaluation", "Records", "Request", "add_records", "write_csv", "write_json_lines", "write_parquet"]

@@ -75,10 +75,10 @@ class Records:
     ) -> None:
         self._engine.dispose()
 
-    def add(self, evaluation: Evaluation) -> None:
-        """Write one row."""
+    def add(self, *evaluations: Evaluation) -> None:
+        """Write rows: all of them or none."""
         with self._session() as session:
-            session.add(evaluation)
+            session.add_all(evaluations)
             session.commit()
 
     def ask(self, requests: Iterable[Request]) -> None:

@@ -40,12 +40,13 @@ def taken(name: str) -> str | None:
 
     Case and punctuation are ignored: `VC-dim` could be mistaken for `vc_dim`.
     """
-    alike = _letters(name)
-    if alike == _letters(ORACLE):
+    alike = letters(name)
+    if alike == letters(ORACLE):
         return f"{ORACLE} is the board's own row"
-    measure = next((measure for measure in baselines.MEASURES if _letters(measure) == alike), None)
+    measure = next((measure for measure in baselines.MEASURES if letters(measure) == alike), None)
     return None if measure is None else f"{measure} is a measure of the library"
 
 
-def _letters(name: str) -> str:
+def letters(name: str) -> str:
+    """Return a name without case and punctuation: names with the same letters could be mistaken for each other."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")

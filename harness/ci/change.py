@@ -1,0 +1,140 @@
+"""The submissions that a change touches: what stands in the submissions folder at its base, and with the change."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from harness.ci.git import FOLDER, LINK, SUBMODULE, Entry, Repository, plain
+from harness.errors import UserError
+from harness.inspector.files import IGNORED
+from harness.submission.name import clean, letters, taken
+
+#: Submissions of a revision, and other files of a change that are listed.
+MAX_SUBMISSIONS, MAX_OTHERS = 10_000, 20
+
+#: Suffixes of a submission that is a file.
+SUFFIXES = (".py", ".zip")
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a change does to the submissions of a repository. A submission is called like its file.
+
+    Attributes:
+        head: ID of the commit with the change.
+        base: ID of the commit that it will be merged into; None if all submissions of `head` are evaluated.
+        before: name -> submission at `base`.
+        after: name -> submission at `base` with the change.
+        touched: name -> `new` or `changed`, for the submissions to evaluate.
+        removed: names of submissions that the change removes.
+        refused: path in the folder -> reason, for those that cannot have their name.
+        others: other files that the change touches, at most `MAX_OTHERS`.
+        more: whether it touches more than these.
+    """
+
+    head: str
+    base: str | None
+    before: Mapping[str, Entry]
+    after: Mapping[str, Entry]
+    touched: Mapping[str, str]
+    removed: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+    more: bool = False
+
+
+def find_change(repository: Repository, folder: str, head: str, base: str | None) -> Change:
+    """Compare two revisions; without `base`, every submission at `head` counts as touched.
+
+    A submission is touched if it differs from the commit where `head` departed, and from `base`: what others changed
+    in the meantime is not of this change. Raises `UserError` for an unknown revision.
+    """
+    head = repository.resolve(head)
+    if base is None:
+        here = _paths(repository, head, folder)
+        names, refused = _named(here, {})
+        return Change(head, None, {}, names, dict.fromkeys(names, "new"), refused=_plain(refused))
+    base = repository.resolve(base)
+    origin = repository.merge_base(base, head)
+    at_base, at_origin, at_head = (_paths(repository, revision, folder) for revision in (base, origin, head))
+    changed = {path for path, entry in at_head.items() if entry not in (at_origin.get(path), at_base.get(path))}
+    gone = {path for path in at_origin if path not in at_head and path in at_base}
+    before, unnamed = _named(at_base, {})
+    merged = {path: entry for path, entry in at_base.items() if path not in gone} | {p: at_head[p] for p in changed}
+    after, refused = _named(merged, {letters(name): entry.path for name, entry in before.items()})
+    refused = _plain({path: why for path, why in refused.items() if path in changed or path not in unnamed})
+    touched = {name: "changed" if name in before else "new" for name, entry in after.items() if entry.path in changed}
+    removed = tuple(sorted(set(before) - set(after)))
+    others, more = _others(repository, origin, head, folder, {*at_origin, *at_head})
+    return Change(head, base, before, after, touched, removed, refused, others, more)
+
+
+def _paths(repository: Repository, revision: str, folder: str) -> dict[str, Entry]:
+    """Return the submissions of a revision by the names of their files."""
+    tree = repository.folder(revision, folder)
+    if tree is None:
+        return {}
+    return {entry.path: entry for entry in repository.entries(tree, MAX_SUBMISSIONS) if _is_submission(entry)}
+
+
+def _is_submission(entry: Entry) -> bool:
+    """Whether an entry is meant as a submission; a link or submodule in place of one is, and will be refused."""
+    if entry.path.startswith(".") or entry.path in IGNORED:
+        return False
+    suffix = PurePosixPath(entry.path).suffix
+    return entry.mode == FOLDER or suffix in SUFFIXES or (entry.mode in (LINK, SUBMODULE) and not suffix)
+
+
+def _named(paths: Mapping[str, Entry], owners: Mapping[str, str]) -> tuple[dict[str, Entry], dict[str, str]]:
+    """Return the submissions by name, and the reason for each that has the name of another one.
+
+    Names that differ only in case and punctuation count as one. `owners` tells which path has a name already; else it
+    is that of the first in alphabetical order.
+    """
+    names: dict[str, Entry] = {}
+    refused = {}
+    holders = {alike: path for alike, path in owners.items() if path in paths}
+    for path in sorted(paths):
+        name = name_of(paths[path])
+        if whose := taken(name):
+            refused[path] = f"cannot be called {name!r}: {whose}"
+            continue
+        holder = holders.setdefault(letters(name), path)
+        if holder == path:
+            names[name] = paths[path]
+        else:
+            refused[path] = f"another submission has this name or a similar one: {plain(holder)}"
+    return names, refused
+
+
+def name_of(entry: Entry) -> str:
+    """Return the name of a submission: that of its file or folder, whatever its metadata claims."""
+    path = PurePosixPath(entry.path)
+    return clean(plain(path.name if entry.mode == FOLDER else path.stem))
+
+
+def _plain(refused: Mapping[str, str]) -> dict[str, str]:
+    return {plain(path): reason for path, reason in refused.items()}
+
+
+def path_in_repository(folder: str, entry: Entry) -> str:
+    """Return the path of a submission in the repository, printable."""
+    return str(PurePosixPath(folder, plain(entry.path)))
+
+
+def _others(
+    repository: Repository, origin: str, head: str, folder: str, submissions: set[str]
+) -> tuple[tuple[str, ...], bool]:
+    """Return the changed files that belong to no submission, at most `MAX_OTHERS`, and whether there are more."""
+    paths, more = repository.changed_paths(origin, head, MAX_SUBMISSIONS)
+    inside = "" if folder == "." else f"{folder}/"
+    others = [p for p in paths if not (p.startswith(inside) and p.removeprefix(inside).split("/")[0] in submissions)]
+    return tuple(map(plain, others[:MAX_OTHERS])), more or len(others) > MAX_OTHERS
+
+
+def require_folder(text: str) -> str:
+    """Return the path of the submissions folder without a trailing slash; raises `UserError` if it leads outside."""
+    path = PurePosixPath(text)
+    if path.is_absolute() or ".." in path.parts:
+        raise UserError("--submissions", expected="a folder inside the repository", found=text)
+    return str(path)

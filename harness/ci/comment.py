@@ -1,0 +1,126 @@
+"""The comment on a change in Markdown, rendered from a report that may be forged.
+
+All texts of a report are set as code on one line: there they are neither markup, link, HTML, mention nor command.
+Imports the standard library only; `python3 -m harness.ci.comment FILE` prints the comment, without an installation.
+"""
+
+import sys
+from pathlib import Path
+
+from harness.ci.report import MAX_BYTES, Line, Moved, Report, ReportError
+
+#: First line of every comment, by which the next one replaces it.
+MARK = "<!-- pgdl leaderboard -->"
+
+#: Entries of each list that are shown, and characters of a text.
+SHOWN, WIDTH = 30, 200
+
+#: Probability from which a difference is called clear: intervals of 90 % leave out 5 % on each side.
+CLEAR = 0.95
+
+FOOTER = (
+    "Computed in the job of this change, from its submissions alone: tasks, rules and harness are those of the base. "
+    "After the merge the board is computed anew."
+)
+
+
+def render(report: Report) -> str:
+    """Return the comment."""
+    parts = [MARK, "## Leaderboard", "", *_verdict(report)]
+    lines, left_out = report.lines[:SHOWN], len(report.lines) - SHOWN
+    if lines:
+        parts += ["", *_table(lines, report), *_more(left_out, "submissions")]
+    failed = [line for line in lines if line.problem and line.change != "refused"]
+    parts += _section("Problems", [f"{code(line.name)}: {code(line.problem)}" for line in failed])
+    parts += _section("Against the neighbours on the board", [text for line in lines for text in _neighbours(line)])
+    parts += _section("Ranks of others", [_moved(one) for one in report.moved])
+    if report.others:
+        title = "Other files of this change, none of which was used"
+        parts += _section(title, [*map(code, report.others), *(["and more"] if report.more_others else [])])
+    return "\n".join([*parts, "", f"<sub>{code(report.head[:12])}. {FOOTER}</sub>", ""])
+
+
+def code(text: str) -> str:
+    """Return a text of unknown origin as inline code: printable, on one line, at most `WIDTH` characters."""
+    shown = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    shown = shown.replace("`", "'").replace("|", "¦")  # characters that could end the code, or a cell of a table
+    return f"`{shown[:WIDTH]}{'...' if len(shown) > WIDTH else ''}`" if shown else "`-`"
+
+
+def _verdict(report: Report) -> list[str]:
+    if not report.broken:
+        return ["No submission is touched." if not report.lines else "All rules are kept."]
+    return ["**The job fails:**", "", *(f"- {code(line)}" for line in report.broken[:SHOWN])]
+
+
+def _table(lines: tuple[Line, ...], report: Report) -> list[str]:
+    headings = ["submission", "change", "rank", "score", "interval (90 %)", "possible ranks", "models"]
+    rows = [
+        [
+            code(line.name),
+            code(line.change),
+            _before_and_after(_rank(line.rank_before), _rank(line.rank), line),
+            _before_and_after(_number(line.score_before, report), _number(line.score, report), line),
+            "-" if line.low is None else f"{_number(line.low, report)} to {_number(line.high, report)}",
+            "-" if line.best_rank is None else f"{line.best_rank} to {_rank(line.worst_rank)}",
+            f"{line.calls_ok} of {line.calls_expected}",
+        ]
+        for line in lines
+    ]
+    return ["| " + " | ".join(cells) + " |" for cells in (headings, ["---"] * len(headings), *rows)]
+
+
+def _before_and_after(before: str, after: str, line: Line) -> str:
+    return f"{before} → {after}" if line.change in ("changed", "removed") else after
+
+
+def _neighbours(line: Line) -> list[str]:
+    """Return sentences on the differences to the neighbours, where they were compared."""
+    pairs = (("below", line.above, line.above_surely), ("above", line.below, line.below_surely))
+    return [
+        f"{code(line.name)} is {side} {code(other)}: {_difference(probability)}"
+        for side, other, probability in pairs
+        if probability is not None
+    ]
+
+
+def _difference(probability: float) -> str:
+    return f"{'a clear' if probability >= CLEAR else 'no clear'} difference ({100 * probability:.0f} %)"
+
+
+def _moved(moved: Moved) -> str:
+    return f"{code(moved.name)}: {_rank(moved.rank_before)} → {_rank(moved.rank)}"
+
+
+def _section(title: str, items: list[str]) -> list[str]:
+    if not items:
+        return []
+    return ["", f"### {title}", "", *(f"- {item}" for item in items[:SHOWN]), *_more(len(items) - SHOWN, "lines")]
+
+
+def _more(number: int, things: str) -> list[str]:
+    return ["", f"... and {number} more {things}."] if number > 0 else []
+
+
+def _rank(rank: int | None) -> str:
+    return "-" if rank is None else str(rank)
+
+
+def _number(number: float | None, report: Report) -> str:
+    return "-" if number is None else f"{number:.{min(max(report.decimals, 0), 4)}f}"
+
+
+def main() -> int:
+    """Print the comment of the report in the file that the only argument names."""
+    try:
+        with Path(sys.argv[1]).open("rb") as file:
+            report = Report.parse(file.read(MAX_BYTES + 1))
+    except (IndexError, OSError, ReportError) as error:
+        print(f"harness.ci.comment: expected the file of a report: {error}", file=sys.stderr)
+        return 2
+    sys.stdout.write(render(report))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,176 @@
+"""Reads a git repository's objects: no checkout, and so no hook, filter, attribute, link or submodule of a change.
+
+Only commands that print objects are called, and all their output is bounded: a change may contain any objects at all.
+"""
+
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from harness.errors import UserError
+
+#: Options of every call: nothing runs that a repository's configuration could name, and nothing is fetched.
+OPTIONS = (
+    "--no-pager", "--no-replace-objects", "--no-optional-locks", "--literal-pathspecs",
+    "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.attributesFile=/dev/null",
+    "-c", "protocol.allow=never", "-c", "diff.external=", "-c", "core.quotePath=false",
+)  # fmt: skip
+
+#: Seconds for one call; the largest history takes a few.
+TIMEOUT_S = 120
+
+#: Longest entry of a listing in bytes: mode, ID, size and path.
+MAX_ENTRY = 64 * 1024
+
+#: Longest error message of git that is shown, in characters.
+MAX_MESSAGE = 200
+
+FILE, EXECUTABLE, LINK, FOLDER, SUBMODULE = "100644", "100755", "120000", "040000", "160000"
+
+
+class Entry(NamedTuple):
+    """A file, folder, link or submodule in a revision."""
+
+    path: str  #: relative to the listed folder; bytes that are not UTF-8 as surrogates
+    mode: str
+    id: str  #: of the object
+    size: int | None = None  #: bytes; None unless it is a file or link of a recursive listing
+
+
+class GitError(Exception):
+    """A call of git failed; the message is one line."""
+
+
+class Repository:
+    """The objects of a git repository; raises `UserError` if `directory` is not one."""
+
+    def __init__(self, directory: Path) -> None:
+        if shutil.which("git") is None:
+            raise UserError("git is not installed", remedy="install it, e.g. apt-get install git")
+        if not directory.is_dir():
+            raise UserError("not a directory", file=directory, expected="a git repository")
+        self._directory = directory
+        try:
+            self._text("rev-parse", "--git-dir")
+        except GitError as error:
+            raise UserError(f"not a git repository that can be read: {error}", file=directory) from error
+
+    def resolve(self, revision: str) -> str:
+        """Return the ID of a commit; raises `UserError` if it is not there."""
+        try:
+            return self._text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        except GitError as error:
+            remedy = "fetch it first: git fetch origin REVISION"
+            raise UserError(f"no commit {plain(revision)!r}", file=self._directory, remedy=remedy) from error
+
+    def merge_base(self, base: str, head: str) -> str:
+        """Return the commit from which `head` departed; raises `UserError` if the histories have none in common."""
+        try:
+            return self._text("merge-base", base, head).splitlines()[0]
+        except (GitError, IndexError) as error:
+            remedy = "fetch the whole history (git fetch --unshallow; fetch-depth: 0)"
+            raise UserError(f"{base[:12]} and {head[:12]} have no common commit here", remedy=remedy) from error
+
+    def folder(self, revision: str, path: str) -> str | None:
+        """Return the ID of a folder in a revision; None if there is none."""
+        if path == ".":
+            return self._text("rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}")
+        found = list(self._listing("ls-tree", "-z", "--full-tree", revision, "--", path, limit=1))
+        return found[0].id if found and found[0].mode == FOLDER else None
+
+    def entries(self, tree: str, limit: int) -> list[Entry]:
+        """Return what is directly in a folder; raises `GitError` for more than `limit` entries."""
+        return list(self._listing("ls-tree", "-z", "--full-tree", tree, limit=limit))
+
+    def files(self, tree: str, limit: int) -> list[Entry]:
+        """Return everything in a folder and its subfolders, with sizes; raises `GitError` as `entries` does."""
+        return list(self._listing("ls-tree", "-z", "-r", "-l", "--full-tree", tree, limit=limit))
+
+    def size(self, blob: str) -> int:
+        """Return the size of a file's content in bytes."""
+        return int(self._text("cat-file", "-s", blob))
+
+    def content(self, blob: str) -> bytes:
+        """Return the content of a file as it was committed: no filter, no conversion of line ends."""
+        return self._call("cat-file", "blob", blob)
+
+    def changed_paths(self, before: str, after: str, limit: int) -> tuple[list[str], bool]:
+        """Return at most `limit` paths that differ between two commits, and whether there are more."""
+        command = ("diff-tree", "-r", "-z", "--no-renames", "--name-only", "--no-ext-diff", "--no-textconv")
+        with self._started(*command, before, after) as output:
+            found = [os.fsdecode(part) for _, part in zip(range(limit + 1), _parts(output), strict=False)]
+        return found[:limit], len(found) > limit
+
+    def _listing(self, *arguments: str, limit: int) -> Iterator[Entry]:
+        with self._started(*arguments) as output:
+            for number, part in enumerate(_parts(output)):
+                if number == limit:
+                    raise GitError(f"expected at most {limit} files and folders, found more")
+                about, _, path = part.partition(b"\t")
+                mode, _, identity, *size = about.decode("ascii").split()
+                yield Entry(os.fsdecode(path), mode, identity, int(size[0]) if size and size[0].isdecimal() else None)
+
+    def _text(self, *arguments: str) -> str:
+        return os.fsdecode(self._call(*arguments)).strip()
+
+    def _call(self, *arguments: str) -> bytes:
+        try:
+            done = subprocess.run(
+                ["git", *OPTIONS, *arguments], cwd=self._directory, env=_environment(), stdin=subprocess.DEVNULL,
+                capture_output=True, timeout=TIMEOUT_S,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired as error:
+            raise GitError(f"git {arguments[0]} took more than {TIMEOUT_S} s") from error
+        if done.returncode:
+            raise GitError(_reason(arguments[0], done.returncode, done.stderr))
+        return done.stdout
+
+    @contextmanager
+    def _started(self, *arguments: str) -> Iterator[IO[bytes]]:
+        """Run a command whose output is read only as far as it is needed; raises `GitError` if it fails before."""
+        with subprocess.Popen(
+            ["git", *OPTIONS, *arguments], cwd=self._directory, env=_environment(), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        ) as process:  # fmt: skip
+            assert process.stdout is not None
+            late = threading.Timer(TIMEOUT_S, process.kill)
+            late.start()
+            try:
+                yield process.stdout
+                status = 0 if process.stdout.read(1) else process.wait()
+            finally:
+                late.cancel()
+                process.kill()
+        if status:
+            raise GitError(_reason(arguments[0], status, b""))
+
+
+def plain(text: str) -> str:
+    """Return a text of a change as printable characters."""
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment without variables that redirect git, such as those of a hook."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "LD_"))}
+    return kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ATTR_NOSYSTEM": "1"}
+
+
+def _parts(output: IO[bytes]) -> Iterator[bytes]:
+    """Yield the parts that end in a null byte."""
+    waiting = b""
+    while chunk := output.read1(MAX_ENTRY):  # type: ignore[attr-defined]
+        *whole, waiting = (waiting + chunk).split(b"\0")
+        yield from whole
+        if len(waiting) > MAX_ENTRY:
+            raise GitError(f"expected paths of at most {MAX_ENTRY} bytes, found a longer one")
+
+
+def _reason(command: str, status: int, errors: bytes) -> str:
+    lines = errors.decode(errors="replace").splitlines()
+    return plain(lines[0])[:MAX_MESSAGE] if lines else f"git {command} ended with status {status}"

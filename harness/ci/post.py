@@ -1,0 +1,126 @@
+"""Writes the comment on a pull request, from the report that the job of the pull request left as an artifact.
+
+Runs in a job with the right to write comments, which runs nothing of the pull request: the artifact is data of a
+stranger, bounded and checked, and which pull request it belongs to is asked of GitHub, not of the artifact.
+Imports the standard library only; `python3 -m harness.ci.post` needs no installation.
+"""
+
+import io
+import json
+import os
+import re
+import sys
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+from harness.ci.comment import MARK, render
+from harness.ci.report import MAX_BYTES, Report, ReportError
+
+#: Name of the artifact, and of the file in it.
+ARTIFACT, FILE = "leaderboard-report", "report.json"
+
+#: Author of the comments that a workflow writes.
+AUTHOR = "github-actions[bot]"
+
+#: Entries of a page of the API, pages of a list, bytes of an answer, and seconds without one.
+PER_PAGE, MAX_PAGES, MAX_ANSWER, SILENCE_S = 100, 20, 16 * 1024**2, 60
+
+
+class PostError(Exception):
+    """The comment cannot be written; the message is one line."""
+
+
+class Github:
+    """The part of GitHub's API that concerns one repository; raises `PostError`."""
+
+    def __init__(self, api: str, repository: str, token: str) -> None:
+        self._start, self._token = f"{api}/repos/{repository}/", token
+
+    def call(self, method: str, path: str, content: Any = None) -> bytes:
+        """Return the body of an answer; `content` is sent as JSON."""
+        data = None if content is None else json.dumps(content).encode()
+        request = urllib.request.Request(self._start + path, data=data, method=method)  # noqa: S310 - GitHub's own
+        request.add_header("Accept", "application/vnd.github+json")
+        # Not sent to where an answer redirects: artifacts are stored elsewhere.
+        request.add_unredirected_header("Authorization", f"Bearer {self._token}")
+        try:
+            with urllib.request.urlopen(request, timeout=SILENCE_S) as answer:  # noqa: S310
+                body: bytes = answer.read(MAX_ANSWER + 1)
+        except (OSError, ValueError) as error:
+            raise PostError(f"{method} {path}: {error}") from error
+        if len(body) > MAX_ANSWER:
+            raise PostError(f"{method} {path}: the answer is larger than {MAX_ANSWER // 1024**2} MiB")
+        return body
+
+    def list(self, path: str, key: str | None = None, **query: str) -> Iterator[Any]:
+        """Yield the entries of all pages of a list, which an answer may have under a key."""
+        for page in range(1, MAX_PAGES + 1):
+            parameters = urlencode(query | {"per_page": PER_PAGE, "page": page})
+            answer = json.loads(self.call("GET", f"{path}?{parameters}"))
+            entries = answer if key is None else answer[key]
+            yield from entries
+            if len(entries) < PER_PAGE:
+                return
+
+
+def post(github: Github, run: str, head: str) -> list[int]:
+    """Comment on the open pull requests whose newest commit is `head`; returns their numbers."""
+    report = _report(github, run)
+    if report.head != head:
+        raise PostError(f"expected a report of {head}, found one of another commit")
+    comment = {"body": render(report)}
+    numbers = [pull["number"] for pull in github.list("pulls", state="open") if pull["head"]["sha"] == head]
+    for number in numbers:
+        own = (one["id"] for one in github.list(f"issues/{number}/comments") if _is_own(one))
+        if (known := next(own, None)) is not None:
+            github.call("PATCH", f"issues/comments/{known}", comment)
+        else:
+            github.call("POST", f"issues/{number}/comments", comment)
+    return numbers
+
+
+def _is_own(comment: Any) -> bool:
+    return bool(comment["user"]["login"] == AUTHOR and comment["body"].startswith(MARK))
+
+
+def _report(github: Github, run: str) -> Report:
+    """Return the report in the newest artifact of a run; the artifact may contain anything."""
+    found = [
+        one for one in github.list(f"actions/runs/{run}/artifacts", "artifacts", name=ARTIFACT) if not one["expired"]
+    ]
+    if not found:
+        raise PostError(f"the run has no artifact {ARTIFACT}")
+    newest = max(found, key=lambda one: one["id"])
+    if newest["size_in_bytes"] > MAX_BYTES:
+        raise PostError(f"expected an artifact of at most {MAX_BYTES} bytes, found {newest['size_in_bytes']}")
+    content = github.call("GET", f"actions/artifacts/{newest['id']}/zip")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive, archive.open(FILE) as file:
+            return Report.parse(file.read(MAX_BYTES + 1))
+    except ReportError as error:
+        raise PostError(f"{FILE}: {error}") from error
+    except Exception as error:  # decoders may raise any error on a damaged zip
+        raise PostError(f"the artifact is not a zip with {FILE}") from error
+
+
+def main() -> int:
+    """Post the comment that the variables of the environment describe."""
+    run, head = os.environ["RUN_ID"], os.environ["HEAD_SHA"]
+    if not (run.isdecimal() and re.fullmatch("[0-9a-f]{40,64}", head)):
+        print("harness.ci.post: expected a number in RUN_ID, and a commit in HEAD_SHA", file=sys.stderr)
+        return 2
+    github = Github(os.environ["GITHUB_API_URL"], os.environ["GITHUB_REPOSITORY"], os.environ["GITHUB_TOKEN"])
+    try:
+        numbers = post(github, run, head)
+    except PostError as error:
+        print(f"harness.ci.post: {error}", file=sys.stderr)
+        return 1
+    print(f"commented on: {', '.join(map(str, numbers)) or 'no open pull request has this commit'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""Reads one submission from git's objects: its files go into a private directory, and from there through inspection."""
+
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from harness.ci.change import name_of, path_in_repository
+from harness.ci.git import FOLDER, LINK, SUBMODULE, Entry, GitError, Repository, plain
+from harness.errors import UserError
+from harness.inspector.files import IGNORED, check_name
+from harness.inspector.limits import MAX_BYTES, MAX_ENTRIES, MAX_FILES
+from harness.inspector.problems import SubmissionError
+from harness.submission import Submission, find_submission
+
+#: Kinds of entries that are never read, for messages.
+KINDS = {LINK: "a link", SUBMODULE: "a submodule"}
+
+
+class RefusedError(Exception):
+    """A submission that cannot be evaluated; the message is one line."""
+
+
+def read_submission(repository: Repository, folder: str, entry: Entry) -> Submission:
+    """Return a submission; its source is its path in the repository, and its metadata do not change its name.
+
+    Raises `RefusedError` for one that is not made of regular files, is too large, or cannot be run.
+    """
+    name = name_of(entry)
+    with tempfile.TemporaryDirectory(prefix="pgdl-ci-") as private:
+        path = Path(private, name if entry.mode == FOLDER else name + PurePosixPath(entry.path).suffix)
+        try:
+            if entry.mode == FOLDER:
+                _write_folder(repository, entry, path)
+            else:
+                _require_file(entry.mode, plain(entry.path))
+                _write(repository, entry.id, _bounded(repository.size(entry.id)), path)
+            found = find_submission(str(path), name)
+        except (GitError, SubmissionError, UserError) as error:
+            raise RefusedError(plain(str(error)).replace(f"{private}/", "")) from error
+        except OSError as error:
+            raise RefusedError(f"{name}: cannot be written: {error.strerror}") from error
+    if found.problem:
+        raise RefusedError(found.problem)
+    return replace(found, source=path_in_repository(folder, entry))
+
+
+def _write_folder(repository: Repository, folder: Entry, target: Path) -> None:
+    """Write the files of a folder under `target`; names and sizes are checked before any content is read."""
+    entries = repository.files(folder.id, MAX_ENTRIES)
+    entries = [entry for entry in entries if not set(entry.path.split("/")) & set(IGNORED)]
+    if len(entries) > MAX_FILES:
+        raise SubmissionError(f"expected at most {MAX_FILES} files, found {len(entries)}")
+    for entry in entries:
+        name = plain(entry.path)
+        check_name(name)
+        if name != entry.path:
+            raise SubmissionError(f"{name}: expected a name of printable characters")
+        _require_file(entry.mode, name)
+    _bounded(sum(entry.size or 0 for entry in entries))
+    target.mkdir()
+    for entry in entries:
+        file = target / entry.path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _write(repository, entry.id, entry.size or 0, file)
+
+
+def _require_file(mode: str, name: str) -> None:
+    if mode in KINDS:
+        raise SubmissionError(f"{name}: expected a regular file, found {KINDS[mode]}")
+
+
+def _bounded(size: int) -> int:
+    if size > MAX_BYTES:
+        raise SubmissionError(f"expected at most {MAX_BYTES // 1024**2} MiB in all, found {size / 1024**2:.0f} MiB")
+    return size
+
+
+def _write(repository: Repository, blob: str, size: int, path: Path) -> None:
+    content = repository.content(blob)
+    if len(content) != size:
+        raise GitError(f"git gave {len(content)} bytes of a file of {size}")
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(content)

@@ -1,0 +1,145 @@
+"""The result of evaluating a change, as data that travels from job to job in a file.
+
+A job for a pull request writes the file, and a job that may write comments reads it. To the reader it is input of a
+stranger, so `parse` checks every type and size. Imports the standard library only: the reader needs no installation.
+"""
+
+import json
+import math
+from dataclasses import asdict, dataclass, fields
+from types import NoneType
+from typing import Any, Self, get_args, get_type_hints
+
+#: Version of the file.
+FORMAT = 1
+
+#: Longest file in bytes, list, and text in characters.
+MAX_BYTES, MAX_ITEMS, MAX_TEXT = 8 * 1024**2, 200, 1000
+
+
+class ReportError(Exception):
+    """The file is not a report; the message is one line."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A submission that the change touches. Scores are 0 to 100.
+
+    Attributes:
+        file: its path in the repository.
+        change: `new`, `changed`, `removed`, `refused`, or `evaluated` if there is no base to compare with.
+        low, high: interval of the score; None if there is none, as on hidden tasks.
+        best_rank, worst_rank: the ranks that it may have.
+        calls_ok, calls_expected: number of models with a value, and of all models.
+        machine_failed: number of models on which the machine failed, not the submission.
+        above: the next submission above it on the board; empty if there is none.
+        above_surely: probability that `above` has the higher expected score, 0 to 1.
+        below, below_surely: the same of the next one below it, and that it has the lower score.
+        problem: why it was refused or has no score; may quote the submission's own messages.
+    """
+
+    name: str
+    file: str
+    change: str
+    rank_before: int | None = None
+    score_before: float | None = None
+    rank: int | None = None
+    score: float | None = None
+    low: float | None = None
+    high: float | None = None
+    best_rank: int | None = None
+    worst_rank: int | None = None
+    calls_ok: int = 0
+    calls_expected: int = 0
+    machine_failed: int = 0
+    above: str = ""
+    above_surely: float | None = None
+    below: str = ""
+    below_surely: float | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A submission that the change does not touch, and whose rank it changes."""
+
+    name: str
+    rank_before: int | None
+    rank: int | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a change does to the leaderboard.
+
+    Attributes:
+        head, base: IDs of the commits; `base` is empty if all submissions of `head` were evaluated.
+        decimals: number of decimals of published scores.
+        others: files of the change that belong to no submission; none of them was used.
+        more_others: whether there are more.
+        broken: the rules that the change breaks, one line each.
+    """
+
+    head: str
+    base: str
+    decimals: int
+    lines: tuple[Line, ...]
+    moved: tuple[Moved, ...] = ()
+    others: tuple[str, ...] = ()
+    more_others: bool = False
+    broken: tuple[str, ...] = ()
+
+    def to_json(self) -> str:
+        """Return the content of the file; lists and texts are cut to what `parse` accepts."""
+        return json.dumps({"format": FORMAT} | _cut(asdict(self)), indent=1, allow_nan=False) + "\n"
+
+    @classmethod
+    def parse(cls, content: bytes) -> Self:
+        """Return the report in a file of unknown origin; raises `ReportError`."""
+        if len(content) > MAX_BYTES:
+            raise ReportError(f"expected at most {MAX_BYTES} bytes, found {len(content)}")
+        try:
+            found = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            raise ReportError("expected JSON") from error
+        if not isinstance(found, dict) or found.pop("format", None) != FORMAT:
+            raise ReportError(f"expected a report of format {FORMAT}")
+        report: Self = _build(cls, found)
+        return report
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _cut(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cut(one) for one in value[:MAX_ITEMS]]
+    return value[:MAX_TEXT] if isinstance(value, str) else value
+
+
+def _build(kind: Any, found: Any) -> Any:
+    """Return an object of a dataclass from JSON, with exactly its fields."""
+    if not isinstance(found, dict) or set(found) != {field.name for field in fields(kind)}:
+        raise ReportError(f"expected the fields of {kind.__name__}")
+    hints = get_type_hints(kind)
+    return kind(**{name: _value(hints[name], value, name) for name, value in found.items()})
+
+
+def _value(hint: Any, value: Any, name: str) -> Any:
+    if hint in (str, bool, int, float):
+        allowed: tuple[Any, ...] = (hint,)
+    elif NoneType in get_args(hint):
+        allowed = get_args(hint)
+    else:
+        (item, _) = get_args(hint)
+        if not isinstance(value, list) or len(value) > MAX_ITEMS:
+            raise ReportError(f"{name}: expected a list of at most {MAX_ITEMS}")
+        return tuple(_value(str, one, name) if item is str else _build(item, one) for one in value)
+    if float in allowed and type(value) is int:
+        value = float(value) if abs(value) < 1e6 else math.inf
+    if type(value) not in allowed:
+        raise ReportError(f"{name}: expected another type, found {type(value).__name__}")
+    if isinstance(value, str) and len(value) > MAX_TEXT:
+        raise ReportError(f"{name}: expected at most {MAX_TEXT} characters")
+    if isinstance(value, int | float) and not abs(value) < 1e9:
+        raise ReportError(f"{name}: expected a smaller number")
+    return value

@@ -1,0 +1,91 @@
+"""Turns the boards before and after a change into the lines of its report."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from harness.board.board import Board
+from harness.board.row import Row
+from harness.board.standings import compare_rows
+from harness.ci.change import Change, path_in_repository
+from harness.ci.report import Line, Moved
+from harness.outcome import Outcome
+from harness.submission.name import ORACLE
+
+
+def lines_of(change: Change, folder: str, before: Board, after: Board, problems: Mapping[str, str]) -> list[Line]:
+    """Return a line for each submission that the change touches or removes.
+
+    `problems` has the reason for each name that was not evaluated in full.
+    """
+    earlier, later = newest_rows(before), newest_rows(after)
+    neighbours = _Neighbours(after)
+    lines = []
+    for name, kind in change.touched.items():
+        kind = kind if change.base is not None else "evaluated"
+        line = _before(Line(name, path_in_repository(folder, change.after[name]), kind), earlier.get(name))
+        if name in later:
+            line = neighbours.of(_after(line, later[name]), later[name])
+        elif name in problems:
+            line = replace(line, change="refused", problem=problems[name])
+        lines.append(line)
+    for name in change.removed:
+        lines.append(_before(Line(name, path_in_repository(folder, change.before[name]), "removed"), earlier.get(name)))
+    return lines
+
+
+def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
+    """Return the submissions that the change does not touch and whose rank it changes, in the order of the board."""
+    earlier = newest_rows(before)
+    others = {name: row for name, row in newest_rows(after).items() if name not in change.touched and name in earlier}
+    pairs = [(earlier[name], row) for name, row in others.items()]
+    return [Moved(row.submission, old.rank, row.rank) for old, row in pairs if old.rank != row.rank]
+
+
+def newest_rows(board: Board) -> dict[str, Row]:
+    """Return the most recently requested row of each name, in the order of the board."""
+    rows: dict[str, Row] = {}
+    for row in board.rows:
+        known = rows.get(row.submission)
+        if known is None or (row.asked_at and known.asked_at and row.asked_at > known.asked_at):
+            rows[row.submission] = row
+    return rows
+
+
+def _before(line: Line, row: Row | None) -> Line:
+    return line if row is None else replace(line, rank_before=row.rank, score_before=row.score)
+
+
+def _after(line: Line, row: Row) -> Line:
+    line = replace(
+        line, rank=row.rank, score=row.score, calls_ok=row.calls_ok, calls_expected=row.calls_expected,
+        machine_failed=row.failures[Outcome.INFRA_ERROR], problem=row.reason,
+    )  # fmt: skip
+    if row.standing is None:
+        return line
+    low, high, best, worst = row.standing.low, row.standing.high, row.standing.best_rank, row.standing.worst_rank
+    return replace(line, low=low, high=high, best_rank=best, worst_rank=worst)
+
+
+class _Neighbours:
+    """The next rows above and below on a board, and whether the difference to them means anything."""
+
+    def __init__(self, board: Board) -> None:
+        compared = compare_rows(board.rows, None)
+        self._beats = {} if compared is None else compared.beats
+        self._ranked = [(str(n), row) for n, row in enumerate(board.rows) if row.rank is not None]
+
+    def of(self, line: Line, row: Row) -> Line:
+        """Add the neighbours of a row to its line; the noisy oracle is none."""
+        others = [(n, other) for n, other in self._ranked if other.submission != ORACLE]
+        own = next((n for n, other in self._ranked if other is row), "")
+        if row.rank is None:
+            return line
+        above = [(n, other) for n, other in others if other.rank is not None and other.rank < row.rank]
+        below = [(n, other) for n, other in others if other.rank is not None and other.rank > row.rank]
+        if above:
+            n, other = above[-1]
+            line = replace(line, above=other.submission, above_surely=self._beats.get(n, {}).get(own))
+        if below:
+            n, other = below[0]
+            line = replace(line, below=other.submission, below_surely=self._beats.get(own, {}).get(n))
+        return line

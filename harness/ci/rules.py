@@ -1,0 +1,52 @@
+"""The rules that a maintainer sets for changes."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.ci.report import Line
+
+if TYPE_CHECKING:
+    from harness.ci.change import Change
+
+#: Without another limit, the number of submissions that one change may touch: each takes hours of a machine.
+AT_MOST = 10
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a change must keep; a submission that cannot be evaluated always breaks a rule."""
+
+    require_check: bool = False  #: `pgdl check` passes, and every call returns a number
+    min_score: float | None = None
+    at_most: int = AT_MOST  #: number of touched submissions
+    only_submissions: bool = False  #: no other file is touched
+
+    def stop(self, change: "Change") -> bool:
+        """Whether nothing of a change is evaluated, because it touches too many submissions."""
+        return change.base is not None and len(change.touched) > self.at_most
+
+    def broken_by_change(self, change: "Change") -> list[str]:
+        """Return the rules that a change breaks whatever its submissions do, one line each."""
+        broken = []
+        if self.stop(change):
+            touched = len(change.touched)
+            broken.append(f"the change touches {touched} submissions, more than {self.at_most}: none was evaluated")
+        if self.only_submissions and change.others:
+            broken.append("the change touches files that belong to no submission")
+        return broken
+
+    def broken_by(self, line: Line) -> list[str]:
+        """Return the rules that a submission breaks, one line each."""
+        if line.change == "refused":
+            return [f"{line.name}: {line.problem}"]
+        if line.change == "removed" or not line.calls_expected:
+            return []
+        failed, broken = line.calls_expected - line.calls_ok, []
+        if line.machine_failed:
+            broken.append(f"{line.name}: the machine failed on {line.machine_failed} models; run the job again")
+        if self.require_check and failed:
+            broken.append(f"{line.name}: {failed} of {line.calls_expected} calls have no value")
+        if self.min_score is not None and (line.score is None or line.score < self.min_score):
+            found = "no score" if line.score is None else f"score {line.score:.4g}"
+            broken.append(f"{line.name}: {found}, expected at least {self.min_score:g}")
+        return broken

@@ -1,0 +1,103 @@
+"""`pgdl ci`: evaluates the submissions that a change of a repository touches."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.ci.rules import AT_MOST
+from harness.cli import completion, options
+
+
+@click.command("ci")
+@click.argument("measures", nargs=-1, metavar="[MEASURE]...", shell_complete=completion.measures)
+@click.option("--head", required=True, metavar="REV", help="Commit with the change.")
+@click.option(
+    "--base", metavar="REV", help="Commit that it will be merged into. Default: none; every submission is evaluated."
+)
+@click.option(
+    "--repository", type=click.Path(path_type=Path), default=".", show_default=True, metavar="DIR",
+    help="Git repository with both commits; its working tree is not read.",
+)  # fmt: skip
+@click.option(
+    "--submissions", "folder", default="submissions", show_default=True, metavar="PATH",
+    help="Folder of the submissions in the repository.",
+)  # fmt: skip
+@options.tasks
+@options.task
+@options.results
+@click.option(
+    "--add-records", "added", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
+    help="Results file of another job whose records are added first; may be repeated. None is replaced.",
+)  # fmt: skip
+@options.output
+@click.option(
+    "--require-check", is_flag=True,
+    help="Rule: a submission passes pgdl check, is repeatable, and all its calls return a number in time. One that "
+    "fails the check is not run in full.",
+)  # fmt: skip
+@click.option("--min-score", type=float, metavar="X", help="Rule: a submission scores at least X, of 100.")
+@click.option(
+    "--at-most", type=click.IntRange(min=1), default=AT_MOST, show_default=True, metavar="N",
+    help="Rule: the change touches at most N submissions; if it touches more, none is evaluated.",
+)  # fmt: skip
+@click.option("--only-submissions", is_flag=True, help="Rule: the change touches no other files.")
+@click.option(
+    "--annotations", type=click.Choice(["auto", "github", "none"]), default="auto", show_default=True,
+    help="Print failures as annotations of files; auto: on GitHub.",
+)  # fmt: skip
+@options.sandboxed_execution
+@options.quiet
+def command(
+    measures: tuple[str, ...],
+    head: str,
+    base: str | None,
+    repository: Path,
+    folder: str,
+    tasks_dir: Path,
+    task_names: tuple[str, ...],
+    results: str,
+    added: tuple[Path, ...],
+    output: Path | None,
+    require_check: bool,
+    min_score: float | None,
+    at_most: int,
+    only_submissions: bool,
+    annotations: str,
+    quiet: bool,
+    **execution: Any,
+) -> int:
+    """Evaluate the submissions that a change touches, and report what it does to the leaderboard.
+
+    A submission is a .py file, a directory or a zip directly in the folder of submissions, and is called like its
+    file. The change is read from git's objects and never checked out; its submissions run in the sandbox, and nothing
+    else of it is used. Calls are recorded as by pgdl run. Each MEASURE of the library is run as well.
+
+    With --output these files are written: the leaderboard in every format and as a verified site, comment.md with ranks
+    before and after, and report.json with the same as data. Exit code 1 if a rule is broken; the files are written all
+    the same.
+
+    Example: pgdl ci --base origin/main --head HEAD --require-check --output build/leaderboard
+    """
+    from harness.ci.annotations import add_summary, commands_stopped, under_github
+    from harness.ci.rules import Rules
+    from harness.cli.ci_files import write_files
+    from harness.cli.ci_run import Job, run_job
+    from harness.cli.setup import warn
+    from harness.tables import wide_console
+
+    rules = Rules(require_check, min_score, at_most, only_submissions)
+    execution["unsafe_no_sandbox"] = False
+    github = annotations == "github" or (annotations == "auto" and under_github())
+    with commands_stopped(github):
+        job = Job(repository, folder, head, base, measures, tasks_dir, task_names, results, added, rules, execution)
+        ended = run_job(job, wide_console(quiet=quiet))
+        if output is not None:
+            click.echo(f"Written: {', '.join(map(str, write_files(output, ended)))}", err=True)
+        for line in ended.report.broken:
+            warn(line)
+    if github:
+        for text in ended.annotations:
+            click.echo(text)
+        add_summary(ended.comment)
+    return 1 if ended.report.broken else 0

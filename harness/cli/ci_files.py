@@ -1,0 +1,25 @@
+"""The files that `pgdl ci` writes."""
+
+from pathlib import Path
+
+from harness.cli import formats
+from harness.cli.ci_run import Ended
+from harness.errors import UserError
+from harness.site import verify_site, write_site
+
+
+def write_files(output: Path, ended: Ended) -> list[Path]:
+    """Write leaderboard, comment, report and site into a directory, and verify the site; raises `UserError`."""
+    written = formats.write(ended.board, output / "leaderboard")
+    for name, text in (("comment.md", ended.comment), ("report.json", ended.report.to_json())):
+        path = output / name
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"cannot be written: {error.strerror}", file=path) from error
+        written.append(path)
+    site = output / "site"
+    write_site(ended.site, site)
+    if differences := verify_site(site).differences:
+        raise UserError(f"not as computed from its records: {differences[0]}", file=site)
+    return [*written, site]

@@ -1,0 +1,168 @@
+"""The job of `pgdl ci`: from two revisions to a board and a report."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from harness.board.collect import Collected
+from harness.board.leaderboard import Leaderboard, build_board
+from harness.board.rounding import DECIMALS
+from harness.ci.annotations import annotation
+from harness.ci.boards import collect_versions, read_versions
+from harness.ci.change import Change, find_change, require_folder
+from harness.ci.comment import render
+from harness.ci.git import GitError, Repository
+from harness.ci.report import Report
+from harness.ci.results import lines_of, moved_by
+from harness.ci.rules import Rules
+from harness.ci.touched import Touched, read_touched
+from harness.cli.boards import Competition, failed_outputs, read_competition
+from harness.cli.calls import prepare_run, record_with
+from harness.cli.ci_calls import annotate_failures, check_submission
+from harness.errors import UserError
+from harness.execution.withhold import Withhold
+from harness.records import Records, add_records
+from harness.site import SiteData, gather
+from harness.submission import Submission, find_named
+from harness.task.notes import named
+
+
+@dataclass(frozen=True)
+class Job:
+    """The arguments of `pgdl ci`; raises `UserError` for revisions that are not there."""
+
+    repository: Path
+    folder: str
+    head: str
+    base: str | None
+    measures: Sequence[str]
+    tasks_dir: Path
+    task_names: Sequence[str]
+    results: str
+    added: Sequence[Path]
+    rules: Rules
+    execution: dict[str, Any]
+
+    @cached_property
+    def objects(self) -> Repository:
+        """The repository."""
+        return Repository(self.repository)
+
+    @cached_property
+    def change(self) -> Change:
+        """The change between the two revisions."""
+        try:
+            return find_change(self.objects, require_folder(self.folder), self.head, self.base)
+        except GitError as error:
+            raise UserError(f"the submissions cannot be listed: {error}", file=self.repository) from error
+
+    def withheld(self, competition: Competition) -> frozenset[str]:
+        """Names of the tasks whose scores are published rounded."""
+        return competition.withheld(Withhold(self.execution["withhold"]))
+
+
+@dataclass(frozen=True)
+class _Boards:
+    """The boards at the base and with the change, and the site of the latter."""
+
+    before: Leaderboard
+    after: Leaderboard
+    site: SiteData
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The result of a job."""
+
+    report: Report
+    board: Leaderboard
+    site: SiteData
+    annotations: Sequence[str] = ()
+
+    @property
+    def comment(self) -> str:
+        """The report for readers."""
+        return render(self.report)
+
+
+def run_job(job: Job, console: Console) -> Ended:
+    """Evaluate the submissions that a change touches, and compare the boards before and after it."""
+    change, measures = job.change, _measures(job.measures)
+    competition = read_competition(job.tasks_dir, job.task_names)
+    touched = Touched() if job.rules.stop(change) else read_touched(job.objects, job.folder, change)
+    with Records(job.results) as records:
+        for file in job.added:
+            console.print(f"{add_records(records, file)} records added from {file}")
+        if touched.submissions or measures:
+            _call(job, touched, measures, records, console)
+        boards = _make_boards(job, competition, records, touched)
+        for submission in touched.submissions.values():
+            touched.annotations += annotate_failures(records, submission, job.withheld(competition))
+    lines = lines_of(change, job.folder, boards.before, boards.after, touched.problems)
+    of_lines = [(line, text) for line in lines for text in job.rules.broken_by(line)]
+    of_change = job.rules.broken_by_change(change)
+    refused = [f"{path}: {reason}" for path, reason in change.refused.items()]
+    report = Report(
+        head=change.head,
+        base=change.base or "",
+        decimals=DECIMALS if any(row.rounded for row in boards.after.rows) else 2,
+        lines=tuple(lines),
+        moved=tuple(moved_by(change, boards.before, boards.after)),
+        others=change.others,
+        more_others=change.more,
+        broken=(*refused, *of_change, *(text for _, text in of_lines)),
+    )
+    annotations = [
+        *touched.annotations,
+        *(annotation("error", text) for text in of_change),
+        *(annotation("error", text, line.file) for line, text in of_lines if line.change != "refused"),
+    ]
+    return Ended(report, boards.after, boards.site, annotations)
+
+
+def _measures(names: Sequence[str]) -> list[Submission]:
+    found = {name: find_named(name) for name in names}
+    if unknown := [name for name, measure in found.items() if measure is None]:
+        raise UserError(f"no measure {unknown[0]!r}", remedy="pgdl measures lists them")
+    return [measure for measure in found.values() if measure is not None]
+
+
+def _call(job: Job, touched: Touched, measures: Sequence[Submission], records: Records, console: Console) -> None:
+    """Check the submissions if the rules say so, and make the calls of those that pass."""
+    run = prepare_run([], job.tasks_dir, job.task_names, job.execution)
+    with run.setup.executor:
+        for name, submission in list(touched.submissions.items()) if job.rules.require_check else ():
+            if failed := check_submission(submission, run):
+                touched.refuse(name, *failed)
+        record_with(replace(run, submissions=[*touched.submissions.values(), *measures]), records, console, force=False)
+
+
+def _make_boards(job: Job, competition: Competition, records: Records, touched: Touched) -> _Boards:
+    """Build the boards of both revisions; only submissions with records need to be read for that."""
+    change, recorded = job.change, set(records.distinct("submission"))
+    known = {name: entry for name, entry in change.before.items() if name in recorded}
+    at_base = read_versions(job.objects, job.folder, known)
+    untouched = change.after.keys() - change.touched.keys()
+    evaluated = {name: submission.digest for name, submission in touched.submissions.items()}
+    with_change = {name: version for name, version in at_base.items() if name in untouched} | evaluated
+    calls_before, calls = (
+        collect_versions(records, versions, competition.references, competition.contents)
+        for versions in (at_base, with_change)
+    )
+    notes = competition.notes(of_records=True)
+    if missing := sorted(untouched - {one.submission for one in calls.shown}):
+        notes.append(f"no record of the present version of {named(missing)}; pgdl ci without --base makes them")
+    board = _build(job, competition, calls, notes)
+    site = gather(calls.shown, board, competition.references, competition.n_test, failed_outputs(records, calls))
+    return _Boards(_build(job, competition, calls_before, ()), board, site)
+
+
+def _build(job: Job, competition: Competition, collected: Collected, notes: Sequence[str]) -> Leaderboard:
+    return build_board(
+        collected, competition.references, job.withheld(competition), notes, held_out=competition.held_out,
+        command=lambda _: "pgdl ci without --base",
+    )  # fmt: skip

@@ -1,0 +1,49 @@
+"""Adds the records of another results file, for jobs that run in parallel or on other machines."""
+
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.exc import StatementError
+
+from harness.errors import UserError
+from harness.outcome import Outcome
+from harness.records.evaluation import Evaluation
+from harness.records.request import Request
+from harness.records.store import Records
+
+#: Rows in memory at once.
+AT_ONCE = 500
+
+
+def add_records(records: Records, file: Path) -> int:
+    """Add the rows of an SQLite file whose calls have no record yet, and its requests; returns the number of rows.
+
+    No row is changed: of a call that both have, the record that is here already stays. Raises `UserError` if the file
+    cannot be read.
+    """
+    added = 0
+    with Records(str(file), must_exist=True) as others:
+        try:
+            rows = others.newest_of(Evaluation.outcome != Outcome.INFRA_ERROR, long=True)
+            while part := [dict(row._mapping) for row in islice(rows, AT_ONCE)]:
+                ended = records.ended([row["key"] for row in part])
+                known = {row.key for row in ended if row.outcome != Outcome.INFRA_ERROR}
+                new = [Evaluation(**_without_id(row)) for row in part if row["key"] not in known]
+                records.add(*new)
+                added += len(new)
+            requests = [_columns(request) for request in others.requests()]
+        except (ValueError, TypeError, StatementError) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise UserError(f"not a file of records: {reason}", file=file) from error
+    known_requests = [_columns(request) for request in records.requests()]
+    records.ask(Request(**request) for request in requests if request not in known_requests)
+    return added
+
+
+def _without_id(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "id"}
+
+
+def _columns(request: Request) -> dict[str, Any]:
+    return _without_id({column.name: getattr(request, column.name) for column in Request.__table__.columns})

@@ -1,0 +1,146 @@
+"""The submissions that a change touches: which they are, what they are called, and whose name that is."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.ci.change import find_change, require_folder
+from harness.ci.git import Repository
+from harness.errors import UserError
+from tests.ci.repositories import MEASURE, Folder, Link, Repo, Submodule
+
+OLD, NEW = MEASURE.format("1.0"), MEASURE.format("2.0")
+BASE = {"submissions/a.py": OLD, "submissions/b/complexity.py": OLD, "submissions/README.md": "read me", "tool.py": "1"}
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    return Repo(tmp_path / "repository")
+
+
+def change(repo, before, after, origin=None):
+    """The change from `before` to `after`, which departed from `origin`."""
+    start = repo.commit(origin if origin is not None else before)
+    base = start if origin is None else repo.commit(before, start)
+    return find_change(Repository(repo.directory), "submissions", repo.commit(after, start), base)
+
+
+def test_new_changed_and_removed_submissions(repo):
+    after = {"submissions/a.py": NEW, "submissions/c.zip": b"PK", "submissions/README.md": "x", "tool.py": "1"}
+    found = change(repo, BASE, after)
+    assert found.touched == {"a": "changed", "c": "new"}
+    assert found.removed == ("b",)
+    assert (set(found.before), set(found.after)) == ({"a", "b"}, {"a", "c"})
+    assert (found.others, found.more) == (("submissions/README.md",), False)
+
+
+def test_a_renamed_submission_is_a_new_one(repo):
+    found = change(repo, {"submissions/a.py": OLD}, {"submissions/z.py": OLD})
+    assert (found.touched, found.removed) == ({"z": "new"}, ("a",))
+
+
+def test_a_change_of_a_file_in_a_folder_touches_its_submission(repo):
+    found = change(repo, BASE, BASE | {"submissions/b/weights/table.txt": "1 2 3"})
+    assert (found.touched, found.others) == ({"b": "changed"}, ())
+
+
+def test_what_others_changed_in_the_meantime_is_not_of_the_change(repo):
+    meanwhile = BASE | {"submissions/a.py": NEW, "submissions/theirs.py": NEW}
+    found = change(repo, meanwhile, BASE | {"submissions/mine.py": NEW}, origin=BASE)
+    assert found.touched == {"mine": "new"}
+    assert set(found.after) == {"a", "b", "mine", "theirs"}
+    assert found.after["a"] == found.before["a"]
+    assert found.removed == ()
+
+
+def test_a_change_that_is_in_the_base_already_touches_nothing(repo):
+    assert change(repo, BASE | {"submissions/a.py": NEW}, BASE | {"submissions/a.py": NEW}, origin=BASE).touched == {}
+
+
+def test_without_a_base_every_submission_is_touched(repo):
+    found = find_change(Repository(repo.directory), "submissions", repo.commit(BASE), None)
+    assert found.touched == {"a": "new", "b": "new"}
+
+
+@pytest.mark.parametrize("file", ["a/complexity.py", "A.py", "a.zip", "-a-.py"])
+def test_a_name_belongs_to_the_submission_that_has_it(repo, file):
+    found = change(repo, BASE, BASE | {f"submissions/{file}": NEW})
+    ((refused, reason),) = found.refused.items()
+    assert file.startswith(refused)
+    assert reason == "another submission has this name or a similar one: a.py"
+    assert found.touched == {}
+    assert found.after["a"] == found.before["a"]
+
+
+def test_a_submission_may_become_a_folder(repo):
+    found = change(repo, {"submissions/a.py": OLD}, {"submissions/a/complexity.py": NEW})
+    assert (found.touched, found.refused, found.removed) == ({"a": "changed"}, {}, ())
+
+
+@pytest.mark.parametrize(
+    ("file", "owner"), [("VC-dim.py", "vc_dim is a measure"), ("noisy_oracle.py", "the board's own row")]
+)
+def test_names_of_the_board_are_refused(repo, file, owner):
+    found = change(repo, BASE, BASE | {f"submissions/{file}": NEW})
+    assert owner in found.refused[file]
+    assert found.touched == {}
+
+
+def test_links_and_submodules_in_place_of_submissions_are_touched(repo):
+    found = change(repo, BASE, BASE | {"submissions/l.py": Link("/etc/passwd"), "submissions/m": Submodule()})
+    assert found.touched == {"l": "new", "m": "new"}
+
+
+def test_hidden_files_and_leftovers_are_no_submissions(repo):
+    more = {
+        "submissions/.hidden/complexity.py": NEW,
+        "submissions/__pycache__/x.py": NEW,
+        "submissions/.gitattributes": "* filter=x",
+    }
+    found = change(repo, BASE, BASE | more)
+    assert found.touched == {}
+    assert set(found.others) == set(more)
+
+
+def test_other_files_are_listed_up_to_a_limit_and_printable(repo):
+    found = change(repo, BASE, BASE | {f"many/{number}": "x" for number in range(30)} | {"a\n::error::b": "x"})
+    assert (len(found.others), found.more) == (20, True)
+    assert found.others[0] == "a?::error::b"
+
+
+def test_a_link_in_place_of_the_folder_of_submissions_is_no_folder(repo):
+    found = change(repo, BASE, {"submissions": Link("elsewhere"), "elsewhere/x.py": NEW})
+    assert (found.touched, found.removed) == ({}, ("a", "b"))
+
+
+def test_impossible_names_in_a_tree_stay_inside(repo):
+    start = repo.commit({"tool.py": "1"})
+    folder = Folder([("100644", b"..", OLD), ("100644", b"\xff.py", OLD), ("100644", b"~.py", OLD)])
+    found = find_change(Repository(repo.directory), "submissions", repo.commit({"submissions": folder}, start), start)
+    assert set(found.touched) == {"_"}
+    assert list(found.refused.values()) == ["another submission has this name or a similar one: ~.py"]
+
+
+@pytest.mark.parametrize("revision", ["nowhere", "--upload-pack=touch x", "0" * 40, "main..main", ""])
+def test_unknown_revisions_are_one_line(repo, revision):
+    repo.commit(BASE, branch="main")
+    with pytest.raises(UserError, match="no commit"):
+        find_change(Repository(repo.directory), "submissions", revision, "main")
+
+
+def test_histories_without_a_common_commit_are_one_line(repo):
+    with pytest.raises(UserError, match="no common commit here; fetch the whole history"):
+        find_change(Repository(repo.directory), "submissions", repo.commit(BASE), repo.commit({"other": "1"}))
+
+
+def test_what_is_no_repository_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    with pytest.raises(UserError, match="not a directory"):
+        Repository(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("path", ["/etc", "../x", "a/../../b"])
+def test_the_folder_of_submissions_is_inside_the_repository(path):
+    with pytest.raises(UserError, match="expected a folder inside the repository"):
+        require_folder(path)
+    assert require_folder("./a/b/") == "a/b"

@@ -1,0 +1,115 @@
+"""The comment on a change: what it says, and that nothing in a report, even a forged one, is more than text."""
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from harness.ci.comment import MARK, SHOWN, code, render
+from harness.ci.report import MAX_BYTES, Line, Moved, Report, ReportError
+
+ROOT = Path(__file__).parents[2]
+
+LINE = Line(
+    "mine", "submissions/mine.py", "changed", 4, 10.0, 2, 12.345, 8.0, 15.0, 2, 3, 96, 96,
+    above="best", above_surely=0.981, below="other", below_surely=0.6,
+)  # fmt: skip
+REPORT = Report("a" * 40, "b" * 40, 2, (LINE,))
+HOSTILE = [
+    "@everyone", "#1", "[x](http://x)", "<img src=x onerror=y>", "`@a` ```", "a|b", "a\n\n# title", "\n::error::x",
+    "<!-- x", "--> x", "https://x.example", "www.x.example", "GH-1", "\\", "`\\", "$x$", ":smile:", "a\u202eb",
+]  # fmt: skip
+
+
+def outside_code(comment: str) -> str:
+    """What Markdown interprets of a comment."""
+    return re.sub(r"`[^`\n]*`", "CODE", comment)
+
+
+def test_ranks_before_and_after_intervals_and_neighbours():
+    comment = render(REPORT)
+    assert comment.startswith(f"{MARK}\n## Leaderboard\n\nAll rules are kept.\n")
+    assert "| `mine` | `changed` | 4 → 2 | 10.00 → 12.35 | 8.00 to 15.00 | 2 to 3 | 96 of 96 |" in comment
+    assert "- `mine` is below `best`: a clear difference (98 %)" in comment
+    assert "- `mine` is above `other`: no clear difference (60 %)" in comment
+    assert "Problems" not in comment
+
+
+def test_what_there_is_not_is_a_dash():
+    comment = render(replace(REPORT, lines=(Line("mine", "mine.py", "new", problem="8 CRASH"),)))
+    assert "| `mine` | `new` | - | - | - | - | 0 of 0 |" in comment
+    assert "### Problems\n\n- `mine`: `8 CRASH`" in comment
+
+
+def test_ranks_of_others_other_files_and_broken_rules():
+    comment = render(
+        replace(REPORT, moved=(Moved("x", 1, None),), others=("conftest.py",), more_others=True, broken=("too low",))
+    )
+    for text in ("**The job fails:**\n\n- `too low`", "- `x`: 1 → -", "- `conftest.py`\n- and more"):
+        assert text in comment
+
+
+def test_long_lists_are_cut():
+    comment = render(Report("a", "", 2, (LINE,) * 100, (Moved("x", 1, 2),) * 100, ("y",) * 100, True, ("z",) * 100))
+    assert comment.count("| `mine`") == SHOWN
+    assert "... and 70 more submissions." in comment
+    assert len(comment) < 60_000, "GitHub's limit is 65,536"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_texts_of_strangers_are_code(text):
+    line = replace(LINE, name=text, file=text, change=text, above=text, below=text, problem=text)
+    forged = Report(text, text, 2, (line,), (Moved(text, 1, 2),), (text,), True, (text,))
+    plain = replace(LINE, name="n", change="c", problem="p", above="a", below="b")
+    expected = outside_code(render(Report("h", "b", 2, (plain,), (Moved("m", 1, 2),), ("o",), True, ("r",))))
+    assert outside_code(render(forged)) == expected
+
+
+@given(st.text())
+def test_code_is_one_span_on_one_line(text):
+    shown = code(text)
+    assert re.fullmatch(r"`[^`|\r\n]+`", shown)
+    assert shown.isprintable()
+
+
+def test_a_report_survives_its_file():
+    assert Report.parse(REPORT.to_json().encode()) == REPORT
+
+
+def forged(**changes: object) -> bytes:
+    return json.dumps(json.loads(REPORT.to_json()) | changes).encode()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"", b"[]", b"{}", b"[" * 100_000, b"\xff", b"x" * (MAX_BYTES + 1), forged(format=2), forged(more=1),
+        forged(head=1), forged(head="x" * 1001), forged(decimals="2"), forged(decimals=True), forged(decimals=10**400),
+        forged(lines={}), forged(lines=[1]), forged(lines=[{}]), forged(others=['x'] * 201), forged(others=[1]),
+        forged(moved=[{"name": "x", "rank": 1}]), forged(moved=[{"name": "x", "rank": 1.5, "rank_before": 1}]),
+        REPORT.to_json().replace("12.345", "NaN").encode(), REPORT.to_json().replace("12.345", "1e400").encode(),
+        REPORT.to_json().replace("12.345", '"<b>"').encode(),
+    ],
+    ids=range(23),
+)  # fmt: skip
+def test_what_is_no_report_is_refused(content):
+    with pytest.raises(ReportError):
+        Report.parse(content)
+
+
+def test_the_comment_is_rendered_without_any_installation(tmp_path):
+    """The job that may write comments has Python alone."""
+    (tmp_path / "report.json").write_text(REPORT.to_json())
+    start = "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
+    run = "runpy.run_module('harness.ci.comment', run_name='__main__')"
+    command = [sys.executable, "-I", "-S", "-c", start + run, ROOT]
+    done = subprocess.run([*command, tmp_path / "report.json"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, render(REPORT), "")
+    done = subprocess.run([*command, tmp_path / "missing"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)

@@ -1,0 +1,97 @@
+"""`pgdl ci` without a call: whose records count, what is withheld, and mistakes in one line."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from harness.ci.report import MAX_ITEMS, MAX_TEXT, Line, Moved, Report
+from harness.cli.ci import command
+from harness.cli.ci_calls import annotate_failures
+from harness.outcome import Outcome
+from harness.records import Records
+from harness.submission.submission import Submission
+from tests.board.board_examples import rows, write_reference
+from tests.ci.repositories import MEASURE, Repo
+from tests.records.evaluation_rows import evaluation
+
+Pgdl = Callable[..., Any]
+CODE = MEASURE.format("1.0")
+MINE = Submission("mine", {"complexity.py": CODE.encode()}, source="submissions/mine.py")
+
+
+@pytest.fixture
+def repo(folder: Path) -> Repo:
+    """The current directory as a repository with one submission, and tasks of which only the gaps are known."""
+    write_reference(folder / "task_data")
+    made = Repo(folder)
+    made.commit({"submissions/mine.py": CODE}, branch="main")
+    return made
+
+
+def board(folder: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((folder / "out" / "leaderboard.json").read_text())
+    return content
+
+
+def test_only_records_of_the_revision_count_under_a_name(repo, folder, pgdl, record):
+    record([*rows("mine", submission_digest="another version"), *rows("theirs"), *rows("vc_dim", is_baseline=True)])
+    ended = pgdl("ci", "--base", "main", "--head", "main", "--output", "out")
+    assert ended.code == 0, ended.err
+    assert [row["submission"] for row in board(folder)["rows"]] == ["noisy_oracle", "vc_dim"]
+    assert "no record of the present version of mine; pgdl ci without --base makes them" in board(folder)["remarks"]
+
+
+def test_records_of_the_present_version_count(repo, folder, pgdl, record):
+    record([*rows("mine", submission_digest=MINE.digest), *rows("mine", submission_digest="older", seed=1)])
+    ended = pgdl("ci", "--base", "main", "--head", "main", "--output", "out")
+    assert ended.code == 0, ended.err
+    (row,) = [row for row in board(folder)["rows"] if row["submission"] == "mine"]
+    assert row["version"] == MINE.digest
+    assert (folder / "out" / "site" / "index.html").is_file()
+    assert "No submission is touched." in (folder / "out" / "comment.md").read_text()
+
+
+def test_failures_on_hidden_tasks_are_not_annotated(folder):
+    columns = {"submission": "mine", "submission_digest": MINE.digest, "outcome": Outcome.CRASH}
+    with Records(str(folder / "results.db")) as records:
+        records.add(evaluation(**columns, task="toy", message="signal 11"))
+        records.add(evaluation(**columns, task="secret", message="withheld"))
+        found = annotate_failures(records, MINE, withheld=["secret"])
+    assert found == ["::error file=submissions/mine.py::CRASH on toy/model_0: signal 11"]
+
+
+def test_a_report_of_any_size_can_be_read():
+    long = "x" * (2 * MAX_TEXT)
+    lines = tuple(Line(long, long, "new", problem=long) for _ in range(2 * MAX_ITEMS))
+    report = Report("a", "b", 2, lines, (Moved(long, 1, 2),) * 2 * MAX_ITEMS, (long,), True, (long,))
+    parsed = Report.parse(report.to_json().encode())
+    assert (len(parsed.lines), len(parsed.broken[0])) == (MAX_ITEMS, MAX_TEXT)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--head", "nowhere"], "no commit 'nowhere'; fetch it first"),
+        (["--head", "main", "--repository", "missing"], "missing: not a directory"),
+        (["--head", "main", "--submissions", "../x"], "expected a folder inside the repository"),
+        (["--head", "main", "vc_dmi"], "no measure 'vc_dmi'"),
+        (["--head", "main", "--tasks", "missing"], "missing: not a directory"),
+    ],
+)
+def test_mistakes_are_one_line(repo, pgdl, arguments, problem):
+    ended = pgdl("ci", *arguments)
+    assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
+    assert problem in ended.err
+
+
+def test_there_is_no_way_around_the_sandbox(repo, pgdl):
+    ended = pgdl("ci", "--head", "main", "--unsafe-no-sandbox")
+    assert ended.code == 2
+    assert "No such option" in ended.err
+    variables = {parameter.envvar for parameter in command.params if isinstance(parameter, click.Option)}
+    assert "PGDL_SANDBOX" in variables
+    assert "PGDL_UNSAFE_NO_SANDBOX" not in variables

@@ -1,0 +1,79 @@
+"""Records of another file are added; none that is here already is replaced."""
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from evaluation_rows import evaluation
+
+from harness.errors import UserError
+from harness.outcome import Outcome
+from harness.records import Evaluation, Records, Request, add_records
+
+
+def write(file: Path, *evaluations: Evaluation, requests: Sequence[str] = ()) -> Path:
+    with Records(str(file)) as records:
+        records.add(*evaluations)
+        records.ask(request(name) for name in requests)
+    return file
+
+
+def request(name: str) -> Request:
+    return Request(
+        submission=name, submission_digest="d", source=name, task="toy", configuration="c", deterministic=False,
+        requested_at=datetime(2026, 1, 2, tzinfo=UTC),
+    )  # fmt: skip
+
+
+def content(file: Path) -> list[tuple[str, str, float | None]]:
+    with Records(str(file)) as records:
+        return [(row.model, row.outcome, row.value) for row in records.newest_of()]
+
+
+def test_rows_that_are_new_are_added_with_all_columns(tmp_path):
+    theirs = evaluation(model="model_1", value=2.0, output_tail="seen", environment={"python": "3.13"})
+    mine, other = write(tmp_path / "mine", evaluation()), write(tmp_path / "other", evaluation(value=9.0), theirs)
+    with Records(str(mine)) as records:
+        assert add_records(records, other) == 1
+        assert add_records(records, other) == 0
+        (row,) = records.newest_of(Evaluation.model == "model_1", long=True)
+    assert (row.output_tail, row.environment, row.started_at.tzinfo) == ("seen", {"python": "3.13"}, UTC)
+    assert content(mine) == [("model_0", "OK", 1.0), ("model_1", "OK", 2.0)]
+    assert content(other) == [("model_0", "OK", 9.0), ("model_1", "OK", 2.0)]
+
+
+def test_what_a_machine_failed_on_is_no_result(tmp_path):
+    failed = {"outcome": Outcome.INFRA_ERROR}
+    mine = write(tmp_path / "mine", evaluation(**failed))
+    other = write(tmp_path / "other", evaluation(value=3.0), evaluation(model="model_1", **failed))
+    with Records(str(mine)) as records:
+        assert add_records(records, other) == 1
+    assert content(mine) == [("model_0", "OK", 3.0)]
+
+
+def test_requests_are_added_once(tmp_path):
+    mine, other = write(tmp_path / "mine", requests=["a"]), write(tmp_path / "other", requests=["a", "b"])
+    with Records(str(mine)) as records:
+        for _ in range(2):
+            add_records(records, other)
+        assert [one.submission for one in records.requests()] == ["a", "b"]
+
+
+@pytest.mark.parametrize(("column", "value"), [("started_at", "yesterday"), ("environment", "{"), ("value", "text")])
+def test_a_file_of_other_content_is_one_line(tmp_path, column, value):
+    mine, other = write(tmp_path / "mine", evaluation(model="model_1")), write(tmp_path / "other", evaluation())
+    with sqlite3.connect(other) as connection:
+        connection.execute(f"update evaluations set {column} = ?", [value])
+    with Records(str(mine)) as records, pytest.raises(UserError, match=f"{other}"):
+        add_records(records, other)
+    assert content(mine) == [("model_1", "OK", 1.0)]
+
+
+def test_a_missing_file_and_another_file_are_one_line(tmp_path):
+    (tmp_path / "text").write_text("no database")
+    with Records(str(tmp_path / "mine")) as records:
+        for name, problem in (("missing", "no such results file"), ("text", "not a database")):
+            with pytest.raises(UserError, match=problem):
+                add_records(records, tmp_path / name)

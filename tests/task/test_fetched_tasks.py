@@ -1,0 +1,178 @@
+"""Tasks from an archive with a known digest: nothing else is unpacked, and nothing leaves the directory."""
+
+import hashlib
+import io
+import stat
+import tarfile
+import threading
+import zipfile
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from harness.cli.task_fetch import command
+from harness.errors import UserError
+from harness.task import fetch
+from harness.task.fetch import fetch_tasks
+from harness.task.layout import find_tasks
+from tests.throwaway import make_task
+
+
+def digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def tarred(directory: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
+    """An archive of these members."""
+    file = directory / "archive.tar.gz"
+    with tarfile.open(file, "w:gz") as archive:
+        for member, content in members:
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return file
+
+
+def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    member.type, member.linkname = kind, target
+    return member
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """An archive of a valid task."""
+    make_task(tmp_path / "made", layout="full")
+    file = tmp_path / "tasks.tar.xz"
+    with tarfile.open(file, "w:xz") as members:
+        for path in sorted((tmp_path / "made").iterdir()):
+            members.add(path, path.name)
+    return file
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[str]:
+    """The address of a server of the temporary directory."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path))) as serving:
+        threading.Thread(target=serving.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{serving.server_port}"
+        serving.shutdown()
+
+
+def left_behind(tmp_path: Path) -> list[str]:
+    return [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_tasks_from_a_server_are_there_and_are_not_fetched_again(archive, server, tmp_path):
+    url, target = f"{server}/tasks.tar.xz", tmp_path / "deep" / "tasks"
+    assert fetch_tasks(url, digest(archive), target)
+    assert [task.name for task in find_tasks(target)] == ["tiny"]
+    sha256 = digest(archive)
+    archive.unlink()
+    assert not fetch_tasks(url, sha256, target)
+    assert left_behind(target.parent) == []
+
+
+def test_a_zip_is_unpacked_too(tmp_path):
+    file = tmp_path / "tasks.zip"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as members:
+        members.writestr("a/", "")
+        members.writestr("a/b", "content")
+    assert fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
+    assert (tmp_path / "tasks" / "a" / "b").read_text() == "content"
+
+
+def test_another_digest_is_refused_before_anything_is_unpacked(archive, tmp_path, monkeypatch):
+    monkeypatch.setattr(fetch, "_unpack", lambda *_: pytest.fail("unpacked"))
+    with pytest.raises(UserError, match=r"another archive than the expected one: expected 0{64}, found [0-9a-f]{64}"):
+        fetch_tasks(archive.as_uri(), "0" * 64, tmp_path / "tasks")
+    assert not (tmp_path / "tasks").exists()
+    assert left_behind(tmp_path) == []
+
+
+def test_a_directory_of_another_origin_stays_as_it_is(archive, tmp_path):
+    make_task(tmp_path / "mine")
+    with pytest.raises(UserError, match="exists already: found other files"):
+        fetch_tasks(archive.as_uri(), digest(archive), tmp_path / "mine")
+    fetch_tasks(archive.as_uri(), digest(archive), tmp_path / "tasks")
+    with pytest.raises(UserError, match="found tasks of another archive"):
+        fetch_tasks(archive.as_uri(), "0" * 64, tmp_path / "tasks")
+
+
+@pytest.mark.parametrize(
+    ("member", "problem"),
+    [
+        (tarfile.TarInfo("/etc/evil"), "/etc/evil: expected a path inside the archive"),
+        (tarfile.TarInfo("a/../../evil"), "a/../../evil: expected a path inside the archive"),
+        (tarfile.TarInfo("a\nb"), "a?b: expected a path inside the archive"),
+        (special("a", tarfile.SYMTYPE, "/etc"), "a: expected a regular file"),
+        (special("a", tarfile.LNKTYPE, "b"), "a: expected a regular file"),
+        (special("a", tarfile.FIFOTYPE), "a: expected a regular file"),
+        (special("a", tarfile.CHRTYPE), "a: expected a regular file"),
+        (tarfile.TarInfo("b"), "two files of one name: b"),
+        (tarfile.TarInfo("b/c"), "two files of one name: b"),
+    ],
+)
+def test_what_leads_outside_is_refused(member, problem, tmp_path):
+    file = tarred(tmp_path, (tarfile.TarInfo("b"), b"first"), (member, b""))
+    with pytest.raises(UserError) as refused:
+        fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
+    assert str(refused.value) == f"{file.as_uri()}: cannot be unpacked: {problem}"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["archive.tar.gz"]
+
+
+def test_links_in_a_zip_are_refused(tmp_path):
+    file, entry = tmp_path / "tasks.zip", zipfile.ZipInfo("link")
+    entry.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(file, "w") as members:
+        members.writestr(entry, "/etc/passwd")
+    with pytest.raises(UserError, match="link: expected a regular file"):
+        fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
+
+
+@pytest.mark.parametrize("limit", ["MAX_BYTES", "MAX_FILES", "MAX_ARCHIVE"])
+def test_sizes_are_bounded_by_what_comes_out(limit, tmp_path, monkeypatch):
+    file = tarred(tmp_path, *((tarfile.TarInfo(name), b"0" * 4_000_000) for name in "abc"))
+    monkeypatch.setattr(fetch, limit, {"MAX_BYTES": 10_000_000, "MAX_FILES": 2, "MAX_ARCHIVE": 1000}[limit])
+    with pytest.raises(UserError, match=r"cannot be unpacked: expected at most .* found more"):
+        fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
+    assert left_behind(tmp_path) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\3\4 neither", b"\x1f\x8b broken"])
+def test_what_is_no_archive_is_one_line(content, tmp_path):
+    file = tmp_path / "archive"
+    file.write_bytes(content)
+    with pytest.raises(UserError, match="cannot be unpacked: expected a readable tar or zip"):
+        fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("ftp://example.org/x", "expected https, http, file, found ftp"),
+        ("tasks.tar", "not an address to download from"),
+        ("file:///nowhere/at/all", "cannot be fetched"),
+        ("http://127.0.0.1:1/x", "cannot be fetched"),
+        ("https://[x/", "cannot be fetched"),
+    ],
+)
+def test_addresses_that_cannot_be_read_are_one_line(url, problem, tmp_path):
+    with pytest.raises(UserError) as refused:
+        fetch_tasks(url, "0" * 64, tmp_path / "tasks")
+    assert problem in str(refused.value)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+def test_the_digest_is_required_and_well_formed(tmp_path):
+    with pytest.raises(UserError, match="--sha256: expected 64 hexadecimal digits in lower case, found 'abc'"):
+        fetch_tasks("https://example.org", "abc", tmp_path / "tasks")
+    (required,) = [parameter for parameter in command.params if parameter.name == "sha256"]
+    assert required.required
