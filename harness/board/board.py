@@ -1,7 +1,7 @@
 """A board as data: ranked rows, the columns that describe them, and the calls behind them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -48,6 +48,9 @@ class Board(ABC):
 
     #: Keys of `harness.board.per_task.FIGURES`, for formats with a line per row and task.
     per_task: ClassVar[Sequence[str]]
+
+    #: Numbers of a whole row, for formats with a line per row and task: name -> type, and a function that returns them.
+    whole: ClassVar[Mapping[str, tuple[type, Callable[[Row], Any]]]] = {}
 
     @property
     @abstractmethod

@@ -1,10 +1,10 @@
 """The leaderboard: all recorded submissions under the competition's rule, and the noisy oracle."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
-from harness.board import remarks, repetitions
+from harness.board import remarks, repetitions, standings
 from harness.board.board import Board, Column, rank_column, rank_rows, score_columns
 from harness.board.collect import Calls, Collected
 from harness.board.oracle import ORACLE_NOISE, oracle_row
@@ -12,9 +12,8 @@ from harness.board.rounding import rounding_note
 from harness.board.row import Row, make_row
 from harness.board.scores import decimal, score_object
 from harness.board.stability import own_randomness_object
-from harness.board.standings import NOTE, WITHHELD_NOTE, with_standings
 from harness.format.reference import Reference
-from scoring import RULE, HeldOut, Standing, SubmissionScore, TaskScore, score_submission
+from scoring import RULE, HeldOut, SubmissionScore, TaskScore, score_submission
 
 MARKS = {"submission": "", "baseline": "baseline", "oracle": "oracle"}
 
@@ -30,16 +29,6 @@ BEFORE_SCORES = (
     "configuration", "settings", "stale", "rounded",
 )  # fmt: skip
 
-#: Columns of a row's standing in CSV.
-STANDING = tuple(field.name for field in fields(Standing) if field.name != "score")
-
-#: Columns of a row's standing for readers.
-_STANDING = (
-    Column("interval", lambda row: "-" if row.standing is None else f"{row.standing.low:.1f}-{row.standing.high:.1f}"),
-    Column("ranks", lambda row: "-" if row.standing is None else _ranks(row.standing)),
-    Column("group", lambda row: "-" if row.standing is None else str(row.standing.group)),
-)
-
 #: Columns of a task in tables with a line per task. Failures are in the reason, which hidden tasks withhold.
 PER_TASK = ("score", "printed", "kendall", "granulated_kendall", "seconds_per_model", "models", "reason")
 
@@ -53,6 +42,12 @@ class Leaderboard(Board):
 
     title: ClassVar[str] = "Leaderboard"
     per_task: ClassVar[Sequence[str]] = PER_TASK
+    whole: ClassVar[Mapping[str, tuple[type, Callable[[Row], Any]]]] = {
+        "rank": (int, lambda row: row.rank),
+        "final_score": (float, lambda row: row.score),
+        **{column.name: (standings.TYPES[column.name], column.value) for column in standings.FIGURES},
+        "own_error": (float, lambda row: row.own_error),
+    }
 
     @property
     def columns(self) -> Sequence[Column]:
@@ -63,7 +58,7 @@ class Leaderboard(Board):
             Column("submission", lambda row: row.submission, "name"),
             Column("", mark_of, "text"),
             *settings,
-            *score_columns(self.tasks, _STANDING if any(row.standing for row in self.rows) else ()),
+            *score_columns(self.tasks, standings.SHOWN if any(row.standing for row in self.rows) else ()),
             *([OWN_ERROR] if self._has_own_errors else []),
             Column("s/model", lambda row: decimal(row.seconds_per_model, 2)),
             Column("calls", lambda row: f"{row.calls_ok}/{row.calls_expected}{' stale' if row.stale else ''}"),
@@ -76,7 +71,7 @@ class Leaderboard(Board):
             *map(_figure, ("rank", "submission", "kind", "score")),
             *map(_task_figure, self.tasks),
             *map(_figure, AFTER_SCORES),
-            *map(_standing_figure, STANDING),
+            *standings.FIGURES,
         ]
 
     @property
@@ -95,13 +90,13 @@ class Leaderboard(Board):
             f"oracle: computed from the true gaps with noise of {ORACLE_NOISE} added; it is not a submission.",
         ]
         if any(row.standing for row in self.rows):
-            lines.append(NOTE)
+            lines.append(standings.NOTE)
         if self._has_own_errors:
             lines.append("own ±: standard error of the score from the measure's own random draws (docs/statistics.md).")
         if any(not row.sandboxed for row in self.rows):
             lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
         if names := {name for row in self.rows for name in row.rounded}:
-            lines += [rounding_note(names), WITHHELD_NOTE]
+            lines += [rounding_note(names), standings.WITHHELD_NOTE]
         return lines
 
     @property
@@ -158,7 +153,7 @@ def ranked_board(
     rows: Sequence[Row], tasks: Sequence[str], lines: Sequence[str], held_out: Mapping[str, HeldOut] | None
 ) -> Leaderboard:
     """Return the board of some rows, with ranks and intervals; `lines` are its remarks."""
-    return Leaderboard(with_standings(rank_rows(rows, _may_rank), held_out), tasks, lines)
+    return Leaderboard(standings.with_standings(rank_rows(rows, _may_rank), held_out), tasks, lines)
 
 
 def _may_rank(row: Row) -> bool:
@@ -171,15 +166,6 @@ def _may_rank(row: Row) -> bool:
 def mark_of(row: Row) -> str:
     """Return the mark of a row for readers: baseline, oracle, not sandboxed; empty for a submission."""
     return MARKS[row.kind] if row.sandboxed else f"{MARKS[row.kind]} not sandboxed".strip()
-
-
-def _ranks(standing: Standing) -> str:
-    best, worst = standing.best_rank, standing.worst_rank
-    return str(best) if best == worst else f"{best}-{worst}"
-
-
-def _standing_figure(name: str) -> Column:
-    return Column(name, lambda row: None if row.standing is None else getattr(row.standing, name))
 
 
 def _task_figure(task: str) -> Column:

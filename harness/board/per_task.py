@@ -23,9 +23,10 @@ FIGURES: Mapping[str, tuple[type, Callable[[OnTask], Any]]] = {
 
 
 def lines(board: Board, row: Row) -> list[dict[str, Any]]:
-    """Return a row's lines, one per task: the row's identity, the task, and the board's `per_task` columns."""
+    """Return a row's lines, one per task: the row's identity, the task, and the columns `whole` and `per_task`."""
     identity = {column.name: column.value(row) for column in board.identity}
+    whole = {name: value(row) for name, (_, value) in board.whole.items()}
     return [
-        identity | {"task": name} | {figure: FIGURES[figure][1](row.tasks[name]) for figure in board.per_task}
+        identity | {"task": name} | whole | {figure: FIGURES[figure][1](row.tasks[name]) for figure in board.per_task}
         for name in board.tasks
     ]

@@ -1,10 +1,11 @@
-"""Adds to the rows of a board how sure their scores and their order are."""
+"""How sure the scores of a board and their order are: intervals, ranks and groups of its rows, and their columns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from harness.board.board import Column
 from harness.board.row import Row
-from scoring import Comparison, HeldOut, ScoreUndefined, TaskCalls, compare_submissions
+from scoring import Comparison, HeldOut, ScoreUndefined, Standing, TaskCalls, compare_submissions
 
 #: Shown with the columns of intervals.
 NOTE = (
@@ -14,6 +15,36 @@ NOTE = (
 
 #: Shown where there are none because of withheld tasks.
 WITHHELD_NOTE = "no intervals: they would reveal more about hidden tasks than rounded scores do."
+
+#: Columns for programs, with the types of their values.
+TYPES: Mapping[str, type] = {
+    "low": float, "high": float, "error": float, "gap_error": float, "model_error": float, "best_rank": int,
+    "worst_rank": int, "group": int,
+}  # fmt: skip
+
+
+def _figure(name: str) -> Column:
+    return Column(name, lambda row: None if row.standing is None else getattr(row.standing, name))
+
+
+FIGURES = list(map(_figure, TYPES))
+
+
+def _shown(name: str, text: Callable[[Standing], str]) -> Column:
+    return Column(name, lambda row: "-" if row.standing is None else text(row.standing))
+
+
+def _ranks(standing: Standing) -> str:
+    best, worst = standing.best_rank, standing.worst_rank
+    return str(best) if best == worst else f"{best}-{worst}"
+
+
+#: Columns for readers.
+SHOWN = [
+    _shown("interval", lambda standing: f"{standing.low:.1f}-{standing.high:.1f}"),
+    _shown("ranks", _ranks),
+    _shown("group", lambda standing: str(standing.group)),
+]
 
 
 def with_standings(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) -> list[Row]:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 from board_examples import GAPS, MEASURE, references, rows
+from pyarrow import BufferReader, parquet
 
 from harness.board.collect import collect
 from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
+from harness.board.formats import parquet as parquet_format
 from harness.board.leaderboard import Leaderboard, build_board
 from harness.board.oracle import oracle_row
 from harness.format.reference import Reference
@@ -82,3 +84,9 @@ def test_programs_get_all_digits(known: dict[str, Reference]) -> None:
         if row.standing is not None:
             assert float(lines[row.submission]["low"]) == row.standing.low == objects[row.submission]["low"]
             assert int(lines[row.submission]["worst_rank"]) == row.standing.worst_rank
+    table = parquet.read_table(BufferReader(parquet_format.render(found))).to_pylist()
+    (best,) = (line for line in table if line["submission"] == "best")
+    row = next(row for row in found.rows if row.submission == "best")
+    assert row.standing is not None
+    expected = (row.score, row.standing.low, row.standing.worst_rank)
+    assert (best["final_score"], best["low"], best["worst_rank"]) == expected

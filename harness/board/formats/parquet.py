@@ -16,7 +16,9 @@ def render(board: Board) -> bytes:
 
     arrow = {str: pa.string(), float: pa.float64(), int: pa.int64()}
     texts = {name: pa.string() for name in (*(column.name for column in board.identity), "task")}
-    schema = pa.schema(texts | {name: arrow[FIGURES[name][0]] for name in board.per_task})
+    numbers = {name: kind for name, (kind, _) in board.whole.items()}
+    numbers |= {name: FIGURES[name][0] for name in board.per_task}
+    schema = pa.schema(texts | {name: arrow[kind] for name, kind in numbers.items()})
     records = [line for row in board.rows for line in lines(board, row)]
     stream = io.BytesIO()
     parquet.write_table(pa.Table.from_pylist(records, schema=schema), stream)
