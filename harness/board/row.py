@@ -90,6 +90,12 @@ class Row:
     own_randomness: OwnRandomness | None = None  #: None without repetitions
 
     @property
+    def label(self) -> str:
+        """The name, with what tells the row from others of the same name."""
+        marks = [mark for mark in (self.settings, "" if self.sandboxed else "not sandboxed") if mark]
+        return f"{self.submission} ({', '.join(marks)})" if marks else self.submission
+
+    @property
     def score(self) -> float | None:
         """The final score, 0 to 100; None if no task has an official score."""
         return self.result.score

@@ -10,7 +10,8 @@ from scoring import Comparison, HeldOut, ScoreUndefined, Standing, TaskCalls, co
 #: Shown with the columns of intervals.
 NOTE = (
     "interval: holds the score on average over new trainings of the same networks (90 %). ranks: those that a "
-    "submission may have. Submissions of one group cannot be told apart. Explained in docs/statistics.md."
+    "submission may have. Submissions of one group cannot be told apart from its first. Explained in "
+    "docs/statistics.md."
 )
 
 #: Shown where there are none because of withheld tasks.

@@ -50,6 +50,9 @@ def find_change(repository: Repository, folder: str, head: str, base: str | None
     in the meantime is not of this change. Raises `UserError` for an unknown revision.
     """
     head = repository.resolve(head)
+    revisions = [head] if base is None else [head, repository.resolve(base)]
+    if all(repository.folder(revision, folder) is None for revision in revisions):
+        raise UserError("--submissions", expected="a folder of the repository", found=f"none called {folder!r}")
     if base is None:
         here = _paths(repository, head, folder)
         names, refused = _named(here, {})

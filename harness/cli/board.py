@@ -44,7 +44,7 @@ def command(
         outputs = {} if html is None else failed_outputs(records, collected)
     withheld = competition.withheld(Withhold(withhold))
     board = build_board(
-        collected, competition.references, withheld, competition.notes(of_records=True),
+        collected, competition.references, withheld, competition.notes(withheld, of_records=True),
         competition.held_out,        lambda calls: run_command(calls, tasks_dir, results),
     )  # fmt: skip
     formats.show(board, form)

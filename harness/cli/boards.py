@@ -1,7 +1,7 @@
 """The tasks and records of a board, for the commands that score recorded calls."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,10 +50,15 @@ class Competition:
             known[name] = HeldOut([reference.test_accuracy[model] for model in reference.models], n_test)
         return known
 
-    def notes(self, *, of_records: bool) -> list[str]:
-        """Return notes on the tasks for readers of scores, one per line; notes `of_records` cover the models, too."""
+    def notes(self, withheld: Collection[str], *, of_records: bool) -> list[str]:
+        """Return notes on the tasks for readers of scores, one per line; notes `of_records` cover the models, too.
+
+        None on the tasks `withheld`: they name models, gaps and hyperparameters. `pgdl task validate` has them.
+        """
         lines = []
         for name, reference in self.references.items():
+            if name in withheld:
+                continue
             on_models = notes_of_contents(reference, self.contents.get(name)) if of_records else []
             lines += [f"{name}: {line}" for line in (*notes_of_reference(reference), *on_models)]
         return lines

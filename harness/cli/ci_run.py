@@ -153,7 +153,7 @@ def _make_boards(job: Job, competition: Competition, records: Records, touched: 
         collect_versions(records, versions, competition.references, competition.contents)
         for versions in (at_base, with_change)
     )
-    notes = competition.notes(of_records=True)
+    notes = competition.notes(job.withheld(competition), of_records=True)
     if missing := sorted(untouched - {one.submission for one in calls.shown}):
         notes.append(f"no record of the present version of {named(missing)}; pgdl ci without --base makes them")
     board = _build(job, competition, calls, notes)

@@ -83,7 +83,7 @@ def _print(site: "Site", number: int) -> None:
 
     page = submission_page(site.board, number, site.insights[number], site.beats, site.pages)
     console = wide_console()
-    console.print(site.board.rows[number].submission, style="bold")
+    console.print(site.board.rows[number].label, style="bold")
     console.print(page["summary"])
     rows = [[part["name"], part["text"], part["reason"] or part["why"]] for part in page["parts"]]
     print_table(console, ("task", "score", "why"), rows, left=("task",), wrap=("why",))

@@ -70,7 +70,7 @@ def command(
         raise UserError("--predictions scores files: it cannot be combined with SUBMISSION")
     competition = read_competition(tasks_dir, task_names, reference)
     withheld = competition.withheld(Withhold(withhold))
-    remarks = competition.notes(of_records=predictions is None)
+    remarks = competition.notes(withheld, of_records=predictions is None)
     if predictions is not None:
         scores = [Scored(predictions.resolve().name, _score_predictions(predictions, competition.references))]
     else:

@@ -46,12 +46,12 @@ def _on_task(row: Row, name: str, insight: Insight) -> list[str]:
     if pairs:
         models = Counter(model for pair in pairs for model in (pair.larger_gap, pair.smaller_gap))
         worst = ", ".join(model for model, _ in models.most_common(3))
-        lines.append(f"most often in the wrong order among the costliest pairs: {worst}.")
+        lines.append(f"most often in the pairs that cost most, which are not in the order of their gaps: {worst}.")
     if insight.chance.p_value > SIGNIFICANT:
         lines.append(
             f"the score is within the range of chance (p = {insight.chance.p_value:.3f}): more tasks or models are "
             "needed to tell whether the measure knows anything."
         )
-    if task.score.kendall < 0:
+    elif task.score.kendall < 0:
         lines.append("larger values go with smaller gaps; the score ignores the sign, Kendall's tau does not.")
     return lines

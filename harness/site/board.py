@@ -21,13 +21,14 @@ def leaderboard(data: SiteData) -> Leaderboard:
 
 def _with_withheld(row: Row, given: WithheldResults, facts: dict[str, TaskFacts]) -> Row:
     tasks = {name: _on_task(name, row, given, facts[name]) for name in facts}
+    exceeded = row.result.exceeded or given.exceeded
     results = {name: task.result for name, task in tasks.items()}
     result = replace(
         row.result,
-        score=0.0 if given.exceeded else mean_score(results.values(), DECIMALS),
+        score=0.0 if exceeded else mean_score(results.values(), DECIMALS),
         tasks=results,
         complete=all(isinstance(result, TaskScore) for result in results.values()),
-        exceeded=given.exceeded,
+        exceeded=exceeded,
     )
     own = None if row.own_randomness is None else replace(row.own_randomness, error=None)  # that of the public tasks
     return replace(row, result=result, tasks=tasks, own_randomness=own)

@@ -49,7 +49,7 @@ def score_against_time(rows: Sequence[Row], on_front: Sequence[bool], pages: Map
     """Return score and seconds per model of the rows that have both; None if there are none."""
     points = [
         {
-            "name": row.submission, "kind": row.kind, "seconds": row.seconds_per_model, "score": row.score,
+            "name": row.label, "kind": row.kind, "seconds": row.seconds_per_model, "score": row.score,
             "low": row.standing.low if row.standing else None, "high": row.standing.high if row.standing else None,
             "front": front, "page": pages[number],
         }

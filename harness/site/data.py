@@ -7,15 +7,16 @@ rounded results.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, PositiveInt, model_validator
 
 from harness.board.collect import Calls
 from harness.board.leaderboard import Leaderboard
 from harness.board.row import Row
 from harness.configuration import Configuration
 from harness.format.reference import Reference
+from harness.submission.name import ORACLE
 from scoring import Failure, HeldOut, TaskScore
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -53,8 +54,8 @@ class TaskFacts(_Model):
     """A task; `n_test` is the number of test samples, None if it is not known."""
 
     withheld: bool
-    n_models: int
-    n_test: int | None
+    n_models: NonNegativeInt
+    n_test: PositiveInt | None
 
 
 class Repeated(_Model):
@@ -62,7 +63,7 @@ class Repeated(_Model):
 
     task: str
     model: str
-    values: list[float | str]
+    values: list[FiniteFloat | str]
 
 
 class SubmissionFacts(_Model):
@@ -101,6 +102,27 @@ class Settings(_Model):
     withheld: dict[str, WithheldResults]
     remarks: list[str]
 
+    @property
+    def hidden(self) -> set[str]:
+        """Names of the withheld tasks."""
+        return {name for name, facts in self.tasks.items() if facts.withheld}
+
+    @model_validator(mode="after")
+    def _withheld_results_are_those_of_withheld_tasks(self) -> Self:
+        """Refuse results in place of those that are computed."""
+        expected = {_key_of_facts(facts) for facts in self.submissions} | {row_key(ORACLE, "", "")}
+        if self.withheld.keys() != (expected if self.hidden else set()):
+            raise ValueError("withheld: expected the results of every row on the withheld tasks, and no other")
+        for key, given in self.withheld.items():
+            public = [result for name, result in given.tasks.items() if name not in self.hidden]
+            if not (given.failures.keys() == self.hidden <= given.tasks.keys() and set(given.tasks) <= set(self.tasks)):
+                raise ValueError(f"withheld results of {key}: expected those of {', '.join(sorted(self.hidden))}")
+            if any(not isinstance(result, str) for result in public) or (public and not given.exceeded):
+                raise ValueError(f"withheld results of {key}: expected none on public tasks")
+            if not all(map(_is_plausible, given.tasks.values())):
+                raise ValueError(f"withheld results of {key}: expected scores from 0 to 1")
+        return self
+
 
 @dataclass(frozen=True)
 class SiteData:
@@ -132,10 +154,7 @@ class SiteData:
 
 def find_stray(data: SiteData) -> SiteRecord | None:
     """Return the first record that belongs to no row, task or model of the site, or to a call that has one already."""
-    rows = {
-        row_key(facts.name, facts.version, facts.configuration.id if facts.configuration else "")
-        for facts in data.settings.submissions
-    }
+    rows = set(map(_key_of_facts, data.settings.submissions))
     models = {name: set(reference.models) for name, reference in data.references.items()}
     seen = set()
     for record in data.records:
@@ -145,6 +164,19 @@ def find_stray(data: SiteData) -> SiteRecord | None:
             return record
         seen.add(call)
     return None
+
+
+def _is_plausible(result: TaskScore | str) -> bool:
+    if isinstance(result, str):
+        return True
+    shares, correlations = (result.official, result.printed), (result.kendall, result.granulated_kendall)
+    return all(share is None or 0 <= share <= 1 for share in shares) and all(
+        correlation is None or -1 <= correlation <= 1 for correlation in correlations
+    )
+
+
+def _key_of_facts(facts: SubmissionFacts) -> str:
+    return row_key(facts.name, facts.version, facts.configuration.id if facts.configuration else "")
 
 
 def row_key(submission: str, version: str, configuration: str) -> str:
@@ -171,7 +203,11 @@ def gather(
     withheld = {name for row in board.rows for name in row.rounded}
     settings = Settings(
         tasks={
-            name: TaskFacts(withheld=name in withheld, n_models=len(reference.models), n_test=n_test.get(name))
+            name: TaskFacts(
+                withheld=name in withheld,
+                n_models=len(reference.models),
+                n_test=None if name in withheld else n_test.get(name),
+            )
             for name, reference in references.items()
         },
         submissions=[_facts(calls, withheld) for calls in shown],
@@ -212,17 +248,15 @@ def _facts(calls: Calls, withheld: Collection[str]) -> SubmissionFacts:
 
 
 def _calls(facts: SubmissionFacts, rows: Mapping[str, Mapping[tuple[str, str], Any]]) -> Calls:
-    configuration = facts.configuration
-    key = row_key(facts.name, facts.version, configuration.id if configuration else "")
     return Calls(
         submission=facts.name,
         is_baseline=facts.is_baseline,
-        rows=rows.get(key, {}),
+        rows=rows.get(_key_of_facts(facts), {}),
         stale=frozenset(facts.stale),
         repeats={(r.task, r.model): [Failure(v) if isinstance(v, str) else v for v in r.values] for r in facts.repeats},
         deterministic=facts.deterministic,
         version=facts.version,
-        configuration=configuration,
+        configuration=facts.configuration,
         asked_at=facts.asked_at,
     )
 

@@ -6,6 +6,7 @@
 """
 
 import json
+import re
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -64,6 +65,9 @@ def read_files(site: Path) -> SiteData:
         names = ", ".join(sorted(references)) or "none"
         raise UserError("reference data", file=site / DATA, expected=", ".join(expected) or "none", found=names)
     data = SiteData(settings, {name: references[name] for name in settings.tasks if name in references}, records)
+    repeated = {(r.task, r.model) for facts in settings.submissions for r in facts.repeats}
+    if any(task not in references or model not in references[task].gaps for task, model in repeated):
+        raise UserError("repetitions", file=site / SETTINGS, expected="models of the site's tasks", found="others")
     if (stray := find_stray(data)) is not None:
         where = f"{stray.submission}, {stray.task}, {stray.model}"
         raise UserError(f"a record ({where})", file=site / RECORDS, expected="one record per call of the board")
@@ -79,8 +83,10 @@ def _require_versions(made: Any, file: Path) -> None:
     if made != here:
         found = " and ".join(f"{name} {version}" for name, version in here.items())
         given = made if isinstance(made, dict) else {}
-        wanted = [f"{name}=={given.get(name)}" for name in here if given.get(name) != here[name]]
-        remedy = f"install the versions that made it: {' '.join(wanted)}"
+        wanted = {name: str(given.get(name)) for name in here if given.get(name) != here[name]}
+        known = all(re.fullmatch(r"[0-9A-Za-z.+]{1,40}", version) for version in wanted.values())
+        versions = " ".join(f"{name}=={version}" for name, version in wanted.items()) if known else "they are malformed"
+        remedy = f"install the versions that made it: {versions}"
         raise UserError("made with other versions", file=file, found=found, remedy=remedy)
 
 

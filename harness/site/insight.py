@@ -32,7 +32,7 @@ class Insight:
     Attributes:
         chance: the score beside chance.
         explanation: the models that decide the score.
-        rate: the p-value, adjusted for all submissions of the board (false discovery rate); None for the oracle.
+        rate: the p-value, adjusted for all ranked submissions (false discovery rate); None for other rows.
     """
 
     chance: Chance
@@ -45,9 +45,7 @@ def find_insights(rows: Sequence[Row], tasks: Sequence[str]) -> list[dict[str, I
     found = [{name: _insight(task) for name, task in row.tasks.items() if _is_explicable(task)} for row in rows]
     for name in tasks:
         p_values = {
-            str(i): of_row[name].chance.p_value
-            for i, of_row in enumerate(found)
-            if name in of_row and rows[i].kind != "oracle"
+            str(i): of_row[name].chance.p_value for i, of_row in enumerate(found) if name in of_row and _counts(rows[i])
         }
         for number, rate in false_discovery_rates(p_values).items():
             found[int(number)][name] = replace(found[int(number)][name], rate=rate)
@@ -72,6 +70,11 @@ def is_on_front(rows: Sequence[Row]) -> list[bool]:
     front = pareto_front([row.seconds_per_model or 0.0 for row in timed], [row.score for row in timed])
     on_front: Mapping[int, bool] = {id(row): on for row, on in zip(timed, front, strict=True)}
     return [on_front.get(id(row), False) for row in rows]
+
+
+def _counts(row: Row) -> bool:
+    """Whether a row is one of the hypotheses among which false discoveries are counted."""
+    return row.kind != "oracle" and row.rank is not None
 
 
 def _is_explicable(task: OnTask) -> bool:

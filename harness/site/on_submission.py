@@ -1,5 +1,6 @@
 """What the page of a submission shows."""
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -42,7 +43,7 @@ def submission_page(
         "facts": _facts(row),
         "advice": advice(row, insights),
         "parts": [_part(name, row, insights.get(name)) for name in board.tasks],
-        "steps": time_steps(row),
+        "steps": [{"limit": math.ceil(100 * step.limit_s) / 100, "step": step} for step in time_steps(row)],
         "beats": _beats(board.rows, number, beats, pages),
     }
 
@@ -156,7 +157,7 @@ def _beats(
 ) -> list[dict[str, Any]]:
     """Return the other rows, each with the probability that this one has the higher score."""
     return [
-        {"name": row.submission, "page": pages.get(other), "score": row.score, "probability": probability}
+        {"name": row.label, "page": pages.get(other), "score": row.score, "probability": probability}
         for other, probability in ((int(key), value) for key, value in beats.get(str(number), {}).items())
         for row in [rows[other]]
     ]

@@ -34,7 +34,7 @@ def score_lines(
     for number, row in enumerate(board.rows):
         found = row.tasks[task]
         lines.append({
-            "name": row.submission, "page": pages.get(number), "official": found.official, "kendall": found.kendall,
+            "name": row.label, "page": pages.get(number), "official": found.official, "kendall": found.kendall,
             "text": official(found.result, DECIMALS if found.withheld else 2), "insight": insights[number].get(task),
         })  # fmt: skip
     return sorted(lines, key=lambda line: (line["official"] is None, -(line["official"] or 0.0), line["name"]))

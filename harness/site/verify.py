@@ -5,14 +5,15 @@ Processors differ in the last digits of logarithms and sums, so numbers with all
 
 import json
 import math
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from harness.errors import UserError
-from harness.site.files import read_files, to_files
+from harness.site.files import SETTINGS, read_files, to_files
 from harness.site.pages import make_site, render_site
 
 BOARD = "leaderboard.json"
@@ -48,8 +49,8 @@ def verify_site(directory: Path) -> Verified:
     Raises `UserError` if its data are missing or malformed, if a record is not the one that the chain has, or if the
     site was made with other versions of the program.
     """
-    if not directory.is_dir():
-        raise UserError("not a directory", file=directory, expected="a site of `pgdl board --html`")
+    if not (directory / SETTINGS).is_file():
+        raise UserError("not a site", file=directory, expected=f"a directory of `pgdl board --html`, with {SETTINGS}")
     data = read_files(directory)
     files, head = to_files(data)
     files |= render_site(make_site(data, head))
@@ -63,7 +64,7 @@ def _rows(computed: bytes, file: Path) -> list[str]:
     try:
         found = json.loads(file.read_bytes())["rows"]
         pairs = list(zip(json.loads(computed)["rows"], found, strict=False))
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return []  # reported with the other files
     for number, (expected, row) in enumerate(pairs, start=1):
         if not _same(json.dumps(expected), json.dumps(row)):
@@ -80,15 +81,35 @@ def _first(expected: Any, found: Any, where: str = "") -> str:
 
 
 def _files(computed: Mapping[str, bytes], directory: Path) -> list[str]:
-    lines = []
-    for name, content in computed.items():
-        path = directory / name
-        if not path.is_file():
-            lines.append(f"{name}: missing")
-        elif (found := path.read_bytes()) != content and not _same(_text(content), _text(found)):
-            lines.append(f"{name}: line {_line(content, found)} differs")
-    present = {path.relative_to(directory).as_posix() for path in directory.rglob("*") if not path.is_dir()}
-    return [*lines, *(f"{name}: not a file of the site" for name in sorted(present - computed.keys()))]
+    lines = [
+        f"{_plain(name)}: {problem}"
+        for name, content in computed.items()
+        if (problem := _problem(content, directory / name))
+    ]
+    folders = {folder.as_posix() for name in computed for folder in PurePosixPath(name).parents}
+    for root, subfolders, files in os.walk(directory):
+        for name in sorted((*subfolders, *files)):
+            path = Path(root, name)
+            relative = path.relative_to(directory).as_posix()
+            if path.is_symlink():
+                lines.append(f"{_plain(relative)}: a link")
+            elif relative not in (folders if name in subfolders else computed):
+                lines.append(f"{_plain(relative)}: not part of the site")
+    return lines
+
+
+def _problem(content: bytes, path: Path) -> str | None:
+    if not path.is_file():
+        return "missing"
+    if path.stat().st_size > 2 * len(content) + 1000:  # it may be too large to be read
+        return "differs in size"
+    found = path.read_bytes()
+    same = found == content or _same(_text(content), _text(found))
+    return None if same else f"line {_line(content, found)} differs"
+
+
+def _plain(text: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def _same(expected: str, found: str) -> bool:

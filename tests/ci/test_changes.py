@@ -34,6 +34,14 @@ def test_new_changed_and_removed_submissions(repo):
     assert (found.others, found.more) == (("submissions/README.md",), False)
 
 
+def test_a_folder_that_neither_revision_has_is_an_error(repo):
+    first = repo.commit({"tool.py": "1"})
+    with pytest.raises(UserError, match="none called 'submissions'"):
+        find_change(Repository(repo.directory), "submissions", first, None)
+    with pytest.raises(UserError, match="none called 'submissions'"):
+        find_change(Repository(repo.directory), "submissions", repo.commit({"tool.py": "2"}, first), first)
+
+
 def test_a_renamed_submission_is_a_new_one(repo):
     found = change(repo, {"submissions/a.py": OLD}, {"submissions/z.py": OLD})
     assert (found.touched, found.removed) == ({"z": "new"}, ("a",))

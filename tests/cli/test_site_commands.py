@@ -93,6 +93,16 @@ def test_a_hidden_task_tells_a_report_nothing(pgdl: Pgdl, folder: Path, record: 
     assert "29.54" not in (folder / "reports/weak.html").read_text().partition("<script>")[0]
 
 
+@pytest.mark.usefixtures("results")
+def test_notes_on_a_hidden_task_tell_nothing_of_its_models(pgdl: Pgdl, folder: Path) -> None:
+    write_reference(folder / "task_data", gaps=[0.265] * 8)
+    assert "all 8 generalization gaps are 0.265" in pgdl("board").out
+    (folder / "task_data/toy/metadata").write_text("hidden: true\n")
+    for arguments in (("board", "--html", "site"), ("score",)):
+        assert "0.265" not in pgdl(*arguments).out
+    assert not any(b"0.265" in path.read_bytes() for path in (folder / "site").rglob("*.*") if path.suffix != ".js")
+
+
 def test_no_records_are_one_line(pgdl: Pgdl, folder: Path, record: Callable[..., Path]) -> None:
     write_reference(folder / "task_data")
     record([])

@@ -110,6 +110,15 @@ def test_a_task_with_two_hyperparameters_has_no_official_score(tmp_path: Path, v
     assert "interval" not in pages["index.html"].decode().split("<tbody>")[0]
 
 
+def test_rows_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    tasks = references(tmp_path)
+    everything = [*rows("mine"), *rows("mine", [2 * value for value in MEASURE], run_seed=7, sandbox="none")]
+    collected = collect([*everything, *rows("other", GAPS)], tasks)
+    pages = render_site(make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {})))
+    task = pages["tasks/toy.html"].decode()
+    assert re.findall(r">(mine[^<]*)<", task) == ["mine", "mine (seed 7, not sandboxed)"]
+
+
 def test_all_ties_score_0_and_say_so(tmp_path: Path) -> None:
     tasks = references(tmp_path)
     collected = collect(rows("mine", [1.0] * 8), tasks)
@@ -117,3 +126,4 @@ def test_all_ties_score_0_and_say_so(tmp_path: Path) -> None:
     text = pages["submissions/mine.html"].decode()
     assert "Score 0.00 (90 % interval 0.0 to 0.0)" in text
     assert "8 of 8 models share their value with another; ties tell nothing." in text
+    assert "wrong" not in text

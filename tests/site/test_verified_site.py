@@ -2,19 +2,24 @@
 
 import json
 import math
+import os
 import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from site_examples import TASKS, make
 
 from harness.board.formats import json as json_format
+from harness.configuration import Configuration
 from harness.errors import UserError
-from harness.site import verify_site, write_site
-from harness.site.files import to_files
+from harness.site import SiteData, verify_site, write_site
+from harness.site.chain import to_lines
+from harness.site.files import RECORDS, SETTINGS, to_files
+from harness.submission import digest_of
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +82,7 @@ CHANGES: list[tuple[Callable[[Path], None], str]] = [
     (a_score, r"leaderboard.json: row \d \(ties\): score: computed "),
     (lambda site: rewrite(site / "index.html", "winner", "looser"), r"index.html: line \d+ differs"),
     (lambda site: (site / "submissions/winner.html").unlink(), r"submissions/winner.html: missing"),
-    (lambda site: (site / "extra.html").touch(), r"extra.html: not a file of the site"),
+    (lambda site: (site / "extra.html").touch(), r"extra.html: not part of the site"),
     (
         lambda site: rewrite(site / "assets/plotly.min.js", "plotly", "plotty"),
         r"assets/plotly.min.js: line \d+ differs",
@@ -103,6 +108,29 @@ def test_last_digits_may_differ_as_they_do_between_processors(site: Path) -> Non
     assert verify_site(site).differences != ()
 
 
+def linked(site: Path, name: str) -> None:
+    """Put a link to the same content in place of a file or folder."""
+    (site / name).rename(site.parent / "elsewhere")
+    (site / name).symlink_to(site.parent / "elsewhere")
+
+
+STRANGE: list[tuple[Callable[[Path], None], str]] = [
+    (lambda site: linked(site, "index.html"), "index.html: a link"),
+    (lambda site: linked(site, "submissions"), "submissions: a link"),
+    (lambda site: (site / "link").symlink_to("/"), "link: a link"),
+    (lambda site: (site / "empty").mkdir(), "empty: not part of the site"),
+    (lambda site: (site / "a\n\x1b[31mVerified").touch(), "a??[31mVerified: not part of the site"),
+    (lambda site: (site / "leaderboard.json").write_text("[" * 9_000), "leaderboard.json: line 1 differs"),
+    (lambda site: os.truncate(site / "reading.html", 10**9), "reading.html: differs in size"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), STRANGE)
+def test_links_and_strange_files_are_named(site: Path, change: Callable[[Path], None], said: str) -> None:
+    change(site)
+    assert said in verify_site(site).differences
+
+
 BROKEN: list[tuple[Callable[[Path], None], str]] = [
     (
         lambda site: rewrite(site / "data/records.jsonl", '"value": 0.4', '"value": 0.5'),
@@ -114,7 +142,7 @@ BROKEN: list[tuple[Callable[[Path], None], str]] = [
         lambda site: rewrite(site / "data/site.json", '"pgdl-harness": "', '"pgdl-harness": "9'),
         "made with other versions",
     ),
-    (lambda site: (site / "data/site.json").unlink(), "missing"),
+    (lambda site: (site / "data/site.json").unlink(), "not a site"),
     (lambda site: (site / "data/records.jsonl").write_text("[]\n"), "line 1"),
     (lambda site: rewrite(site / "data/site.json", '"n_models"', '"models"'), "n_models"),
 ]
@@ -149,11 +177,79 @@ def test_a_consistent_site_of_impossible_records_is_refused(tmp_path: Path, chan
     data, _ = make(tmp_path)
     records = [data.records[0].model_copy(update=change), *data.records[1:]]
     files, _ = to_files(replace(data, records=records))
-    for name, content in files.items():
-        (tmp_path / "site" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "site" / name).write_bytes(content)
+    store(tmp_path / "site", files)
     with pytest.raises(UserError):
         verify_site(tmp_path / "site")
+
+
+def store(directory: Path, files: dict[str, bytes]) -> Path:
+    for name, content in files.items():
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_bytes(content)
+    return directory
+
+
+def forged(change: Callable[[dict[str, Any]], None], data: SiteData, directory: Path) -> Path:
+    """Write the data of a site with other settings, all digests made anew."""
+    files, _ = to_files(data)
+    settings = json.loads(files[SETTINGS])
+    change(settings)
+    files[SETTINGS] = json.dumps(settings).encode()
+    start = digest_of(sorted((name, content) for name, content in files.items() if name != RECORDS))
+    files[RECORDS] = "".join(to_lines((record.model_dump() for record in data.records), start)).encode()
+    return store(directory, files)
+
+
+def invent(settings: dict[str, Any], task: str = "toy") -> None:
+    """Give every row a result that was not computed."""
+    official = {"n_models": 8, "undefined": "", "official": 0.99, "official_pairs": {}, "printed": None}
+    score = official | {"printed_subsets": {}, "kendall": 0.9, "granulated_kendall": None, "granulated_psi": {}}
+    given = {"exceeded": False, "tasks": {task: score}, "failures": {task: {}}}
+    keys = [
+        f"{row['name']} {row['version']} {Configuration(**row['configuration']).id}" for row in settings["submissions"]
+    ]
+    settings["withheld"] = dict.fromkeys([*keys, "noisy_oracle  "], given)
+
+
+FORGED: list[Callable[[dict[str, Any]], None]] = [
+    invent,
+    lambda settings: settings["tasks"]["toy"].update(n_test=0),
+    lambda settings: settings["tasks"]["toy"].update(n_models=-1),
+    lambda settings: settings["tasks"]["toy"].update(withheld=True),
+    lambda settings: settings["submissions"][0].update(repeats=[{"task": "toy", "model": "x", "values": [1.0]}]),
+    lambda settings: settings["submissions"][0].update(
+        repeats=[{"task": "toy", "model": "model_0", "values": [1e999]}]
+    ),
+]
+
+
+@pytest.mark.parametrize("change", FORGED)
+def test_settings_do_not_replace_what_is_computed(tmp_path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    data, _ = make(tmp_path)
+    site = forged(change, data, tmp_path / "site")
+    with pytest.raises(UserError):
+        verify_site(site)
+
+
+HIDDEN: list[Callable[[dict[str, Any]], None]] = [
+    lambda given: given.popitem(),
+    lambda given: next(iter(given.values()))["tasks"].clear(),
+    lambda given: next(iter(given.values()))["failures"].clear(),
+    lambda given: next(iter(given.values()))["tasks"].update(toy="skipped"),
+    lambda given: next(iter(given.values()))["tasks"]["second"].update(official=1.5),
+    lambda given: next(iter(given.values()))["tasks"]["second"].update(kendall="nan"),
+    lambda given: given.update(nobody=next(iter(given.values()))),
+]
+
+
+@pytest.mark.parametrize("change", HIDDEN)
+def test_results_on_hidden_tasks_are_complete_and_plausible(
+    tmp_path: Path, change: Callable[[dict[str, Any]], None]
+) -> None:
+    data, _ = make(tmp_path, ("second",))
+    assert verify_site(forged(lambda settings: None, data, tmp_path / "same")).n_records == len(data.records)
+    with pytest.raises(UserError):
+        verify_site(forged(lambda settings: change(settings["withheld"]), data, tmp_path / "site"))
 
 
 def test_only_a_site_is_replaced(tmp_path: Path) -> None:
