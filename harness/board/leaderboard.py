@@ -1,7 +1,7 @@
 """The leaderboard: all recorded submissions under the competition's rule, and the noisy oracle."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
 from harness.board import remarks, repetitions, standings
@@ -38,7 +38,13 @@ OWN_ERROR = Column("own ±", lambda row: decimal(row.own_error, 1))
 
 @dataclass(frozen=True)
 class Leaderboard(Board):
-    """All submissions under the competition's rule."""
+    """All submissions under the competition's rule.
+
+    Attributes:
+        beats: probabilities that a row has the higher score than another one, under their positions as text.
+    """
+
+    beats: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     title: ClassVar[str] = "Leaderboard"
     per_task: ClassVar[Sequence[str]] = PER_TASK
@@ -153,7 +159,10 @@ def ranked_board(
     rows: Sequence[Row], tasks: Sequence[str], lines: Sequence[str], held_out: Mapping[str, HeldOut] | None
 ) -> Leaderboard:
     """Return the board of some rows, with ranks and intervals; `lines` are its remarks."""
-    return Leaderboard(standings.with_standings(rank_rows(rows, _may_rank), held_out), tasks, lines)
+    ranked = rank_rows(rows, _may_rank)
+    compared = standings.compare_rows(ranked, held_out)
+    beats = {} if compared is None else compared.beats
+    return Leaderboard(standings.with_standings(ranked, compared), tasks, lines, beats)
 
 
 def _may_rank(row: Row) -> bool:

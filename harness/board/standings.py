@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from harness.board.board import Column
 from harness.board.row import Row
+from harness.format.reference import Reference
 from scoring import Comparison, HeldOut, ScoreUndefined, Standing, TaskCalls, compare_submissions
 
 #: Shown with the columns of intervals.
@@ -48,19 +49,29 @@ SHOWN = [
 ]
 
 
-def with_standings(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) -> list[Row]:
-    """Return the rows with their standings among all ranked ones; without any if a task is withheld.
+def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int | None]) -> dict[str, HeldOut] | None:
+    """Return the test sets on which gaps were measured, by the numbers of samples; None if one is not known."""
+    known: dict[str, HeldOut] = {}
+    for name, reference in references.items():
+        n_samples = n_test.get(name)
+        if n_samples is None:
+            return None
+        known[name] = HeldOut([reference.test_accuracy[model] for model in reference.models], n_samples)
+    return known
 
-    `held_out` has the test set of each task; None if that of some task is not known.
-    """
-    found = compare_rows(rows, held_out)
+
+def with_standings(rows: Sequence[Row], found: Comparison | None) -> list[Row]:
+    """Return the rows with their standings in a comparison of these rows, if there is one."""
     if found is None:
         return list(rows)
     return [replace(row, standing=found.standings.get(str(number))) for number, row in enumerate(rows)]
 
 
 def compare_rows(rows: Sequence[Row], held_out: Mapping[str, HeldOut] | None) -> Comparison | None:
-    """Compare the ranked rows, under their positions as text; None if there is none to compare, or a withheld task."""
+    """Compare the ranked rows, under their positions as text; None if there is none to compare, or a withheld task.
+
+    `held_out` has the test set of each task; None if that of some task is not known.
+    """
     values = {str(number): _values(row) for number, row in enumerate(rows) if row.rank is not None}
     compared = {name: tasks for name, tasks in values.items() if tasks is not None}
     if len(compared) < len(values):

@@ -3,16 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from harness.board.board import Board
+from harness.board.leaderboard import Leaderboard
 from harness.board.row import Row
-from harness.board.standings import compare_rows
 from harness.ci.change import Change, path_in_repository
 from harness.ci.report import Line, Moved
 from harness.outcome import Outcome
 from harness.submission.name import ORACLE
 
 
-def lines_of(change: Change, folder: str, before: Board, after: Board, problems: Mapping[str, str]) -> list[Line]:
+def lines_of(
+    change: Change, folder: str, before: Leaderboard, after: Leaderboard, problems: Mapping[str, str]
+) -> list[Line]:
     """Return a line for each submission that the change touches or removes.
 
     `problems` has the reason for each name that was not evaluated in full.
@@ -33,7 +34,7 @@ def lines_of(change: Change, folder: str, before: Board, after: Board, problems:
     return lines
 
 
-def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
+def moved_by(change: Change, before: Leaderboard, after: Leaderboard) -> list[Moved]:
     """Return the submissions that the change does not touch and whose rank it changes, in the order of the board."""
     earlier = newest_rows(before)
     others = {name: row for name, row in newest_rows(after).items() if name not in change.touched and name in earlier}
@@ -41,7 +42,7 @@ def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
     return [Moved(row.submission, old.rank, row.rank) for old, row in pairs if old.rank != row.rank]
 
 
-def newest_rows(board: Board) -> dict[str, Row]:
+def newest_rows(board: Leaderboard) -> dict[str, Row]:
     """Return the most recently requested row of each name, in the order of the board."""
     rows: dict[str, Row] = {}
     for row in board.rows:
@@ -69,9 +70,8 @@ def _after(line: Line, row: Row) -> Line:
 class _Neighbours:
     """The next rows above and below on a board, and whether the difference to them means anything."""
 
-    def __init__(self, board: Board) -> None:
-        compared = compare_rows(board.rows, None)
-        self._beats = {} if compared is None else compared.beats
+    def __init__(self, board: Leaderboard) -> None:
+        self._beats = board.beats
         self._ranked = [(str(n), row) for n, row in enumerate(board.rows) if row.rank is not None]
 
     def of(self, line: Line, row: Row) -> Line:

@@ -45,7 +45,7 @@ def command(
     withheld = competition.withheld(Withhold(withhold))
     board = build_board(
         collected, competition.references, withheld, competition.notes(withheld, of_records=True),
-        competition.held_out,        lambda calls: run_command(calls, tasks_dir, results),
+        competition.held_out, lambda calls: run_command(calls, tasks_dir, results),
     )  # fmt: skip
     formats.show(board, form)
     if html is not None:

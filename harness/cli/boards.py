@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.board.collect import Calls, Collected, collect
+from harness.board.standings import held_out_sets
 from harness.configuration import Configuration
 from harness.errors import UserError
 from harness.execution.settings import Settings
@@ -42,13 +43,7 @@ class Competition:
     @property
     def held_out(self) -> dict[str, HeldOut] | None:
         """The test sets on which gaps were measured; None if that of some task is not known."""
-        known: dict[str, HeldOut] = {}
-        for name, reference in self.references.items():
-            n_test = self.contents[name].n_test if name in self.contents else None
-            if n_test is None:
-                return None
-            known[name] = HeldOut([reference.test_accuracy[model] for model in reference.models], n_test)
-        return known
+        return held_out_sets(self.references, self.n_test)
 
     def notes(self, withheld: Collection[str], *, of_records: bool) -> list[str]:
         """Return notes on the tasks for readers of scores, one per line; notes `of_records` cover the models, too.

@@ -1,5 +1,6 @@
 """`pgdl report`: everything that is known about a submission."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,7 +70,7 @@ def _site(
         outputs = failed_outputs(records, collected)
     known = [*collected.shown, *(calls for calls in named if calls not in collected.shown)]
     board = build_board(
-        type(collected)(known, collected.left_out), competition.references, withheld, held_out=competition.held_out
+        replace(collected, shown=known), competition.references, withheld, held_out=competition.held_out
     )
     site = make_site(gather(known, board, competition.references, competition.n_test, outputs))
     wanted = {(calls.submission, calls.version, calls.configuration) for calls in named}
@@ -81,7 +82,7 @@ def _print(site: "Site", number: int) -> None:
     from harness.site.on_submission import submission_page
     from harness.tables import print_lines, print_table, wide_console
 
-    page = submission_page(site.board, number, site.insights[number], site.beats, site.pages)
+    page = submission_page(site.board, number, site.insights[number], site.pages)
     console = wide_console()
     console.print(site.board.rows[number].label, style="bold")
     console.print(page["summary"])

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, 
 from harness.board.collect import Calls
 from harness.board.leaderboard import Leaderboard
 from harness.board.row import Row
+from harness.board.standings import held_out_sets
 from harness.configuration import Configuration
 from harness.format.reference import Reference
 from harness.submission.name import ORACLE
@@ -103,9 +104,9 @@ class Settings(_Model):
     remarks: list[str]
 
     @property
-    def hidden(self) -> set[str]:
+    def hidden(self) -> list[str]:
         """Names of the withheld tasks."""
-        return {name for name, facts in self.tasks.items() if facts.withheld}
+        return [name for name, facts in self.tasks.items() if facts.withheld]
 
     @model_validator(mode="after")
     def _withheld_results_are_those_of_withheld_tasks(self) -> Self:
@@ -115,8 +116,10 @@ class Settings(_Model):
             raise ValueError("withheld: expected the results of every row on the withheld tasks, and no other")
         for key, given in self.withheld.items():
             public = [result for name, result in given.tasks.items() if name not in self.hidden]
-            if not (given.failures.keys() == self.hidden <= given.tasks.keys() and set(given.tasks) <= set(self.tasks)):
-                raise ValueError(f"withheld results of {key}: expected those of {', '.join(sorted(self.hidden))}")
+            if not (
+                given.failures.keys() == set(self.hidden) <= given.tasks.keys() and set(given.tasks) <= set(self.tasks)
+            ):
+                raise ValueError(f"withheld results of {key}: expected those of {', '.join(self.hidden)}")
             if any(not isinstance(result, str) for result in public) or (public and not given.exceeded):
                 raise ValueError(f"withheld results of {key}: expected none on public tasks")
             if not all(map(_is_plausible, given.tasks.values())):
@@ -135,13 +138,8 @@ class SiteData:
     @property
     def held_out(self) -> dict[str, HeldOut] | None:
         """The test sets on which gaps were measured; None if that of some task is not known or withheld."""
-        known = {}
-        for name, facts in self.settings.tasks.items():
-            if name not in self.references or facts.n_test is None:
-                return None
-            accuracy = self.references[name].test_accuracy
-            known[name] = HeldOut([accuracy[model] for model in self.references[name].models], facts.n_test)
-        return known
+        n_test = {name: facts.n_test for name, facts in self.settings.tasks.items()}
+        return None if self.settings.hidden else held_out_sets(self.references, n_test)
 
     def calls(self) -> list[Calls]:
         """Return the calls of each submission on the tasks that are not withheld."""

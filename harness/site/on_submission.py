@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from harness.board.collect import value_of
@@ -28,13 +28,9 @@ def submission_page(
     board: Leaderboard,
     number: int,
     insights: Mapping[str, Insight],
-    beats: Mapping[str, Mapping[str, float]],
     pages: Mapping[int, str],
 ) -> dict[str, Any]:
-    """Return the content of the page of the row at this position.
-
-    `beats` has the probability that the first row has the higher score than the second, under their positions.
-    """
+    """Return the content of the page of the row at this position."""
     row = board.rows[number]
     return {
         "row": row,
@@ -44,7 +40,7 @@ def submission_page(
         "advice": advice(row, insights),
         "parts": [_part(name, row, insights.get(name)) for name in board.tasks],
         "steps": [{"limit": math.ceil(100 * step.limit_s) / 100, "step": step} for step in time_steps(row)],
-        "beats": _beats(board.rows, number, beats, pages),
+        "beats": _beats(board, number, pages),
     }
 
 
@@ -152,12 +148,10 @@ def _calls(task: OnTask) -> list[dict[str, Any]]:
     return lines
 
 
-def _beats(
-    rows: Sequence[Row], number: int, beats: Mapping[str, Mapping[str, float]], pages: Mapping[int, str]
-) -> list[dict[str, Any]]:
+def _beats(board: Leaderboard, number: int, pages: Mapping[int, str]) -> list[dict[str, Any]]:
     """Return the other rows, each with the probability that this one has the higher score."""
+    others = {int(key): probability for key, probability in board.beats.get(str(number), {}).items()}
     return [
-        {"name": row.label, "page": pages.get(other), "score": row.score, "probability": probability}
-        for other, probability in ((int(key), value) for key, value in beats.get(str(number), {}).items())
-        for row in [rows[other]]
+        {"name": row.label, "page": pages.get(other), "score": row.score, "probability": others[other]}
+        for other, row in ((other, board.rows[other]) for other in others)
     ]

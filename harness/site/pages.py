@@ -13,7 +13,6 @@ from markupsafe import Markup
 
 from harness.board import formats
 from harness.board.leaderboard import Leaderboard
-from harness.board.standings import compare_rows
 from harness.site import charts
 from harness.site.board import leaderboard
 from harness.site.data import SiteData, TaskFacts
@@ -43,7 +42,6 @@ class Site:
     Attributes:
         pages: position of a row -> path of its page; the oracle has none.
         insights: for each row, task -> insight.
-        beats: probabilities that a row has the higher score than another one, under their positions as text.
     """
 
     data: SiteData
@@ -52,20 +50,18 @@ class Site:
     pages: Mapping[int, str]
     tasks: Sequence[TaskLink]
     insights: Sequence[Mapping[str, Insight]]
-    beats: Mapping[str, Mapping[str, float]]
 
 
 def make_site(data: SiteData, head: str = "") -> Site:
     """Compute everything that the pages show; `head` is the last digest of the chain of records."""
     board = leaderboard(data)
-    compared = compare_rows(board.rows, None)
     named = [number for number, row in enumerate(board.rows) if row.kind != "oracle"]
     pages = _distinct("submissions", [board.rows[number].submission for number in named])
     tasks = _distinct("tasks", list(data.settings.tasks))
     return Site(
         data, head, board, dict(zip(named, pages, strict=True)),
         [TaskLink(name, page, facts) for page, (name, facts) in zip(tasks, data.settings.tasks.items(), strict=True)],
-        find_insights(board.rows, board.tasks), {} if compared is None else compared.beats,
+        find_insights(board.rows, board.tasks),
     )  # fmt: skip
 
 
@@ -83,7 +79,7 @@ def render_site(site: Site) -> dict[str, bytes]:
 
 def render_submission(site: Site, number: int, *, single: bool = False) -> str:
     """Return the page of the row at this position; a `single` page contains all it needs, and links to no other."""
-    content = submission_page(site.board, number, site.insights[number], site.beats, site.pages)
+    content = submission_page(site.board, number, site.insights[number], site.pages)
     links = {} if single else {task.name: task.page for task in site.tasks}
     parts = [part | {"page": links.get(part["name"])} for part in content.pop("parts")]
     if single:
@@ -114,8 +110,7 @@ def _index(site: Site) -> str:
 
 
 def _reading(site: Site) -> str:
-    withheld = [name for name, facts in site.data.settings.tasks.items() if facts.withheld]
-    return _render("reading.html", site, withheld=withheld)
+    return _render("reading.html", site, withheld=site.data.settings.hidden)
 
 
 def _task(site: Site, task: TaskLink) -> str:

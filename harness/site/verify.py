@@ -55,8 +55,7 @@ def verify_site(directory: Path) -> Verified:
     files, head = to_files(data)
     files |= render_site(make_site(data, head))
     differences = [*_rows(files[BOARD], directory / BOARD), *_files(files, directory)]
-    withheld = tuple(name for name, facts in data.settings.tasks.items() if facts.withheld)
-    return Verified(tuple(differences), head, len(data.records), len(files), withheld)
+    return Verified(tuple(differences), head, len(data.records), len(files), tuple(data.settings.hidden))
 
 
 def _rows(computed: bytes, file: Path) -> list[str]:
