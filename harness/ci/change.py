@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from harness.ci.git import FOLDER, LINK, SUBMODULE, Entry, Repository, plain
+from harness.ci.git import FOLDER, LINK, SUBMODULE, Entry, Repository
 from harness.errors import UserError
 from harness.inspector.files import IGNORED
 from harness.submission.name import clean, letters, taken
+from harness.text import printable
 
 #: Submissions of a revision, and other files of a change that are listed.
 MAX_SUBMISSIONS, MAX_OTHERS = 10_000, 20
@@ -106,23 +107,23 @@ def _named(paths: Mapping[str, Entry], owners: Mapping[str, str]) -> tuple[dict[
         if holder == path:
             names[name] = paths[path]
         else:
-            refused[path] = f"another submission has this name or a similar one: {plain(holder)}"
+            refused[path] = f"another submission has this name or a similar one: {printable(holder)}"
     return names, refused
 
 
 def name_of(entry: Entry) -> str:
     """Return the name of a submission: that of its file or folder, whatever its metadata claims."""
     path = PurePosixPath(entry.path)
-    return clean(plain(path.name if entry.mode == FOLDER else path.stem))
+    return clean(printable(path.name if entry.mode == FOLDER else path.stem))
 
 
 def _plain(refused: Mapping[str, str]) -> dict[str, str]:
-    return {plain(path): reason for path, reason in refused.items()}
+    return {printable(path): reason for path, reason in refused.items()}
 
 
 def path_in_repository(folder: str, entry: Entry) -> str:
     """Return the path of a submission in the repository, printable."""
-    return str(PurePosixPath(folder, plain(entry.path)))
+    return str(PurePosixPath(folder, printable(entry.path)))
 
 
 def _others(
@@ -132,7 +133,7 @@ def _others(
     paths, more = repository.changed_paths(origin, head, MAX_SUBMISSIONS)
     inside = "" if folder == "." else f"{folder}/"
     others = [p for p in paths if not (p.startswith(inside) and p.removeprefix(inside).split("/")[0] in submissions)]
-    return tuple(map(plain, others[:MAX_OTHERS])), more or len(others) > MAX_OTHERS
+    return tuple(map(printable, others[:MAX_OTHERS])), more or len(others) > MAX_OTHERS
 
 
 def require_folder(text: str) -> str:

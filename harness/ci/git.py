@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from harness.errors import UserError
+from harness.text import printable
 
 #: Options of every call: nothing runs that a repository's configuration could name, and nothing is fetched.
 OPTIONS = (
@@ -66,7 +67,7 @@ class Repository:
             return self._text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         except GitError as error:
             remedy = "fetch it first: git fetch origin REVISION"
-            raise UserError(f"no commit {plain(revision)!r}", file=self._directory, remedy=remedy) from error
+            raise UserError(f"no commit {printable(revision)!r}", file=self._directory, remedy=remedy) from error
 
     def merge_base(self, base: str, head: str) -> str:
         """Return the commit from which `head` departed; raises `UserError` if the histories have none in common."""
@@ -150,11 +151,6 @@ class Repository:
             raise GitError(_reason(arguments[0], status, b""))
 
 
-def plain(text: str) -> str:
-    """Return a text of a change as printable characters."""
-    return "".join(character if character.isprintable() else "?" for character in text)
-
-
 def _environment() -> dict[str, str]:
     """Return the environment without variables that redirect git, such as those of a hook."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "LD_"))}
@@ -173,4 +169,4 @@ def _parts(output: IO[bytes]) -> Iterator[bytes]:
 
 def _reason(command: str, status: int, errors: bytes) -> str:
     lines = errors.decode(errors="replace").splitlines()
-    return plain(lines[0])[:MAX_MESSAGE] if lines else f"git {command} ended with status {status}"
+    return printable(lines[0])[:MAX_MESSAGE] if lines else f"git {command} ended with status {status}"

@@ -6,12 +6,13 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from harness.ci.change import name_of, path_in_repository
-from harness.ci.git import FOLDER, LINK, SUBMODULE, Entry, GitError, Repository, plain
+from harness.ci.git import FOLDER, LINK, SUBMODULE, Entry, GitError, Repository
 from harness.errors import UserError
 from harness.inspector.files import IGNORED, check_name
 from harness.inspector.limits import MAX_BYTES, MAX_ENTRIES, MAX_FILES
 from harness.inspector.problems import SubmissionError
 from harness.submission import Submission, find_submission
+from harness.text import printable
 
 #: Kinds of entries that are never read, for messages.
 KINDS = {LINK: "a link", SUBMODULE: "a submodule"}
@@ -33,11 +34,11 @@ def read_submission(repository: Repository, folder: str, entry: Entry) -> Submis
             if entry.mode == FOLDER:
                 _write_folder(repository, entry, path)
             else:
-                _require_file(entry.mode, plain(entry.path))
+                _require_file(entry.mode, printable(entry.path))
                 _write(repository, entry.id, _bounded(repository.size(entry.id)), path)
             found = find_submission(str(path), name)
         except (GitError, SubmissionError, UserError) as error:
-            raise RefusedError(plain(str(error)).replace(f"{private}/", "")) from error
+            raise RefusedError(printable(str(error)).replace(f"{private}/", "")) from error
         except OSError as error:
             raise RefusedError(f"{name}: cannot be written: {error.strerror}") from error
     if found.problem:
@@ -52,7 +53,7 @@ def _write_folder(repository: Repository, folder: Entry, target: Path) -> None:
     if len(entries) > MAX_FILES:
         raise SubmissionError(f"expected at most {MAX_FILES} files, found {len(entries)}")
     for entry in entries:
-        name = plain(entry.path)
+        name = printable(entry.path)
         check_name(name)
         if name != entry.path:
             raise SubmissionError(f"{name}: expected a name of printable characters")

@@ -15,6 +15,7 @@ from typing import Any
 from harness.errors import UserError
 from harness.site.files import SETTINGS, read_files, to_files
 from harness.site.pages import make_site, render_site
+from harness.text import printable
 
 BOARD = "leaderboard.json"
 
@@ -81,7 +82,7 @@ def _first(expected: Any, found: Any, where: str = "") -> str:
 
 def _files(computed: Mapping[str, bytes], directory: Path) -> list[str]:
     lines = [
-        f"{_plain(name)}: {problem}"
+        f"{printable(name)}: {problem}"
         for name, content in computed.items()
         if (problem := _problem(content, directory / name))
     ]
@@ -91,9 +92,9 @@ def _files(computed: Mapping[str, bytes], directory: Path) -> list[str]:
             path = Path(root, name)
             relative = path.relative_to(directory).as_posix()
             if path.is_symlink():
-                lines.append(f"{_plain(relative)}: a link")
+                lines.append(f"{printable(relative)}: a link")
             elif relative not in (folders if name in subfolders else computed):
-                lines.append(f"{_plain(relative)}: not part of the site")
+                lines.append(f"{printable(relative)}: not part of the site")
     return lines
 
 
@@ -105,10 +106,6 @@ def _problem(content: bytes, path: Path) -> str | None:
     found = path.read_bytes()
     same = found == content or _same(_text(content), _text(found))
     return None if same else f"line {_line(content, found)} differs"
-
-
-def _plain(text: str) -> str:
-    return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def _same(expected: str, found: str) -> bool:

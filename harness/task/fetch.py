@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from harness.errors import UserError
+from harness.text import printable
 
 #: Largest archive, and largest total of its files, in bytes; largest number of files.
 MAX_ARCHIVE, MAX_BYTES, MAX_FILES = 32 * 1024**3, 128 * 1024**3, 500_000
@@ -138,4 +139,4 @@ def _checked(name: str) -> PurePosixPath:
 
 
 def _shown(name: str) -> str:
-    return "".join(character if character.isprintable() else "?" for character in name)[:80]
+    return printable(name)[:80]
