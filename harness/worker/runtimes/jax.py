@@ -51,8 +51,8 @@ class Jax(Runtime):
         """Return the samples without reading them."""
         import numpy as np
 
-        arrays = (np.load(directory / name, mmap_mode="c") for name in ("inputs.npy", "labels.npy"))
-        return Samples(*arrays)
+        inputs, labels = (np.load(directory / name, mmap_mode="c") for name in ("inputs.npy", "labels.npy"))
+        return Samples(np.asarray(inputs), np.asarray(labels))
 
 
 @contextmanager

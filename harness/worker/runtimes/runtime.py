@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar, NoReturn
 
 #: The modules of all frameworks. A call sees one of them: the others are not seeded, and claim threads and GPU memory.
@@ -111,9 +112,9 @@ class _Hidden(MetaPathFinder, Loader):
         """Find hidden modules: libraries may ask whether a module exists without importing it."""
         return ModuleSpec(fullname, self) if fullname in self._modules else None
 
-    def create_module(self, spec: ModuleSpec) -> NoReturn:
+    def exec_module(self, module: ModuleType) -> NoReturn:
         """Refuse the import."""
-        raise ModuleNotFoundError(f"{spec.name} is {self._reason}", name=spec.name)
+        raise ModuleNotFoundError(f"{module.__name__} is {self._reason}", name=module.__name__)
 
 
 @contextmanager

@@ -20,9 +20,17 @@ class Torch(Runtime):
         return {
             "KERAS_BACKEND": "torch",
             "MKL_NUM_THREADS": str(threads),
+            "TORCHINDUCTOR_COMPILE_THREADS": "1",  # otherwise torch.compile starts a process for each core
             # Asks the driver's library for GPUs: CUDA, once initialised, could not be used after a fork.
             "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
         }
+
+    def import_libraries(self) -> None:
+        """Import PyTorch with file locks that are files: torch.compile takes them, and the sandbox has no flock."""
+        import filelock
+
+        vars(filelock)["FileLock"] = filelock.SoftFileLock
+        super().import_libraries()
 
     def prepare_devices(self) -> None:
         """Compute convolutions on a GPU in float32; memory grows by itself."""
