@@ -4,6 +4,9 @@ import json
 
 import pytest
 from e2e.real_runs import records
+
+from harness import shipped
+from harness.task.demo import write_demo_task
 from harness.worker.runtimes import RUNTIMES
 
 EXAMPLES = {"tensorflow": "input_gradient", "jax": "input_gradient_jax", "torch": "input_gradient_torch"}
@@ -15,11 +18,13 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory, sandbox):
-    return tmp_path_factory.mktemp("demo")
+    directory = tmp_path_factory.mktemp("demo")
+    write_demo_task(shipped.task_data(), directory / "task_data")
+    shipped.copy_files(shipped.submissions(), directory / "submissions")
+    return directory
 
 
 def test_the_worked_submissions_agree(demo, pgdl):
-    assert pgdl("demo", demo).returncode == 0
     submissions = [demo / "submissions" / name for name in EXAMPLES.values()]
     done = pgdl("run", *submissions, cwd=demo)
     assert done.returncode == 0, done.stdout + done.stderr
