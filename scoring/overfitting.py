@@ -1,0 +1,157 @@
+"""Has a model been fitted to its test set? A test of independence by adversarial examples.
+
+B. Werpachowski, A. György, Cs. Szepesvári (2019), Detecting Overfitting via Adversarial Examples, NeurIPS, arXiv
+1903.02380. An adversarial example generator g moves correctly classified points onto misclassified ones of the same
+label. Weighted by the density h of the data with respect to the moved data, its error rate estimates the model's risk
+without bias, as the ordinary error rate does, if model and test set are independent. If both differ by more than chance
+allows, they are not.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+#: Range of a point's difference of both estimates: in general, and for a deterministic translation that preserves the
+#: density, where a moved point has a density of at most 1/2.
+ANY_GENERATOR, TRANSLATION = 2.0, 1.5
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RiskEstimates:
+    """Both estimates of a model's risk, point by point; every array has the shape (n_points,).
+
+    Attributes:
+        losses: 0 or 1, on the test points.
+        moved_losses: 0 or 1, on the points where the generator moves them; never below `losses`.
+        densities: h of the moved points, in [0, 1]; where the moved loss is 0 it does not matter.
+    """
+
+    losses: Vector
+    moved_losses: Vector
+    densities: Vector
+
+    @classmethod
+    def of(cls, losses: ArrayLike, moved_losses: ArrayLike, densities: ArrayLike) -> Self:
+        """Check and convert the arrays.
+
+        Raises:
+            ValueError: wrong shapes or values, or a misclassified point that was moved onto a correct one.
+        """
+        arrays = [np.asarray(array, dtype=np.float64) for array in (losses, moved_losses, densities)]
+        if len({array.shape for array in arrays}) > 1 or arrays[0].ndim != 1 or not arrays[0].size:
+            raise ValueError(f"expected three vectors of one length, found {[array.shape for array in arrays]}")
+        for name, array in zip(("losses", "moved_losses"), arrays, strict=False):
+            if not np.isin(array, (0.0, 1.0)).all():
+                raise ValueError(f"{name}: expected 0 or 1")
+        if not ((arrays[2] >= 0) & (arrays[2] <= 1)).all():
+            raise ValueError("densities: expected numbers from 0 to 1")
+        if (arrays[1] < arrays[0]).any():
+            raise ValueError("moved_losses: a generator leaves misclassified points where they are")
+        return cls(*arrays)
+
+    @property
+    def error_rate(self) -> float:
+        """The ordinary estimate, in [0, 1]."""
+        return float(self.losses.mean())
+
+    @property
+    def adversarial_error_rate(self) -> float:
+        """The share of moved points that are misclassified, without weights: no estimate of the risk."""
+        return float(self.moved_losses.mean())
+
+    @property
+    def adversarial_estimate(self) -> float:
+        """The weighted estimate, in [0, 1] (eq. 2)."""
+        return float(self.weighted_losses.mean())
+
+    @property
+    def weighted_losses(self) -> Vector:
+        """Moved losses times densities."""
+        return self.moved_losses * self.densities
+
+    @property
+    def differences(self) -> Vector:
+        """Per point, the weighted loss minus the ordinary one (T_i, eq. 5)."""
+        return self.weighted_losses - self.losses
+
+
+@dataclass(frozen=True)
+class IndependenceTest:
+    """A test of the hypothesis that models and test set are independent.
+
+    Attributes:
+        statistic: T, the adversarial minus the ordinary estimate; overfitting makes it positive.
+        p_value: at most the probability of such a difference, in either direction, if they are independent.
+        n_models: the number of models whose differences were averaged.
+    """
+
+    statistic: float
+    p_value: float
+    n_models: int = 1
+
+
+def basic_test(estimates: RiskEstimates) -> IndependenceTest:
+    """Compare both estimates, each within its own Bernstein bound; weaker than `pairwise_test`."""
+    statistic = float(estimates.differences.mean())
+    deviations = float(estimates.losses.std() + estimates.weighted_losses.std())
+    delta = _confidence(len(estimates.losses), deviations, abs(statistic), 2.0)  # both bounds have a range of 1
+    return IndependenceTest(statistic, min(1.0, 2 * delta))
+
+
+def pairwise_test(*estimates: RiskEstimates, difference_range: float = ANY_GENERATOR) -> IndependenceTest:
+    """Test the mean difference, point by point; several models are averaged first (the N-model test).
+
+    Args:
+        estimates: of each model with its own generator, on the same points in the same order.
+        difference_range: of the difference of one point, `ANY_GENERATOR` or `TRANSLATION`.
+
+    Raises:
+        ValueError: no estimates, or of different numbers of points.
+    """
+    if len({len(one.losses) for one in estimates}) != 1:
+        raise ValueError("expected estimates of the same points, at least one")
+    differences = np.mean([one.differences for one in estimates], axis=0)
+    statistic = float(differences.mean())
+    p_value = independence_p_value(len(differences), float(differences.var()), statistic, difference_range)
+    return IndependenceTest(statistic, p_value, len(estimates))
+
+
+def independence_p_value(n_points: int, variance: float, statistic: float, difference_range: float) -> float:
+    """The p-value of the pairwise test (eq. 7): the level at which the Bernstein bound equals |statistic|.
+
+    Args:
+        n_points: number of test points.
+        variance: of the differences, divided by n_points.
+        statistic: their mean.
+        difference_range: of one difference (U).
+    """
+    return _confidence(n_points, math.sqrt(variance), abs(statistic), difference_range)
+
+
+def bernstein_half_width(n_points: int, variance: float, delta: float, value_range: float) -> float:
+    """Half the width of the interval that holds the mean of n_points values with probability 1 - delta (eq. 6).
+
+    The empirical Bernstein bound of Audibert, Munos and Szepesvári (2009).
+
+    Args:
+        n_points: number of independent values.
+        variance: of the values, divided by n_points.
+        delta: in (0, 1].
+        value_range: largest minus smallest possible value.
+    """
+    logarithm = math.log(3 / delta)
+    return math.sqrt(2 * variance * logarithm / n_points) + 3 * value_range * logarithm / n_points
+
+
+def _confidence(n_points: int, deviation: float, difference: float, value_range: float) -> float:
+    """The delta at which the Bernstein bound equals `difference`, at most 1."""
+    slope = deviation * math.sqrt(2 / n_points)
+    # A quadratic equation for the root of log(3 / delta), solved without a difference of nearly equal numbers.
+    root = math.sqrt(slope**2 + 12 * value_range * difference / n_points)
+    logarithm = (2 * difference / (slope + root)) ** 2 if slope + root else 0.0
+    return min(1.0, 3 * math.exp(-logarithm))
