@@ -1,0 +1,102 @@
+"""Adversarial examples by translation: where a generator moves each image, and the density of that point.
+
+Section 4 of Werpachowski et al. (2019), arXiv 1903.02380 (`scoring.overfitting`). An image is known by the margins of
+its translations: over a square of shifts of at most three times the generator's radius, the best logit of a wrong class
+minus that of the label. A translation is misclassified where its margin is positive.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import ArrayLike, NDArray
+
+from scoring.overfitting import RiskEstimates
+
+Margins = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A deterministic generator: correctly classified images may move within a radius, others stay.
+
+    Attributes:
+        radius: largest shift in rows and in columns, in pixels.
+        choose: given margins of the candidates, shape (..., side, side), the chosen one's position in row-major order.
+    """
+
+    radius: int
+    choose: Callable[[Margins], NDArray[np.intp]]
+
+    @property
+    def side(self) -> int:
+        """Number of candidates in a row, the unmoved image included."""
+        return 2 * self.radius + 1
+
+    def estimates(self, margins: ArrayLike) -> RiskEstimates:
+        """Return the estimates of a model's risk.
+
+        Args:
+            margins: of all translations, shape (n_images, 6 * radius + 1, 6 * radius + 1); the unmoved image is in the
+                middle. Rows from top to bottom, columns from left to right.
+
+        Raises:
+            ValueError: another shape, or a margin is not a number.
+        """
+        grid = _checked(margins, self.radius)
+        wrong = grid > 0
+        moves_to = self._targets(grid)  # for shifts of at most twice the radius
+        image, middle = np.arange(len(grid)), 3 * self.radius
+        target = moves_to[:, moves_to.shape[1] // 2, moves_to.shape[2] // 2]
+        arriving = _arriving(moves_to, target, self.radius, grid.shape[1])
+        moved = wrong.reshape(len(grid), -1)[image, target]
+        return RiskEstimates.of(wrong[:, middle, middle], moved, 1 / (1 + arriving))
+
+    def _targets(self, grid: Margins) -> NDArray[np.intp]:
+        """For each shift of at most twice the radius, the flat position in the grid to which the generator moves it."""
+        windows = sliding_window_view(grid, (self.side, self.side), axis=(1, 2))
+        own = windows[..., self.radius, self.radius]
+        chosen = self.choose(windows)
+        stays = (own > 0) | ~(windows > 0).any(axis=(-2, -1))
+        chosen = np.where(stays, self.side * self.radius + self.radius, chosen)
+        rows, columns = np.divmod(chosen, self.side)
+        first = np.arange(windows.shape[1])
+        return (rows + first[:, None]) * grid.shape[2] + columns + first[None, :]
+
+
+def strongest(radius: int) -> Generator:
+    """Move to the candidate with the largest margin; the first in row-major order if several have it."""
+    return Generator(radius, lambda windows: windows.reshape(*windows.shape[:-2], -1).argmax(axis=-1))
+
+
+def nearest(radius: int) -> Generator:
+    """Move to the misclassified candidate at the smallest Euclidean distance; the first in row-major order of several."""
+    shifts = np.arange(-radius, radius + 1)
+    distances = np.hypot(shifts[:, None], shifts[None, :])
+
+    def choose(windows: Margins) -> NDArray[np.intp]:
+        far = np.where(windows > 0, distances, np.inf)
+        return far.reshape(*windows.shape[:-2], -1).argmin(axis=-1)
+
+    return Generator(radius, choose)
+
+
+def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int, side: int) -> NDArray[np.intp]:
+    """Number of other points that the generator moves onto the target of each image."""
+    shifts = radius + np.arange(moves_to.shape[1])  # positions in the grid of the points that `moves_to` knows
+    rows, columns = np.divmod(target, side)
+    near = (abs(shifts - rows[:, None]) <= radius)[:, :, None] & (abs(shifts - columns[:, None]) <= radius)[:, None, :]
+    itself = shifts[:, None] * side + shifts[None, :] == target[:, None, None]
+    arrives = (moves_to == target[:, None, None]) & near & ~itself
+    return np.count_nonzero(arrives, axis=(1, 2))
+
+
+def _checked(margins: ArrayLike, radius: int) -> Margins:
+    grid = np.asarray(margins, dtype=np.float64)
+    side = 6 * radius + 1
+    if grid.ndim != 3 or grid.shape[1:] != (side, side):
+        raise ValueError(f"margins: expected shape (n_images, {side}, {side}), found {grid.shape}")
+    if np.isnan(grid).any():
+        raise ValueError("margins: expected numbers, found NaN")
+    return grid
