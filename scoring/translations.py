@@ -67,17 +67,17 @@ class Generator:
 
 def strongest(radius: int) -> Generator:
     """Move to the candidate with the largest margin; the first in row-major order if several have it."""
-    return Generator(radius, lambda windows: windows.reshape(*windows.shape[:-2], -1).argmax(axis=-1))
+    return Generator(radius, lambda windows: np.argmax(windows.reshape(*windows.shape[:-2], -1), axis=-1))
 
 
 def nearest(radius: int) -> Generator:
-    """Move to the misclassified candidate at the smallest Euclidean distance; the first in row-major order of several."""
+    """Move to the misclassified candidate at the smallest Euclidean distance; of several, the first in row-major order."""
     shifts = np.arange(-radius, radius + 1)
     distances = np.hypot(shifts[:, None], shifts[None, :])
 
     def choose(windows: Margins) -> NDArray[np.intp]:
         far = np.where(windows > 0, distances, np.inf)
-        return far.reshape(*windows.shape[:-2], -1).argmin(axis=-1)
+        return np.argmin(far.reshape(*windows.shape[:-2], -1), axis=-1).astype(np.intp)
 
     return Generator(radius, choose)
 
@@ -89,7 +89,7 @@ def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int,
     near = (abs(shifts - rows[:, None]) <= radius)[:, :, None] & (abs(shifts - columns[:, None]) <= radius)[:, None, :]
     itself = shifts[:, None] * side + shifts[None, :] == target[:, None, None]
     arrives = (moves_to == target[:, None, None]) & near & ~itself
-    return np.count_nonzero(arrives, axis=(1, 2))
+    return np.sum(arrives, axis=(1, 2), dtype=np.intp)
 
 
 def _checked(margins: ArrayLike, radius: int) -> Margins:
