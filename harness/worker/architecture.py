@@ -5,7 +5,8 @@ The harness writes this form, which contains only built-in layers and plain sett
 * `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}`, a Sequential model,
 * `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}`, a model of
   the functional kind: `inputs` are positions in `layers`, -1 being the model's input; the last layer's output
-  is the model's.
+  is the model's. `{"layer", "inputs"}` calls the layer at an earlier position again; `keywords`, if present, are
+  arguments passed by name: positions, true or false.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ from typing import Any
 import tensorflow as tf
 
 #: Errors that Keras raises for unsupported settings and shapes.
-_REFUSALS = (ValueError, TypeError, KeyError, tf.errors.OpError)
+_REFUSALS = (ValueError, TypeError, KeyError, OverflowError, RecursionError, tf.errors.OpError)
 
 
 class ArchitectureError(ValueError):
@@ -45,15 +46,21 @@ def _sequential(source: Any, definitions: Sequence[dict[str, Any]]) -> Any:
 
 
 def _functional(source: Any, definitions: Sequence[dict[str, Any]]) -> Any:
-    made: list[Any] = []
+    called: list[Any] = []
     tensors = [source]  # shifted by one: position -1 is the input
     for position, definition in enumerate(definitions):
         feeding = [tensors[other + 1] for other in definition["inputs"]]
-        with _refusing(position, definition):
-            layer = _make(definition["class_name"], definition["config"])
-            tensors.append(layer(feeding[0] if len(feeding) == 1 else feeding))
-        made.append(layer)
+        keywords = {
+            name: value if isinstance(value, bool) else tensors[value + 1]
+            for name, value in definition.get("keywords", {}).items()
+        }
+        first = definitions[definition.get("layer", position)]
+        with _refusing(position, first):
+            layer = _make(first["class_name"], first["config"]) if first is definition else called[definition["layer"]]
+            tensors.append(layer(feeding[0] if len(feeding) == 1 else feeding, **keywords))
+        called.append(layer)
     model = tf.keras.Model(source, tensors[-1])
+    made = list({id(layer): layer for layer in called}.values())
     if any(layer is not other for layer, other in zip(model.layers[1:], made, strict=True)):
         raise RuntimeError(
             "Keras lists the layers in another order than the architecture, so weights would be mixed up"

@@ -45,11 +45,16 @@ def describe(architecture: dict[str, Any]) -> dict[str, Any]:
 
 
 def _weights(layer: Any) -> list[dict[str, Any]]:
-    """Return names and shapes; names as in Keras 3 (`kernel`), where Keras 2 has `dense/kernel:0`."""
+    """Return names and shapes; names as in Keras 3 (`kernel`, or `query/kernel` inside of the layer)."""
     return [
-        {"name": weight.name.split("/")[-1].split(":")[0], "shape": [int(n) for n in weight.shape]}
+        {"name": _name(weight).removeprefix(f"{layer.name}/"), "shape": [int(n) for n in weight.shape]}
         for weight in layer.weights
     ]
+
+
+def _name(weight: Any) -> str:
+    """Return the name of a weight with those of the layers around it."""
+    return str(getattr(weight, "path", weight.name)).split(":")[0]
 
 
 if __name__ == "__main__":
