@@ -28,6 +28,9 @@ from harness.format.inbound import ends
 from harness.format.layers import neutral_layer
 from harness.format.layout import CONFIG
 
+#: Maximum size of an architecture as JSON; the largest networks of Keras need 3 MB.
+MAX_CONFIG_BYTES = 16 * 1024**2
+
 
 @dataclass(frozen=True)
 class Architecture:
@@ -157,7 +160,7 @@ def _entries(flat: Flat, calls: Sequence[int]) -> list[dict[str, Any]]:
     for i, number in enumerate(calls):
         call = flat.calls[number]
         is_shared = call.layer in first
-        entry = {"layer": first[call.layer]} if is_shared else {**flat.layers[call.layer].definition}
+        entry: dict[str, Any] = {"layer": first[call.layer]} if is_shared else {**flat.layers[call.layer].definition}
         first.setdefault(call.layer, i)
         entry["inputs"] = [position[source] for source in call.inputs]
         if call.keywords:

@@ -14,9 +14,10 @@ from harness.text import printable
 #: Built-in layers without user code that exist in Keras 2 and Keras 3 and compute the same in both.
 SUPPORTED = {
     "Activation", "Add", "Average", "BatchNormalization", "Concatenate", "Dense", "DepthwiseConv1D",
-    "DepthwiseConv2D", "EinsumDense", "ELU", "Embedding", "Flatten", "GroupNormalization", "Identity", "LayerNormalization", "LeakyReLU",
-    "Maximum", "Minimum", "MultiHeadAttention", "Multiply", "PReLU", "Permute", "ReLU", "RepeatVector", "Rescaling", "Reshape",
-    "SeparableConv1D", "SeparableConv2D", "Softmax", "Subtract", "UnitNormalization",
+    "DepthwiseConv2D", "ELU", "EinsumDense", "Embedding", "Flatten", "GroupNormalization", "Identity",
+    "LayerNormalization", "LeakyReLU", "Maximum", "Minimum", "MultiHeadAttention", "Multiply", "PReLU", "Permute",
+    "ReLU", "RepeatVector", "Rescaling", "Reshape", "SeparableConv1D", "SeparableConv2D", "Softmax", "Subtract",
+    "UnitNormalization",
     *(
         name.format(n) for n in (1, 2, 3)
         for name in (

@@ -28,6 +28,10 @@ Array = NDArray[np.float32]
 #: A layer's name, and its weights with their names (`kernel`) in Keras' order.
 NamedWeights = tuple[str, Sequence[tuple[str, NDArray[Any]]]]
 
+#: Maximum size of a weight file: a whole model also stores optimizer state per parameter, and text.
+BYTES_PER_PARAMETER = 64
+SPARE_BYTES = 64 * 1024**2
+
 _REMEDY = "write it with model.save('weights.hdf5') of Keras 3 or model.save_weights('weights.hdf5') of Keras 2"
 
 
@@ -64,6 +68,11 @@ class StoredLayer:
 
     name: str
     weights: tuple[StoredWeight, ...]
+
+
+def largest_file(shapes: ModelShapes) -> int:
+    """Return the number of bytes that a file with the weights of a model may have."""
+    return BYTES_PER_PARAMETER * shapes.n_parameters + SPARE_BYTES
 
 
 def read_weights(content: bytes, path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
@@ -145,12 +154,12 @@ def _arrange(
             remedy="config.json and the weights seem to belong to different models",
         )
     by_name = {layer.name: layer for layer in stored}
-    if by_name.keys() == {architecture.names[i] for i in positions}:
+    if len(by_name) == len(stored) and by_name.keys() == {architecture.names[i] for i in positions}:
         matched = {i: by_name[str(architecture.names[i])] for i in positions}
     else:
         matched = dict(zip(positions, stored, strict=True))
     for position in positions:
-        _check_layer(position, shapes.layers[position], matched[position], path)
+        check_layer(position, shapes.layers[position], matched[position], path)
     return [weight for position in sorted(positions) for weight in matched[position].weights]
 
 
@@ -158,7 +167,8 @@ def _count(arrays_per_layer: Sequence[int]) -> str:
     return f"{sum(arrays_per_layer)} arrays in {len(arrays_per_layer)} layers"
 
 
-def _check_layer(position: int, expected: LayerShapes, found: StoredLayer, path: Path) -> None:
+def check_layer(position: int, expected: LayerShapes, found: StoredLayer, path: Path) -> None:
+    """Raise `UserError` if number or shapes of a layer's weights in a file differ from the architecture's."""
     where = f"layer {position} ({expected.class_name}), {found.name!r} in the file"
     if len(found.weights) != len(expected.weights):
         names = ", ".join(name for name, _ in expected.weights)

@@ -1,0 +1,32 @@
+"""`pgdl task import`: makes a task of models and data that people already have."""
+
+from pathlib import Path
+
+import click
+
+from harness.cli import options
+
+
+@click.command("import")
+@click.argument("table", metavar="TABLE", type=click.Path(path_type=Path))
+@click.option("--data", required=True, metavar="DATA", help="Training data.")
+@click.option("--test", metavar="DATA", help="Test data: computes or checks test accuracies. Never shown to measures.")
+@options.out
+@click.option("--name", metavar="NAME", help="Name of the task. Default: that of TABLE, without its suffix.")
+@click.option(
+    "--divide-by", "divisor", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True,
+    metavar="NUMBER", help="Divide all inputs by this number, e.g. 255 for pixels.",
+)  # fmt: skip
+def command(table: Path, data: str, test: str | None, out: Path, name: str | None, divisor: float) -> None:
+    """Make a task of the trained models in TABLE, a CSV file with a column `file` and one row per model.
+
+    Columns `train_accuracy` and `test_accuracy` are checked, and computed where they are empty or missing; any other
+    column is a hyperparameter. DATA are arrays in an .npz file: x and y, or x_train, y_train, x_test and y_test.
+
+    Example: pgdl task import models.csv --data mnist.npz --test mnist.npz --divide-by 255 --out my_tasks
+    """
+    from harness.importer.run import Order, import_task
+
+    order = Order(table, data, test, out, name or table.stem, divisor)
+    import_task(order, click.echo)
+    click.echo(f"Wrote {order.task}. Next: pgdl task show {out}")
