@@ -42,14 +42,14 @@ class Architecture:
         names: the names of the layers of `canonical` in the file; None for layers without a name. A shared layer counts
             once, here and below.
         file_order: numbers of layers of `canonical` in the order of the file, which weight files follow.
-        groups: where a weight file of Keras 3 keeps each layer's weights.
+        groups: where a weight file of Keras 3 keeps the weights of each layer.
     """
 
     file: Path
     canonical: dict[str, Any]
     names: tuple[str | None, ...]
     file_order: tuple[int, ...]
-    groups: tuple[str, ...]
+    groups: tuple[str, ...] = ()
 
     @property
     def input_shape(self) -> tuple[int, ...]:

@@ -47,13 +47,13 @@ def describe(architecture: dict[str, Any]) -> dict[str, Any]:
 def _weights(layer: Any) -> list[dict[str, Any]]:
     """Return names and shapes; names as in Keras 3 (`kernel`, or `query/kernel` inside of the layer)."""
     return [
-        {"name": _name(weight).removeprefix(f"{layer.name}/"), "shape": [int(n) for n in weight.shape]}
+        {"name": _path(weight).rpartition(f"{layer.name}/")[2], "shape": [int(n) for n in weight.shape]}
         for weight in layer.weights
     ]
 
 
-def _name(weight: Any) -> str:
-    """Return the name of a weight with those of the layers around it."""
+def _path(weight: Any) -> str:
+    """Return the name of a weight after those of the layers around it."""
     return str(getattr(weight, "path", weight.name)).split(":")[0]
 
 
