@@ -15,7 +15,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,8 @@ class Architecture:
             once, here and below.
         file_order: numbers of layers of `canonical` in the order of the file, which weight files follow.
         groups: where a weight file of Keras 3 keeps the weights of each layer.
+        models: name of a nested model -> numbers of the layers in it, in the order of the file.
+        frozen: numbers of the layers that were not trained.
     """
 
     file: Path
@@ -50,6 +52,8 @@ class Architecture:
     names: tuple[str | None, ...]
     file_order: tuple[int, ...]
     groups: tuple[str, ...] = ()
+    models: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    frozen: frozenset[int] = frozenset()
 
     @property
     def input_shape(self) -> tuple[int, ...]:
@@ -148,8 +152,13 @@ def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
         canonical = {"format": "graph", "input_shape": shape, "layers": _entries(flat, calls)}
     position = {number: i for i, number in enumerate(order)}
     file_order = tuple(position[number] for number in range(len(flat.layers)) if number in position)
+    models: dict[str, tuple[int, ...]] = {}
+    for i in file_order:
+        if (model := layers[i].model) is not None:
+            models[model] = (*models.get(model, ()), i)
     names, groups = (tuple(layer.name for layer in layers), tuple(layer.group for layer in layers))
-    return Architecture(file, canonical, names, file_order, groups)
+    frozen = frozenset(i for i, layer in enumerate(layers) if not layer.is_trained)
+    return Architecture(file, canonical, names, file_order, groups, models, frozen)
 
 
 def _entries(flat: Flat, calls: Sequence[int]) -> list[dict[str, Any]]:

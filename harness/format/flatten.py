@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import UserError
+from harness.format.channels import channels_last
 from harness.format.files import located
 from harness.format.graph import INPUT, Call
 from harness.format.inbound import Inbound, Output, ends, inbound
@@ -32,11 +33,15 @@ class FlatLayer:
         name: names of the models around it and its own, joined by dots.
         group: its group in a weight file of Keras 3, which goes by classes: `layers/sequential/layers/dense_1`.
         definition: class and settings in canonical form.
+        model: name of the outermost nested model that it is in, if any.
+        is_trained: whether training changed its weights.
     """
 
     name: str
     group: str
     definition: dict[str, Any]
+    model: str | None
+    is_trained: bool
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ def flatten(content: Mapping[str, Any]) -> Flat:
             input and one output.
     """
     flattener = _Flattener()
-    model = flattener.read(content, (), "")
+    model = flattener.read(content, (), "", is_trained=True)
     return flattener.flat(model)
 
 
@@ -92,6 +97,9 @@ class _Flattener:
         self.layers: list[FlatLayer] = []
         self.calls: list[Call] = []
         self.has_models = False
+        self._undone: dict[
+            tuple[int, int], int
+        ] = {}  # permutation to channels first, number of axes -> what it permutes
 
     def flat(self, model: _Model) -> Flat:
         if model.calls is not None:
@@ -103,8 +111,8 @@ class _Flattener:
 
     # Reading, once for each model
 
-    def read(self, content: Mapping[str, Any], path: tuple[str, ...], group: str) -> _Model:
-        """Read a model and its layers; `path` and `group` are those of the model."""
+    def read(self, content: Mapping[str, Any], path: tuple[str, ...], group: str, *, is_trained: bool) -> _Model:
+        """Read a model and its layers; `path`, `group` and `is_trained` are those of the model."""
         if len(path) > MAX_NESTING:
             raise UserError("nested models", expected=f"at most {MAX_NESTING} levels", found="more")
         require_built_in(content["class_name"], content.get("module"), content.get("registered_name"))
@@ -118,7 +126,7 @@ class _Flattener:
             with located(where):
                 if name in members:
                     raise UserError("name", expected="distinct names of layers", found="two of this name")
-                members[name] = self._member(layer, (*path, name), f"{group}layers/{own_group}")
+                members[name] = self._member(layer, (*path, name), f"{group}layers/{own_group}", is_trained=is_trained)
                 if not is_chain:
                     calls[name] = inbound(layer)
         callable_members = {name: member for name, member in members.items() if member is not None}
@@ -127,20 +135,33 @@ class _Flattener:
         inputs, outputs = ends(config["input_layers"]), ends(config["output_layers"])
         return _Model(callable_members, inputs, outputs, _numbered_calls(calls, outputs))
 
-    def _member(self, layer: Mapping[str, Any], path: tuple[str, ...], group: str) -> _Member | None:
+    def _member(
+        self, layer: Mapping[str, Any], path: tuple[str, ...], group: str, *, is_trained: bool
+    ) -> _Member | None:
         """Return a layer's or nested model's calls; None for an input."""
         class_name, config = layer["class_name"], layer["config"]
         if class_name == "InputLayer":
             return None
+        is_trained = is_trained and config.get("trainable", True) is not False
         if is_model(class_name):
             self.has_models = True
-            model = self.read(layer, path, f"{group}/")
+            model = self.read(layer, path, f"{group}/", is_trained=is_trained)
             return lambda inputs, _: self._run(model, inputs)
         definition = neutral_layer(class_name, config, layer.get("module"), layer.get("registered_name"))
         if definition is None:  # no effect outside training
             return lambda inputs, _: [inputs[0]]
-        number = len(self.layers)
-        self.layers.append(FlatLayer(".".join(path), group, definition))
+        spatial = channels_last(definition)
+        outermost = path[0] if len(path) > 1 else None
+
+        def add(definition: dict[str, Any]) -> int:
+            self.layers.append(FlatLayer(".".join(path), group, definition, outermost, is_trained))
+            return len(self.layers) - 1
+
+        if spatial is not None:
+            to_last, number = add(spatial.to_last), add(spatial.definition)
+            to_first = None if spatial.to_first is None else add(spatial.to_first)
+            return lambda inputs, _: self._call_between(to_last, number, to_first, inputs)
+        number = add(definition)
         return lambda inputs, keywords: self._call(Call(number, tuple(inputs), dict(keywords)))
 
     # Running, once for each call of a model
@@ -150,6 +171,18 @@ class _Flattener:
             raise UserError("calls of layers", expected=f"at most {MAX_CALLS}", found="more")
         self.calls.append(call)
         return [len(self.calls) - 1]
+
+    def _call_between(self, to_last: int, layer: int, to_first: int | None, inputs: Sequence[int]) -> list[int]:
+        """Call a layer between two permutations; two permutations in a row that undo each other are left out."""
+        n_axes = len(self.layers[to_last].definition["config"]["dims"])
+        undone = self._undone.get((inputs[0], n_axes))
+        last = [undone] if undone is not None else self._call(Call(to_last, tuple(inputs)))
+        computed = self._call(Call(layer, tuple(last)))
+        if to_first is None:
+            return computed
+        first = self._call(Call(to_first, tuple(computed)))
+        self._undone[first[0], n_axes] = computed[0]
+        return first
 
     def _run(self, model: _Model, inputs: Sequence[int]) -> list[int]:
         """Call every member of a model on its way from the inputs to the outputs."""

@@ -96,7 +96,7 @@ def _is_idle(name: str, value: Any) -> bool:
     """Whether a keyword argument changes nothing outside training."""
     if name in ("training", "use_causal_mask", "return_attention_scores"):
         return value is None or value is False
-    return value is None
+    return all(part is None for part in _flatten([value]))
 
 
 def _flatten(arguments: list[Any]) -> list[Any]:

@@ -14,6 +14,12 @@ from harness.format.weights import Array, largest_file
 _CONFIG, _WEIGHTS, _SHARDED = "config.json", "model.weights.h5", "model.weights.json"
 
 
+def is_keras_file(path: Path) -> bool:
+    """Whether a zip archive claims to be one of Keras; raises `UserError` if it is damaged."""
+    with open_archive(path) as archive:
+        return _CONFIG in names(archive)
+
+
 def read_keras_config(path: Path) -> dict[str, Any]:
     """Return the architecture in Keras' own JSON; raises `UserError` for a damaged or strange file."""
     with open_archive(path) as archive:

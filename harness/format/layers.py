@@ -29,8 +29,9 @@ SUPPORTED = {
 
 #: Layers that have no effect outside training; left out, because they would reveal hyperparameters.
 TRAINING_ONLY = {
-    "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise",
-    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
+    "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise", "RandomBrightness",
+    "RandomContrast", "RandomFlip", "RandomRotation", "RandomTranslation", "RandomZoom", "SpatialDropout1D",
+    "SpatialDropout2D", "SpatialDropout3D",
 }  # fmt: skip
 
 #: Settings that name the layer, describe its training, or repeat the input's shape.
@@ -122,6 +123,8 @@ def _unified(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
         return {"pool_size": 2, **settings}  # required by Keras 3, 2 by default in Keras 2
     if class_name == "BatchNormalization" and isinstance(settings.get("axis"), list):
         return {**settings, "axis": settings["axis"][0]}  # Keras 2 writes the one axis as a list
+    if class_name == "ZeroPadding1D" and settings.get("data_format") == "channels_last":
+        return {name: value for name, value in settings.items() if name != "data_format"}  # unknown to Keras 2
     if class_name == "LeakyReLU" and "alpha" in settings:
         slope = settings.pop("alpha")
         return {**settings, "negative_slope": slope}  # the name in Keras 3

@@ -11,13 +11,22 @@ import h5py
 
 from harness.errors import UserError
 from harness.format.architecture import Architecture, LayerShapes, ModelShapes
-from harness.format.hdf5 import member, open_hdf5, require_plain_array
+from harness.format.hdf5 import SIGNATURE, has_member, member, open_hdf5, require_plain_array
 from harness.format.weights import Array, StoredLayer, StoredWeight, check_layer
 
 #: Layers whose weights belong to sublayers, and the groups of these in the order of `get_weights()`.
 _SUBLAYERS = {"MultiHeadAttention": ("query_dense", "key_dense", "value_dense", "output_dense")}
 
 _OLD = "_layer_checkpoint_dependencies"
+
+
+def holds_variables(content: bytes, path: Path) -> bool:
+    """Whether a file is in the layout of Keras 3, or in an early form of it; raises `UserError` if it is damaged."""
+    if not content.startswith(SIGNATURE):
+        return False
+    with open_hdf5(content, path) as file:
+        is_keras_2 = "layer_names" in file.attrs or "layer_names0" in file.attrs
+        return not is_keras_2 and (has_member(file, "layers") or has_member(file, _OLD))
 
 
 def read_variables(content: bytes, path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
@@ -29,7 +38,7 @@ def read_variables(content: bytes, path: Path, architecture: Architecture, shape
         UserError: the file is damaged, in another layout or of another model, or a number is not finite.
     """
     with open_hdf5(content, path) as file:
-        if _OLD in file:
+        if has_member(file, _OLD):
             remedy = "load it with Keras 3.4 or later and save it again"
             raise UserError("unknown layout", file=path, expected="layers", found=_OLD, remedy=remedy)
         stored: list[StoredWeight] = []

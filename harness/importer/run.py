@@ -180,20 +180,24 @@ def _write_data(order: Order, task: Path, place: Path, shape: tuple[int, ...], n
 def _write_models(models: Sequence[StoredModel], shapes: Sequence[ModelShapes], task: Path) -> None:
     problems = Problems()
     for number, (model, shape) in enumerate(zip(models, shapes, strict=True)):
-        problems.attempt(_write_model, model, shape, task / model_name(str(number)))
+        problems.attempt(write_model, model, shape, task / model_name(str(number)))
     problems.raise_if_any()
 
 
-def _write_model(model: StoredModel, shapes: ModelShapes, directory: Path) -> None:
+def write_model(model: StoredModel, shapes: ModelShapes, directory: Path) -> None:
+    """Write config.json and weights.hdf5 of one model; raises `UserError` if its weights cannot be read."""
     arrays = iter(model.weights(shapes))
-    names = [name or f"layer_{number}" for number, name in enumerate(model.architecture.names)]
-    layers = [
-        (name, [(weight.replace("/", "_"), next(arrays)) for weight, _ in layer.weights])
-        for name, layer in zip(names, shapes.layers, strict=True)
+    weights = [
+        [(name.replace("/", "_"), next(arrays)) for name, _ in layer.weights]  # names of sublayers
+        for layer in shapes.layers
     ]
+    order = [i for i in model.architecture.file_order if weights[i]]
+    names = [model.architecture.names[i] for i in order]
+    if None in names or len(set(names)) < len(names):
+        names = [f"layer_{number}" for number in range(len(names))]
     directory.mkdir(parents=True)
     write_config(directory / CONFIG, model.config)
-    write_weights(directory / WEIGHTS, [layers[i] for i in model.architecture.file_order])
+    write_weights(directory / WEIGHTS, [(str(name), weights[i]) for name, i in zip(names, order, strict=True)])
 
 
 def _accuracies(
