@@ -1,7 +1,8 @@
-# The command `pgdl` in a container, for CPU or GPU.
+# The command `pgdl` in a container, for CPU or GPU. EXTRAS are extras of pyproject.toml, separated by commas.
 #
 #   docker build --tag pgdl-harness:0.1.0 .
-#   docker build --tag pgdl-harness:0.1.0 --build-arg ACCELERATOR=gpu .    # TensorFlow with its CUDA libraries
+#   docker build --tag pgdl-harness:0.1.0 --build-arg EXTRAS=gpu .           # TensorFlow with its CUDA libraries
+#   docker build --tag pgdl-harness:0.1.0 --build-arg EXTRAS=tensorflow,jax .
 #
 #   docker run --rm --volume "$PWD:/work" --user "$(id -u):$(id -g)" OPTIONS pgdl-harness:0.1.0 run my_measure.py --tasks task_data
 #
@@ -16,7 +17,7 @@
 # Debian 13 with Python 3.13 in place of the base image. Not tried: a Docker engine, AppArmor, GPUs.
 ARG PYTHON=3.13
 FROM python:${PYTHON}-slim-trixie
-ARG ACCELERATOR=cpu
+ARG EXTRAS=tensorflow
 
 LABEL org.opencontainers.image.title="pgdl-harness" \
       org.opencontainers.image.description="Run, score and rank complexity measures that predict generalization in deep learning" \
@@ -33,12 +34,7 @@ COPY scoring /opt/pgdl/scoring
 COPY baselines /opt/pgdl/baselines
 COPY submissions /opt/pgdl/submissions
 COPY task_data /opt/pgdl/task_data
-RUN case "$ACCELERATOR" in \
-        cpu) package=/opt/pgdl ;; \
-        gpu) package='/opt/pgdl[gpu]' ;; \
-        *) echo "ACCELERATOR: expected cpu or gpu, found $ACCELERATOR" >&2; exit 2 ;; \
-    esac \
-    && pip install --no-cache-dir --constraint /opt/pgdl/constraints.txt "$package"
+RUN pip install --no-cache-dir --constraint /opt/pgdl/constraints.txt "/opt/pgdl[$EXTRAS]"
 
 RUN useradd --uid 1000 --no-create-home pgdl \
     && install --directory --owner=pgdl --group=pgdl /work

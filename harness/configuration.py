@@ -15,7 +15,7 @@ class Configuration:
     """
 
     run_seed: int  #: of the run; every call derives its own
-    keras: int  #: version of Keras behind `tf.keras`: 2 or 3
+    runtime: str  #: name of the framework's runtime
     time_limit_s: float
     time_budget: str  #: `each` or `average`
     memory_limit_bytes: int

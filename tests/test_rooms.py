@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 HARNESS = ROOT / "harness"
 
 #: Frameworks; only what runs in processes of their own may import them.
-FRAMEWORKS = {"tensorflow", "keras", "tf_keras"}
+FRAMEWORKS = {"tensorflow", "keras", "tf_keras", "jax", "torch"}
 
 #: Files of harness/ that run in such processes, beside the whole of `worker`: the trainer of corpora.
 TRAINER = {

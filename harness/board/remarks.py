@@ -61,15 +61,15 @@ def _when(calls: Calls) -> str:
 
 def _versions(shown: Sequence[Calls]) -> list[str]:
     """Return lines on rows with other versions of the harness or its libraries than most rows."""
-    by_keras: dict[int, Counter[str]] = {}
+    by_runtime: dict[str, Counter[str]] = {}
     for calls in shown:
         if calls.configuration is not None:
-            by_keras.setdefault(calls.configuration.keras, Counter())[_of_software(calls.configuration)] += 1
+            by_runtime.setdefault(calls.configuration.runtime, Counter())[_of_software(calls.configuration)] += 1
     odd: dict[str, list[str]] = {}
     for calls in shown:
         if calls.configuration is not None:
             software = _of_software(calls.configuration)
-            if software != by_keras[calls.configuration.keras].most_common(1)[0][0]:
+            if software != by_runtime[calls.configuration.runtime].most_common(1)[0][0]:
                 odd.setdefault(software, []).append(calls.submission)
     return [f"made with other versions than most rows ({software}): {named(names)}" for software, names in odd.items()]
 
@@ -84,14 +84,14 @@ def settings_labels(shown: Sequence[Calls]) -> list[str]:
     if not found:
         return [""] * len(shown)
     counted = Counter(found)
-    usual = min(counted, key=lambda settings: (-counted[settings], settings.run_seed, -settings.keras))
+    usual = min(counted, key=lambda settings: (-counted[settings], settings.run_seed, settings.runtime))
     return [_difference(calls.configuration, usual) if calls.configuration else "" for calls in shown]
 
 
 def _difference(settings: Configuration, usual: Configuration) -> str:
     labels = {
         "run_seed": f"seed {settings.run_seed}",
-        "keras": f"keras {settings.keras}",
+        "runtime": f"runtime {settings.runtime}",
         "time_limit_s": f"limit {settings.time_limit_s:g} s",
         "time_budget": f"budget {settings.time_budget}",
         "memory_limit_bytes": f"memory {settings.memory_limit_bytes / GIB:.3g} GiB",

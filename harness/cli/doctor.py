@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli import options
+from harness.worker.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
     from harness.sandbox import Kind
@@ -59,15 +60,20 @@ def _software() -> Iterator[Finding]:
     from harness.execution.machine import describe_machine
 
     yield GOOD, "Python", ".".join(map(str, __import__("sys").version_info[:3])), ""
-    for package, purpose in (
-        ("tensorflow", "runs the models"),
-        ("keras", "Keras 3, the default of `tf.keras`"),
-        ("tf-keras", "Keras 2, for measure files of 2020 (--keras 2)"),
-    ):
-        try:
-            yield GOOD, package, metadata.version(package), purpose
-        except metadata.PackageNotFoundError:
-            yield BAD, package, "not installed", f"pip install {package}"
+    for name, runtime in RUNTIMES.items():
+        if missing := runtime.missing():
+            remedy = f"pip install 'pgdl-harness[{runtime.extra}]'"
+            yield WARNING, f"runtime {name}", f"not installed: {', '.join(missing)}", remedy
+        else:
+            versions = ", ".join(f"{package} {metadata.version(package)}" for package in runtime.distributions)
+            yield GOOD, f"runtime {name}", versions, runtime.summary
+    if not _installed():
+        yield (
+            BAD,
+            "runtimes",
+            "none",
+            "one is needed: pip install 'pgdl-harness[tensorflow]'",
+        )
     yield GOOD, "kernel", describe_machine()["kernel"], ""
 
 
@@ -139,7 +145,7 @@ def _self_test(kind: "Kind", warnings: list[str]) -> Iterator[Finding]:
 
     with Staging() as staging, kind:
         try:
-            kind.prepare([trial_job(staging, CONTROL)])
+            kind.prepare([trial_job(staging, CONTROL, runtime=runtime) for runtime in _installed()])
         except UserError as error:
             yield BAD, "  self-test", "does not start", str(error)
             return
@@ -154,6 +160,10 @@ def _self_test(kind: "Kind", warnings: list[str]) -> Iterator[Finding]:
             else:
                 found = f"expected {trap.outcome}, found {result.outcome}: {result.message or result.value}"
                 yield BAD, "  self-test", trap.name, f"{found}; do not run other people's code here"
+
+
+def _installed() -> list[str]:
+    return [name for name, runtime in RUNTIMES.items() if not runtime.missing()]
 
 
 def _memory_limit() -> Finding:

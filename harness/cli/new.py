@@ -4,18 +4,21 @@ from pathlib import Path
 
 import click
 
+from harness.cli import options
 from harness.errors import UserError
+from harness.worker.runtimes import DEFAULT
 
 
 @click.command("new")
 @click.argument("name", type=click.Path(path_type=Path))
-def command(name: Path) -> None:
+@options.runtime
+def command(name: Path, runtime: str | None) -> None:
     """Write a submission NAME/ with a commented complexity.py and metadata.
 
-    Example: pgdl new my_measure
+    Example: pgdl new my_measure --runtime torch
     """
     from harness.submission.name import ALLOWED, is_name, taken
-    from harness.submission.template import FILES
+    from harness.submission.template import template
 
     if not is_name(name.name):
         raise UserError("not a valid name", file=name, expected=ALLOWED, remedy="choose another")
@@ -27,7 +30,8 @@ def command(name: Path) -> None:
         raise UserError("already exists", file=name, remedy="choose another name") from error
     except OSError as error:
         raise UserError(f"cannot be created: {error.strerror}", file=name) from error
-    for file, text in FILES.items():
-        (name / file).write_text(text.replace("NAME", name.name))
-    click.echo(f"Written: {', '.join(str(name / file) for file in FILES)}")
+    files = template(name.name, runtime or DEFAULT)
+    for file, text in files.items():
+        (name / file).write_text(text)
+    click.echo(f"Written: {', '.join(str(name / file) for file in files)}")
     click.echo(f"Next: edit {name / 'complexity.py'}, then pgdl check {name}")

@@ -15,10 +15,11 @@ import harness
 from harness.cli import completion
 from harness.registry import sibling_names
 from harness.task import DEFAULT_DIRECTORY
+from harness.worker.runtimes import DEFAULT, RUNTIMES
 
 Decorator = Callable[[Any], Any]
 
-#: Approximate memory for importing TensorFlow, in bytes.
+#: Approximate memory for importing a framework, in bytes.
 LEAST_MEMORY = 256 * 1024**2
 
 #: Names of the executors; `--help` must not wait for their imports.
@@ -115,10 +116,11 @@ workers = _option(
     "--workers", callback=parse_workers, default="auto", show_default=True, metavar="N|auto",
     help="Number of parallel processes; auto is one per GPU, otherwise one per core, as far as memory allows.",
 )  # fmt: skip
-keras = _option(
-    "--keras",
-    type=click.Choice(["2", "3"]),
-    help="Version of Keras for `tf.keras`. Default: the submission's choice, otherwise 3.",
+runtime = _option(
+    "--runtime",
+    type=click.Choice(sorted(RUNTIMES)),
+    help="Framework in which submissions run; keras2 is TensorFlow with Keras 2. Default: the submission's choice, "
+    f"otherwise {DEFAULT}.",
 )
 executor = _option(
     "--executor", type=click.Choice(EXECUTORS), default="local", show_default=True, hidden=len(EXECUTORS) == 1,
@@ -183,7 +185,7 @@ def execution(command: Any) -> Any:
 
 def sandboxed_execution(command: Any) -> Any:
     """Add the options for running calls, without the one that leaves out the sandbox."""
-    limits = (time_limit, time_budget, memory, workers, keras, seed)
+    limits = (time_limit, time_budget, memory, workers, runtime, seed)
     for option in reversed((*limits, executor, *_sandboxes(), withhold)):
         command = option(command)
     return command

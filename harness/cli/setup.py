@@ -43,7 +43,7 @@ def prepare(options: dict[str, Any], tasks: Sequence[TaskFiles]) -> Setup:
         time_limit_s=options["time_limit"],
         time_budget=TimeBudget(options["time_budget"]),
         seed=options["seed"],
-        keras=int(options["keras"]) if options["keras"] else None,
+        runtime=options["runtime"],
         withhold=Withhold(options["withhold"]),
     )
     kind = _choose_kind(options, hidden_names(tasks))

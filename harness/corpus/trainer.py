@@ -134,15 +134,16 @@ class Trainer:
         from harness.task.model import read_model
         from harness.task.shapes import parse_shapes
         from harness.worker.describe import describe
-        from harness.worker.model import load_model
+        from harness.worker.runtimes import RUNTIMES
 
+        runtime = RUNTIMES["tensorflow"]
         tf.keras.mixed_precision.set_global_policy("float32")
         tf.keras.backend.clear_session()
         architecture = read_architecture(directory)
-        saved = read_model(directory, architecture, parse_shapes(describe(architecture.canonical)))
+        saved = read_model(directory, architecture, parse_shapes(describe(architecture.canonical, runtime)))
         with tempfile.TemporaryDirectory() as canonical:
             saved.write_canonical(Path(canonical))
-            model = load_model(Path(canonical))
+            model = runtime.load_model(Path(canonical))
         return {
             "train_acc": accuracy(model, self.data.train_inputs, labels),
             "test_acc": accuracy(model, self.data.test_inputs, self.data.test_labels),

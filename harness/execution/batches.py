@@ -19,7 +19,7 @@ def make_batches(calls: Sequence[PlannedCall]) -> list[Batch]:
     groups: dict[object, list[PlannedCall]] = {}
     for number, call in enumerate(calls):
         shares = call.submission.is_baseline and call.submission.problem is None
-        place = (call.task.name, call.model.id, call.keras, call.repeat)
+        place = (call.task.name, call.model.id, call.runtime, call.repeat)
         groups.setdefault(place if shares else number, []).append(call)
     return [batch for group in groups.values() for batch in _without_repeats(group)]
 
@@ -36,7 +36,7 @@ def module_of(batch: Batch, planned: PlannedCall) -> str:
     """Return the name of the module that `write_batch` writes for a call, with its function `complexity`.
 
     A participant's module is always called `complexity`, a baseline's never: the worker uses the name to decide
-    whether the code may date from 2020 (`harness.worker.of_2020`).
+    whether the code may date from 2020 (`harness.worker.runtimes.keras2`).
     """
     return f"baseline_{batch.index(planned)}" if planned.submission.is_baseline else "complexity"
 

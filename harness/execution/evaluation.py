@@ -37,7 +37,7 @@ def to_evaluation(done: Done) -> Evaluation:
         time_budget=planned.configuration.time_budget,
         memory_limit_bytes=planned.configuration.memory_limit_bytes,
         seed=planned.seed,
-        keras=planned.keras,
+        runtime=planned.runtime,
         sandbox=done.sandbox,
         versions=planned.configuration.versions,
         harness_version=planned.configuration.harness_version,

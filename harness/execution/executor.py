@@ -54,8 +54,11 @@ class Executor(ABC):
         """Number of concurrent calls."""
 
     @abstractmethod
-    def versions(self, keras: int) -> str:
-        """Return the versions of the libraries available to calls with that version of Keras."""
+    def versions(self, runtime: str) -> str:
+        """Return the versions of the libraries available to calls in the runtime of that name.
+
+        Raises `UserError` if the runtime is not installed.
+        """
 
     @abstractmethod
     def require_unseen(self, paths: Iterable[Path]) -> None:

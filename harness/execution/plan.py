@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from harness.configuration import Configuration
+from harness.errors import UserError
 from harness.execution.budget import Budget
 from harness.execution.repeated_models import choose_repeated
 from harness.execution.settings import Settings
@@ -15,9 +16,14 @@ from harness.sandbox import Limits
 from harness.submission import Submission
 from harness.task.model import Model
 from harness.task.task import Task
+from harness.worker.runtimes import DEFAULT, RUNTIMES
 
 if TYPE_CHECKING:
     from harness.execution.executor import Executor
+
+
+#: The runtime of measure files of 2020.
+OF_2020 = "keras2"
 
 
 @dataclass(frozen=True)
@@ -41,14 +47,14 @@ class PlannedCall:
         return f"{self.task.name}/{self.model.id}" + (f", repetition {self.repeat}" if self.repeat else "")
 
     @property
-    def keras(self) -> int:
-        """The version of Keras behind `tf.keras`."""
-        return self.configuration.keras
+    def runtime(self) -> str:
+        """The name of the framework's runtime."""
+        return self.configuration.runtime
 
     @property
     def is_of_2020(self) -> bool:
         """Whether the submission is given names that Python and NumPy have removed (`harness.worker.of_2020`)."""
-        return self.keras == 2 and not self.submission.is_baseline
+        return self.runtime == OF_2020 and not self.submission.is_baseline
 
 
 def plan_calls(
@@ -66,8 +72,8 @@ def plan_calls(
     """
     calls = []
     for submission in submissions:
-        keras = settings.keras or submission.metadata.keras or 3
-        configuration = settings.configuration(keras, executor.isolation, executor.versions(keras))
+        runtime = _runtime_of(submission, settings)
+        configuration = settings.configuration(runtime, executor.isolation, executor.versions(runtime))
         digest = submission.digest
         for task in tasks:
             # Each repetition has the budget of the whole task: it must not use up that of the calls that count.
@@ -87,6 +93,15 @@ def plan_calls(
                     )
                 )  # fmt: skip
     return calls
+
+
+def _runtime_of(submission: Submission, settings: Settings) -> str:
+    """Return the name of the runtime; raises `UserError` if a measure of the library would run in another framework."""
+    runtime = settings.runtime or submission.metadata.runtime or DEFAULT
+    if submission.is_baseline and RUNTIMES[runtime].framework != RUNTIMES[DEFAULT].framework:
+        message = f"--runtime {runtime}: {submission.name} is a measure of the library, which needs {DEFAULT}"
+        raise UserError(message, remedy="name only submissions that are files, or leave the option out")
+    return runtime
 
 
 def _in_secret_order(task: Task, run_seed: int, repeats: int) -> list[tuple[Model, int]]:

@@ -119,7 +119,7 @@ class Pool:
             submission=held.enter_context(staged(f"submissions {digests}", lambda target: write_batch(batch, target))),
             model=held.enter_context(staged(f"model {model.digest}", model.write_canonical)),
             data=held.enter_context(staged(f"data {data.digest}", data.write_canonical)),
-            keras=planned.keras,
+            runtime=planned.runtime,
             threads=self._lanes.threads,
             gpu=gpu,
         )

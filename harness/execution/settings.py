@@ -17,14 +17,14 @@ class Settings:
     time_limit_s: float = 300.0
     time_budget: TimeBudget = TimeBudget.EACH
     seed: int = 0  #: of the run; every call derives its own
-    keras: int | None = None  #: overrides the version that submissions ask for
+    runtime: str | None = None  #: overrides the runtime that submissions name
     withhold: Withhold = Withhold.AUTO  #: tasks whose messages and outputs are not recorded
 
-    def configuration(self, keras: int, isolation: str, versions: str) -> Configuration:
-        """Return the configuration of calls with these settings, Keras version, isolation and library versions."""
+    def configuration(self, runtime: str, isolation: str, versions: str) -> Configuration:
+        """Return the configuration of calls with these settings, runtime, isolation and library versions."""
         return Configuration(
             run_seed=self.seed,
-            keras=keras,
+            runtime=runtime,
             time_limit_s=self.time_limit_s,
             time_budget=str(self.time_budget),
             memory_limit_bytes=self.limits.memory_bytes,

@@ -12,17 +12,21 @@ from types import TracebackType
 from typing import Self
 
 from harness.errors import UserError
+from harness.task.shapes import installed_runtime
+
+#: The runtimes that can compute accuracies, the one of most tasks first.
+PREFERRED = ("tensorflow", "jax", "torch")
 
 
 class AccuracyProcess:
     """The process; a context that ends it."""
 
     def __enter__(self) -> Self:
-        environment = {name: value for name, value in os.environ.items() if name != "TF_USE_LEGACY_KERAS"}
-        environment |= {"KERAS_BACKEND": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "3"}
+        runtime = installed_runtime(PREFERRED)
+        environment = os.environ | runtime.environment(len(os.sched_getaffinity(0)), gpu=True)
         self._errors = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "harness.worker.accuracies"],
+            [sys.executable, "-m", "harness.worker.accuracies", runtime.name],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True, env=environment,
         )  # fmt: skip
         return self

@@ -6,6 +6,6 @@ FILE_NAMES = ("metadata", "metadata.yaml", "metadata.yml")
 TEXTS = ("name", "team", "description", "paper")
 
 #: Keys with a choice of values.
-CHOICES = {"keras": ("2", "3"), "deterministic": ("true", "false")}
+CHOICES = {"runtime": ("tensorflow", "keras2", "jax", "torch"), "keras": ("2", "3"), "deterministic": ("true", "false")}
 
 KEYS = (*TEXTS, *CHOICES)

@@ -1,7 +1,8 @@
 """The optional file `metadata` of a submission: lines `key: value`, a subset of YAML without computed values.
 
-Every value is literal text: no numbers, dates, tags, anchors or merges. Only `name`, `keras` and `deterministic` have
-an effect, so only these are rejected when malformed; the competition's own files, and plain prose, are accepted.
+Every value is literal text: no numbers, dates, tags, anchors or merges. Only `name`, `runtime`, `keras` and
+`deterministic` have an effect, so only these are rejected when malformed; the competition's own files, and plain
+prose, are accepted.
 """
 
 import re
@@ -24,7 +25,7 @@ MAX_DEPTH = 20
 DECIDING = ("name", *CHOICES)
 
 #: A line with such a key in a file that is not valid YAML.
-_DECIDES = re.compile(rb"""^[ \t{,-]*["']?(?:name|keras|deterministic)["']?[ \t]*:""", re.MULTILINE)
+_DECIDES = re.compile(rb"""^[ \t{,-]*["']?(?:name|runtime|keras|deterministic)["']?[ \t]*:""", re.MULTILINE)
 
 
 class _MalformedError(Exception):
@@ -69,6 +70,10 @@ def _known_keys(file: str, content: bytes) -> tuple[dict[str, str], tuple[str, .
     for key, choices in CHOICES.items():
         if (value := found.get(key, "")) and value not in choices:
             raise SubmissionError(f"{file}: {key}: expected {' or '.join(choices)}, found {reprlib.repr(value)}")
+    if found.get("keras") == "2" and found.get("runtime", "") not in ("", "tensorflow", "keras2"):
+        raise SubmissionError(f"{file}: keras: expected 3 with runtime {found['runtime']}, found 2")
+    if found.get("keras") == "3" and found.get("runtime") == "keras2":
+        raise SubmissionError(f"{file}: keras: expected 2 with runtime keras2, found 3")
     return found, tuple(unknown)
 
 

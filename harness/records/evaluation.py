@@ -44,7 +44,7 @@ class Evaluation(Base, kw_only=True):
     message: Mapped[str] = mapped_column(Text, comment="Why there is no value, in one line.")
     startup_wall_s: Mapped[float] = mapped_column(
         Float(53),
-        comment="Seconds to start the sandbox and import TensorFlow; 0 if the call reused a running sandbox.",
+        comment="Seconds to start the sandbox and import the framework; 0 if the call reused a running sandbox.",
     )
     load_wall_s: Mapped[float] = mapped_column(Float(53), comment="Seconds to load the model and the data.")
     load_cpu_s: Mapped[float] = mapped_column(Float(53), comment="Processor seconds until the model was loaded.")
@@ -68,14 +68,15 @@ class Evaluation(Base, kw_only=True):
     )
     run_seed: Mapped[int] = mapped_column(BigInteger, comment="Seed of the run (`--seed`).")
     seed: Mapped[int] = mapped_column(
-        BigInteger, comment="Seed of Python, NumPy and TensorFlow in the call, derived from the run's seed."
+        BigInteger, comment="Seed of Python, NumPy and the framework in the call, derived from the run's seed."
     )
-    keras: Mapped[int] = mapped_column(comment="Version of Keras that `tf.keras` was: 2 or 3.")
+    runtime: Mapped[str] = mapped_column(comment="Runtime of the call: `tensorflow`, `keras2`, `jax` or `torch`.")
     sandbox: Mapped[str] = mapped_column(String(32), comment="Kind of isolation; `none` never ranks.")
     versions: Mapped[str] = mapped_column(Text, comment="Versions of the libraries that affect values.")
     harness_version: Mapped[str] = mapped_column(String(32), comment="Version of pgdl-harness.")
     environment: Mapped[dict[str, Any]] = mapped_column(
-        JSON, comment="Versions of Python, TensorFlow, Keras, NumPy and the kernel; processor, threads and GPU."
+        JSON,
+        comment="Versions of Python, framework, Keras, NumPy and the kernel; processor, threads, device.",
     )
     output_tail: Mapped[str] = mapped_column(Text, comment="End of the submission's output.")
     started_at: Mapped[datetime] = mapped_column(UtcDateTime, comment="Start of the call (UTC).")

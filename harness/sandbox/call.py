@@ -130,11 +130,12 @@ class Call:
             "file_bytes": limits.file_bytes,
         }
         self._worker.send(limits=bounds, seed=seed, module=module)
-        self._expect("loaded", lambda: limits.startup_s - (time.monotonic() - loading))
+        loaded = self._expect("loaded", lambda: limits.startup_s - (time.monotonic() - loading))
         self._sample_usage()
         load_wall, load_cpu = time.monotonic() - loading, self._usage.cpu_s - self._cpu_before
         self._cpu_before = self._usage.cpu_s
-        self._result = replace(self._result, load_wall_s=load_wall, load_cpu_s=load_cpu)
+        environment = self._result.environment | {"device": str(loaded["device"])}
+        self._result = replace(self._result, load_wall_s=load_wall, load_cpu_s=load_cpu, environment=environment)
         self._worker.output = b""  # output of the libraries is not the submission's
 
     def _timed(self, clock: Clock) -> Ended:

@@ -16,6 +16,7 @@ from harness.sandbox.job import Job
 from harness.sandbox.limits import MIB, Limits
 from harness.sandbox.process import Starter
 from harness.sandbox.staging import Staging
+from harness.worker.runtimes import DEFAULT
 
 #: Memory limit of a call: small, because one trap exceeds it.
 MEMORY_BYTES = 1024 * MIB
@@ -39,12 +40,12 @@ class Trap:
         return (result.outcome, result.value) == (self.outcome, self.value)
 
 
-#: An honest measure: the number of logits of the trial model.
+#: An honest measure, in any runtime: the number of logits of the trial model times that of training examples.
 CONTROL = Trap(
     "a measure returns its value",
-    "return float(model(next(iter(dataset.batch(4)))[0]).shape[1])",
+    "import numpy as np; return float(model(np.ones((4, 3), np.float32)).shape[1] * len(dataset))",
     Outcome.OK,
-    value=2.0,
+    value=16.0,
 )
 TRAPS = (
     CONTROL,
@@ -74,13 +75,13 @@ def run_traps(start: Starter, staging: Staging, workers: int) -> Iterator[tuple[
 
 
 def trial_job(
-    staging: Staging, trap: Trap, *, canary: str = "", keras: int = 3, threads: int = 1, gpu: Gpu | None = None
+    staging: Staging, trap: Trap, *, canary: str = "", runtime: str = DEFAULT, threads: int = 1, gpu: Gpu | None = None
 ) -> Job:
     """Stage a trap with a tiny model and dataset."""
     source = f"def complexity(model, dataset):\n    {trap.statements.replace(CANARY, canary)}\n"
     submission = staging.stage(f"trap {source}", lambda directory: _write(directory, source))
     model, data = staging.stage("trial model", _write_model), staging.stage("trial data", _write_data)
-    return Job(staging.worker(), submission, model, data, keras=keras, threads=threads, gpu=gpu)
+    return Job(staging.worker(), submission, model, data, runtime=runtime, threads=threads, gpu=gpu)
 
 
 def run_trial(start: Starter, job: Job, slot: int, time_limit_s: float) -> CallResult:

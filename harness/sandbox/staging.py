@@ -25,6 +25,9 @@ from harness.sandbox.proc import write_copies
 #: program is not dumpable: other processes of that user cannot access it.
 ECHO, UNREADABLE = "cat", 0o111
 
+#: The package of the runtimes in the worker's.
+RUNTIMES = "runtimes"
+
 #: Bytes of unused staged copies that are kept for later calls.
 KEPT_BYTES = 4 * GIB
 
@@ -119,7 +122,7 @@ class Staging:
             shutil.rmtree(self._copies.pop(key).path, ignore_errors=True)
 
     def worker(self) -> Path:
-        """Stage the package `harness.worker` alone, the replacements of some files in /proc, and the program `ECHO`."""
+        """Stage the worker's code, the replacements of some files in /proc, and the program `ECHO`."""
         directory = self.stage("worker", _write_worker)
         (directory / ECHO).chmod(UNREADABLE)
         return directory
@@ -130,8 +133,9 @@ def _write_worker(directory: Path) -> None:
     target = directory / "harness" / "worker"
     target.mkdir(parents=True)
     (directory / "harness" / "__init__.py").touch()
-    for file in source.glob("*.py"):
-        shutil.copyfile(file, target / file.name)
+    (target / RUNTIMES).mkdir()
+    for file in (*source.glob("*.py"), *source.glob(f"{RUNTIMES}/*.py")):
+        shutil.copyfile(file, target / file.relative_to(source))
     write_copies(directory)
     shutil.copyfile("/bin/cat", directory / ECHO)
 

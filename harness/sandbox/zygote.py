@@ -1,4 +1,4 @@
-"""The harness' side of a zygote: a process that has imported TensorFlow, from which workers are forked."""
+"""The harness' side of a zygote: a process that has imported a framework, from which workers are forked."""
 
 import json
 import os
@@ -18,10 +18,10 @@ from harness.sandbox.job import Job
 from harness.sandbox.process import Starter
 from harness.sandbox.selftest import require_value
 
-#: Program of the zygote's interpreter; its arguments are its channel and the directory of the worker's code.
+#: Program of the zygote's interpreter; its arguments are its channel, the runtime, and the worker's directory.
 BOOTSTRAP = (
-    "import sys; sys.path.insert(0, sys.argv[2]); from harness.worker.zygote import main; "
-    "sys.path.pop(0); main(int(sys.argv[1]))"
+    "import sys; sys.path.insert(0, sys.argv[3]); from harness.worker.zygote import main; "
+    "sys.path.pop(0); main(int(sys.argv[1]), sys.argv[2])"
 )
 
 #: Seconds that the imports may take.
@@ -67,9 +67,10 @@ class Zygote:
     """A process with the imports done, from which workers are forked; start it in a thread that outlives them."""
 
     def __init__(self, job: Job) -> None:
-        """Start the process for jobs with the same worker code, Keras version, threads and type of device."""
+        """Start the process for jobs with the same worker code, runtime, threads and type of device."""
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, str(theirs.fileno()), str(job.worker)]
+        command = [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP]
+        command += [str(theirs.fileno()), job.runtime, str(job.worker)]
         with theirs:
             self._process = subprocess.Popen(
                 command, env=job.environment(home=bubblewrap.HOME), cwd="/", start_new_session=True,
@@ -109,32 +110,32 @@ class Zygote:
 
 
 class Zygotes:
-    """One zygote per version of Keras."""
+    """One zygote per runtime."""
 
     def __init__(self) -> None:
-        self._by_keras: dict[int, Zygote] = {}
+        self._by_runtime: dict[str, Zygote] = {}
 
     def start(self, trials: Sequence[Job], start_worker: Starter) -> None:
-        """Start a zygote for the version of Keras of each trial, and run the trials' calls; raises `StartError`.
+        """Start a zygote for the runtime of each trial, and run the trials' calls; raises `StartError`.
 
         Zygotes start concurrently. `start_worker` has workers forked from them.
         """
-        new = {job.keras: job for job in trials if job.keras not in self._by_keras}
-        self._by_keras |= {keras: Zygote(job) for keras, job in new.items()}
-        for keras in new:
-            self._by_keras[keras].wait_until_ready()
+        new = {job.runtime: job for job in trials if job.runtime not in self._by_runtime}
+        self._by_runtime |= {runtime: Zygote(job) for runtime, job in new.items()}
+        for runtime in new:
+            self._by_runtime[runtime].wait_until_ready()
         for job in trials:
             require_value(start_worker, job)
 
-    def get(self, keras: int) -> Zygote | None:
-        """Return the zygote with this version of Keras, None if it has not been started."""
-        return self._by_keras.get(keras)
+    def get(self, runtime: str) -> Zygote | None:
+        """Return the zygote of this runtime, None if it has not been started."""
+        return self._by_runtime.get(runtime)
 
     def __bool__(self) -> bool:
-        return bool(self._by_keras)
+        return bool(self._by_runtime)
 
     def close(self) -> None:
         """End all of them."""
-        for zygote in self._by_keras.values():
+        for zygote in self._by_runtime.values():
             zygote.close()
-        self._by_keras = {}
+        self._by_runtime = {}

@@ -15,12 +15,12 @@ class Metadata:
     team: str = ""
     description: str = ""
     paper: str = ""
-    keras: int | None = None  #: 2 or 3; None leaves the choice to the command line
+    runtime: str | None = None  #: name of a runtime; None leaves the choice to the command line
     deterministic: bool = False  #: whether it says that its value depends on no seed
 
     @classmethod
     def from_texts(cls, found: Mapping[str, str]) -> Self:
         """Build the metadata from the texts that `harness.inspector` found."""
         texts = {key: text for key, text in found.items() if key in TEXTS}
-        keras = int(found["keras"]) if found.get("keras") else None
-        return cls(**texts, keras=keras, deterministic=found.get("deterministic") == "true")
+        runtime = "keras2" if found.get("keras") == "2" else found.get("runtime") or None
+        return cls(**texts, runtime=runtime, deterministic=found.get("deterministic") == "true")

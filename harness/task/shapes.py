@@ -1,7 +1,7 @@
 """Shapes of an architecture's weights and output, as inferred by Keras itself.
 
-One subprocess runs Keras for all architectures; the results are cached, so that the same models need no TensorFlow a
-second time.
+One subprocess runs Keras for all architectures; the results are cached, so that the same models need no framework
+a second time.
 """
 
 import importlib.metadata
@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,10 @@ from typing import Any
 from harness.cache import cache_directory
 from harness.errors import UserError
 from harness.format.architecture import Architecture, LayerShapes, ModelShapes
+from harness.worker.runtimes import RUNTIMES, Runtime
+
+#: The runtimes that can infer shapes, the fastest first.
+PREFERRED = ("jax", "torch", "tensorflow")
 
 
 def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes | str]:
@@ -42,10 +46,10 @@ def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes
 def _ask_keras(architectures: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if not architectures:
         return []
-    environment = {name: value for name, value in os.environ.items() if name != "TF_USE_LEGACY_KERAS"}
-    environment |= {"KERAS_BACKEND": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
+    runtime = installed_runtime(PREFERRED)
+    environment = os.environ | {"CUDA_VISIBLE_DEVICES": "-1"} | runtime.environment(threads=1, gpu=False)
     process = subprocess.run(
-        [sys.executable, "-m", "harness.worker.describe"],
+        [sys.executable, "-m", "harness.worker.describe", runtime.name],
         input=json.dumps(architectures),
         capture_output=True,
         text=True,
@@ -57,6 +61,15 @@ def _ask_keras(architectures: list[dict[str, Any]]) -> list[dict[str, Any]]:
         raise UserError("Keras could not infer the shapes of the weights", found=last, remedy="run `pgdl doctor`")
     answers: list[dict[str, Any]] = json.loads(process.stdout)
     return answers
+
+
+def installed_runtime(preferred: Sequence[str]) -> Runtime:
+    """Return the first of some runtimes that is installed; raises `UserError` if none is."""
+    for name in preferred:
+        if not RUNTIMES[name].missing():
+            return RUNTIMES[name]
+    remedy = "pip install 'pgdl-harness[tensorflow]', or the extra jax or torch"
+    raise UserError("no framework is installed", expected="TensorFlow, JAX or PyTorch", found="none", remedy=remedy)
 
 
 def _cache_entry(digest: str) -> Path:

@@ -1,4 +1,4 @@
-"""Computes accuracies of models in canonical form: `python -m harness.worker.accuracies`.
+"""Computes accuracies of models in canonical form: `python -m harness.worker.accuracies RUNTIME`.
 
 Reads one JSON object per line from standard input: `{"model": DIRECTORY, "data": [DIRECTORY, ...]}`; a model's
 directory holds architecture.json and weights.npz, a data directory inputs.npy and labels.npy. Writes one per line to
@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from harness.worker.runtimes import RUNTIMES, Runtime
+
 #: Part of the machine's memory that a model may use.
 MEMORY = 0.6
 
@@ -29,19 +31,23 @@ def main() -> None:
     os.dup2(2, 1)
     limit = int(MEMORY * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    for line in sys.stdin:
+    runtime = RUNTIMES[sys.argv[1]]
+    runtime.import_libraries()
+    runtime.prepare_devices()
+    for number, line in enumerate(sys.stdin):
+        if number % 8 == 0:
+            runtime.keras.backend.clear_session()  # frees earlier models
         order = json.loads(line)
-        answers.write(json.dumps(_answer(Path(order["model"]), [Path(path) for path in order["data"]])) + "\n")
+        answer = _answer(runtime, Path(order["model"]), [Path(path) for path in order["data"]])
+        answers.write(json.dumps(answer) + "\n")
 
 
-def _answer(model: Path, data: list[Path]) -> dict[str, Any]:
-    from harness.worker.architecture import ArchitectureError, build_model
+def _answer(runtime: Runtime, directory: Path, data: list[Path]) -> dict[str, Any]:
+    from harness.worker.architecture import ArchitectureError
 
     try:
-        built = build_model(json.loads((model / "architecture.json").read_text()))
-        with np.load(model / "weights.npz") as archive:
-            built.set_weights([archive[f"w{i}"] for i in range(len(archive.files))])
-        return {"accuracies": [accuracy(built, directory) for directory in data]}
+        model = runtime.load_model(directory)
+        return {"accuracies": [accuracy(model, part) for part in data]}
     except MemoryError:
         return {"error": "out of memory"}
     except (ArchitectureError, ArithmeticError) as error:

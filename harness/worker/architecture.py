@@ -1,4 +1,4 @@
-"""Builds the Keras model of an architecture in the harness' canonical form, in Keras 2 and Keras 3 alike.
+"""Builds the Keras model of an architecture in the harness' canonical form, in any Keras on any framework alike.
 
 The harness writes this form, which contains only built-in layers and plain settings:
 
@@ -13,39 +13,36 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import tensorflow as tf
-
-#: Errors that Keras raises for unsupported settings and shapes.
-_REFUSALS = (ValueError, TypeError, KeyError, OverflowError, RecursionError, tf.errors.OpError)
-
 
 class ArchitectureError(ValueError):
     """Keras rejects the architecture; the message is one line that names the layer."""
 
 
-def build_model(architecture: dict[str, Any]) -> Any:
+def build_model(architecture: dict[str, Any], keras: Any) -> Any:
     """Build the model, with its layers, and hence its weights, in the order of the architecture.
+
+    `keras` is the module: Keras 3 on any framework, or Keras 2.
 
     Raises:
         ArchitectureError: Keras rejects a layer.
     """
-    source = tf.keras.Input(shape=tuple(architecture["input_shape"]))
-    layers = architecture["layers"]
-    return _sequential(source, layers) if architecture["format"] == "layers" else _functional(source, layers)
+    source = keras.Input(shape=tuple(architecture["input_shape"]))
+    build = _sequential if architecture["format"] == "layers" else _functional
+    return build(source, architecture["layers"], keras)
 
 
-def _sequential(source: Any, definitions: Sequence[dict[str, Any]]) -> Any:
+def _sequential(source: Any, definitions: Sequence[dict[str, Any]], keras: Any) -> Any:
     try:
-        return tf.keras.Sequential([source, *(_make(d["class_name"], d["config"]) for d in definitions)])
-    except _REFUSALS:  # once more, layer by layer, to find the one that Keras rejects
-        model = tf.keras.Sequential([source])
+        return keras.Sequential([source, *(_make(definition, keras) for definition in definitions)])
+    except Exception:  # once more, layer by layer, to find the one that Keras rejects
+        model = keras.Sequential([source])
         for position, definition in enumerate(definitions):
             with _refusing(position, definition):
-                model.add(_make(definition["class_name"], definition["config"]))
+                model.add(_make(definition, keras))
         raise
 
 
-def _functional(source: Any, definitions: Sequence[dict[str, Any]]) -> Any:
+def _functional(source: Any, definitions: Sequence[dict[str, Any]], keras: Any) -> Any:
     called: list[Any] = []
     tensors = [source]  # shifted by one: position -1 is the input
     for position, definition in enumerate(definitions):
@@ -54,12 +51,15 @@ def _functional(source: Any, definitions: Sequence[dict[str, Any]]) -> Any:
             name: value if isinstance(value, bool) else tensors[value + 1]
             for name, value in definition.get("keywords", {}).items()
         }
-        first = definitions[definition.get("layer", position)]
-        with _refusing(position, first):
-            layer = _make(first["class_name"], first["config"]) if first is definition else called[definition["layer"]]
+        first = definition.get("layer", position)
+        with _refusing(position, definitions[first]):
+            layer = _make(definition, keras) if first == position else called[first]
             tensors.append(layer(feeding[0] if len(feeding) == 1 else feeding, **keywords))
         called.append(layer)
-    model = tf.keras.Model(source, tensors[-1])
+    try:
+        model = keras.Model(source, tensors[-1])
+    except RecursionError as error:
+        raise ArchitectureError(f"{len(definitions)} layers in a row are too many for Keras") from error
     made = list({id(layer): layer for layer in called}.values())
     if any(layer is not other for layer, other in zip(model.layers[1:], made, strict=True)):
         raise RuntimeError(
@@ -70,16 +70,17 @@ def _functional(source: Any, definitions: Sequence[dict[str, Any]]) -> Any:
 
 @contextmanager
 def _refusing(position: int, definition: dict[str, Any]) -> Iterator[None]:
-    """Name the layer if Keras rejects it."""
+    """Name the layer if Keras rejects it, with whichever error of its framework."""
     try:
         yield
-    except _REFUSALS as error:
+    except Exception as error:
         message = " ".join(str(error).split())[:300]
         raise ArchitectureError(f"layer {position} ({definition['class_name']}): {message}") from error
 
 
-def _make(class_name: str, config: dict[str, Any]) -> Any:
-    make = getattr(tf.keras.layers, class_name)
+def _make(definition: dict[str, Any], keras: Any) -> Any:
+    class_name, config = definition["class_name"], definition["config"]
+    make = getattr(keras.layers, class_name)
     if class_name == "LeakyReLU" and "negative_slope" in config:
         return make(config["negative_slope"])  # Keras 2 calls it alpha
     return make(**config)

@@ -7,14 +7,17 @@ from typing import NoReturn
 
 from harness.worker.channel import Channel
 from harness.worker.confinement import filter_system_calls
-from harness.worker.main import import_libraries, serve
+from harness.worker.main import serve
+from harness.worker.runtimes import RUNTIMES
 
 
-def main(program: str, submission: Path, model_directory: Path, data_directory: Path) -> NoReturn:
+def main(program: str, runtime: str, submission: Path, model_directory: Path, data_directory: Path) -> NoReturn:
     """Serve one call over standard input and output, under the system-call filter `program` (BPF in Base64)."""
     filter_system_calls(b64decode(program))
     channel = Channel(*move_streams())
-    serve(channel, import_libraries(), submission, model_directory, data_directory)
+    chosen = RUNTIMES[runtime]
+    chosen.import_libraries()
+    serve(channel, chosen, submission, model_directory, data_directory)
 
 
 def move_streams() -> tuple[int, int]:

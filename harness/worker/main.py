@@ -10,15 +10,12 @@ import inspect
 import os
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
 
-from harness.worker import of_2020
 from harness.worker.channel import Channel
 from harness.worker.limits import apply_limits, die_with_parent
+from harness.worker.runtimes import RUNTIMES, Runtime
 from harness.worker.value import BadValueError, as_finite_float
 
 #: Longest message in characters; each may take twelve bytes of a frame.
@@ -28,15 +25,17 @@ MESSAGE = 300
 REFUSALS = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH}
 
 
-def main(descriptor: int, submission: Path, model_directory: Path, data_directory: Path) -> NoReturn:
-    """Import the libraries, then serve one call over the socket `descriptor`."""
+def main(descriptor: int, runtime: str, submission: Path, model_directory: Path, data_directory: Path) -> NoReturn:
+    """Import the libraries of the runtime of that name, then serve one call over the socket `descriptor`."""
     die_with_parent()
-    serve(Channel(descriptor, descriptor), import_libraries(), submission, model_directory, data_directory)
+    chosen = RUNTIMES[runtime]
+    chosen.import_libraries()
+    serve(Channel(descriptor, descriptor), chosen, submission, model_directory, data_directory)
 
 
 def serve(
     channel: Channel,
-    environment: dict[str, str],
+    runtime: Runtime,
     submission: Path,
     model_directory: Path,
     data_directory: Path,
@@ -49,73 +48,28 @@ def serve(
     """
     channel.close_others()
     try:
-        channel.send(event="ready", environment=environment)
+        channel.send(event="ready", environment=runtime.versions)
         order = channel.receive()
         limits = order["limits"]
         apply_limits(limits["processes"] + other_processes, limits["open_files"], limits["file_bytes"])
-        model, dataset = _load(model_directory, data_directory)
+        runtime.prepare_devices()
+        model, dataset = runtime.load_model(model_directory), runtime.load_dataset(data_directory)
+        device = runtime.device()
     except Exception as error:
         traceback.print_exc()
         channel.send(event="failed", message=_describe(error))
         channel.receive()
         os._exit(1)
     sys.path.insert(0, str(submission))
-    if of_2020.applies_to(order["module"]):
-        of_2020.restore_names()
+    runtime.admit(order["module"])
     while True:  # more than once only for the harness' own baselines, which share the sandbox
-        _seed(order["seed"])  # after building the model, which draws random numbers
-        channel.send(event="loaded")
+        runtime.seed(order["seed"])  # after building the model, which draws random numbers
+        channel.send(event="loaded", device=device)
         channel.receive()  # "go": the clock runs from here
         report = _call(order["module"], model, dataset, submission)
         sys.stdout.flush()
         channel.send(event="result", **report)
         order = channel.receive()
-
-
-def import_libraries() -> dict[str, str]:
-    """Import TensorFlow and Keras without initialising a device; returns the versions in use."""
-    with _without("matplotlib"):  # Keras would import it for plots, which takes time and writes files
-        tf = importlib.import_module("tensorflow")
-        legacy = os.environ.get("TF_USE_LEGACY_KERAS") == "1"
-        tf.keras.layers  # noqa: B018 - imported on first access
-    importlib.import_module("harness.worker.model")
-    importlib.import_module("harness.worker.dataset")
-    numpy = sys.modules["numpy"]
-    return {
-        "python": sys.version.split()[0],
-        "tensorflow": tf.__version__,
-        "keras": version("tf-keras" if legacy else "keras"),
-        "numpy": str(numpy.__version__),
-    }
-
-
-@contextmanager
-def _without(module: str) -> Iterator[None]:
-    """Make imports of `module` fail within the context."""
-    modules: dict[str, Any] = sys.modules  # None marks a module as missing
-    modules[module] = None
-    try:
-        yield
-    finally:
-        del modules[module]
-
-
-def _load(model_directory: Path, data_directory: Path) -> tuple[Any, Any]:
-    import tensorflow as tf
-
-    from harness.worker.dataset import load_dataset
-    from harness.worker.model import load_model
-
-    for device in tf.config.list_physical_devices("GPU"):
-        tf.config.experimental.set_memory_growth(device, True)
-    return load_model(model_directory), load_dataset(data_directory)
-
-
-def _seed(seed: int) -> None:
-    """Seed Python, NumPy and TensorFlow."""
-    import tensorflow as tf
-
-    tf.keras.utils.set_random_seed(seed)
 
 
 def _call(name: str, model: Any, dataset: Any, submission: Path) -> dict[str, str]:

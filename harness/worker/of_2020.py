@@ -19,9 +19,6 @@ from typing import Any
 
 import numpy as np
 
-#: Name of a submission's module; the modules of the harness' baselines have other names.
-SUBMISSION = "complexity"
-
 #: numpy: name of 2020 -> Python's own.
 VALUES: dict[str, Any] = {
     "bool": bool, "complex": complex, "float": float, "int": int, "long": int, "object": object, "str": str,
@@ -48,11 +45,6 @@ EXCEPTIONS = (
 )  # fmt: skip
 
 ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
-
-
-def applies_to(module: str) -> bool:
-    """Return whether a module may be code of 2020: a submission's, where `tf.keras` means Keras 2."""
-    return module == SUBMISSION and os.environ.get("TF_USE_LEGACY_KERAS") == "1"
 
 
 def restore_names() -> None:

@@ -1,8 +1,8 @@
-"""The zygote: a process that has imported TensorFlow and forks a worker with the imports done for every call.
+"""The zygote: a process that has imported a framework and forks a worker with the imports done for every call.
 
 The worker joins a sandbox that was prepared for it, or confines itself (`harness.worker.landlock`).
 
-The zygote must never run a TensorFlow operation, because a later fork would hang in TensorFlow's threads. It has no
+The zygote must never run an operation of the framework, because a later fork would hang in its threads. It has no
 data that a worker may not see, and takes orders from the harness alone.
 """
 
@@ -21,7 +21,8 @@ from harness.worker import landlock
 from harness.worker.channel import Channel
 from harness.worker.confinement import filter_system_calls, give_up_privileges, join_namespaces
 from harness.worker.limits import die_with_parent, offer_to_kernel
-from harness.worker.main import import_libraries, serve
+from harness.worker.main import serve
+from harness.worker.runtimes import RUNTIMES, Runtime
 
 #: Longest order in bytes: it contains about twenty paths.
 ORDER = 1 << 17
@@ -37,11 +38,12 @@ SUPERVISOR = (
 )
 
 
-def main(descriptor: int) -> None:
+def main(descriptor: int, runtime: str) -> None:
     """Import the libraries, send `ready`, then fork one worker per order until the harness closes the channel."""
     die_with_parent()
     orders = socket.socket(fileno=descriptor)
-    environment = import_libraries()
+    chosen = RUNTIMES[runtime]
+    chosen.import_libraries()
     if len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208
         raise RuntimeError("the imports left threads behind: workers cannot be forked")
     gc.freeze()  # a garbage collection in a worker must not write to pages that all workers share
@@ -56,12 +58,12 @@ def main(descriptor: int) -> None:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             order = json.loads(message)
             start = _start_in_sandbox if order["paths"] is None else _start_under_landlock
-            start(order, descriptors, environment)
+            start(order, descriptors, chosen)
         for received in descriptors:
             os.close(received)
 
 
-def _start_in_sandbox(order: dict[str, Any], descriptors: list[int], environment: dict[str, str]) -> NoReturn:
+def _start_in_sandbox(order: dict[str, Any], descriptors: list[int], runtime: Runtime) -> NoReturn:
     """Enter the sandbox, fork the worker into its PID namespace, report its process ID and exit status."""
     die_with_parent()
     control, output, program, report, pidfd, *entrances = descriptors
@@ -72,7 +74,7 @@ def _start_in_sandbox(order: dict[str, Any], descriptors: list[int], environment
             os.close(report)
             for entrance in entrances:
                 os.write(entrance, b"0")
-            _become_worker(order, control, output, program, environment)
+            _become_worker(order, control, output, program, runtime)
         os.write(report, json.dumps({"pid": child}).encode() + b"\n")
         for descriptor in (control, output, pidfd, program, *entrances):
             os.close(descriptor)
@@ -84,7 +86,7 @@ def _start_in_sandbox(order: dict[str, Any], descriptors: list[int], environment
         os._exit(0)
 
 
-def _start_under_landlock(order: dict[str, Any], descriptors: list[int], environment: dict[str, str]) -> NoReturn:
+def _start_under_landlock(order: dict[str, Any], descriptors: list[int], runtime: Runtime) -> NoReturn:
     """Fork the worker and become its supervisor."""
     control, output, program, report = descriptors
     try:
@@ -92,7 +94,7 @@ def _start_under_landlock(order: dict[str, Any], descriptors: list[int], environ
         child = os.fork()
         if child == 0:
             os.close(report)
-            _become_worker(order, control, output, program, environment)
+            _become_worker(order, control, output, program, runtime)
         os.write(report, json.dumps({"pid": os.getpid()}).encode() + b"\n")
         for descriptor in (control, output, program):
             os.close(descriptor)
@@ -105,9 +107,7 @@ def _start_under_landlock(order: dict[str, Any], descriptors: list[int], environ
         os._exit(0)
 
 
-def _become_worker(
-    order: dict[str, Any], control: int, output: int, program: int, environment: dict[str, str]
-) -> NoReturn:
+def _become_worker(order: dict[str, Any], control: int, output: int, program: int, runtime: Runtime) -> NoReturn:
     """Turn this fork into a worker that is equivalent to a freshly started one."""
     try:
         os.setsid()
@@ -126,7 +126,8 @@ def _become_worker(
             landlock.confine(order["paths"])
         filter_system_calls(code)
         directories = map(Path, order["directories"])
-        serve(Channel(control, control), environment, *directories, other_processes=order["other_processes"])
+        other_processes = order["other_processes"]
+        serve(Channel(control, control), runtime, *directories, other_processes=other_processes)
     except BaseException:
         traceback.print_exc()
     finally:

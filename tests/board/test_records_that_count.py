@@ -107,7 +107,7 @@ def test_two_seeds_are_two_rows_and_never_one(known: dict[str, Reference]) -> No
 @pytest.mark.parametrize(
     "columns",
     [
-        {"run_seed": 1}, {"keras": 2}, {"time_limit_s": 60.0}, {"time_budget": "average"},
+        {"run_seed": 1}, {"runtime": "keras2"}, {"time_limit_s": 60.0}, {"time_budget": "average"},
         {"memory_limit_bytes": 1 << 30}, {"sandbox": "landlock"}, {"sandbox": "none"},
     ],
 )  # fmt: skip

@@ -55,7 +55,7 @@ def test_the_same_files_have_the_same_version_as_on_disk(repo, tmp_path):
 def test_a_submission_is_called_like_its_file_whatever_its_metadata_claim(repo):
     files = {"submissions/mine/complexity.py": CODE, "submissions/mine/metadata": "name: champion\nkeras: 2\n"}
     found = read(repo, files)
-    assert (found.name, found.metadata.keras) == ("mine", 2)
+    assert (found.name, found.metadata.runtime) == ("mine", "keras2")
 
 
 def test_attributes_and_filters_of_a_change_do_nothing(repo, tmp_path):

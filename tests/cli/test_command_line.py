@@ -96,7 +96,7 @@ def test_the_installed_command_is_this_one() -> None:
             "expected a positive number of seconds, at most 2592000 (30 days), found 0.0",
         ),
         (["run", "x", "--time-limit", "nan"], "--time-limit"),
-        (["run", "x", "--keras", "4"], "'4' is not one of '2', '3'"),
+        (["run", "x", "--runtime", "mxnet"], "'mxnet' is not one of 'jax', 'keras2', 'tensorflow', 'torch'"),
         (["run", "x", "--workers", "0"], "or auto, found '0'"),
         (["run", "x", "--workers", "many"], "or auto, found 'many'"),
         (["run", "x", "--memory", "lots"], "expected a size such as 512M or 4G, found 'lots'"),

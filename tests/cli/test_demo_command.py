@@ -59,7 +59,7 @@ def test_its_gaps_are_those_of_the_demo_task_that_it_is_a_part_of(pgdl: Pgdl, fo
 def test_every_example_can_be_run_under_its_name(pgdl: Pgdl, folder: Path) -> None:
     pgdl("demo", "there")
     examples = [path for path in (folder / "there" / "submissions").iterdir() if path.is_dir()]
-    assert len(examples) == 4
+    assert len(examples) == 6
     for example in examples:
         submission = find_submission(str(example))
         assert (submission.name, submission.problem) == (example.name, None)

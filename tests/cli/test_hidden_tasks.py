@@ -17,7 +17,7 @@ from tests.throwaway import make_task
 Pgdl = Callable[..., Any]
 
 OPTIONS: dict[str, Any] = {
-    "time_limit": 1.0, "time_budget": "each", "memory_bytes": 2**30, "workers": 1, "keras": None, "seed": 0,
+    "time_limit": 1.0, "time_budget": "each", "memory_bytes": 2**30, "workers": 1, "runtime": None, "seed": 0,
     "sandbox_mode": "auto", "executor": "local", "unsafe_no_sandbox": False, "withhold": "auto",
 }  # fmt: skip
 

@@ -20,7 +20,7 @@ def test_the_template_is_a_submission(pgdl: Pgdl, folder: Path) -> None:
         "Next: edit my_measure/complexity.py, then pgdl check my_measure",
     ]
     submission = find_submission(str(folder / "my_measure"))
-    assert (submission.name, submission.problem, submission.metadata.keras) == ("my_measure", None, 3)
+    assert (submission.name, submission.problem, submission.metadata.runtime) == ("my_measure", None, "tensorflow")
     assert set(submission.files) == {"complexity.py", "metadata"}
 
 

@@ -14,7 +14,7 @@ from harness.cli.main import cli
 from tests.board.board_examples import rows, write_reference
 
 VOCABULARY = {
-    "--tasks", "--task", "--results", "--time-limit", "--time-budget", "--memory", "--workers", "--keras",
+    "--tasks", "--task", "--results", "--time-limit", "--time-budget", "--memory", "--workers", "--runtime",
     "--seed", "--sandbox", "--withhold", "--unsafe-no-sandbox",
 }  # fmt: skip
 

@@ -25,7 +25,7 @@ class Actors(Kind):
     isolation = "bubblewrap"
 
     def __init__(self) -> None:
-        self.prepared: list[int] = []  #: versions of Keras
+        self.prepared: list[str] = []  #: runtimes
         self.started: list[Actor] = []
         self.closed = False
         self._changing = threading.Lock()
@@ -35,7 +35,7 @@ class Actors(Kind):
         """There are threads everywhere."""
 
     def prepare(self, trials: Sequence[Job]) -> None:
-        self.prepared += [job.keras for job in trials]
+        self.prepared += [job.runtime for job in trials]
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "Actor":
         if "does not start" in parts(job).values():
@@ -44,8 +44,8 @@ class Actors(Kind):
         self.started.append(actor)
         return actor
 
-    def versions(self, keras: int) -> str:
-        return f"keras {keras}"
+    def versions(self, runtime: str) -> str:
+        return f"runtime {runtime}"
 
     def close(self) -> None:
         self.closed = True
@@ -103,7 +103,7 @@ class Actor:
             if part == "fails to load":
                 channel.send(event="failed", message="no such model")
                 channel.receive()
-            channel.send(event="loaded")
+            channel.send(event="loaded", device="stage")
             channel.receive()
             self.played.append(part)
             self._kind.playing(1)

@@ -26,8 +26,8 @@ class Nowhere(Executor):
     def __init__(self, isolation: str = "bubblewrap") -> None:
         self.isolation = isolation
 
-    def versions(self, keras: int) -> str:
-        return f"keras {keras}"
+    def versions(self, runtime: str) -> str:
+        return f"runtime {runtime}"
 
     def require_unseen(self, paths: Iterable[Path]) -> None:
         """Nothing is shown."""
@@ -50,8 +50,8 @@ NOWHERE = Path("/nowhere")
 ARCHITECTURE = Architecture(NOWHERE, {"format": "layers", "layers": [], "input_shape": [3]}, (), ())
 
 
-def make_submission(name: str = "margin", content: bytes = b"1", keras: int | None = None) -> Submission:
-    return Submission(name, {"complexity.py": content}, Metadata(keras=keras))
+def make_submission(name: str = "margin", content: bytes = b"1", runtime: str | None = None) -> Submission:
+    return Submission(name, {"complexity.py": content}, Metadata(runtime=runtime))
 
 
 def make_model(name: str, content: str | None = None, shown: str | None = None) -> Model:

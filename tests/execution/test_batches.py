@@ -37,7 +37,7 @@ def test_a_call_that_is_made_twice_is_made_in_two_sandboxes():
 
 
 def test_baselines_with_another_keras_are_apart():
-    other = replace(baseline("b"), metadata=replace(baseline("b").metadata, keras=2))
+    other = replace(baseline("b"), metadata=replace(baseline("b").metadata, runtime="keras2"))
     assert [names(batch) for batch in make_batches(plan(baseline("a"), other, models=1))] == [["a"], ["b"]]
 
 

@@ -42,13 +42,13 @@ def order(submission: Submission, task: Task, settings: Settings = SETTINGS) -> 
         only_call(settings=replace(SETTINGS, time_budget=TimeBudget.AVERAGE)),
         only_call(settings=replace(SETTINGS, limits=Limits(memory_bytes=2 * GIB))),
         only_call(settings=replace(SETTINGS, seed=1)),
-        only_call(settings=replace(SETTINGS, keras=2)),
-        only_call(make_submission(keras=2)),
+        only_call(settings=replace(SETTINGS, runtime="keras2")),
+        only_call(make_submission(runtime="keras2")),
         only_call(executor=Nowhere("none")),
     ],
     ids=[
-        "submission", "model", "data", "time limit", "time budget", "memory limit", "seed", "keras of the user",
-        "keras of the submission", "sandbox",
+        "submission", "model", "data", "time limit", "time budget", "memory limit", "seed", "runtime of the user",
+        "runtime of the submission", "sandbox",
     ],
 )  # fmt: skip
 def test_another_call_has_another_key(other: PlannedCall) -> None:
@@ -63,7 +63,7 @@ def test_another_version_of_the_harness_makes_another_call(monkeypatch: pytest.M
 
 def test_the_same_call_keeps_its_key() -> None:
     assert only_call().key == only_call().key
-    assert only_call(settings=replace(SETTINGS, keras=3)).key == only_call().key, "3 is the default"
+    assert only_call(settings=replace(SETTINGS, runtime="tensorflow")).key == only_call().key, "the default"
     other_limits = Limits(memory_bytes=4 * GIB, processes=7, startup_s=1.0)
     assert only_call(settings=replace(SETTINGS, limits=other_limits)).key == only_call().key
 
@@ -88,13 +88,17 @@ def test_submissions_and_tasks_keep_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("user", "submission", "expected"), [(None, None, 3), (None, 2, 2), (3, 2, 3), (2, None, 2), (2, 3, 2)]
-)
-def test_the_user_decides_about_keras_before_the_submission(
-    user: int | None, submission: int | None, expected: int
+    ("user", "submission", "expected"),
+    [
+        (None, None, "tensorflow"), (None, "torch", "torch"), ("jax", "torch", "jax"), ("keras2", None, "keras2"),
+        ("tensorflow", "keras2", "tensorflow"),
+    ],
+)  # fmt: skip
+def test_the_user_decides_about_the_runtime_before_the_submission(
+    user: str | None, submission: str | None, expected: str
 ) -> None:
-    call = only_call(make_submission(keras=submission), settings=replace(SETTINGS, keras=user))
-    assert call.keras == expected
+    call = only_call(make_submission(runtime=submission), settings=replace(SETTINGS, runtime=user))
+    assert call.runtime == expected
 
 
 def test_every_model_has_a_seed_of_its_own() -> None:

@@ -78,7 +78,7 @@ def test_every_call_comes_back_once_with_its_value_and_where_it_was_made(local: 
     assert {one.planned.submission.name: one.result.value for one in done} == {"s0": 1.5, "s1": -2.0}
     assert {one.sandbox for one in done} == {"bubblewrap"}
     assert {one.machine["threads"] for one in done} == {"1"}
-    assert done[0].result.environment == {"stage": "here"}
+    assert done[0].result.environment == {"stage": "here", "device": "stage"}
 
 
 def test_no_more_calls_are_under_the_clock_than_there_are_workers(local: Local, kind: Actors) -> None:
@@ -184,9 +184,9 @@ def test_what_is_prepared_is_prepared_once(kind: Actors) -> None:
     with Local(kind, QUICK.limits, workers=1) as local:
         for _ in range(2):
             list(local.run(plan(local, "returns 1")))
-        assert kind.prepared == [3]
-        list(local.run(plan(local, "returns 1", settings=replace(QUICK, keras=2))))
-        assert kind.prepared == [3, 2]
+        assert kind.prepared == ["tensorflow"]
+        list(local.run(plan(local, "returns 1", settings=replace(QUICK, runtime="keras2"))))
+        assert kind.prepared == ["tensorflow", "keras2"]
         assert not kind.closed
     assert kind.closed
 

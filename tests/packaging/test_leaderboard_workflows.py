@@ -132,7 +132,7 @@ def test_the_steps_of_the_action_evaluate_a_pull_request_of_another_repository(t
     assert machine.log == [
         "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0", "sudo apt-get update",
         "sudo apt-get install --yes bubblewrap",
-        f"python -I -m pip install --quiet --constraint {ROOT}/constraints.txt {ROOT}",
+        f"python -I -m pip install --quiet --constraint {ROOT}/constraints.txt {ROOT}[tensorflow]",
     ]  # fmt: skip
     assert sorted(path.name for path in workspace.iterdir()) == [".git", "measures", "tasks"]
     assert [path.name for path in (workspace / "measures").iterdir()] == ["one.py"], "nothing is checked out"

@@ -101,7 +101,7 @@ def test_setup_makes_the_environment_at_the_tested_versions(machine):
     machine.add("python3.11", MAKES_ENVIRONMENTS.format(without_ensurepip=0))
     assert machine.run(".ci/setup", ".venv").returncode == 0
     assert machine.calls()[-1].endswith(
-        "-m pip install --quiet --disable-pip-version-check -c constraints.txt -e .[dev]"
+        "-m pip install --quiet --disable-pip-version-check -c constraints.txt -e .[dev,tensorflow,jax,torch]"
     )
 
 

@@ -35,7 +35,7 @@ def evaluation(**columns: Any) -> Evaluation:
         "memory_limit_bytes": 4 * 1024**3,
         "run_seed": 0,
         "seed": 0,
-        "keras": 3,
+        "runtime": "tensorflow",
         "sandbox": "bubblewrap",
         "versions": "keras 3.12.0, numpy 2.3.5",
         "harness_version": "0.1.0",

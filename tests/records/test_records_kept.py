@@ -41,7 +41,7 @@ UNUSUAL: dict[str, Any] = {
     "configuration": "0123456789ab",
     "run_seed": 2**63 - 1,
     "seed": 2**32 - 1,
-    "keras": 2,
+    "runtime": "keras2",
     "sandbox": "none",
     "versions": "keras 3.12.0, numpy 2.3.5",
     "harness_version": "1.0.0rc1",

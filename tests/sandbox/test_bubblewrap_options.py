@@ -61,12 +61,12 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Job]:
         for original in originals:
             original.mkdir(parents=True)
             staged.append(staging.stage(str(original), lambda directory: (directory / "content").touch()))
-        yield Job(staging.worker(), *staged, keras=2, threads=3)
+        yield Job(staging.worker(), *staged, runtime="keras2", threads=3)
 
 
 def command(job: Job, slot: int = 0) -> tuple[Options, list[str]]:
     options, prefix = bubblewrap.sandbox(job, Limits(), slot)
-    return parse(options), [*prefix, *bubblewrap.worker(control=11)]
+    return parse(options), [*prefix, *bubblewrap.worker(11, job.runtime)]
 
 
 def on_gpu(job: Job) -> Job:
@@ -88,7 +88,7 @@ def test_the_worker_is_given_its_four_directories_and_the_control_channel(job: J
     names = ["/job/trusted", "/job/submission", "/job/model", "/job/data"]
     assert [binds[name] for name in names] == list(map(str, job.directories))
     assert worker[:5] == [sys.executable, "-I", "-B", "-u", "-c"]
-    assert worker[6:] == ["11", *names]
+    assert worker[6:] == ["11", "keras2", *names]
 
 
 @pytest.mark.usefixtures("ordinary_user")

@@ -23,7 +23,7 @@ def split(
     *, runtime: str | None = None, slot: int = 3, gpu: Gpu | None = None
 ) -> tuple[dict[str, list[str]], list[str]]:
     """Options with their words, and the image with what runs in it."""
-    job = Job(*STAGED, keras=2, threads=3, gpu=gpu)
+    job = Job(*STAGED, runtime="keras2", threads=3, gpu=gpu)
     first, *rest = Docker("image:1", runtime).command(job, LIMITS, slot, "some-name")
     assert first == "run"
     return parse_run(rest)
@@ -113,11 +113,12 @@ def test_the_worker_in_the_image(gpu: Gpu | None) -> None:
     _, (image, only, *rest) = split(gpu=gpu)
     assert (image, only) == ("image:1", "-i")
     environment = dict(word.split("=", 1) for word in rest[: rest.index("python")])
-    assert environment == Job(*STAGED, keras=2, threads=3, gpu=gpu).environment("/tmp") | {
+    assert environment == Job(*STAGED, runtime="keras2", threads=3, gpu=gpu).environment("/tmp") | {
         "PATH": "/usr/local/bin:/usr/bin:/bin"
     }
-    python, *flags, bootstrap, program, trusted, submission, model, data = rest[rest.index("python") :]
+    python, *flags, bootstrap, program, runtime, trusted, submission, model, data = rest[rest.index("python") :]
     assert (python, flags) == ("python", ["-I", "-B", "-u", "-c"])
     assert "harness.worker.container" in bootstrap
     assert b64decode(program) == filter_program(gpu is not None)
+    assert runtime == "keras2"
     assert (trusted, submission, model, data) == JOB_DIRECTORIES

@@ -16,7 +16,7 @@ REFUSED = UserError("the sandbox does not work here: No permissions", remedy="al
 TOO_OLD = UserError("Landlock", expected="version 6", found="none")
 
 OPTIONS = {
-    "memory_bytes": 1 << 30, "time_limit": 300.0, "time_budget": "each", "seed": 0, "keras": None, "workers": 1,
+    "memory_bytes": 1 << 30, "time_limit": 300.0, "time_budget": "each", "seed": 0, "runtime": None, "workers": 1,
     "executor": "local", "unsafe_no_sandbox": False, "withhold": "auto",
 }  # fmt: skip
 

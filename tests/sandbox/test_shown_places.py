@@ -16,7 +16,7 @@ from harness.task.layout import find_tasks
 from tests.throwaway import make_task
 
 OPTIONS = {
-    "memory_bytes": 1 << 30, "time_limit": 300.0, "time_budget": "each", "seed": 0, "keras": None, "workers": 1,
+    "memory_bytes": 1 << 30, "time_limit": 300.0, "time_budget": "each", "seed": 0, "runtime": None, "workers": 1,
     "executor": "local", "unsafe_no_sandbox": False, "withhold": "auto", "sandbox_mode": "fresh",
 }  # fmt: skip
 

@@ -100,7 +100,8 @@ def test_the_worker_goes_into_the_sandbox_alone() -> None:
     with Staging() as staging:
         staged = staging.worker()
         files = {path.relative_to(staged).as_posix() for path in staged.rglob("*") if path.is_file()}
-        package = {path.name for path in (ROOT / "harness" / "worker").glob("*.py")}
+        worker = ROOT / "harness" / "worker"
+        package = {str(path.relative_to(worker)) for path in worker.rglob("*.py")}
         copies = {f"proc/{name}" for name in COPIED}
         assert files == {"cat", "harness/__init__.py", *(f"harness/worker/{name}" for name in package)} | copies
         assert (staged / "harness" / "__init__.py").read_bytes() == b""

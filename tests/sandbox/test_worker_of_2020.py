@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.worker import of_2020
+from harness.worker.runtimes import RUNTIMES
 
 ROOT = Path(__file__).parents[2]
 
@@ -70,11 +71,16 @@ def test_every_name_means_what_it_meant() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "legacy", "given"),
-    [("complexity", "1", True), ("complexity", "0", False), ("baseline_0", "1", False), ("baseline_0", "0", False)],
-)
+    ("module", "runtime", "given"),
+    [
+        ("complexity", "keras2", 1), ("complexity", "tensorflow", 0), ("complexity", "torch", 0),
+        ("baseline_0", "keras2", 0), ("baseline_0", "tensorflow", 0),
+    ],
+)  # fmt: skip
 def test_only_a_submission_with_keras_2_is_given_any(
-    module: str, legacy: str, given: bool, monkeypatch: pytest.MonkeyPatch
+    module: str, runtime: str, given: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TF_USE_LEGACY_KERAS", legacy)
-    assert of_2020.applies_to(module) is given
+    calls: list[str] = []
+    monkeypatch.setattr(of_2020, "restore_names", lambda: calls.append(module))
+    RUNTIMES[runtime].admit(module)
+    assert len(calls) == given

@@ -23,7 +23,7 @@ def read(directory: Path, metadata: bytes, name: str = "metadata") -> Submission
 @pytest.mark.parametrize("name", ["metadata", "metadata.yaml", "metadata.yml"])
 def test_all_keys(name: str, tmp_path: Path) -> None:
     text = b"name: Margin\nteam: Seven\ndescription: >\n  of the\n  output\npaper: arXiv:1912.02178\nkeras: 2\n"
-    expected = Metadata("Margin", "Seven", "of the output\n", "arXiv:1912.02178", keras=2)
+    expected = Metadata("Margin", "Seven", "of the output\n", "arXiv:1912.02178", runtime="keras2")
     assert read(tmp_path, text, name).metadata == expected
 
 
@@ -61,7 +61,7 @@ def test_a_number_is_a_name_too(tmp_path: Path) -> None:
 def test_what_decides_nothing_makes_no_submission_invalid(text: bytes, tmp_path: Path) -> None:
     """The competition's own files, and whatever else is called so, never had to be read."""
     submission = read(tmp_path, text)
-    assert (submission.name, submission.metadata.keras, submission.metadata.name) == ("margin", None, "")
+    assert (submission.name, submission.metadata.runtime, submission.metadata.name) == ("margin", None, "")
 
 
 @pytest.mark.parametrize("text", ["2020-13-45", "true", "~", "0x1F", "1_000", "1e3", "12:30:45", ".nan", "0o17"])
@@ -71,7 +71,7 @@ def test_every_value_is_the_text_that_is_written(text: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("text", ["2", "'2'", '"2"'])
 def test_keras_is_read_like_every_other_text(text: str, tmp_path: Path) -> None:
-    assert read(tmp_path, f"keras: {text}\n".encode()).metadata.keras == 2
+    assert read(tmp_path, f"keras: {text}\n".encode()).metadata.runtime == "keras2"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_aliases_and_merges_stand_for_nothing(tmp_path: Path) -> None:
     merges = ["m0: &m0 {x: y}"]
     merges += [f"m{i}: &m{i} {{<<: [{', '.join([f'*m{i - 1}'] * 9)}]}}" for i in range(1, 30)]
     text = "\n".join([*laughs, *merges, "description: *l29", "team: *m29", "keras: 2"])
-    assert read(tmp_path, text.encode()).metadata == Metadata(keras=2)
+    assert read(tmp_path, text.encode()).metadata == Metadata(runtime="keras2")
 
 
 def test_a_long_name_is_cut(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_keys_that_are_misspelt_are_mentioned(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "folder", {"complexity.py": MEASURE, "metadata": text})
     notes: list[str] = []
     (found,) = find_submissions([str(folder)], note=notes.append)
-    assert (found.name, found.metadata.keras) == ("folder", None)
+    assert (found.name, found.metadata.runtime) == ("folder", None)
     assert notes == [
         f"{folder}: metadata: unknown key 'nmae'; did you mean 'name'?",
         f"{folder}: metadata: unknown key 'keres'; did you mean 'keras'?",

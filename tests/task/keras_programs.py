@@ -93,7 +93,7 @@ def write(directory):
 
 def forward(directories):
     for directory in directories:
-        model = build_model(json.loads((directory / "architecture.json").read_text()))
+        model = build_model(json.loads((directory / "architecture.json").read_text()), tf.keras)
         with np.load(directory / "weights.npz") as archive:
             model.set_weights([archive[f"w{i}"] for i in range(len(archive.files))])
         np.save(directory / "outputs.npy", model(np.load(directory / "inputs.npy")).numpy())

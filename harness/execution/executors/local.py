@@ -20,7 +20,7 @@ class Local(Executor):
 
     def __init__(self, kind: Kind, limits: Limits, workers: int | None) -> None:
         self._kind, self._lanes = kind, plan_lanes(workers, limits.memory_bytes)
-        self._prepared: set[int] = set()  #: versions of Keras
+        self._prepared: set[str] = set()  #: runtimes
         self._stack = ExitStack()
 
     @property
@@ -38,22 +38,22 @@ class Local(Executor):
         """Number of concurrent calls under the clock."""
         return self._lanes.workers
 
-    def versions(self, keras: int) -> str:
+    def versions(self, runtime: str) -> str:
         """Return the versions available to the kind's workers."""
-        return self._kind.versions(keras)
+        return self._kind.versions(runtime)
 
     def require_unseen(self, paths: Iterable[Path]) -> None:
         """Raise `UserError` if a worker could read one of `paths`."""
         self._kind.require_unseen(paths)
 
     def prepare(self, calls: Sequence[PlannedCall]) -> None:
-        """Prepare the kind and try the sandbox, once per version of Keras; raises `UserError`."""
-        new = {call.keras for call in calls} - self._prepared
+        """Prepare the kind and try the sandbox, once per runtime; raises `UserError`."""
+        new = {call.runtime for call in calls} - self._prepared
         if new:
             gpu = self._lanes.gpus[0] if self._lanes.gpus else None
             threads = self._lanes.threads
             self._kind.prepare(
-                [trial_job(self._staging, CONTROL, keras=keras, threads=threads, gpu=gpu) for keras in sorted(new)]
+                [trial_job(self._staging, CONTROL, runtime=name, threads=threads, gpu=gpu) for name in sorted(new)]
             )
             self._prepared |= new
 

@@ -30,11 +30,12 @@ UIDS = 1500
 #: Search path for the image's Python; the worker gets nothing else of the image's environment.
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
-#: Program of the worker's interpreter. Its arguments are the system-call filter, and the directories of the
-#: worker, the submission, the model and the data.
+#: Program of the worker's interpreter. Its arguments are the system-call filter, the runtime, and the directories
+#: of the worker, the submission, the model and the data.
 BOOTSTRAP = (
-    "import sys; from pathlib import Path; program, trusted, *job = sys.argv[1:]; sys.path.insert(0, trusted); "
-    "from harness.worker.container import main; sys.path.pop(0); main(program, *map(Path, job))"
+    "import sys; from pathlib import Path; program, runtime, trusted, *job = sys.argv[1:]; "
+    "sys.path.insert(0, trusted); from harness.worker.container import main; "
+    "sys.path.pop(0); main(program, runtime, *map(Path, job))"
 )
 
 #: Parts of the error messages for a missing image and for an unknown runtime, of Docker's client and of Podman's.
@@ -54,12 +55,12 @@ class Docker(Kind):
     name = "docker"
     summary = "a new container"
     parameters = (
-        Parameter("image", "IMAGE", "the image that holds Python and TensorFlow.", IMAGE),
+        Parameter("image", "IMAGE", "the image that holds Python and the frameworks.", IMAGE),
         Parameter("runtime", "NAME", "the engine's container runtime, e.g. runsc. Default: the engine's own choice."),
     )
 
     def __init__(self, image: str = IMAGE, runtime: str | None = None) -> None:
-        """`image` holds Python, TensorFlow and Keras; `runtime` is None for the engine's default."""
+        """`image` holds Python, Keras and the frameworks; `runtime` is None for the engine's default."""
         self.image, self.runtime = image, runtime
         self._reaper: Reaper | None = None
 
@@ -83,7 +84,7 @@ class Docker(Kind):
             *_base_options(limits, slot, name), "--cpus", str(job.threads), *_gpu(job.gpu), *_mounts(job),
             *self._image(),
             "-i", *(f"{variable}={value}" for variable, value in environment.items()),  # `env -i`: no other variables
-            "python", "-I", "-B", "-u", "-c", BOOTSTRAP, program, *JOB_DIRECTORIES,
+            "python", "-I", "-B", "-u", "-c", BOOTSTRAP, program, job.runtime, *JOB_DIRECTORIES,
         ]  # fmt: skip
 
     @property
@@ -91,7 +92,7 @@ class Docker(Kind):
         """Its name in a configuration, with the runtime if one is given."""
         return f"docker/{self.runtime}" if self.runtime else "docker"
 
-    def versions(self, keras: int) -> str:
+    def versions(self, runtime: str) -> str:
         """Return the image's ID, which determines the versions of all libraries in it.
 
         Raises `UserError` where the engine does not answer.

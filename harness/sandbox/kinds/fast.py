@@ -1,4 +1,4 @@
-"""bubblewrap's sandbox, with a fork of a zygote for every call: a process that has already imported TensorFlow.
+"""bubblewrap's sandbox, with a fork of a zygote for every call: a process that has already imported the framework.
 
 The sandbox is the same as for a fresh start: bubblewrap creates it around a placeholder process, and the fork joins it
 and then drops every privilege. Calls share nothing but the memory that the imports have filled.
@@ -25,7 +25,7 @@ class Fast(Fresh):
     """The same sandbox with a faster start; where forks do not work, it may fall back to fresh starts."""
 
     name = "fast"
-    summary = "a fork of a process that has imported TensorFlow, in a new sandbox"
+    summary = "a fork of a process that has imported the framework, in a new sandbox"
 
     def __init__(self, instead: Warn | None = None) -> None:
         """`instead` receives the reason for falling back to fresh starts; without it a failing fork is an error."""
@@ -52,7 +52,7 @@ class Fast(Fresh):
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> Body:
         """Fork a worker into a new sandbox, or start an interpreter there without a zygote; raises `StartError`."""
-        zygote = self._zygotes.get(job.keras)
+        zygote = self._zygotes.get(job.runtime)
         if zygote is None:
             return super().start(job, limits, slot, control, sink)
         placeholder = Placeholder(job, limits, slot, sink, self.groups)

@@ -62,7 +62,7 @@ class Kind(ABC):
 
     @abstractmethod
     def prepare(self, trials: Sequence[Job]) -> None:
-        """Prepare for jobs like `trials`, each a call of known value with a new version of Keras.
+        """Prepare for jobs like `trials`, each a call of known value in a new runtime.
 
         Raises `UserError` if the kind does not work after all.
         """
@@ -78,9 +78,12 @@ class Kind(ABC):
     def close(self) -> None:
         """End the processes that `prepare` started."""
 
-    def versions(self, keras: int) -> str:
-        """Return the versions of the libraries available to calls with that version of Keras."""
-        return library_versions(keras)
+    def versions(self, runtime: str) -> str:
+        """Return the versions of the libraries available to calls in the runtime of that name.
+
+        Raises `UserError` if the runtime is not installed.
+        """
+        return library_versions(runtime)
 
     def shown(self) -> frozenset[Path]:
         """Return the directories of this machine that every worker can read, besides the job's; links resolved."""

@@ -85,8 +85,8 @@ class Landlock(Kind):
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> SupervisedBody:
         """Fork a worker that confines itself; raises `StartError`."""
-        zygote = self._zygotes.get(job.keras)
-        assert zygote is not None, "prepared for other versions of Keras"
+        zygote = self._zygotes.get(job.runtime)
+        assert zygote is not None, "prepared for other runtimes"
         uid = bubblewrap.worker_uid(slot)
         scratch = make_scratch(job.worker.parent, uid)
         program = memory_file(filter_program(job.gpu is not None, namespaces=False))

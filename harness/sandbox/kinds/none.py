@@ -42,7 +42,7 @@ class PlainBody:
 
     def __init__(self, job: Job, control: int, sink: int) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, str(control), *map(str, job.directories)],
+            [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, str(control), job.runtime, *map(str, job.directories)],
             env=job.environment(home=str(job.worker.parent)),
             stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, pass_fds=(control,), start_new_session=True,
         )  # fmt: skip

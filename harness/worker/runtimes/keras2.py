@@ -1,0 +1,25 @@
+"""TensorFlow with Keras 2, for measure files of 2020."""
+
+from harness.worker.runtimes.tensorflow import TensorFlow
+
+#: Name of a submission's module; the modules of the harness' own measures have other names.
+SUBMISSION = "complexity"
+
+
+class Keras2(TensorFlow):
+    """`tf.keras` is Keras 2, and submissions get back names that Python and NumPy have removed since 2020."""
+
+    name = "keras2"
+    summary = "TensorFlow with Keras 2, for measure files of 2020"
+    distributions = ("tensorflow", "tf-keras")
+
+    def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
+        """Return TensorFlow's, with Keras 2."""
+        return super().environment(threads, gpu=gpu) | {"TF_USE_LEGACY_KERAS": "1"}
+
+    def admit(self, module: str) -> None:
+        """Restore the names of 2020 for a participant's submission."""
+        if module == SUBMISSION:
+            from harness.worker.of_2020 import restore_names
+
+            restore_names()

@@ -1,0 +1,134 @@
+"""The interface of a runtime: a framework, and the version of Keras on it."""
+
+import importlib
+import json
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from typing import Any, ClassVar, NoReturn
+
+#: The modules of all frameworks. A call sees one of them: the others are not seeded, and claim threads and GPU memory.
+FRAMEWORKS = ("tensorflow", "jax", "torch")
+
+
+class Runtime(ABC):
+    """How submissions run in one framework.
+
+    Only `import_libraries` imports the
+    framework. The harness itself uses a runtime's name, `environment`, `distributions` and `missing`.
+    """
+
+    name: ClassVar[str]  #: `--runtime NAME`
+    summary: ClassVar[str]  #: one phrase for `--help`
+    framework: ClassVar[str]  #: the framework's module
+    distributions: ClassVar[tuple[str, ...]]  #: packages of framework and Keras; their versions affect values
+    extra: ClassVar[str]  #: the extra of this project that installs them
+    versions: dict[str, str]  #: of Python, `distributions` and NumPy; known after `import_libraries`
+
+    @abstractmethod
+    def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
+        """Return the framework's environment variables for calls with `threads` cores, with one GPU or none."""
+
+    @abstractmethod
+    def load_dataset(self, directory: Path) -> Any:
+        """Return the training data of `inputs.npy` (float32) and `labels.npy` (int32), in their order."""
+
+    @abstractmethod
+    def device(self) -> str:
+        """Return the model of the GPU that the framework uses, `cpu` if none; initialises the framework's devices."""
+
+    @property
+    def keras(self) -> Any:
+        """The module `keras`."""
+        return importlib.import_module("keras")
+
+    def missing(self) -> list[str]:
+        """Return the distributions that are not installed; imports none."""
+        return [name for name in self.distributions if not _is_installed(name)]
+
+    def import_libraries(self) -> None:
+        """Import framework and Keras without initialising a device, and note the versions."""
+        from importlib.metadata import version
+
+        others = tuple(framework for framework in FRAMEWORKS if framework != self.framework)
+        sys.meta_path.insert(0, _Hidden(others, f"not available under the runtime {self.name}"))
+        with _without("matplotlib"):  # Keras would import it for plots, which takes time and writes files
+            importlib.import_module(self.framework)
+            self.keras.layers  # noqa: B018 - imported on first access
+        importlib.import_module("harness.worker.architecture")
+        packages = (*self.distributions, "numpy")
+        self.versions = {"python": sys.version.split()[0]} | {name: version(name) for name in packages}
+
+    def prepare_devices(self) -> None:  # noqa: B027 - most have nothing to prepare
+        """Make the framework use no more of the GPU's memory than it needs; called before the model is built."""
+
+    def build_model(self, architecture: dict[str, Any]) -> Any:
+        """Build a model with arbitrary weights; see `harness.worker.architecture.build_model`."""
+        from harness.worker.architecture import build_model
+
+        return build_model(architecture, self.keras)
+
+    def load_model(self, directory: Path) -> Any:
+        """Build the model of `architecture.json` and set its weights.
+
+        `model.initial_weights` is the list of arrays before training in the order of `get_weights()`, or None.
+        """
+        model = self.build_model(json.loads((directory / "architecture.json").read_text()))
+        model.set_weights(_arrays(directory / "weights.npz"))
+        initial = directory / "initial_weights.npz"
+        model.initial_weights = _arrays(initial) if initial.exists() else None
+        return model
+
+    def seed(self, seed: int) -> None:
+        """Seed Python, NumPy, the framework and Keras."""
+        self.keras.utils.set_random_seed(seed)
+
+    def admit(self, module: str) -> None:  # noqa: B027 - most have nothing to prepare
+        """Prepare the process for a submission's module, before its import."""
+
+
+def _is_installed(distribution: str) -> bool:
+    from importlib import metadata
+
+    try:
+        metadata.distribution(distribution)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+class _Hidden(MetaPathFinder, Loader):
+    """Makes modules impossible to import."""
+
+    def __init__(self, modules: tuple[str, ...], reason: str) -> None:
+        self._modules, self._reason = modules, reason
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Find hidden modules: libraries may ask whether a module exists without importing it."""
+        return ModuleSpec(fullname, self) if fullname in self._modules else None
+
+    def create_module(self, spec: ModuleSpec) -> NoReturn:
+        """Refuse the import."""
+        raise ModuleNotFoundError(f"{spec.name} is {self._reason}", name=spec.name)
+
+
+@contextmanager
+def _without(module: str) -> Iterator[None]:
+    """Make imports of `module` fail within the context."""
+    modules: dict[str, Any] = sys.modules  # None marks a module as missing
+    modules[module] = None
+    try:
+        yield
+    finally:
+        del modules[module]
+
+
+def _arrays(path: Path) -> list[Any]:
+    import numpy as np
+
+    with np.load(path) as archive:
+        return [archive[f"w{i}"] for i in range(len(archive.files))]

@@ -1,0 +1,25 @@
+"""The measure of ../input_gradient, in JAX."""
+
+import jax
+import jax.numpy as jnp
+
+
+def complexity(model, dataset):
+    """Return the logarithm of the mean norm of the loss' gradient with respect to the input.
+
+    A network that fits its examples in flat places of its loss is expected to fit their neighbours as well.
+    """
+
+    def total_loss(inputs, labels):
+        log_probabilities = jax.nn.log_softmax(model(inputs, training=False))
+        # The sum, not the mean: the gradient of one example's loss is then what the example adds to it.
+        return -jnp.sum(jnp.take_along_axis(log_probabilities, labels[:, None], axis=1))
+
+    @jax.jit  # compiled once for each size of a batch
+    def norms(inputs, labels):
+        gradients = jax.grad(total_loss)(inputs, labels)
+        return jnp.linalg.norm(gradients.reshape(len(inputs), -1), axis=1)
+
+    found = jnp.concatenate([norms(inputs, labels) for inputs, labels in dataset[:2048].batches(256)])
+    # Where the training set is fitted well the gradients are tiny, and differ by orders of magnitude.
+    return float(jnp.log(jnp.mean(found) + 1e-30))
