@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from harness.cli import options
+from harness.errors import UserError
 
 
 @click.command("import")
@@ -20,13 +21,22 @@ from harness.cli import options
 def command(table: Path, data: str, test: str | None, out: Path, name: str | None, divisor: float) -> None:
     """Make a task of the trained models in TABLE, a CSV file with a column `file` and one row per model.
 
-    Columns `train_accuracy` and `test_accuracy` are checked, and computed where they are empty or missing; any other
-    column is a hyperparameter. DATA are arrays in an .npz file: x and y, or x_train, y_train, x_test and y_test.
+    A file is a .keras file, a whole model as .h5, or an architecture as JSON with its weights in the column `weights`
+    (.weights.h5, .h5 or .npz). Columns `train_accuracy` and `test_accuracy` are checked, and computed where they are
+    empty or missing; any other column is a hyperparameter.
+
+    DATA are arrays in an .npz file (x and y, or x_train, y_train, x_test and y_test) or in two .npy files (x*.npy, with
+    y*.npy beside it), a directory of TFRecord shards or of images by class, or a dataset of Keras: mnist,
+    fashion_mnist, cifar10, cifar100. docs/your-own-models.md explains all of it.
 
     Example: pgdl task import models.csv --data mnist.npz --test mnist.npz --divide-by 255 --out my_tasks
     """
+    from harness.format.problems import InvalidTaskError
     from harness.importer.run import Order, import_task
 
     order = Order(table, data, test, out, name or table.stem, divisor)
-    import_task(order, click.echo)
+    try:
+        import_task(order, click.echo)
+    except InvalidTaskError as error:
+        raise UserError("\n".join(error.problems)) from error  # all of them: nothing has been written
     click.echo(f"Wrote {order.task}. Next: pgdl task show {out}")

@@ -1,5 +1,6 @@
 """Notes on the grid that a table's models form: which cells are empty, and what can be done."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
@@ -42,25 +43,25 @@ def _of_empty_cells(grid: Grid) -> Iterator[str]:
 
 
 def _smaller_grids(grid: Grid) -> Iterator[str]:
-    """Yield the ways to leave out models, or a hyperparameter, so that the others form a complete grid."""
-    cells = grid.codes.tolist()
+    """Yield the ways to leave out models or a hyperparameter so that the others have an official score."""
+    cells = [tuple(cell) for cell in grid.codes.tolist()]
     for column, name in enumerate(grid.names):
-        counts = Counter(cell[column] for cell in cells)
-        for code, count in sorted(counts.items()):
-            others = [cell for cell in cells if cell[column] != code]
-            if others and _is_complete(others):
-                yield f"leave out the {count} model{'s' * (count != 1)} with {_setting(grid, name, code)}"
-            same = [cell for cell in cells if cell[column] == code]
-            if len(counts) > 2 and len(same) > 1 and _is_complete(same):
-                yield f"keep only the {count} models with {_setting(grid, name, code)}, without the column {name}"
+        without = [cell[:column] + cell[column + 1 :] for cell in cells]
+        if len(set(without)) == len(cells) and _has_score(without):
+            yield f"leave out the column {printable(name)}: the other hyperparameters tell the models apart"
+        for code, count in sorted(Counter(cell[column] for cell in cells).items()):
+            setting, plural = _setting(grid, name, code), "s" * (count != 1)
+            if _has_score([cell for cell in cells if cell[column] != code]):
+                yield f"leave out the {count} model{plural} with {setting}"
+            if _has_score([cell for cell in cells if cell[column] == code]):
+                yield f"keep only the {count} model{plural} with {setting}"
 
 
-def _is_complete(cells: Sequence[Sequence[int]]) -> bool:
-    """Whether distinct cells fill the grid of the values that occur in them."""
-    expected = 1
-    for column in zip(*cells, strict=True):
-        expected *= len(set(column))
-    return expected == len(cells)
+def _has_score(cells: Sequence[Sequence[int]]) -> bool:
+    """Whether distinct cells fill the grid of the values in them, and enough hyperparameters vary."""
+    sizes = [len(set(column)) for column in zip(*cells, strict=True)]
+    varying = sum(size > 1 for size in sizes)
+    return varying >= MINIMUM_HYPERPARAMETERS and math.prod(sizes) == len(cells)
 
 
 def _setting(grid: Grid, name: str, code: int) -> str:

@@ -22,7 +22,8 @@ from harness.format.weights import write_weights
 from harness.importer import table as columns
 from harness.importer.accuracies import AccuracyProcess
 from harness.importer.completeness import notes_on_grid
-from harness.importer.data import read_examples, write_arrays
+from harness.importer.data import read_examples
+from harness.importer.examples import write_arrays
 from harness.importer.model import StoredModel
 from harness.importer.table import Row, Stated, Table, read_table
 from harness.task.layout import find_tasks
@@ -171,7 +172,7 @@ def _write_data(order: Order, task: Path, place: Path, shape: tuple[int, ...], n
         if source is None:
             continue
         arrays[part] = place / part
-        count = write_arrays(read_examples(source, part), arrays[part], shape, n_outputs, order.divisor)
+        count = write_arrays(read_examples(source, part, shape), arrays[part], shape, n_outputs, order.divisor)
         inputs, labels = (np.load(arrays[part] / name, mmap_mode="r") for name in ("inputs.npy", "labels.npy"))
         write_shards(task / target, inputs, labels, min(count, max(SHARDS, math.ceil(inputs.nbytes / SHARD_BYTES))))
     return arrays
