@@ -98,11 +98,11 @@ def _layers(model: Any) -> list[tuple[Any, list[int]]]:
     found = []
     for number, layer in enumerate(layers):
         try:
-            if len(layer._inbound_nodes) != 1:  # Keras 3 would show the first call alone
-                raise KeyError
-            sources = [producers[id(tensor)] for tensor in tf.nest.flatten(layer.input)]
+            (call,) = layer._inbound_nodes  # `layer.input` would be that of the first call
+            tensors = call.keras_inputs if hasattr(call, "keras_inputs") else call.input_tensors  # Keras 2, Keras 3
+            sources = [producers[id(tensor)] for tensor in tensors]
             producers[id(layer.output)] = number
-        except (AttributeError, KeyError) as error:
+        except (ValueError, KeyError) as error:
             raise MeasureUnavailable(f"layer {layer.name} is used twice, or not in forward order") from error
         found.append((layer, sources))
     return found

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
 
-from harness.text import printable
 from scoring import MINIMUM_HYPERPARAMETERS, Grid
 
 #: Most empty cells that are listed.
@@ -19,7 +18,7 @@ _OTHER_SCORES = "without them the task has Kendall's coefficients only, no offic
 
 def notes_on_grid(grid: Grid) -> list[str]:
     """Return lines on hyperparameters and empty cells; none for a complete grid with an official score."""
-    lines = [f"{printable(name)} has one value, {grid.values[name][0]!r}, in all models: it orders nothing"
+    lines = [f"{name} has one value, {grid.values[name][0]!r}, in all models: it orders nothing"
              for name in grid.names if name not in grid.varying]  # fmt: skip
     if len(grid.varying) < MINIMUM_HYPERPARAMETERS:
         needed = f"the official score needs {MINIMUM_HYPERPARAMETERS} hyperparameters that vary"
@@ -48,7 +47,7 @@ def _smaller_grids(grid: Grid) -> Iterator[str]:
     for column, name in enumerate(grid.names):
         without = [cell[:column] + cell[column + 1 :] for cell in cells]
         if len(set(without)) == len(cells) and _has_score(without):
-            yield f"leave out the column {printable(name)}: the other hyperparameters tell the models apart"
+            yield f"leave out the column {name}: the other hyperparameters tell the models apart"
         for code, count in sorted(Counter(cell[column] for cell in cells).items()):
             setting, plural = _setting(grid, name, code), "s" * (count != 1)
             if _has_score([cell for cell in cells if cell[column] != code]):
@@ -65,4 +64,4 @@ def _has_score(cells: Sequence[Sequence[int]]) -> bool:
 
 
 def _setting(grid: Grid, name: str, code: int) -> str:
-    return printable(f"{name}={grid.values[name][code]}")
+    return f"{name}={grid.values[name][code]}"

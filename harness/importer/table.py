@@ -63,7 +63,7 @@ class Row:
     @property
     def name(self) -> str:
         """The files, as messages name the model."""
-        return printable(str(self.file if self.weights is None else self.weights))
+        return str(self.file if self.weights is None else self.weights)
 
 
 @dataclass(frozen=True)
@@ -108,10 +108,15 @@ def _read(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
         raise UserError("cannot be read", file=path, found=error.strerror) from error
     except (csv.Error, UnicodeDecodeError) as error:
         raise UserError("not CSV", file=path, expected="text, one row per model", found=error) from error
+    for number, cells in lines:
+        wrong = [cell for cell in cells if not cell.isprintable()]
+        if wrong:
+            found = repr(printable(wrong[0])[:100])
+            raise UserError("cells", file=f"{path}: line {number}", expected="printable text", found=found)
     header = lines[0][1] if lines else []
     repeated = [name for name in header if header.count(name) > 1]
     if FILE not in header or repeated or "" in header:
-        found = f"{printable(repeated[0])!r} twice" if repeated else printable(", ".join(header))[:200] or "none"
+        found = f"{repeated[0]!r} twice" if repeated else ", ".join(header)[:200] or "none"
         raise UserError("header", file=path, expected=f"a column {FILE!r}, distinct names", found=found)
     if not any(name not in (FILE, WEIGHTS, TRAIN, TEST) for name in header):
         raise UserError("header", file=path, expected="a column for each hyperparameter", found="none")
@@ -127,7 +132,7 @@ def _row(path: Path, number: int, cells: dict[str, str], n_columns: int, line: S
     hyperparameters = {name: cells[name] for name in cells if name not in (FILE, WEIGHTS, TRAIN, TEST)}
     for name in (FILE, *hyperparameters):
         if not cells[name]:
-            raise UserError(printable(name), file=where, expected="a value", found="none")
+            raise UserError(name, file=where, expected="a value", found="none")
     weights = path.parent / cells[WEIGHTS] if cells.get(WEIGHTS) else None
     train, test = (_stated(where, name, cells.get(name, "")) for name in (TRAIN, TEST))
     return Row(where, path.parent / cells[FILE], weights, hyperparameters, train, test)
@@ -142,7 +147,7 @@ def _stated(where: str, name: str, text: str) -> Stated | None:
         value = Decimal("NaN")
     if not (value.is_finite() and 0 <= value <= 1):
         remedy = "divide per cent by 100" if value.is_finite() and 1 < value <= 100 else None
-        raise UserError(name, file=where, expected="a number from 0 to 1, or nothing", found=printable(text)[:50],
+        raise UserError(name, file=where, expected="a number from 0 to 1, or nothing", found=text[:50],
                         remedy=remedy)  # fmt: skip
     return Stated(text)
 
@@ -163,4 +168,4 @@ def _grid(path: Path, rows: Sequence[Row]) -> Grid:
         return Grid.from_hyperparameters(possible, current)
     except GridError as error:
         remedy = "a column may be missing: models that differ in nothing else differ in a hyperparameter"
-        raise UserError(printable(str(error)), file=path, remedy=remedy) from error
+        raise UserError(str(error), file=path, remedy=remedy) from error
