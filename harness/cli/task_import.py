@@ -6,6 +6,7 @@ import click
 
 from harness.cli import options
 from harness.errors import UserError
+from harness.text import printable
 
 
 @click.command("import")
@@ -37,6 +38,7 @@ def command(table: Path, data: str, test: str | None, out: Path, name: str | Non
     order = Order(table, data, test, out, name or table.stem, divisor)
     try:
         import_task(order, click.echo)
-    except InvalidTaskError as error:
-        raise UserError("\n".join(error.problems)) from error  # all of them: nothing has been written
+    except UserError as error:  # all problems, as nothing has been written; names in them are those of strangers
+        problems = error.problems if isinstance(error, InvalidTaskError) else [str(error)]
+        raise UserError("\n".join(map(printable, problems))) from error
     click.echo(f"Wrote {order.task}. Next: pgdl task show {out}")

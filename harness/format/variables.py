@@ -58,7 +58,7 @@ def _weights(file: Any, group: str, layer: LayerShapes, path: Path) -> Iterator[
             remedy = "the architecture and the weights seem to belong to different models"
             raise UserError(f"weights {name}", file=path, expected="a group of that name", found="none", remedy=remedy)
         for number in range(min(len(variables), len(layer.weights) + 1)):
-            stored = member(variables, str(number), path)
+            stored = member(file, f"{name}/{number}", path)
             if stored is None:
                 raise UserError(f"weights {name}", file=path, expected=f"an array {number}", found="none")
             require_plain_array(stored, f"{name}/{number}", path)
