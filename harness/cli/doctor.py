@@ -143,6 +143,9 @@ def _self_test(kind: "Kind", warnings: list[str]) -> Iterator[Finding]:
     from harness.execution.machine import plan_lanes
     from harness.sandbox import CONTROL, Staging, default_memory_bytes, run_traps, trial_job
 
+    if not _installed():
+        yield WARNING, "  self-test", "not possible without a runtime", ""
+        return
     with Staging() as staging, kind:
         try:
             kind.prepare([trial_job(staging, CONTROL, runtime=runtime) for runtime in _installed()])
@@ -154,7 +157,7 @@ def _self_test(kind: "Kind", warnings: list[str]) -> Iterator[Finding]:
         else:
             yield GOOD, "  fast starts", "a call starts in a fraction of a second", ""
         workers = plan_lanes(None, default_memory_bytes(0)).workers
-        for trap, result in run_traps(kind.start, staging, workers):
+        for trap, result in run_traps(kind.start, staging, workers, _installed()[0]):
             if trap.caught(result):
                 yield GOOD, "  self-test", trap.name, ""
             else:

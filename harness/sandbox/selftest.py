@@ -65,10 +65,12 @@ TRAPS = (
 )
 
 
-def run_traps(start: Starter, staging: Staging, workers: int) -> Iterator[tuple[Trap, CallResult]]:
-    """Run all traps, `workers` at a time; yields each trap with its result."""
+def run_traps(
+    start: Starter, staging: Staging, workers: int, runtime: str = DEFAULT
+) -> Iterator[tuple[Trap, CallResult]]:
+    """Run all traps in a runtime, `workers` at a time; yields each trap with its result."""
     with tempfile.NamedTemporaryFile(prefix="pgdl-canary-") as canary, ThreadPoolExecutor(workers) as threads:
-        jobs = [trial_job(staging, trap, canary=canary.name) for trap in TRAPS]
+        jobs = [trial_job(staging, trap, canary=canary.name, runtime=runtime) for trap in TRAPS]
         slots = range(len(jobs))
         results = threads.map(lambda job, slot: run_trial(start, job, slot, TRAPS[slot].time_limit_s), jobs, slots)
         yield from zip(TRAPS, results, strict=True)
