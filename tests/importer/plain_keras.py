@@ -63,7 +63,7 @@ def attention():
     """Attention between two branches, its inputs by name, its weights without bias."""
     source = keras.Input((6, 4))
     left, right = layers.Dense(5, name="z")(source), layers.Dense(7, name="a")(source)
-    x = layers.MultiHeadAttention(3, 2, value_dim=4, use_bias=False, output_shape=6)(query=left, value=right, key=right)
+    x = layers.MultiHeadAttention(3, 2, use_bias=False, output_shape=6)(query=left, value=right, key=right)
     y = layers.MultiHeadAttention(1, 3)(left, left, use_causal_mask=True)
     x = layers.Concatenate()([x, y])
     return keras.Model(source, layers.Dense(3)(layers.GlobalAveragePooling1D()(x)))
@@ -116,7 +116,7 @@ def kernels():
     x = layers.DepthwiseConv2D(3, strides=2, depth_multiplier=2)(x)
     x = layers.Conv2DTranspose(5, 3)(x)
     x = layers.SeparableConv1D(4, 3)(layers.Reshape((5, 25))(x))
-    x = layers.LayerNormalization(axis=[1, 2], center=False)(x)
+    x = layers.LayerNormalization(center=False)(x)
     return keras.Model(source, layers.Dense(3)(layers.Flatten()(x)))
 
 
