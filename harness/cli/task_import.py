@@ -14,12 +14,13 @@ from harness.text import printable
 @click.option("--data", required=True, metavar="DATA", help="Training data.")
 @click.option("--test", metavar="DATA", help="Test data: computes or checks test accuracies. Never shown to measures.")
 @options.out
+@options.quiet
 @click.option("--name", metavar="NAME", help="Name of the task. Default: that of TABLE, without its suffix.")
 @click.option(
     "--divide-by", "divisor", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True,
     metavar="NUMBER", help="Divide all inputs by this number, e.g. 255 for pixels.",
 )  # fmt: skip
-def command(table: Path, data: str, test: str | None, out: Path, name: str | None, divisor: float) -> None:
+def command(table: Path, data: str, test: str | None, out: Path, name: str | None, divisor: float, quiet: bool) -> None:
     """Make a task of the trained models in TABLE, a CSV file with a column `file` and one row per model.
 
     A file is a .keras file, a whole model as .h5, or an architecture as JSON with its weights in the column `weights`
@@ -37,8 +38,9 @@ def command(table: Path, data: str, test: str | None, out: Path, name: str | Non
 
     order = Order(table, data, test, out, name or table.stem, divisor)
     try:
-        import_task(order, click.echo)
+        import_task(order, click.echo, (lambda _: None) if quiet else click.echo)
     except UserError as error:  # all problems, as nothing has been written; names in them are those of strangers
         problems = error.problems if isinstance(error, InvalidTaskError) else [str(error)]
         raise UserError("\n".join(map(printable, problems))) from error
-    click.echo(f"Wrote {order.task}. Next: pgdl task show {out}")
+    if not quiet:
+        click.echo(f"Wrote {order.task}. Next: pgdl task show {out}")

@@ -71,8 +71,8 @@ class Order:
         return self.out / REFERENCES / self.name
 
 
-def import_task(order: Order, say: Say) -> None:
-    """Import a task; `say` gets lines on the progress.
+def import_task(order: Order, warn: Say, say: Say) -> None:
+    """Import a task; `warn` gets notes on the grid, before anything but the table is read, and `say` the progress.
 
     Raises:
         UserError: anything in the files is not as it must be; nothing is left behind.
@@ -81,7 +81,7 @@ def import_task(order: Order, say: Say) -> None:
     table = read_table(order.table)
     _require_accuracies(order, table)
     for line in notes_on_grid(table.grid):
-        say(f"Note: {line}")
+        warn(f"Note: {line}")
     models = _read_models(table)
     shapes = _shapes_of(models)
     with _workplace(order) as place:
