@@ -13,7 +13,7 @@ from harness.errors import UserError
 from harness.format.channels import channels_last
 from harness.format.files import located
 from harness.format.graph import INPUT, Call
-from harness.format.inbound import Inbound, Output, ends, inbound
+from harness.format.inbound import Inbound, Output, as_layer, ends, inbound, is_operation
 from harness.format.layers import neutral_layer, require_built_in
 from harness.text import printable
 
@@ -117,10 +117,12 @@ class _Flattener:
             raise UserError("nested models", expected=f"at most {MAX_NESTING} levels", found="more")
         require_built_in(content["class_name"], content.get("module"), content.get("registered_name"))
         config, is_chain = content["config"], content["class_name"] == _CHAIN
-        groups = group_names(layer["class_name"] for layer in config["layers"])
+        groups = iter(group_names(layer["class_name"] for layer in config["layers"] if not is_operation(layer)))
         members: dict[str, _Member | None] = {}
         calls = {}
-        for position, (layer, own_group) in enumerate(zip(config["layers"], groups, strict=True)):
+        for position, stored in enumerate(config["layers"]):
+            own_group = "" if is_operation(stored) else next(groups)
+            layer = as_layer(stored)
             name = str(layer["config"].get("name", position) if is_chain else layer["name"])
             where = f"layers[{position}] ({printable(name)})" if is_chain else f"layer {printable(name)}"
             with located(where):

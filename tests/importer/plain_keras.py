@@ -60,12 +60,13 @@ def vision_transformer(blocks=2, dim=8):
 
 
 def attention():
-    """Attention between two branches, its inputs by name, its weights without bias."""
+    """Attention between two branches, its inputs by name, its weights without bias; operations."""
     source = keras.Input((6, 4))
     left, right = layers.Dense(5, name="z")(source), layers.Dense(7, name="a")(source)
     x = layers.MultiHeadAttention(3, 2, use_bias=False, output_shape=6)(query=left, value=right, key=right)
     y = layers.MultiHeadAttention(1, 3)(left, left, use_causal_mask=True)
-    x = layers.Concatenate()([x, y])
+    x = layers.Concatenate()([x, y]) * layers.Dense(1, activation="sigmoid")(right)
+    x = x - layers.Dense(x.shape[-1])(x) + layers.Dense(x.shape[-1])(x)
     return keras.Model(source, layers.Dense(3)(layers.GlobalAveragePooling1D()(x)))
 
 

@@ -34,6 +34,13 @@ def in_keras(class_name, name, *feeding, module=None, **settings):
 SOURCE = in_keras("InputLayer", "in", batch_input_shape=[None, 4])
 
 
+#: The arguments of a sum, as Keras 3 writes them.
+OPERANDS = [
+    {"class_name": "__keras_tensor__", "config": {"shape": [None] * rank, "keras_history": ["in", 0, 0]}}
+    for rank in (2, 3)
+]
+
+
 def sequential(*layers):
     return lambda task: write_json(task / FILE, {"class_name": "Sequential", "config": {"layers": layers}})
 
@@ -114,8 +121,13 @@ CASES = [
     ),
     (
         "operation",
-        functional(in_keras("Add", "out", "in", "in", module="keras.src.ops.numpy")),
-        "layer out: not a layer of Keras: expected built-in layers only, found 'Add' of module",
+        functional(in_keras("Matmul", "out", "in", "in", module="keras.src.ops.numpy")),
+        "layer out: not a layer of Keras: expected built-in layers only, found 'Matmul' of module",
+    ),
+    (
+        "operation that repeats one side",
+        functional({**in_keras("Add", "out", module="keras.src.ops.numpy"), "inbound_nodes": [{"args": OPERANDS}]}),
+        "layer out: operation: expected two outputs with as many axes, found 2 outputs of [2, 3] axes",
     ),
     (
         "output of a nested model",
