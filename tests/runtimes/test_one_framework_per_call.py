@@ -19,7 +19,8 @@ def test_no_other_framework_can_be_imported(name: str) -> None:
     assert found["loaded"] == [runtime.framework]
     assert found["threads"] == 1, "workers are forked from it"
     assert found["errors"] == {
-        other: f"{other} is not available under the runtime {name}" for other in set(FRAMEWORKS) - {runtime.framework}
+        other: f"{other} is not available in the runtime {name}; choose another with --runtime, or in metadata"
+        for other in set(FRAMEWORKS) - {runtime.framework}
     }
     assert set(found["versions"]) == {"python", "numpy", *runtime.distributions}
 

@@ -63,7 +63,10 @@ class Runtime(ABC):
         from importlib.metadata import version
 
         others = tuple(framework for framework in FRAMEWORKS if framework != self.framework)
-        sys.meta_path.insert(0, _Hidden(others, f"not available under the runtime {self.name}"))
+        sys.meta_path.insert(
+            0,
+            _Hidden(others, f"not available in the runtime {self.name}; choose another with --runtime, or in metadata"),
+        )
         with _without("matplotlib"):  # Keras would import it for plots, which takes time and writes files
             importlib.import_module(self.framework)
             self.keras.layers  # noqa: B018 - imported on first access
