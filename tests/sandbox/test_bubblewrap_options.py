@@ -15,7 +15,7 @@ from harness.sandbox.limits import Limits
 from harness.sandbox.proc import COPIED
 from harness.sandbox.staging import Staging
 
-GPU = Gpu(1, "GPU-22222222-0000", "NVIDIA H200")
+GPU = Gpu(1, "GPU-22222222-0000", "NVIDIA H200", "0000:3b:00.0")
 
 #: Options that put something into the sandbox's file system, and how many words each takes.
 MOUNTS = {
@@ -97,7 +97,7 @@ def test_nothing_is_writable_but_bounded_scratch_space(job: Job) -> None:
         assert not {option[0] for option in options} & {"--bind", "--bind-try", "--dev-bind"}
         scratch = []
         for number, option in enumerate(options):
-            if option[0] == "--tmpfs" and options[number + 1] != ("--remount-ro", option[1]):
+            if option[0] == "--tmpfs" and ("--remount-ro", option[1]) not in options[number:]:
                 scratch.append(option[1])
                 assert options[number - 2][0] == "--size"
                 assert int(options[number - 2][1]) <= 256 * 1024**2
@@ -170,7 +170,8 @@ def test_everybody_gets_namespaces_of_their_own(user: str, job: Job, request: py
 @pytest.mark.usefixtures("ordinary_user")
 def test_a_gpu_is_shown_only_to_a_call_that_has_one(job: Job) -> None:
     without, with_gpu = (command(j)[0] for j in (job, on_gpu(job)))
-    assert not any("nvidia" in word or word == "/sys" for option in without for word in option)
+    assert not any("nvidia" in word or word.startswith("/sys") for option in without for word in option)
+    assert not any(word == "/sys" for option in with_gpu if option[0] != "--dir" for word in option)
     assert ("--dev-bind-try", "/dev/nvidia1", "/dev/nvidia1") in with_gpu
     assert ("--setenv", "CUDA_VISIBLE_DEVICES", "-1") in without
     assert ("--setenv", "CUDA_VISIBLE_DEVICES", GPU.uuid) in with_gpu
