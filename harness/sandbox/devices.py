@@ -17,8 +17,8 @@ NODES = {
     "/dev/nvidia-uvm": "memory that processor and GPU share: CUDA opens it first of all",
 }
 
-#: Files of a call with a GPU, with the reason for each. `*` stands for any number. Their content is constant: files with
-#: counters, clocks or temperatures are not among them.
+#: Files of a call with a GPU, with the reason for each. `*` stands for any number. Their content is constant: none has
+#: counters, clocks or temperatures.
 FILES = {
     "/proc/driver/nvidia/params": "settings of the driver, among them the permissions of its device nodes",
     "/proc/driver/nvidia/gpus/{bus}/information": "model and UUID of the call's own GPU",

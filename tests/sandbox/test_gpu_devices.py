@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.outcome import Outcome
-from harness.sandbox import Fresh, Staging, devices
+from harness.sandbox import CONTROL, Fresh, Staging, devices
 from harness.sandbox.devices import FILES, NODES, Gpu, find_gpus, gpu_files, gpu_nodes
 from harness.sandbox.job import Job
 from harness.sandbox.kinds.landlock import Landlock, granted_paths
@@ -139,7 +139,7 @@ def test_under_landlock_a_call_with_a_gpu_may_name_its_threads(
     return 0.0"""
     with Staging() as staging, kind:
         traps = [trial_job(staging, Trap("threads", statements, Outcome.OK), gpu=gpu) for gpu in (pretended, None)]
-        kind.prepare(traps[:1])
+        kind.prepare([trial_job(staging, CONTROL, gpu=pretended)])
         outputs = [run_trial(kind.start, job, 0, 30.0).output_tail for job in traps]
     assert "renamed" in outputs[0]
     assert "PermissionError" in outputs[1]
