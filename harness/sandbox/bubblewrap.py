@@ -7,6 +7,7 @@ a file descriptor and bubblewrap's own environment is empty, because the sandbox
 
 import os
 import shutil
+import site
 import sys
 from pathlib import Path
 
@@ -141,8 +142,15 @@ def _gpu_nodes(gpu: Gpu | None) -> list[str]:
 
 
 def interpreter() -> set[Path]:
-    """Return the directories of the Python environment that runs the harness, often below a home directory."""
-    return {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
+    """Return the directories of the Python environment that runs the harness, often below a home directory.
+
+    Among them are the packages of another environment that this one extends by a `.pth` file; a user's own packages
+    (`pip install --user`) are not, because workers do not import them.
+    """
+    prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
+    packages = {Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")}
+    own = {Path(site.getusersitepackages())}
+    return prefixes | {path for path in packages - own if not any(path.is_relative_to(one) for one in prefixes)}
 
 
 def _job_mounts(job: Job) -> list[str]:

@@ -1,6 +1,7 @@
 """The command line of the sandbox: what it shows, in which order, and to whom."""
 
 import os
+import site
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -133,6 +134,16 @@ def test_an_interpreter_under_a_private_home_can_be_reached(job: Job, monkeypatc
     options, _ = command(job)
     bind = options.index(("--ro-bind", "/root/work/venv", "/root/work/venv"))
     assert options.index(("--dir", "/root")) < options.index(("--dir", "/root/work")) < bind
+
+
+def test_an_environment_on_top_of_another_shows_both_but_not_the_users_own_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = bubblewrap.interpreter()
+    other, own = (tmp_path / name / "lib/python3/site-packages" for name in ("other", "own"))
+    monkeypatch.setattr(site, "getusersitepackages", lambda: str(own))
+    monkeypatch.setattr(sys, "path", [*sys.path, str(other), str(own), str(tmp_path), f"{sys.prefix}/x/site-packages"])
+    assert bubblewrap.interpreter() == before | {other}
 
 
 @pytest.mark.usefixtures("ordinary_user")

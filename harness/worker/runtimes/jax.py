@@ -23,6 +23,7 @@ class Jax(Runtime):
     framework = "jax"
     distributions = ("jax", "jaxlib", "keras")
     extra = "jax"
+    gpu_remedy = "pip install 'jax[cuda12]'"
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
         """Return the settings of Keras' backend, device, threads, GPU memory and precision."""

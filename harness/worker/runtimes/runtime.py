@@ -27,6 +27,7 @@ class Runtime(ABC):
     framework: ClassVar[str]  #: the framework's module
     distributions: ClassVar[tuple[str, ...]]  #: packages of framework and Keras; their versions affect values
     extra: ClassVar[str]  #: the extra of this project that installs them
+    gpu_remedy: ClassVar[str]  #: command that installs the framework with CUDA
     versions: dict[str, str]  #: of Python, `distributions` and NumPy; known after `import_libraries`
 
     @abstractmethod

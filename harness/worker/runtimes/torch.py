@@ -14,6 +14,7 @@ class Torch(Runtime):
     framework = "torch"
     distributions = ("torch", "keras")
     extra = "torch"
+    gpu_remedy = "pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu126"
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
         """Return the settings of Keras' backend, threads and devices."""
