@@ -39,7 +39,7 @@ def read_freeze(text: str) -> dict[str, str]:
     """Return the versions in the output of `pip freeze`, empty for packages that were installed from elsewhere."""
     found = {}
     for line in text.splitlines():
-        if match := re.match(r"([A-Za-z0-9._-]+)\s*(?:==\s*([^+;\s]+)|@)?", line):
+        if not line.startswith("-") and (match := re.match(r"([A-Za-z0-9._-]+)\s*(?:==\s*([^+;\s]+)|@)?", line)):
             found[canonical(match[1])] = match[2] or ""
     return found
 
