@@ -85,12 +85,15 @@ def _machine() -> Iterator[Finding]:
 
     from harness.cache import cache_directory
     from harness.execution.machine import plan_lanes
-    from harness.sandbox import GIB, default_memory_bytes, find_gpus
+    from harness.sandbox import GIB, default_memory_bytes, find_gpus, gpu_nodes
 
     gpus = find_gpus()
     if gpus:
         yield GOOD, "GPUs", ", ".join(gpu.model for gpu in gpus), "one call per GPU at a time"
         yield _driver_library()
+        if absent := sorted({node for gpu in gpus for node in gpu_nodes(gpu) if not Path(node).exists()}):
+            remedy = "the driver creates them when it is first used: nvidia-modprobe -u -c 0"
+            yield WARNING, "GPU device nodes", f"missing: {', '.join(absent)}", remedy
     elif Path("/dev/nvidiactl").exists():
         found = "device nodes, but no GPU in /proc/driver/nvidia/gpus"
         yield WARNING, "GPUs", found, "models run on the processor; in a container, have the engine show that directory"

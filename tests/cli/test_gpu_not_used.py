@@ -54,5 +54,6 @@ def test_doctor_tries_every_runtime(pgdl: Callable[..., Any], monkeypatch: pytes
     found = {line["item"]: line for line in json.loads(pgdl("doctor", "--format", "json").out)}
     assert found["torch and the GPU"]["found"] == "runs on the processor"
     assert "download.pytorch.org" in found["torch and the GPU"]["consequence"]
+    assert found["GPU device nodes"]["found"] == "missing: /dev/nvidia-uvm, /dev/nvidia0, /dev/nvidiactl"
     assert found["GPU driver"]["state"] == "note"
     assert "libcuda.so.1: not found" in found["GPU driver"]["found"]

@@ -10,6 +10,6 @@ __all__ = ["ORDER", "gpu_files", "gpu_machine", "gpu_memory", "gpu_rates", "gpu_
 
 #: The most telling first, because the time is limited.
 ORDER = (
-    "machine", "doctor", "kinds", "needed_files", "run_torch", "run_jax", "compare_torch", "compare_jax", "growth",
-    "host_limit", "kill", "traces", "one_of_several", "rates", "check_torch", "check_jax", "opened_files",
+    "machine", "doctor", "kinds", "needed_files", "run_torch", "compare_torch", "growth", "host_limit", "kill",
+    "traces", "one_of_several", "check_jax", "opened_files", "rates", "run_jax", "compare_jax", "check_torch",
 )  # fmt: skip

@@ -4,7 +4,7 @@ import ctypes
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -82,20 +82,29 @@ def make_job(staging: Staging, submission: str, runtime: str, gpu: Gpu | None) -
     return replace(trial_job(staging, CONTROL, runtime=runtime, gpu=gpu), submission=staging.stage(submission, write))
 
 
-def make_call(kind: Kind, job: Job, time_limit_s: float = 60.0, memory_bytes: int | None = None) -> CallResult:
-    """Make a call under limits."""
-    limits = Limits(memory_bytes=memory_bytes or default_memory_bytes(0 if job.gpu is None else 1))
+def make_call(kind: Kind, job: Job, time_limit_s: float = 60.0, memory_bytes: float = 0) -> CallResult:
+    """Make a call under limits; 0 bytes stand for the default."""
+    limits = Limits(memory_bytes=int(memory_bytes) or default_memory_bytes(0 if job.gpu is None else 1))
     call = prepare_call(kind.start, job, limits, 0, stopping=lambda: False)
     if isinstance(call, CallResult):
         return call
     return call.run(seed=0, clock=Clock(time_limit_s, f"the time limit of {time_limit_s:g} s"))
 
 
-def call_once(submission: str, runtime: str, time_limit_s: float = 60.0, memory_bytes: int | None = None) -> CallResult:
-    """Make one call on the first GPU in the best kind of sandbox."""
+#: Makes a call: submission, runtime, time limit in seconds (60), memory limit in bytes (the default).
+Caller = Callable[..., CallResult]
+
+
+@contextmanager
+def calls_on_gpu(*names: str) -> Iterator[Caller]:
+    """Prepare the best kind of sandbox for runtimes; yields a function that makes calls on the first GPU."""
     kind, gpu = KINDS[best_kind()](), require_gpu()
-    with stage(kind, [runtime], gpu) as staging:
-        return make_call(kind, make_job(staging, submission, runtime, gpu), time_limit_s, memory_bytes)
+    with stage(kind, list(names), gpu) as staging:
+
+        def call(submission: str, runtime: str, *limits: float) -> CallResult:
+            return make_call(kind, make_job(staging, submission, runtime, gpu), *limits)
+
+        yield call
 
 
 def describe(result: CallResult) -> str:

@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 from gpu_calls import best_kind, describe, make_call, make_job, runtimes, stage
-from gpu_report import block, table
+from gpu_report import block, line, table
 from gpu_steps import step
 
 from harness.errors import UserError
@@ -76,31 +76,36 @@ def doctor() -> str:
     return "nothing is missing" if done.returncode == 0 else "something is missing, see below"
 
 
-@step("kinds of sandbox", 150)
+@step("kinds of sandbox", 200)
 def kinds() -> str:
     """Make a call of known value in every kind of sandbox that works, in every runtime."""
     gpu = next(iter(find_gpus()), None)
-    rows, working, silent = [], [], []
+    working, silent = [], []
+
+    def row(*cells: object) -> None:  # at once: a kind may hang
+        print(line(cells), flush=True)
+
+    row("kind", "runtime", "outcome", "result", "s to start + load")
+    row(*["---"] * 5)
     for name, kind_class in KINDS.items():
         kind = kind_class()
         problem = kind.problem()
         if problem is not None:
-            rows.append((name, "", "does not work", str(problem), ""))
+            row(name, "", "does not work", problem, "")
             continue
         for runtime in runtimes():
             try:
                 with stage(kind, [runtime], gpu) as staging:
                     result = make_call(kind, make_job(staging, "forward", runtime, gpu))
                 startup = f"{result.startup_wall_s:.2f} + {result.load_wall_s:.2f}"
-                rows.append((name, runtime, str(result.outcome), describe(result), startup))
+                row(name, runtime, result.outcome, describe(result), startup)
                 if gpu is not None and result.environment.get("device") == "cpu":
                     silent.append(f"{name}/{runtime}")
             except UserError as error:
-                rows.append((name, runtime, "does not work", str(error), ""))
+                row(name, runtime, "does not work", error, "")
                 continue
             if result.value == 4.0 and name not in working:
                 working.append(name)
-    print(table(("kind", "runtime", "outcome", "result", "s to start + load"), rows))
     if silent:
         raise RuntimeError(f"the processor was used instead of the GPU: {', '.join(silent)}")
     return f"{', '.join(working)} work{'' if gpu else ', on the processor'}; the steps below use {best_kind()}"

@@ -2,7 +2,7 @@
 
 from gpu_calls import (
     best_kind,
-    call_once,
+    calls_on_gpu,
     describe,
     make_call,
     make_job,
@@ -32,7 +32,8 @@ KERNEL_S = 6.0
 def growth() -> str:
     """Measure what a small call takes of the GPU's memory: frameworks must not claim all of it."""
     require_gpu()
-    rows = [(runtime, call_once("small_call", runtime)) for runtime in runtimes()]
+    with calls_on_gpu(*runtimes()) as call:
+        rows = [(runtime, call("small_call", runtime)) for runtime in runtimes()]
     print(table(("runtime", "result", "printed"), [(name, describe(one), one.output_tail) for name, one in rows]))
     for name, one in rows:
         if one.outcome is not Outcome.OK or one.value is None or one.value > SMALL_MIB:
@@ -45,9 +46,10 @@ def host_limit() -> str:
     """Have a small call pass under a limit below CUDA's address space, and a greedy one end with MEMORY."""
     require_gpu()
     rows = []
-    for runtime in runtimes():
-        for submission, expected in (("small_call", Outcome.OK), ("host_memory", Outcome.MEMORY)):
-            rows.append((runtime, submission, expected, call_once(submission, runtime, 60.0, HOST_LIMIT)))
+    with calls_on_gpu(*runtimes()) as call:
+        for runtime in runtimes():
+            for submission, expected in (("small_call", Outcome.OK), ("host_memory", Outcome.MEMORY)):
+                rows.append((runtime, submission, expected, call(submission, runtime, 60.0, HOST_LIMIT)))
     print(table(
         ("runtime", "call", "expected", "result", "peak MiB", "printed"),
         [(a, b, c, describe(one), one.peak_memory_bytes >> 20, one.output_tail) for a, b, c, one in rows],
@@ -80,14 +82,15 @@ def kill() -> str:
     """End calls by the clock while a kernel runs; the GPU's memory must be free soon after."""
     gpu = require_gpu()
     rows, slow = [], []
-    for runtime in runtimes():
-        before = used_gpu_memory(gpu)
-        result = call_once("long_kernel", runtime, KERNEL_S)
-        after, waited = wait_for_memory(gpu, before)
-        late = result.call_wall_s - KERNEL_S
-        rows.append((runtime, describe(result), result.output_tail, f"{late:.2f}", before, after, f"{waited:.1f}"))
-        if result.outcome is not Outcome.TIMEOUT or result.survived_kill or after > before + 64:
-            slow.append(runtime)
+    with calls_on_gpu(*runtimes()) as call:
+        for runtime in runtimes():
+            before = used_gpu_memory(gpu)
+            result = call("long_kernel", runtime, KERNEL_S)
+            after, waited = wait_for_memory(gpu, before)
+            late = result.call_wall_s - KERNEL_S
+            rows.append((runtime, describe(result), result.output_tail, f"{late:.2f}", before, after, f"{waited:.1f}"))
+            if result.outcome is not Outcome.TIMEOUT or result.survived_kill or after > before + 64:
+                slow.append(runtime)
     titles = ("runtime", "result", "printed", "s late", "MiB in use before", "and after", "s until free")
     print(table(titles, rows))
     if slow:
@@ -100,9 +103,11 @@ def traces() -> str:
     """Have a call fill the GPU's memory and end, and the next one look for that."""
     gpu = require_gpu()
     runtime = runtimes()[0]
-    filled = call_once("fill_memory", runtime)
-    wait_for_memory(gpu, 0.0, patience_s=3.0)
-    found = call_once("find_pattern", runtime, 100.0)
+    before = used_gpu_memory(gpu)
+    with calls_on_gpu(runtime) as call:
+        filled = call("fill_memory", runtime)
+        wait_for_memory(gpu, before)
+        found = call("find_pattern", runtime, 100.0)
     print(table(("call", "result", "printed"), [
         ("fills", describe(filled), filled.output_tail), ("looks", describe(found), found.output_tail),
     ]))  # fmt: skip

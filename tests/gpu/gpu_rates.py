@@ -11,7 +11,7 @@ from harness.outcome import Outcome
 from harness.sandbox import KINDS, find_gpus
 
 #: Seconds of calls for each kind of sandbox and runtime, and the most calls.
-SECONDS, MOST = 8.0, 20
+SECONDS, MOST = 5.0, 12
 
 
 @step("calls per second", 150)

@@ -44,6 +44,10 @@ def block(text: str) -> str:
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a Markdown table."""
-    cells = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
-    lines = [titles, ["---"] * len(titles), *cells]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    return "".join(f"{line(one)}\n" for one in (titles, ["---"] * len(titles), *rows))
+
+
+def line(cells: Sequence[object]) -> str:
+    """Return a row of a Markdown table."""
+    texts = (str(cell).strip().replace("|", "\\|").replace("\n", "; ") for cell in cells)
+    return f"| {' | '.join(texts)} |"

@@ -34,7 +34,7 @@ def run(runtime: str, *, hide_gpu: bool = False) -> list[dict[str, Any]]:
     """Run a submission on every model of `TASK`; returns the records."""
     results = str(WORK / f"{runtime}-{'processor' if hide_gpu else 'default'}.db")
     more = ["--task", TASK, "--results", results, *sandbox_option()]
-    done = pgdl("run", f"submissions/input_gradient_{runtime}", *more, timeout_s=150, hide_gpu=hide_gpu)
+    done = pgdl("run", f"submissions/input_gradient_{runtime}", *more, timeout_s=230, hide_gpu=hide_gpu)
     if done.returncode != 0:
         print(block(done.stdout))
         raise RuntimeError(f"pgdl run: exit status {done.returncode}")
@@ -100,7 +100,7 @@ def run_torch() -> str:
     return run_all("torch")
 
 
-@step("pgdl run, JAX", 160)
+@step("pgdl run, JAX", 240)
 def run_jax() -> str:
     """Run the JAX submission."""
     return run_all("jax")
@@ -112,7 +112,7 @@ def compare_torch() -> str:
     return compare("torch")
 
 
-@step("values of GPU and processor, JAX", 160)
+@step("values of GPU and processor, JAX", 240)
 def compare_jax() -> str:
     """Compare the values of the JAX submission."""
     return compare("jax")
