@@ -9,6 +9,7 @@ from harness.configuration import Configuration
 from harness.format.reference import Reference
 from harness.sandbox import GIB
 from harness.task.notes import named
+from harness.worker.runtimes import DEFAULT
 
 
 def of_records(
@@ -84,7 +85,7 @@ def settings_labels(shown: Sequence[Calls]) -> list[str]:
     if not found:
         return [""] * len(shown)
     counted = Counter(found)
-    usual = min(counted, key=lambda settings: (-counted[settings], settings.run_seed, settings.runtime))
+    usual = min(counted, key=lambda settings: (-counted[settings], settings.run_seed, settings.runtime != DEFAULT))
     return [_difference(calls.configuration, usual) if calls.configuration else "" for calls in shown]
 
 

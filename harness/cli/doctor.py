@@ -154,6 +154,9 @@ def _self_test(kind: "Kind", warnings: list[str]) -> Iterator[Finding]:
     from harness.sandbox import CONTROL, Staging, default_memory_bytes, find_gpus, run_traps, trial_job
 
     gpu = next(iter(find_gpus()), None)
+    if not _installed():
+        yield WARNING, "  self-test", "not possible without a runtime", ""
+        return
     with Staging() as staging, kind:
         try:
             kind.prepare([trial_job(staging, CONTROL, runtime=runtime, gpu=gpu) for runtime in _installed()])

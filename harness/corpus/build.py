@@ -19,6 +19,7 @@ from harness.corpus.trainer import CELLS, DATA, RECORDS
 from harness.errors import UserError
 from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TRAIN, model_name
 from harness.threads import run_threads
+from harness.worker.runtimes import RUNTIMES
 
 #: File with the digest of the recipe of a task.
 MARK = "recipe.sha256"
@@ -63,7 +64,10 @@ class Build:
         shutil.rmtree(self.reference, ignore_errors=True)
 
     def begin(self) -> None:
-        """Create the directory of the build, or continue in the existing one."""
+        """Create the directory of the build, or continue in the existing one; raises `UserError` without TensorFlow."""
+        if missing := RUNTIMES["tensorflow"].missing():
+            remedy = "pip install 'pgdl-harness[tensorflow]'"
+            raise UserError(f"models are trained in TensorFlow; not installed: {', '.join(missing)}", remedy=remedy)
         with self._writing():
             self.building.mkdir(parents=True, exist_ok=True)
             (self.building / MARK).write_text(self.recipe.digest)

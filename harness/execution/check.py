@@ -68,7 +68,7 @@ def try_submission(
     chosen = [call for task in tasks for call in _spread([c for c in calls if c.task is task], models)]
     in_order = sorted(chosen, key=_size_of)
     begun = time.monotonic()
-    watch.say("preparing the sandbox, which may import TensorFlow once")
+    watch.say("preparing the sandbox, which may import the framework once")
     executor.prepare(in_order)
     ready = time.monotonic()
     watch.say(f"calling {submission.name} on {len(chosen)} models, the smallest first")

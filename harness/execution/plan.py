@@ -73,7 +73,11 @@ def plan_calls(
     calls = []
     for submission in submissions:
         runtime = _runtime_of(submission, settings)
-        configuration = settings.configuration(runtime, executor.isolation, executor.versions(runtime))
+        try:
+            versions = executor.versions(runtime)
+        except UserError as error:
+            raise UserError(str(error), file=submission.name) from error
+        configuration = settings.configuration(runtime, executor.isolation, versions)
         digest = submission.digest
         for task in tasks:
             # Each repetition has the budget of the whole task: it must not use up that of the calls that count.

@@ -64,13 +64,15 @@ class Evaluation(Base, kw_only=True):
     )
     memory_limit_bytes: Mapped[int] = mapped_column(BigInteger, comment="The memory limit in force.")
     configuration: Mapped[str] = mapped_column(
-        String(12), comment="Identifies run seed, Keras, limits, kind of sandbox and versions."
+        String(12), comment="Identifies run seed, runtime, limits, kind of sandbox and versions."
     )
     run_seed: Mapped[int] = mapped_column(BigInteger, comment="Seed of the run (`--seed`).")
     seed: Mapped[int] = mapped_column(
         BigInteger, comment="Seed of Python, NumPy and the framework in the call, derived from the run's seed."
     )
-    runtime: Mapped[str] = mapped_column(comment="Runtime of the call: `tensorflow`, `keras2`, `jax` or `torch`.")
+    runtime: Mapped[str] = mapped_column(
+        String(16), comment="Runtime of the call: `tensorflow`, `keras2`, `jax` or `torch`."
+    )
     sandbox: Mapped[str] = mapped_column(String(32), comment="Kind of isolation; `none` never ranks.")
     versions: Mapped[str] = mapped_column(Text, comment="Versions of the libraries that affect values.")
     harness_version: Mapped[str] = mapped_column(String(32), comment="Version of pgdl-harness.")

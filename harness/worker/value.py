@@ -13,11 +13,12 @@ class BadValueError(Exception):
 def as_finite_float(value: Any) -> float:
     """Return `value` as a float.
 
-    Accepted are int and float (not bool), real NumPy scalars and 0-d arrays, and eager 0-d tensors.
+    Accepted are int and float (not bool), real NumPy scalars and 0-d arrays, and 0-d tensors of any framework.
     Raises `BadValueError` for anything else, for NaN and infinities, and for integers beyond the range of a float.
     """
-    if hasattr(value, "numpy") and getattr(value, "shape", None) == ():
-        value = value.numpy()
+    if getattr(value, "shape", None) == () and not isinstance(value, np.generic | np.ndarray):
+        # `item` of PyTorch and JAX also takes tensors from a GPU, and those that require gradients.
+        value = value.item() if hasattr(value, "item") else value.numpy() if hasattr(value, "numpy") else value
     if isinstance(value, np.ndarray) and value.shape == ():
         value = value[()]
     if isinstance(value, bool | np.bool_ | np.timedelta64) or not isinstance(

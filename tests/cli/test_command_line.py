@@ -30,7 +30,7 @@ import sys
 from harness.cli import new
 from harness.cli.main import main
 
-def fail(name):
+def fail(name, runtime):
     raise {error}
 
 new.command.callback = fail

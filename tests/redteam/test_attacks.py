@@ -9,12 +9,13 @@ Every file in attacks/ is one submission. Its name starts with the kind of attac
     t kernel
 
 Constants state the expected result: EXPECT, the possible outcomes; UNDER_LANDLOCK, those in that sandbox if different;
-VALUE, the value; TWICE, that it is called twice and looks for its own marks; KNOWN_BREACH, the reason why it succeeds
-at present; BREACHED, the sandboxes in which it does, if not all. An attack that detects its own success prints BREACH.
+VALUE, the value; RUNTIME, the only framework in which it runs, if not all; TWICE, that it is called twice and looks for
+its own marks; KNOWN_BREACH, the reason why it succeeds at present; BREACHED, the sandboxes in which it does, if not
+all. An attack that detects its own success prints BREACH.
 The files in controls/ are honest and return their VALUE.
 
-PGDL_REDTEAM=full runs all attacks, with fast and fresh starts and under Landlock; PGDL_REDTEAM="NAME NAME" runs the
-named ones; otherwise a few run.
+PGDL_REDTEAM=full runs all attacks in every runtime that is installed, with fast and fresh starts and under Landlock;
+PGDL_REDTEAM="NAME NAME" runs the named ones; otherwise a few run.
 """
 
 import ast
@@ -28,6 +29,7 @@ import psutil
 import pytest
 from e2e.real_runs import PGDL, records, wait_for
 from harness.sandbox import Fresh, Landlock
+from harness.worker.runtimes import DEFAULT, RUNTIMES
 
 HERE = Path(__file__).parent
 CHOSEN = os.environ.get("PGDL_REDTEAM", "").split()
@@ -43,12 +45,12 @@ SHORT = {
     "s_names_in_mounts", "t_32_bit_calls", "t_becomes_root", "t_namespaces",
 }  # fmt: skip
 
-FILES = {
-    path.stem: path
-    for path in sorted(HERE.glob("[ac]*s/*.py"))
-    if FULL or path.stem in (CHOSEN or SHORT) or (path.parent.name == "controls" and not CHOSEN)
-}
-MODES = ("fast", "fresh", "landlock") if CHOSEN else ("fast",)
+#: Those that run in runtimes other than the default one, in addition to the ones written for these.
+SHORTER = {"d_fork_bomb", "f_orphan", "g_writable_places", "k_forged_value", "m_environments", "t_namespaces"}
+
+FILES = {path.stem: path for path in sorted(HERE.glob("[ac]*s/*.py"))}
+STARTS = ("fast", "fresh", "landlock") if CHOSEN else ("fast",)
+MODES = [(start, name) for start in STARTS for name in RUNTIMES if CHOSEN or name != "keras2"]
 
 pytestmark = pytest.mark.timeout(1800)
 
@@ -59,7 +61,7 @@ def constants(path: Path) -> dict[str, Any]:
     for statement in ast.parse(path.read_text()).body:
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             name = statement.targets[0].id
-            if name in ("EXPECT", "UNDER_LANDLOCK", "VALUE", "TWICE", "KNOWN_BREACH", "BREACHED"):
+            if name in ("EXPECT", "UNDER_LANDLOCK", "VALUE", "TWICE", "KNOWN_BREACH", "BREACHED", "RUNTIME"):
                 found[name] = ast.literal_eval(statement.value)
     return found
 
@@ -69,29 +71,47 @@ def calls(path: Path) -> list[str]:
     return [path.stem, f"{path.stem}_again"] if "TWICE" in constants(path) else [path.stem]
 
 
-@pytest.fixture(scope="module", params=MODES)
-def mode(request) -> str:
-    """The kind of sandbox."""
-    problem = (Landlock() if request.param == "landlock" else Fresh()).problem()
+def chosen(runtime: str) -> dict[str, Path]:
+    """The attacks and controls that run in a runtime."""
+    framework, default = RUNTIMES[runtime].framework, runtime == DEFAULT
+    fitting = {name: path for name, path in FILES.items() if constants(path).get("RUNTIME", framework) == framework}
+    if CHOSEN:
+        return {name: path for name, path in fitting.items() if FULL or name in CHOSEN}
+    return {
+        name: path
+        for name, path in fitting.items()
+        if (name in SHORT if default else name in SHORTER or "RUNTIME" in constants(path))
+        or (default and path.parent.name == "controls")
+    }
+
+
+@pytest.fixture(scope="module")
+def mode(request) -> tuple[str, str]:
+    """The kind of sandbox, and the runtime."""
+    start, runtime = request.param
+    if missing := RUNTIMES[runtime].missing():
+        pytest.skip(f"runtime {runtime}: not installed: {', '.join(missing)}")
+    problem = (Landlock() if start == "landlock" else Fresh()).problem()
     if problem is not None:
         pytest.skip(f"no sandbox here: {problem}")
-    return request.param
+    return start, runtime
 
 
 @pytest.fixture(scope="module")
 def rows(mode, tmp_path_factory, target, token, surroundings, beacon) -> dict[str, dict[str, Any]]:
     """Run everything in one go: submission name -> record."""
-    directory = tmp_path_factory.mktemp(mode)
+    start, runtime = mode
+    directory = tmp_path_factory.mktemp(f"{start}-{runtime}")
     places = {
         "@TASK@": str(target),
         "@CACHE@": surroundings["PGDL_CACHE"],
         "@TOKEN@": token,
         "@HOST@": os.uname().nodename,
     }
-    submissions = [copy for path in FILES.values() for copy in prepared(path, directory, places)]
+    submissions = [copy for path in chosen(runtime).values() for copy in prepared(path, directory, places)]
     command = [
         *PGDL, "run", *submissions, "--tasks", target, "--results", directory / "results.db",
-        "--time-limit", TIME_LIMIT, "--memory", MEMORY, "--sandbox", mode,
+        "--time-limit", TIME_LIMIT, "--memory", MEMORY, "--sandbox", start, "--runtime", runtime,
         "--workers", 1,  # a fork bomb would slow down a concurrent attack
     ]  # fmt: skip
     arguments, pipe = [*map(str, command)], subprocess.PIPE
@@ -115,12 +135,20 @@ def prepared(path: Path, directory: Path, places: dict[str, str]) -> Iterator[Pa
         yield copy
 
 
-@pytest.mark.parametrize("name", FILES)
+each_mode = pytest.mark.parametrize("mode", MODES, indirect=True, ids="-".join, scope="module")
+
+
+@pytest.mark.parametrize(
+    ("mode", "name"),
+    [pytest.param(mode, name, id=f"{'-'.join(mode)}-{name}") for mode in MODES for name in chosen(mode[1])],
+    indirect=["mode"],
+    scope="module",
+)
 def test_attack(request, mode, rows, name):
-    said = constants(FILES[name])
-    if "KNOWN_BREACH" in said and mode in said.get("BREACHED", mode):
+    said, start = constants(FILES[name]), mode[0]
+    if "KNOWN_BREACH" in said and start in said.get("BREACHED", start):
         request.applymarker(pytest.mark.xfail(strict=True, reason=said["KNOWN_BREACH"]))
-    expected = said.get("UNDER_LANDLOCK", said["EXPECT"]) if mode == "landlock" else said["EXPECT"]
+    expected = said.get("UNDER_LANDLOCK", said["EXPECT"]) if start == "landlock" else said["EXPECT"]
     for row in (rows[called] for called in calls(FILES[name])):
         assert row["outcome"] in expected, (row["outcome"], row["message"], row["output_tail"][-2000:])
         assert "BREACH" not in row["output_tail"]
@@ -128,27 +156,32 @@ def test_attack(request, mode, rows, name):
             assert row["value"] == said.get("VALUE", row["value"])
 
 
-def test_everything_has_one_record(rows):
-    assert set(rows) == {called for path in FILES.values() for called in calls(path)}
+@each_mode
+def test_everything_has_one_record(mode, rows):
+    assert set(rows) == {called for path in chosen(mode[1]).values() for called in calls(path)}
 
 
-def test_the_time_limit_binds(rows):
+@each_mode
+def test_the_time_limit_binds(mode, rows):
     late = {name: row["call_wall_s"] for name, row in rows.items() if row["call_wall_s"] > TIME_LIMIT + 0.5}
     assert not late
 
 
-def test_what_is_stored_is_short_and_printable(rows):
+@each_mode
+def test_what_is_stored_is_short_and_printable(mode, rows):
     for row in rows.values():
         assert len(row["message"]) <= 600
         assert len(row["output_tail"]) <= 16_000
         assert all(c.isprintable() or c in "\n\t" for c in row["message"] + row["output_tail"])
 
 
-def test_no_process_is_left(rows, token):
+@each_mode
+def test_no_process_is_left(mode, rows, token):
     wait_for(lambda: not processes_of(token), "the last process to end")
 
 
-def test_nothing_staged_is_left(rows, surroundings):
+@each_mode
+def test_nothing_staged_is_left(mode, rows, surroundings):
     assert not list(Path(surroundings["PGDL_CACHE"], "staged").iterdir())
 
 

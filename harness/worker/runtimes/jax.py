@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
-from harness.worker.runtimes.runtime import Runtime
+from harness.worker.runtimes.runtime import Alike, Runtime
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +24,7 @@ class Jax(Runtime):
     distributions = ("jax", "jaxlib", "keras")
     extra = "jax"
     gpu_remedy = "pip install 'jax[cuda12]'"
+    alike: ClassVar[Alike] = {("UpSampling2D", "interpolation"): ("nearest", "bilinear")}
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
         """Return the settings of Keras' backend, device, threads, GPU memory and precision."""
@@ -52,8 +53,8 @@ class Jax(Runtime):
         """Return the samples without reading them."""
         import numpy as np
 
-        arrays = (np.load(directory / name, mmap_mode="c") for name in ("inputs.npy", "labels.npy"))
-        return Samples(*arrays)
+        inputs, labels = (np.load(directory / name, mmap_mode="c") for name in ("inputs.npy", "labels.npy"))
+        return Samples(np.asarray(inputs), np.asarray(labels))
 
 
 @contextmanager

@@ -9,10 +9,15 @@ from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar, NoReturn
 
 #: The modules of all frameworks. A call sees one of them: the others are not seeded, and claim threads and GPU memory.
 FRAMEWORKS = ("tensorflow", "jax", "torch")
+
+
+#: (class name of a layer, setting) -> values of the setting.
+Alike = dict[tuple[str, str], tuple[Any, ...]]
 
 
 class Runtime(ABC):
@@ -28,6 +33,9 @@ class Runtime(ABC):
     distributions: ClassVar[tuple[str, ...]]  #: packages of framework and Keras; their versions affect values
     extra: ClassVar[str]  #: the extra of this project that installs them
     gpu_remedy: ClassVar[str]  #: command that installs the framework with CUDA
+    #: Values that Keras computes as on TensorFlow. Others of the same setting are refused: Keras computes something
+    #: else on this framework, mostly without an error.
+    alike: ClassVar[Alike] = {}
     versions: dict[str, str]  #: of Python, `distributions` and NumPy; known after `import_libraries`
 
     @abstractmethod
@@ -56,7 +64,10 @@ class Runtime(ABC):
         from importlib.metadata import version
 
         others = tuple(framework for framework in FRAMEWORKS if framework != self.framework)
-        sys.meta_path.insert(0, _Hidden(others, f"not available under the runtime {self.name}"))
+        sys.meta_path.insert(
+            0,
+            _Hidden(others, f"not available in the runtime {self.name}; choose another with --runtime, or in metadata"),
+        )
         with _without("matplotlib"):  # Keras would import it for plots, which takes time and writes files
             importlib.import_module(self.framework)
             self.keras.layers  # noqa: B018 - imported on first access
@@ -76,13 +87,26 @@ class Runtime(ABC):
     def load_model(self, directory: Path) -> Any:
         """Build the model of `architecture.json` and set its weights.
 
-        `model.initial_weights` is the list of arrays before training in the order of `get_weights()`, or None.
+        `model.initial_weights` is the list of arrays before training in the order of `get_weights()`, or None. Raises
+        `ArchitectureError` if a setting is not `alike`.
         """
-        model = self.build_model(json.loads((directory / "architecture.json").read_text()))
+        architecture = json.loads((directory / "architecture.json").read_text())
+        self._require_alike(architecture)
+        model = self.build_model(architecture)
         model.set_weights(_arrays(directory / "weights.npz"))
         initial = directory / "initial_weights.npz"
         model.initial_weights = _arrays(initial) if initial.exists() else None
         return model
+
+    def _require_alike(self, architecture: dict[str, Any]) -> None:
+        from harness.worker.architecture import ArchitectureError
+
+        for position, layer in enumerate(architecture["layers"]):
+            for (class_name, setting), values in self.alike.items():
+                value = layer["config"].get(setting, values[0])
+                if layer["class_name"] == class_name and value not in values:
+                    problem = f"Keras computes {setting}={value!r} otherwise on {self.framework} than on tensorflow"
+                    raise ArchitectureError(f"layer {position} ({class_name}): {problem}")
 
     def seed(self, seed: int) -> None:
         """Seed Python, NumPy, the framework and Keras."""
@@ -112,9 +136,9 @@ class _Hidden(MetaPathFinder, Loader):
         """Find hidden modules: libraries may ask whether a module exists without importing it."""
         return ModuleSpec(fullname, self) if fullname in self._modules else None
 
-    def create_module(self, spec: ModuleSpec) -> NoReturn:
+    def exec_module(self, module: ModuleType) -> NoReturn:
         """Refuse the import."""
-        raise ModuleNotFoundError(f"{spec.name} is {self._reason}", name=spec.name)
+        raise ModuleNotFoundError(f"{module.__name__} is {self._reason}", name=module.__name__)
 
 
 @contextmanager

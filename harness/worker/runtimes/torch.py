@@ -1,9 +1,9 @@
 """PyTorch with Keras 3."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from harness.worker.runtimes.runtime import Runtime
+from harness.worker.runtimes.runtime import Alike, Runtime
 
 
 class Torch(Runtime):
@@ -15,15 +15,28 @@ class Torch(Runtime):
     distributions = ("torch", "keras")
     extra = "torch"
     gpu_remedy = "pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu126"
+    alike: ClassVar[Alike] = {
+        ("UpSampling2D", "interpolation"): ("nearest", "bilinear"),
+        ("LayerNormalization", "axis"): (-1, [-1]),
+    }
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
         """Return the settings of Keras' backend, threads and devices."""
         return {
             "KERAS_BACKEND": "torch",
             "MKL_NUM_THREADS": str(threads),
+            "TORCHINDUCTOR_COMPILE_THREADS": "1",  # otherwise torch.compile starts a process for each core
             # Asks the driver's library for GPUs: CUDA, once initialised, could not be used after a fork.
             "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
         }
+
+    def import_libraries(self) -> None:
+        """Import PyTorch with file locks that are files: torch.compile takes them, and the sandbox has no flock."""
+        import filelock
+
+        vars(filelock)["FileLock"] = filelock.SoftFileLock
+        super().import_libraries()
+        _leave_padding_out_of_means()
 
     def prepare_devices(self) -> None:
         """Compute convolutions on a GPU in float32; memory grows by itself."""
@@ -49,3 +62,40 @@ class Torch(Runtime):
         inputs = np.load(directory / "inputs.npy", mmap_mode="c")  # tensors must be writable
         labels = np.load(directory / "labels.npy").astype(np.int64)
         return torch.utils.data.TensorDataset(torch.from_numpy(inputs), torch.from_numpy(labels))
+
+
+def _leave_padding_out_of_means() -> None:
+    """Correct average pooling with `padding="same"`, where Keras 3.15 repeats the border if it pads on one side."""
+    from keras.src.backend.torch import nn
+
+    pool = nn.average_pool
+
+    def average_pool(
+        inputs: Any, pool_size: Any, strides: Any = None, padding: str = "valid", data_format: str | None = None
+    ) -> Any:
+        if padding != "same":
+            return pool(inputs, pool_size, strides, padding, data_format)
+        import torch
+
+        padded = _pad_as_tensorflow(inputs, pool_size, strides or pool_size, data_format)
+        present = _pad_as_tensorflow(torch.ones_like(inputs), pool_size, strides or pool_size, data_format)
+        means, shares = (pool(tensor, pool_size, strides, "valid", data_format) for tensor in (padded, present))
+        return means / shares
+
+    vars(nn)["average_pool"] = average_pool
+
+
+def _pad_as_tensorflow(inputs: Any, pool_size: Any, strides: Any, data_format: str | None) -> Any:
+    """Pad spatial axes with zeros as TensorFlow does for `padding="same"`: an odd zero goes to the end."""
+    import torch
+
+    spatial = range(2, inputs.ndim) if data_format == "channels_first" else range(1, inputs.ndim - 1)
+    sizes, steps = ([n] * len(spatial) if isinstance(n, int) else list(n) for n in (pool_size, strides))
+    widths = [0] * (2 * inputs.ndim)
+    for axis, size, step in zip(spatial, sizes, steps, strict=True):
+        n = inputs.shape[axis]
+        total = max((-(-n // step) - 1) * step + size - n, 0)
+        widths[2 * axis : 2 * axis + 2] = total // 2, total - total // 2
+    # `pad` takes the last axis first.
+    pairs = [widths[2 * axis : 2 * axis + 2] for axis in reversed(range(inputs.ndim))]
+    return torch.nn.functional.pad(inputs, [width for pair in pairs for width in pair])

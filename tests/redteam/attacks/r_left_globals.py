@@ -6,6 +6,7 @@ import os
 import numpy as np
 import tensorflow as tf
 
+RUNTIME = "tensorflow"
 EXPECT = ("OK",)
 TWICE = True
 

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+RUNTIME = "tensorflow"
 EXPECT = ("OK",)
 VALUE = 24.0
 

@@ -1,0 +1,64 @@
+"""One measure in three languages: the same values, the same scores, on one board."""
+
+import json
+
+import pytest
+from e2e.real_runs import records
+
+from harness import shipped
+from harness.task.demo import write_demo_task
+from harness.worker.runtimes import RUNTIMES
+
+EXAMPLES = {"tensorflow": "input_gradient", "jax": "input_gradient_jax", "torch": "input_gradient_torch"}
+
+pytestmark = pytest.mark.skipif(
+    any(RUNTIMES[name].missing() for name in EXAMPLES), reason="not every framework is installed"
+)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory, sandbox):
+    directory = tmp_path_factory.mktemp("demo")
+    write_demo_task(shipped.task_data(), directory / "task_data")
+    shipped.copy_files(shipped.submissions(), directory / "submissions")
+    return directory
+
+
+def test_the_worked_submissions_agree(demo, pgdl):
+    submissions = [demo / "submissions" / name for name in EXAMPLES.values()]
+    done = pgdl("run", *submissions, cwd=demo)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = records(demo / "results.db")
+    values = {name: {row["model"]: row["value"] for row in rows if row["runtime"] == name} for name in EXAMPLES}
+    assert [len(found) for found in values.values()] == [16, 16, 16]
+    for name in ("jax", "torch"):
+        assert values[name] == pytest.approx(values["tensorflow"], rel=1e-4), name
+    for row in rows:
+        runtime = RUNTIMES[row["runtime"]]
+        assert all(f"{package} " in row["versions"] for package in runtime.distributions)
+        assert json.loads(row["environment"])["device"] == "cpu"
+
+
+def test_they_stand_side_by_side_with_one_score(demo, pgdl):
+    board = pgdl("board", "--format", "json", cwd=demo)
+    rows = {row["submission"]: row for row in json.loads(board.stdout)["rows"]}
+    scores = [rows[name]["score"] for name in EXAMPLES.values()]
+    assert scores == pytest.approx([scores[0]] * 3, rel=1e-9), "the same order of the models"
+    assert scores[0] > 0
+
+
+def test_the_library_is_of_one_framework(demo, pgdl):
+    done = pgdl("run", "num_params", "--runtime", "torch", cwd=demo)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "pgdl: --runtime torch: num_params is a measure of the library, which needs tensorflow; name only submissions "
+        "that are files, or leave the option out\n"
+    )
+
+
+@pytest.mark.parametrize("runtime", ["jax", "torch", "keras2"])
+def test_the_template_of_each_runtime_passes_its_check(runtime, tmp_path, demo, pgdl):
+    assert pgdl("new", tmp_path / "mine", "--runtime", runtime).returncode == 0
+    done = pgdl("check", tmp_path / "mine", "--tasks", demo / "task_data", "--models", 2)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "mine passes." in done.stdout

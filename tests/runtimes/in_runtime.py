@@ -1,0 +1,43 @@
+"""Programs that the tests run in a process of their own, in one runtime.
+
+in_runtime.py RUNTIME forward DIR...   outputs-RUNTIME.npy of staged models, on inputs.npy beside them
+in_runtime.py RUNTIME imports          JSON: threads, frameworks that were imported, and errors for the others
+"""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from harness.worker.runtimes import RUNTIMES
+from harness.worker.runtimes.runtime import FRAMEWORKS
+
+runtime = RUNTIMES[sys.argv[1]]
+
+
+def forward(directories):
+    for directory in map(Path, directories):
+        model = runtime.load_model(directory)
+        outputs = model(np.load(directory / "inputs.npy"), training=False)
+        outputs = outputs.detach().numpy() if runtime.name == "torch" else np.asarray(outputs)
+        np.save(directory / f"outputs-{runtime.name}.npy", outputs)
+
+
+def imports():
+    threads, loaded = len(list(Path("/proc/self/task").iterdir())), sorted(set(FRAMEWORKS) & set(sys.modules))
+    errors = {}
+    for framework in set(FRAMEWORKS) - {runtime.framework}:
+        try:
+            importlib.import_module(framework)
+        except ImportError as error:
+            errors[framework] = str(error)
+    print(json.dumps({"threads": threads, "loaded": loaded, "errors": errors, "versions": runtime.versions}))
+
+
+runtime.import_libraries()
+if sys.argv[2] == "forward":
+    forward(sys.argv[3:])
+else:
+    imports()
