@@ -23,7 +23,8 @@ def pgdl(*arguments: str, timeout_s: float, hide_gpu: bool = False) -> subproces
     program = f"{hide}from harness.cli.main import main; main()"
     environment = os.environ | {"COLUMNS": "160", "NO_COLOR": "1"}
     return subprocess.run(
-        [sys.executable, "-c", program, *arguments], timeout=timeout_s, env=environment, text=True,
+        [sys.executable, "-P", "-c", program, *arguments],  # -P: the installed package, not the checkout's
+        timeout=timeout_s, env=environment, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
 
