@@ -145,11 +145,11 @@ def interpreter() -> set[Path]:
     """Return the directories of the Python environment that runs the harness, often below a home directory.
 
     Among them are the packages of another environment that this one extends by a `.pth` file; a user's own packages
-    (`pip install --user`) are not, because workers do not import them.
+    (`pip install --user`, PYTHONPATH) are not, because workers do not import them.
     """
     prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
     packages = {Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")}
-    own = {Path(site.getusersitepackages())}
+    own = {Path(site.getusersitepackages()), *map(Path, os.environ.get("PYTHONPATH", "").split(":"))}
     return prefixes | {path for path in packages - own if not any(path.is_relative_to(one) for one in prefixes)}
 
 

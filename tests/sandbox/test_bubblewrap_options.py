@@ -140,9 +140,12 @@ def test_an_environment_on_top_of_another_shows_both_but_not_the_users_own_packa
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = bubblewrap.interpreter()
-    other, own = (tmp_path / name / "lib/python3/site-packages" for name in ("other", "own"))
+    other, own, given = (tmp_path / name / "lib/python3/site-packages" for name in ("other", "own", "given"))
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{given}")
     monkeypatch.setattr(site, "getusersitepackages", lambda: str(own))
-    monkeypatch.setattr(sys, "path", [*sys.path, str(other), str(own), str(tmp_path), f"{sys.prefix}/x/site-packages"])
+    monkeypatch.setattr(
+        sys, "path", [*sys.path, *map(str, (other, own, given, tmp_path)), f"{sys.prefix}/site-packages"]
+    )
     assert bubblewrap.interpreter() == before | {other}
 
 
