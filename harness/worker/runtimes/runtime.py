@@ -103,8 +103,8 @@ class Runtime(ABC):
 
         for position, layer in enumerate(architecture["layers"]):
             for (class_name, setting), values in self.alike.items():
-                value = layer["config"].get(setting, values[0])
-                if layer["class_name"] == class_name and value not in values:
+                value = layer.get("config", {}).get(setting, values[0])
+                if layer.get("class_name") == class_name and value not in values:
                     problem = f"Keras computes {setting}={value!r} otherwise on {self.framework} than on tensorflow"
                     raise ArchitectureError(f"layer {position} ({class_name}): {problem}")
 
