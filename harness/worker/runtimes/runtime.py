@@ -32,6 +32,7 @@ class Runtime(ABC):
     framework: ClassVar[str]  #: the framework's module
     distributions: ClassVar[tuple[str, ...]]  #: packages of framework and Keras; their versions affect values
     extra: ClassVar[str]  #: the extra of this project that installs them
+    gpu_remedy: ClassVar[str]  #: command that installs the framework with CUDA
     #: Values that Keras computes as on TensorFlow. Others of the same setting are refused: Keras computes something
     #: else on this framework, mostly without an error.
     alike: ClassVar[Alike] = {}
