@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
+from harness.format.channels import channels_last
 from harness.format.files import kind, located, read_json
 from harness.format.flatten import Flat, flatten, group_names, is_model
 from harness.format.graph import INPUT, keras_order
@@ -116,7 +117,7 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
     definitions = content["model_config"]
     if not isinstance(definitions, list):
         raise UserError("model_config", expected="a list of layers", found=kind(definitions))
-    layers = []
+    layers: list[dict[str, Any]] = []
     for position, definition in enumerate(definitions):
         where = f"model_config[{position}]"
         if not isinstance(definition, dict) or "layer_name" not in definition:
@@ -124,17 +125,22 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
         settings = {name: value for name, value in definition.items() if name != "layer_name"}
         if definition["layer_name"] != "InputLayer":
             with located(where):
-                layers.append(neutral_layer(definition["layer_name"], settings))
-    return _sequential(file, content.get("input_shape"), layers)
-
-
-def _sequential(file: Path, shape: Any, layers: list[dict[str, Any] | None]) -> Architecture:
-    kept = [layer for layer in layers if layer is not None]
-    if not kept:
+                layers += _canonical_layers(neutral_layer(definition["layer_name"], settings))
+    if not layers:
         raise UserError("layers", expected="at least one", found="none")
-    canonical = {"format": "layers", "input_shape": _input_shape(shape), "layers": kept}
-    groups = tuple(f"layers/{group}" for group in group_names(layer["class_name"] for layer in kept))
-    return Architecture(file, canonical, (None,) * len(kept), tuple(range(len(kept))), groups)
+    canonical = {"format": "layers", "input_shape": _input_shape(content.get("input_shape")), "layers": layers}
+    groups = tuple(f"layers/{group}" for group in group_names(layer["class_name"] for layer in layers))
+    return Architecture(file, canonical, (None,) * len(layers), tuple(range(len(layers))), groups)
+
+
+def _canonical_layers(layer: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Return the layers that stand for one of the list: none for one without effect, three for channels first."""
+    if layer is None:
+        return []
+    spatial = channels_last(layer)
+    if spatial is None:
+        return [layer]
+    return [spatial.to_last, spatial.definition, *([] if spatial.to_first is None else [spatial.to_first])]
 
 
 def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
