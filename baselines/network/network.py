@@ -2,6 +2,7 @@
 
 import functools
 import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -78,7 +79,19 @@ class Network:
 
     @property
     def weight_nodes(self) -> list[int]:
-        """Positions of the weight layers' outputs, before activations: the pre-activations."""
+        """Positions of the weight layers' outputs, before activations: the pre-activations.
+
+        Layers that scale and shift are left out, with a warning; folded batch normalization is not among them.
+
+        Raises:
+            MeasureUnavailable: another layer has weights, such as attention.
+        """
+        for node in self.nodes:
+            if node.weights and not node.has_kernel:
+                if not node.scales:
+                    raise MeasureUnavailable(f"does not understand the weights of layer {node.name} ({node.kind})")
+                if node.kind != "BatchNormalization":
+                    warnings.warn(f"layer {node.name} ({node.kind}): its weights are left out", stacklevel=2)
         return [position for position, node in enumerate(self.nodes) if node.has_kernel]
 
     @property
@@ -124,9 +137,13 @@ class Network:
         """
         values = dict(given)
         for position in self._between(given, wanted):
-            inputs = [values[source] for source in self.nodes[position].sources]
-            feed = inputs[0] if len(inputs) == 1 else inputs
-            values[position] = self._layers[position](feed, training=False)
+            node = self.nodes[position]
+            inputs = [values[source] for source in node.sources]
+            n_named = len(node.keywords)
+            named = dict(zip(node.keywords, inputs[len(inputs) - n_named :], strict=True)) | node.switches
+            first = inputs[: len(inputs) - n_named]
+            feed = first[0] if len(first) == 1 else first
+            values[position] = self._layers[position](feed, training=False, **named)
         return [values[position] for position in wanted]
 
     def _between(self, given: Mapping[int, Any], wanted: Sequence[int]) -> list[int]:

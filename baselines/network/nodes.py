@@ -23,6 +23,12 @@ _IDLE = {
 #: Attributes under which layers keep kernels, in the order in which a layer applies them.
 KERNELS = ("depthwise_kernel", "pointwise_kernel", "kernel")
 
+#: Layers whose weights only scale and shift: what a measure of weights leaves out, with a warning.
+_SCALES = {"BatchNormalization", "GroupNormalization", "LayerNormalization", "PReLU"}
+
+#: Layers whose inputs are arguments of their own, with the names of these.
+_NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
+
 
 @dataclass(frozen=True)
 class Node:
@@ -33,11 +39,18 @@ class Node:
     config: dict[str, Any] = field(repr=False)
     weights: tuple[Array, ...] = field(repr=False)  #: in Keras' order
     sources: tuple[int, ...]  #: positions that it takes in
+    keywords: tuple[str, ...] = ()  #: names under which it takes in the last of them
+    switches: dict[str, bool] = field(default_factory=dict)  #: other arguments of its call
 
     @property
     def has_kernel(self) -> bool:
         """Whether it is a weight layer: dense, or a convolution of some kind."""
         return self.kind == "Dense" or "Conv" in self.kind
+
+    @property
+    def scales(self) -> bool:
+        """Whether its weights only scale and shift."""
+        return self.kind in _SCALES
 
 
 @dataclass(frozen=True)
@@ -85,9 +98,11 @@ def _layers(model: Any) -> list[tuple[Any, list[int]]]:
     found = []
     for number, layer in enumerate(layers):
         try:
-            sources = [producers[id(tensor)] for tensor in tf.nest.flatten(layer.input)]
+            (call,) = layer._inbound_nodes  # `layer.input` would be that of the first call
+            tensors = call.keras_inputs if hasattr(call, "keras_inputs") else call.input_tensors  # Keras 2, Keras 3
+            sources = [producers[id(tensor)] for tensor in tensors]
             producers[id(layer.output)] = number
-        except (AttributeError, KeyError) as error:
+        except (ValueError, KeyError) as error:
             raise MeasureUnavailable(f"layer {layer.name} is used twice, or not in forward order") from error
         found.append((layer, sources))
     return found
@@ -115,7 +130,8 @@ class _Reader:
                 config["activation"] = "linear"
             if kind == "BatchNormalization":
                 config["axis"] = _axis(layer)
-            output = self._append(Node(layer.name, kind, config, weights, sources))
+            keywords, switches = _arguments(layer, kind, len(sources))
+            output = self._append(Node(layer.name, kind, config, weights, sources, keywords, switches))
             if activation not in (None, tf.keras.activations.linear):
                 fused = {"activation": tf.keras.activations.serialize(activation)}
                 output = self._append(Node(f"{layer.name} activation", "Activation", fused, (), (output,)))
@@ -125,6 +141,18 @@ class _Reader:
     def _append(self, node: Node) -> int:
         self.nodes.append(node)
         return len(self.nodes) - 1
+
+
+def _arguments(layer: Any, kind: str, n_sources: int) -> tuple[tuple[str, ...], dict[str, bool]]:
+    """Names of the last inputs of the layer's call, in the order in which Keras lists them, and its switches."""
+    if kind not in _NAMED_INPUTS:
+        return (), {}
+    call = layer._inbound_nodes[0]
+    given = call.arguments.kwargs if hasattr(call, "arguments") else call.call_kwargs  # Keras 3, Keras 2
+    switches = {name: value for name, value in given.items() if isinstance(value, bool)}
+    named = tuple(sorted(name for name in _NAMED_INPUTS[kind] if given.get(name) is not None))
+    positional = _NAMED_INPUTS[kind][: n_sources - len(named)]
+    return (*positional[1:], *named), switches
 
 
 def _axis(norm: Any) -> int:

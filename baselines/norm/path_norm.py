@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from baselines.core.subject import Subject, shared
+from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import Network, Node
 from baselines.network.fold import affine
 from baselines.norm.magnitude import JIANG
@@ -34,6 +35,8 @@ def _squared(node: Node) -> Node:
         scale, shift = affine(node)
         weights = (scale**2, shift**2, np.zeros_like(shift), np.full_like(scale, 1 - node.config["epsilon"]))
         return replace(node, config={**node.config, "scale": True, "center": True}, weights=weights)
+    if node.weights:
+        raise MeasureUnavailable(f"does not understand the weights of layer {node.name} ({node.kind})")
     return node
 
 

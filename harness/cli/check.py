@@ -46,8 +46,9 @@ def command(
     from harness.cli import check_report
     from harness.cli.calls import prepare_run
     from harness.cli.check_table import CallTable, print_verdict
-    from harness.cli.setup import note
+    from harness.cli.setup import note, warn
     from harness.execution.check import Watch, forecast, try_submission
+    from harness.execution.unused_gpu import unused_gpu
     from harness.submission import find_flaw, find_submissions
     from harness.tables import wide_console
 
@@ -64,6 +65,8 @@ def command(
             watch = Watch(status.update, CallTable(run.tasks, run.withheld, console).seen)
             with executor:
                 trial = try_submission(found, run.tasks, settings, executor, models, watch)
+        for problem in {unused_gpu(done) for done in trial.done} - {None}:
+            warn(str(problem))
         expected = forecast(trial, settings, executor.workers) if trial.passed and not run.withheld else None
         report = check_report.Report(found, trial, expected, run.withheld)
     print_verdict(report, console)

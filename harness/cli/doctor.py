@@ -14,9 +14,12 @@ from harness.cli import options
 from harness.worker.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
-    from harness.sandbox import Kind
+    from harness.sandbox import Gpu, Kind, Staging
 
 GOOD, WARNING, BAD = "ok", "note", "MISSING"
+
+#: Time limit of a trial, in seconds.
+TRIAL_S = 60.0
 
 #: State, item, finding, and its consequence or remedy.
 Finding = tuple[str, str, str, str]
@@ -82,11 +85,18 @@ def _machine() -> Iterator[Finding]:
 
     from harness.cache import cache_directory
     from harness.execution.machine import plan_lanes
-    from harness.sandbox import GIB, default_memory_bytes, find_gpus
+    from harness.sandbox import GIB, default_memory_bytes, find_gpus, gpu_nodes
 
     gpus = find_gpus()
     if gpus:
         yield GOOD, "GPUs", ", ".join(gpu.model for gpu in gpus), "one call per GPU at a time"
+        yield _driver_library()
+        if absent := sorted({node for gpu in gpus for node in gpu_nodes(gpu) if not Path(node).exists()}):
+            remedy = "the driver creates them when it is first used: nvidia-modprobe -u -c 0"
+            yield WARNING, "GPU device nodes", f"missing: {', '.join(absent)}", remedy
+    elif Path("/dev/nvidiactl").exists():
+        found = "device nodes, but no GPU in /proc/driver/nvidia/gpus"
+        yield WARNING, "GPUs", found, "models run on the processor; in a container, have the engine show that directory"
     else:
         yield (
             WARNING,
@@ -141,14 +151,15 @@ def _self_test(kind: "Kind", warnings: list[str]) -> Iterator[Finding]:
     """Try a kind; `warnings` are those that it has issued."""
     from harness.errors import UserError
     from harness.execution.machine import plan_lanes
-    from harness.sandbox import CONTROL, Staging, default_memory_bytes, run_traps, trial_job
+    from harness.sandbox import CONTROL, Staging, default_memory_bytes, find_gpus, run_traps, trial_job
 
+    gpu = next(iter(find_gpus()), None)
     if not _installed():
         yield WARNING, "  self-test", "not possible without a runtime", ""
         return
     with Staging() as staging, kind:
         try:
-            kind.prepare([trial_job(staging, CONTROL, runtime=runtime) for runtime in _installed()])
+            kind.prepare([trial_job(staging, CONTROL, runtime=runtime, gpu=gpu) for runtime in _installed()])
         except UserError as error:
             yield BAD, "  self-test", "does not start", str(error)
             return
@@ -156,6 +167,8 @@ def _self_test(kind: "Kind", warnings: list[str]) -> Iterator[Finding]:
             yield WARNING, "  fast starts", "do not work", warnings[0]
         else:
             yield GOOD, "  fast starts", "a call starts in a fraction of a second", ""
+        if gpu is not None:
+            yield from _devices(kind, staging, gpu)
         workers = plan_lanes(None, default_memory_bytes(0)).workers
         for trap, result in run_traps(kind.start, staging, workers, _installed()[0]):
             if trap.caught(result):
@@ -163,6 +176,32 @@ def _self_test(kind: "Kind", warnings: list[str]) -> Iterator[Finding]:
             else:
                 found = f"expected {trap.outcome}, found {result.outcome}: {result.message or result.value}"
                 yield BAD, "  self-test", trap.name, f"{found}; do not run other people's code here"
+
+
+def _devices(kind: "Kind", staging: "Staging", gpu: "Gpu") -> Iterator[Finding]:
+    """Try in the sandbox whether each runtime uses the GPU."""
+    from harness.sandbox import CONTROL, run_trial, trial_job
+
+    for name in _installed():
+        result = run_trial(kind.start, trial_job(staging, CONTROL, runtime=name, gpu=gpu), 0, TRIAL_S)
+        device = result.environment.get("device")
+        if device == "cpu":
+            found, remedy = "runs on the processor", f"install a build with CUDA: {RUNTIMES[name].gpu_remedy}"
+            yield WARNING, f"  {name} and the GPU", found, remedy
+        elif device is None:
+            yield WARNING, f"  {name} and the GPU", "no answer", f"{result.outcome}: {result.message}"
+        else:
+            yield GOOD, f"  {name} and the GPU", f"runs on it: {device}", ""
+
+
+def _driver_library() -> Finding:
+    from harness.sandbox import driver_library
+
+    found = driver_library()
+    if found is None:
+        remedy = "install the driver's libraries, or name their directory in LD_LIBRARY_PATH"
+        return WARNING, "GPU driver", "libcuda.so.1: not found; models run on the processor", remedy
+    return GOOD, "GPU driver", str(found), ""
 
 
 def _installed() -> list[str]:

@@ -28,7 +28,7 @@ COMMANDS = {
     "measures": "List the library's measures, or explain one.",
     "compare": "Run measures of the library on every model, and compare their scores.",
     "ci": "Evaluate the submissions that a change of a repository touches.",
-    "task": "List, show, validate, build and fetch tasks.",
+    "task": "List, show, validate, build, import and fetch tasks.",
     "doctor": "Check this machine and its sandbox, and name remedies.",
 }
 

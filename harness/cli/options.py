@@ -168,6 +168,10 @@ repeat = click.option(
     help="Call a quarter of the models, at least 8, K more times with other seeds: shows how much of a score is luck "
     "of the measure's own random draws. These calls never change a score.",
 )  # fmt: skip
+out = click.option(
+    "--out", required=True, type=click.Path(path_type=Path), metavar="DIR",
+    help="Output directory, for input_data/TASK and reference_data/TASK.",
+)  # fmt: skip
 output = click.option(
     "--output", type=click.Path(path_type=Path), metavar="PATH",
     help="Also write files: into this directory (board, ci), or with this prefix (compare).",

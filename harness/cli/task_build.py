@@ -23,10 +23,7 @@ UNFINISHED = 3
 
 @click.command("build")
 @click.argument("recipe", metavar="RECIPE")
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path), metavar="DIR",
-    help="Output directory, for input_data/TASK and reference_data/TASK.",
-)  # fmt: skip
+@options.out
 @options.workers
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Train only the first N models, for a trial.")
 @click.option(

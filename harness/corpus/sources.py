@@ -95,7 +95,7 @@ def read_source(recipe: "DataRecipe", base: Path) -> Source:
         UserError: the dataset is missing and cannot be downloaded, a library is missing, or files are damaged.
     """
     if recipe.source in KERAS:
-        return _keras(recipe.source)
+        return read_keras(recipe.source)
     if recipe.source in TENSORFLOW_DATASETS:
         return _tensorflow_datasets(recipe.source)
     if recipe.source == "digits":
@@ -116,7 +116,8 @@ def _digits() -> Source:
     return Source(Split(images, digits.target.astype(np.int32)), None, 10)
 
 
-def _keras(name: str) -> Source:
+def read_keras(name: str) -> Source:
+    """Read a dataset of Keras, from its cache or the network; raises `UserError` if neither has it."""
     import keras
 
     n_classes, url, path = KERAS[name]

@@ -82,21 +82,21 @@ class Pool:
                 job = self._job(batch, gpu, held)
                 call = prepare_call(self._kind.start, job, batch[0].limits, slot, stopping=self._stopping.is_set)
             if isinstance(call, CallResult):
-                self._end(waiting.popleft(), call, started_at)
+                self._end(waiting.popleft(), call, started_at, gpu)
             else:
                 held.callback(call.discard)
                 with self._permits[lane], self._cores.take(self._lanes.threads):
-                    self._call_each(call, batch, waiting)
+                    self._call_each(call, batch, waiting, gpu)
         if waiting:
             self._batches.appendleft(tuple(waiting))
 
-    def _call_each(self, call: Call, batch: Batch, waiting: deque[PlannedCall]) -> None:
+    def _call_each(self, call: Call, batch: Batch, waiting: deque[PlannedCall], gpu: Gpu | None) -> None:
         while waiting and not call.is_over:
             planned, started_at = waiting.popleft(), datetime.now(UTC)
             if not self._refuse(planned):
                 module = module_of(batch, planned)
                 result = call.run(planned.seed, planned.budget.clock(), module, keep=bool(waiting))
-                self._end(planned, result, started_at)
+                self._end(planned, result, started_at, gpu)
 
     def _refuse(self, planned: PlannedCall) -> bool:
         """End a call that has a `refusal`; returns whether it had one."""
@@ -105,8 +105,9 @@ class Pool:
             self._end(planned, result, datetime.now(UTC))
         return result is not None
 
-    def _end(self, planned: PlannedCall, result: CallResult, started_at: datetime) -> None:
-        self._done.put(Done(planned, result, started_at, self._machine, self._kind.recorded))
+    def _end(self, planned: PlannedCall, result: CallResult, started_at: datetime, gpu: Gpu | None = None) -> None:
+        given = {} if gpu is None else {"gpu": gpu.model}
+        self._done.put(Done(planned, result, started_at, self._machine | given, self._kind.recorded))
 
     def _job(self, batch: Batch, gpu: Gpu | None, held: ExitStack) -> Job:
         """Stage the inputs of a batch for as long as the stack `held` is open; shared inputs are staged once."""

@@ -11,6 +11,7 @@ from harness.execution.evaluation import to_evaluation
 from harness.execution.executor import Done, Executor
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import Settings
+from harness.execution.unused_gpu import unused_gpu
 from harness.outcome import Outcome
 from harness.records import Records, Request
 from harness.submission import Submission
@@ -95,9 +96,10 @@ def execute(plan: Plan, executor: Executor, records: Records, warn: Callable[[st
     """Make the missing calls; yields each once it has ended and is recorded. Closing the iterator kills the rest.
 
     Calls that another run is making are waited for, with a message to `warn`; those that it leaves are made here.
+    `warn` also receives a warning for each runtime whose calls do not use the GPU that they are given.
     Raises `UserError` if a sandbox survives its kill, because the machine can then no longer be trusted.
     """
-    done, warned = {row.planned.key for row in plan.recorded}, False
+    done, warned = {row.planned.key for row in plan.recorded}, set[str]()
     with records.claims() as claims:
         while missing := [call for call in plan.calls if call.key not in done]:
             mine = {call.key for call in missing} if plan.forced else claims.take([call.key for call in missing])
@@ -107,14 +109,17 @@ def execute(plan: Plan, executor: Executor, records: Records, warn: Callable[[st
                 yield row
             chosen = [call for call in missing if call.key in mine and call.key not in done]
             if not chosen:
-                if not warned and (others := sum(call.key not in done for call in missing)):
+                if "another run" not in warned and (others := sum(call.key not in done for call in missing)):
                     warn(f"another run is making {others} of these calls; waiting for it")
-                    warned = True
+                    warned.add("another run")
                 time.sleep(POLL_S)
                 continue
             with closing(executor.run(chosen)) as ended:
                 for over in ended:
                     done.add(over.planned.key)
+                    if (problem := unused_gpu(over)) is not None and problem not in warned:
+                        warn(problem)
+                        warned.add(problem)
                     yield _record(over, records)
                     _require_gone(over)
 

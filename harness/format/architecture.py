@@ -7,24 +7,30 @@ trained:
 * `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}`, a Sequential model,
 * `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}`, a
   functional model: `inputs` are positions in `layers`, with -1 for the model's input; the output of the last layer is
-  that of the model.
+  that of the model. Further calls of a shared layer are `{"layer", "inputs"}` with the position of its first call.
+  `keywords`, if present, are arguments passed by name: positions, true or false. Nested models are taken apart.
 """
 
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
-from harness.format.files import kind, read_json
-from harness.format.graph import inbound_names, keras_order, single_name
+from harness.format.channels import channels_last
+from harness.format.files import kind, located, read_json
+from harness.format.flatten import Flat, flatten, group_names, is_model
+from harness.format.graph import INPUT, keras_order
+from harness.format.inbound import ends
 from harness.format.layers import neutral_layer
 from harness.format.layout import CONFIG
+
+#: Maximum size of an architecture as JSON; the largest networks of Keras need 3 MB.
+MAX_CONFIG_BYTES = 16 * 1024**2
 
 
 @dataclass(frozen=True)
@@ -32,16 +38,23 @@ class Architecture:
     """The architecture of a model, without its weights.
 
     Attributes:
-        file: the config.json it was read from.
+        file: the file it was read from.
         canonical: the canonical form described above.
-        names: the names of the layers of `canonical` in config.json; None for layers without a name.
-        file_order: positions in `canonical` in the order of config.json, which weight files follow.
+        names: the names of the layers of `canonical` in the file; None for layers without a name. A shared layer counts
+            once, here and below.
+        file_order: numbers of layers of `canonical` in the order of the file, which weight files follow.
+        groups: where a weight file of Keras 3 keeps the weights of each layer.
+        models: name of a nested model -> numbers of the layers in it, in the order of the file.
+        frozen: numbers of the layers that were not trained.
     """
 
     file: Path
     canonical: dict[str, Any]
     names: tuple[str | None, ...]
     file_order: tuple[int, ...]
+    groups: tuple[str, ...] = ()
+    models: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    frozen: frozenset[int] = frozenset()
 
     @property
     def input_shape(self) -> tuple[int, ...]:
@@ -81,16 +94,17 @@ def read_architecture(model: Path) -> Architecture:
     Raises:
         UserError: the file is missing or malformed, or a layer is not supported.
     """
-    file = model / CONFIG
-    content = read_json(file)
-    with _at(file):
+    return parse_architecture(read_json(model / CONFIG), model / CONFIG)
+
+
+def parse_architecture(content: Mapping[str, Any], file: Path) -> Architecture:
+    """Return the architecture that a JSON object from `file` describes; errors as `read_architecture`."""
+    with located(file):
         try:
             if "model_config" in content:
                 return _from_layer_list(file, content)
-            if content.get("class_name") == "Sequential":
-                return _from_sequential(file, content)
-            if content.get("class_name") in ("Functional", "Model"):
-                return _from_functional(file, content["config"])
+            if is_model(content.get("class_name")):
+                return _from_keras(file, content)
         except (LookupError, TypeError, AttributeError) as error:  # edited by hand
             raise UserError("malformed", expected="JSON written by Keras", found=repr(error)) from error
         raise UserError(
@@ -99,89 +113,96 @@ def read_architecture(model: Path) -> Architecture:
         )  # fmt: skip
 
 
-@contextmanager
-def _at(where: Path | str) -> Iterator[None]:
-    """Add a file or position to the message of a `UserError`."""
-    try:
-        yield
-    except UserError as error:
-        raise UserError(str(error), file=where) from error
-
-
 def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
     definitions = content["model_config"]
     if not isinstance(definitions, list):
         raise UserError("model_config", expected="a list of layers", found=kind(definitions))
-    layers: list[tuple[str | None, dict[str, Any] | None]] = []
+    layers: list[dict[str, Any]] = []
     for position, definition in enumerate(definitions):
         where = f"model_config[{position}]"
         if not isinstance(definition, dict) or "layer_name" not in definition:
             raise UserError(where, expected='an object with "layer_name"', found=repr(definition))
         settings = {name: value for name, value in definition.items() if name != "layer_name"}
         if definition["layer_name"] != "InputLayer":
-            with _at(where):
-                layers.append((None, neutral_layer(definition["layer_name"], settings)))
-    return _sequential(file, content.get("input_shape"), layers)
+            with located(where):
+                layers += _canonical_layers(neutral_layer(definition["layer_name"], settings))
+    if not layers:
+        raise UserError("layers", expected="at least one", found="none")
+    canonical = {"format": "layers", "input_shape": _input_shape(content.get("input_shape")), "layers": layers}
+    groups = tuple(f"layers/{group}" for group in group_names(layer["class_name"] for layer in layers))
+    return Architecture(file, canonical, (None,) * len(layers), tuple(range(len(layers))), groups)
 
 
-def _from_sequential(file: Path, content: Mapping[str, Any]) -> Architecture:
+def _canonical_layers(layer: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Return the layers that stand for one of the list: none for one without effect, three for channels first."""
+    if layer is None:
+        return []
+    spatial = channels_last(layer)
+    if spatial is None:
+        return [layer]
+    return [spatial.to_last, spatial.definition, *([] if spatial.to_first is None else [spatial.to_first])]
+
+
+def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
+    """Read the output of Keras' to_json()."""
+    flat = flatten(content)
+    if flat.output == INPUT:
+        raise UserError("layers", expected="at least one", found="none")
+    shape = _input_shape(_shape_of_input(content))
+    calls = keras_order(flat.calls, flat.output)
+    order = list(dict.fromkeys(flat.calls[number].layer for number in calls))
+    layers = [flat.layers[number] for number in order]
+    if flat.is_chain:
+        canonical = {"format": "layers", "input_shape": shape, "layers": [layer.definition for layer in layers]}
+    else:
+        canonical = {"format": "graph", "input_shape": shape, "layers": _entries(flat, calls)}
+    position = {number: i for i, number in enumerate(order)}
+    file_order = tuple(position[number] for number in range(len(flat.layers)) if number in position)
+    models: dict[str, tuple[int, ...]] = {}
+    for i in file_order:
+        if (model := layers[i].model) is not None:
+            models[model] = (*models.get(model, ()), i)
+    names, groups = (tuple(layer.name for layer in layers), tuple(layer.group for layer in layers))
+    frozen = frozenset(i for i, layer in enumerate(layers) if not layer.is_trained)
+    return Architecture(file, canonical, names, file_order, groups, models, frozen)
+
+
+def _entries(flat: Flat, calls: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the canonical form of the calls of a graph, in the order given."""
+    position = {INPUT: INPUT, **{number: i for i, number in enumerate(calls)}}
+    first: dict[int, int] = {}  # layer -> position of its first call
+    entries = []
+    for i, number in enumerate(calls):
+        call = flat.calls[number]
+        is_shared = call.layer in first
+        entry: dict[str, Any] = {"layer": first[call.layer]} if is_shared else {**flat.layers[call.layer].definition}
+        first.setdefault(call.layer, i)
+        entry["inputs"] = [position[source] for source in call.inputs]
+        if call.keywords:
+            entry["keywords"] = {
+                name: value if isinstance(value, bool) else position[value] for name, value in call.keywords.items()
+            }
+        entries.append(entry)
+    return entries
+
+
+def _shape_of_input(content: Mapping[str, Any]) -> Any:
+    """Return the shape of the model's input without the batch axis, wherever Keras 2 or Keras 3 stored it."""
     config = content["config"]
-    shapes = [content.get("build_config", {}).get("input_shape"), config.get("build_input_shape")]
-    layers = []
-    for position, layer in enumerate(config["layers"]):
-        shapes.append(_batch_shape(layer))
-        if layer["class_name"] != "InputLayer":
-            name = layer["config"].get("name")
-            with _at(f"layers[{position}] ({name})"):
-                layers.append((name, neutral_layer(layer["class_name"], layer["config"], layer.get("module"))))
+    build = content.get("build_config") or {}
+    shapes = [build.get("input_shape"), config.get("build_input_shape")]
+    if content["class_name"] == "Sequential":
+        shapes += [_batch_shape(layer) for layer in config["layers"]]
+        nested = config["layers"][0]
+        while not any(shapes) and is_model(nested["class_name"]):
+            inner = nested["config"]["layers"]
+            shapes += [_batch_shape(layer) for layer in inner[:1]]
+            nested = inner[0]
+    else:
+        (source,) = ends(config["input_layers"])
+        shapes = [_batch_shape(layer) for layer in config["layers"] if layer["name"] == source.layer]
     shape = next((shape for shape in shapes if shape), [None])
-    return _sequential(file, shape[1:], layers)
-
-
-def _sequential(file: Path, shape: Any, layers: list[tuple[str | None, dict[str, Any] | None]]) -> Architecture:
-    kept = [(name, layer) for name, layer in layers if layer is not None]
-    if not kept:
-        raise UserError("layers", expected="at least one", found="none")
-    canonical = {
-        "format": "layers",
-        "input_shape": _input_shape(shape),
-        "layers": [layer for _, layer in kept],
-    }
-    return Architecture(file, canonical, tuple(name for name, _ in kept), tuple(range(len(kept))))
-
-
-def _from_functional(file: Path, config: Mapping[str, Any]) -> Architecture:
-    layers = {layer["name"]: layer for layer in config["layers"]}
-    source = single_name(config["input_layers"], "input")
-    neutral: dict[str, dict[str, Any]] = {}
-    inputs: dict[str, list[str]] = {source: []}
-    resolved = {source: source}  # layer -> itself, or the input of a layer that is left out
-    for name, layer in layers.items():
-        if name == source:
-            continue
-        with _at(f"layer {name}"):
-            feeding = inbound_names(layer)
-            if not feeding or any(other not in layers for other in feeding):
-                raise UserError("inbound_nodes", expected="names of layers", found=", ".join(feeding) or "none")
-            kept = neutral_layer(layer["class_name"], layer["config"], layer.get("module"))
-        if kept is None:
-            resolved[name] = feeding[0]
-        else:
-            neutral[name], inputs[name], resolved[name] = kept, feeding, name
-
-    def resolve(name: str) -> str:
-        return name if resolved[name] == name else resolve(resolved[name])
-
-    inputs = {name: [resolve(other) for other in feeding] for name, feeding in inputs.items()}
-    order = keras_order(inputs, resolve(single_name(config["output_layers"], "output")))[1:]  # without the input
-    position = {source: -1, **{name: i for i, name in enumerate(order)}}
-    graph = [{**neutral[name], "inputs": [position[other] for other in inputs[name]]} for name in order]
-    shape = _batch_shape(layers[source]) or [None]
-    if not order:
-        raise UserError("layers", expected="at least one", found="none")
-    canonical = {"format": "graph", "input_shape": _input_shape(shape[1:]), "layers": graph}
-    file_order = tuple(position[name] for name in layers if position.get(name, -1) >= 0)
-    return Architecture(file, canonical, tuple(order), file_order)
+    return shape[1:]
 
 
 def _batch_shape(layer: Mapping[str, Any]) -> Any:

@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +24,28 @@ def visible_directories(directory: Path) -> list[Path]:
     return sorted(found, key=lambda path: natural(path.name))
 
 
+@contextmanager
+def located(where: Path | str) -> Iterator[None]:
+    """Add a file or position to the message of a `UserError`."""
+    try:
+        yield
+    except UserError as error:
+        raise UserError(str(error), file=where) from error
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON file that contains an object.
 
     Raises:
         UserError: the file is missing, is not JSON, does not contain an object, or repeats a key.
     """
+    return parse_json(require_file(path).read_bytes(), path)
+
+
+def parse_json(text: str | bytes, path: Path) -> dict[str, Any]:
+    """Parse text from the file at `path`; errors as `read_json`."""
     try:
-        content = json.loads(require_file(path).read_bytes(), object_pairs_hook=_distinct_keys)
+        content = json.loads(text, object_pairs_hook=_distinct_keys)
     except _RepeatedKeyError as error:
         raise UserError("repeated key", file=path, expected="distinct keys", found=f"{error} twice") from error
     except (ValueError, RecursionError) as error:

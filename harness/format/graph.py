@@ -1,91 +1,63 @@
-"""Keras' own JSON of a functional model: the graph of the layers, and the order in which Keras lists them."""
+"""The calls of a functional model's layers, and the order in which Keras lists its layers."""
 
 from collections.abc import Mapping, Sequence
-from graphlib import CycleError, TopologicalSorter
-from typing import Any
+from dataclasses import dataclass, field
 
-from harness.errors import UserError
-
-
-def single_name(reference: Any, role: str) -> str:
-    """Return the layer's name in `input_layers` or `output_layers`: [name, 0, 0], possibly inside a list."""
-    references = (
-        [reference] if isinstance(reference, list) and reference and isinstance(reference[0], str) else reference
-    )
-    if not isinstance(references, list) or len(references) != 1:
-        found = len(references) if isinstance(references, list) else repr(references)
-        raise UserError(f"{role}s of the model", expected=f"exactly 1 {role}", found=found)
-    return str(references[0][0])
+#: Number of the model's input, where others have the number of a call.
+INPUT = -1
 
 
-def inbound_names(layer: Mapping[str, Any]) -> list[str]:
-    """Names of the layers that feed `layer`, in order; empty for the input layer.
+@dataclass(frozen=True)
+class Call:
+    """One call of a layer; a shared layer is called more than once.
 
-    Raises:
-        UserError: the layer is called more than once, or with arguments other than outputs of layers.
+    Attributes:
+        layer: number of the layer.
+        inputs: the calls whose outputs it takes in, or `INPUT`.
+        keywords: arguments passed by name: a call's number, or true or false.
     """
-    nodes = layer.get("inbound_nodes", [])
-    if len(nodes) > 1:
-        raise UserError(
-            "shared layer", expected="a layer that is called once", found=f"{len(nodes)} calls",
-            remedy="models with shared layers are not supported",
-        )  # fmt: skip
-    if not nodes:
-        return []
-    if isinstance(nodes[0], dict):  # Keras 3
-        tensors = _flatten(nodes[0].get("args", []))
-        options = nodes[0].get("kwargs", {})
-        names = [_tensor_name(tensor) for tensor in tensors]
-    else:  # Keras 2
-        options = {key: value for entry in nodes[0] if len(entry) > 3 for key, value in entry[3].items()}
-        names = [str(entry[0]) for entry in nodes[0]]
-    unusual = {
-        key: value for key, value in options.items() if value is not None and (key, value) != ("training", False)
-    }
-    if unusual:
-        raise UserError("call of the layer", expected="other layers' outputs only", found=f"also {unusual}")
-    return names
+
+    layer: int
+    inputs: tuple[int, ...]
+    keywords: Mapping[str, int | bool] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> tuple[int, ...]:
+        """All calls whose outputs it takes in, in the order in which Keras visits them."""
+        named = (self.keywords[name] for name in sorted(self.keywords))
+        return (*self.inputs, *(source for source in named if not isinstance(source, bool)))
 
 
-def keras_order(inputs: Mapping[str, Sequence[str]], output: str) -> list[str]:
-    """Return the order in which Keras 2 and Keras 3 list a functional model's layers, and hence their weights.
+def keras_order(calls: Sequence[Call], output: int) -> list[int]:
+    """Return the calls that lead to `output`, in the order in which Keras 2 and Keras 3 list their layers.
 
-    Layers farther from the output (by the longest path) come first; ties are in the order in which a
-    depth-first walk from the output visits them.
+    A shared layer is listed where its first call is, so that the order of the layers is that of `get_weights()`.
+    Calls farther from the output (by the longest path) come first, and a shared layer counts as far as its farthest
+    call; ties are in the order in which a depth-first walk from the output first visits the layers.
 
     Args:
-        inputs: layer -> the layers that feed it.
-        output: the layer whose output is that of the model.
-
-    Raises:
-        UserError: the layers form a cycle.
+        calls: each takes in outputs of earlier ones only.
+        output: number of the call that gives the output of the model.
     """
-    visited: dict[str, int] = {}
-    pending = [output]
+    visited: dict[int, int] = {}  # layer -> number, in the order of the walk
+    upstream_first: list[int] = []
+    seen: set[int] = set()
+    pending = [(output, False)]
     while pending:
-        layer = pending.pop()
-        if layer not in visited:
-            visited[layer] = len(visited)
-            pending.extend(reversed(inputs[layer]))
-    try:
-        upstream_first = list(TopologicalSorter({layer: inputs[layer] for layer in visited}).static_order())
-    except CycleError as error:
-        raise UserError("graph of layers", expected="no cycle", found=" <- ".join(error.args[1])) from error
-    distance = dict.fromkeys(visited, 0)
-    for layer in reversed(upstream_first):
-        for source in inputs[layer]:
-            distance[source] = max(distance[source], distance[layer] + 1)
-    return sorted(visited, key=lambda layer: (-distance[layer], visited[layer]))
-
-
-def _flatten(arguments: Any) -> list[Any]:
-    if not isinstance(arguments, list):
-        return [arguments]
-    return [item for argument in arguments for item in _flatten(argument)]
-
-
-def _tensor_name(argument: Any) -> str:
-    """Return the name of the layer that outputs `argument`."""
-    if not isinstance(argument, dict) or argument.get("class_name") != "__keras_tensor__":
-        raise UserError("call of the layer", expected="other layers' outputs only", found=f"also {argument!r}")
-    return str(argument["config"]["keras_history"][0])
+        call, is_finished = pending.pop()
+        if is_finished:
+            upstream_first.append(call)
+        elif call != INPUT and call not in seen:
+            seen.add(call)
+            visited.setdefault(calls[call].layer, len(visited))
+            pending.append((call, True))
+            pending.extend((source, False) for source in reversed(calls[call].sources))
+    distance = dict.fromkeys(upstream_first, 0)
+    farthest: dict[int, int] = {}  # of a layer's calls so far
+    for call in reversed(upstream_first):
+        layer = calls[call].layer
+        distance[call] = farthest[layer] = max(distance[call], farthest.get(layer, 0))
+        for source in calls[call].sources:
+            if source != INPUT:
+                distance[source] = max(distance[source], distance[call] + 1)
+    return sorted(upstream_first, key=lambda call: (-distance[call], visited[calls[call].layer]))

@@ -58,6 +58,11 @@ def member(group: Any, name: str, path: Path) -> Any:
     return group
 
 
+def has_member(group: Any, name: str) -> bool:
+    """Whether `group` has a member of that name; no link is followed."""
+    return group.get(name, getlink=True) is not None
+
+
 def names(group: Any, attribute: str, size: int) -> list[str]:
     """Return the names in an attribute of a group in a file of `size` bytes; an empty list may be of any type."""
     stored = group.attrs.get_id(attribute)

@@ -9,13 +9,15 @@ from typing import Any
 
 from harness.errors import UserError
 from harness.hints import did_you_mean
+from harness.text import printable
 
 #: Built-in layers without user code that exist in Keras 2 and Keras 3 and compute the same in both.
 SUPPORTED = {
     "Activation", "Add", "Average", "BatchNormalization", "Concatenate", "Dense", "DepthwiseConv1D",
-    "DepthwiseConv2D", "ELU", "Flatten", "GroupNormalization", "Identity", "LayerNormalization", "LeakyReLU",
-    "Maximum", "Minimum", "Multiply", "PReLU", "Permute", "ReLU", "RepeatVector", "Rescaling", "Reshape",
-    "SeparableConv1D", "SeparableConv2D", "Softmax", "Subtract", "UnitNormalization",
+    "DepthwiseConv2D", "ELU", "EinsumDense", "Embedding", "Flatten", "GroupNormalization", "Identity",
+    "LayerNormalization", "LeakyReLU", "Maximum", "Minimum", "MultiHeadAttention", "Multiply", "PReLU", "Permute",
+    "ReLU", "RepeatVector", "Rescaling", "Reshape", "SeparableConv1D", "SeparableConv2D", "Softmax", "Subtract",
+    "UnitNormalization",
     *(
         name.format(n) for n in (1, 2, 3)
         for name in (
@@ -27,8 +29,9 @@ SUPPORTED = {
 
 #: Layers that have no effect outside training; left out, because they would reveal hyperparameters.
 TRAINING_ONLY = {
-    "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise",
-    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
+    "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise", "RandomBrightness",
+    "RandomContrast", "RandomFlip", "RandomRotation", "RandomTranslation", "RandomZoom", "SpatialDropout1D",
+    "SpatialDropout2D", "SpatialDropout3D",
 }  # fmt: skip
 
 #: Settings that name the layer, describe its training, or repeat the input's shape.
@@ -39,12 +42,18 @@ _LEFT_OUT = {
 _LEFT_OUT_ENDINGS = ("_initializer", "_regularizer", "_constraint")
 
 #: Settings that only one of the two Keras versions has, with the value that has no effect.
-_MEANINGLESS = {"groups": 1, "rms_scaling": False, "renorm": False}
+_MEANINGLESS = {
+    "groups": 1, "mask_zero": False, "renorm": False, "rms_scaling": False, "sparse": False, "use_gate": False,
+}  # fmt: skip
+
+#: Settings of a class that describe its training or repeat the shapes of its inputs.
+_LEFT_OUT_OF = {"MultiHeadAttention": {"dropout", "key_shape", "query_shape", "value_shape"}}
 
 #: Settings that are integers, or lists of integers.
 _INTEGERS = {
-    "axis", "cropping", "depth_multiplier", "dilation_rate", "dims", "filters", "groups", "kernel_size", "n",
-    "output_padding", "padding", "pool_size", "shared_axes", "size", "strides", "target_shape", "units",
+    "attention_axes", "axis", "cropping", "depth_multiplier", "dilation_rate", "dims", "filters", "groups", "input_dim",
+    "kernel_size", "key_dim", "n", "num_heads", "output_dim", "output_padding", "output_shape", "padding", "pool_size",
+    "shared_axes", "size", "strides", "target_shape", "units", "value_dim",
 }  # fmt: skip
 
 #: Modules of Keras' layers and models; operations and custom classes are in other modules.
@@ -54,18 +63,29 @@ _INSIDE = ("keras.src.layers.", "keras.src.models.")
 _NO_CODE = "code in a model is never run; use built-in layers instead"
 
 
-def neutral_layer(class_name: Any, config: Any, module: str | None = None) -> dict[str, Any] | None:
+def require_built_in(class_name: Any, module: Any, registered_name: Any) -> None:
+    """Raise `UserError` unless a class in Keras' own JSON is one of Keras' layers or models."""
+    found = None
+    if module is not None and module not in _MODULES and not str(module).startswith(_INSIDE):
+        found = f"{class_name!r} of module {printable(str(module))}"
+    elif registered_name is not None and registered_name != class_name:
+        found = f"{class_name!r} registered as {registered_name!r}"
+    if found is not None:
+        raise UserError("not a layer of Keras", expected="built-in layers only", found=found, remedy=_NO_CODE)
+
+
+def neutral_layer(
+    class_name: Any, config: Any, module: Any = None, registered_name: Any = None
+) -> dict[str, Any] | None:
     """Return the layer in canonical form, or None if it has no effect outside training.
 
-    `module` is the module of the class in Keras' own JSON.
+    `module` and `registered_name` are those of the class in Keras' own JSON.
 
     Raises:
         UserError: the layer is not supported, contains code, or a setting has an impossible value. The message
             lacks the file and the layer's position.
     """
-    if module is not None and module not in _MODULES and not module.startswith(_INSIDE):
-        found = f"{class_name!r} of module {module}"
-        raise UserError("not a layer of Keras", expected="built-in layers only", found=found, remedy=_NO_CODE)
+    require_built_in(class_name, module, registered_name)
     if class_name in TRAINING_ONLY:
         return None
     if class_name not in SUPPORTED:
@@ -74,7 +94,7 @@ def neutral_layer(class_name: Any, config: Any, module: str | None = None) -> di
         raise UserError("settings", expected="an object", found=repr(config))
     settings = {}
     for name, value in config.items():
-        if value is None or name in _LEFT_OUT or name.endswith(_LEFT_OUT_ENDINGS):
+        if value is None or name in _left_out(class_name) or name.endswith(_LEFT_OUT_ENDINGS):
             continue
         if name in _MEANINGLESS and value == _MEANINGLESS[name]:
             continue
@@ -83,14 +103,13 @@ def neutral_layer(class_name: Any, config: Any, module: str | None = None) -> di
     return {"class_name": class_name, "config": _unified(class_name, settings)}
 
 
+def _left_out(class_name: str) -> set[str]:
+    if class_name == "Embedding":
+        return _LEFT_OUT - {"input_dim"}  # elsewhere it repeats the shape of the input
+    return _LEFT_OUT | _LEFT_OUT_OF.get(class_name, set())
+
+
 def _unsupported(class_name: Any) -> UserError:
-    if class_name in ("Sequential", "Functional", "Model"):
-        return UserError(
-            "nested model",
-            expected="layers only",
-            found=f"a {class_name} model as a layer",
-            remedy="flatten the model",
-        )
     if class_name in ("Lambda", "TFOpLambda", "SlicingOpLambda"):
         return UserError("code", expected="built-in layers only", found=class_name, remedy=_NO_CODE)
     hint = did_you_mean(class_name, SUPPORTED | TRAINING_ONLY) if isinstance(class_name, str) else None
@@ -104,6 +123,8 @@ def _unified(class_name: str, settings: dict[str, Any]) -> dict[str, Any]:
         return {"pool_size": 2, **settings}  # required by Keras 3, 2 by default in Keras 2
     if class_name == "BatchNormalization" and isinstance(settings.get("axis"), list):
         return {**settings, "axis": settings["axis"][0]}  # Keras 2 writes the one axis as a list
+    if class_name == "ZeroPadding1D" and settings.get("data_format") == "channels_last":
+        return {name: value for name, value in settings.items() if name != "data_format"}  # unknown to Keras 2
     if class_name == "LeakyReLU" and "alpha" in settings:
         slope = settings.pop("alpha")
         return {**settings, "negative_slope": slope}  # the name in Keras 3

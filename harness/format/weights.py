@@ -15,6 +15,7 @@ from harness.format.architecture import Architecture, LayerShapes, ModelShapes
 from harness.format.hdf5 import (
     MAX_NAMES,
     SIGNATURE,
+    has_member,
     member,
     names,
     open_hdf5,
@@ -27,6 +28,13 @@ Array = NDArray[np.float32]
 
 #: A layer's name, and its weights with their names (`kernel`) in Keras' order.
 NamedWeights = tuple[str, Sequence[tuple[str, NDArray[Any]]]]
+
+#: Maximum size of a weight file: a whole model also stores optimizer state per parameter, and text.
+BYTES_PER_PARAMETER = 64
+SPARE_BYTES = 64 * 1024**2
+
+#: Weights that change without being trained.
+_NOT_TRAINED = ("moving_mean", "moving_variance")
 
 _REMEDY = "write it with model.save('weights.hdf5') of Keras 3 or model.save_weights('weights.hdf5') of Keras 2"
 
@@ -66,6 +74,11 @@ class StoredLayer:
     weights: tuple[StoredWeight, ...]
 
 
+def largest_file(shapes: ModelShapes) -> int:
+    """Return the number of bytes that a file with the weights of a model may have."""
+    return BYTES_PER_PARAMETER * shapes.n_parameters + SPARE_BYTES
+
+
 def read_weights(content: bytes, path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
     """Return the weights in `content`, the bytes of the file at `path`, in the order of `model.get_weights()`.
 
@@ -86,7 +99,7 @@ def read_weights(content: bytes, path: Path, architecture: Architecture, shapes:
 
 def _stored_layers(root: Any, path: Path, size: int) -> Iterator[StoredLayer]:
     if not _has_names(root, "layer_names"):
-        keras3 = "layers" in root or "_layer_checkpoint_dependencies" in root
+        keras3 = has_member(root, "layers") or has_member(root, "_layer_checkpoint_dependencies")
         found = "the .weights.h5 layout of Keras 3" if keras3 else "no attribute layer_names"
         raise UserError("unknown layout", file=path, expected="the HDF5 layout of Keras 2", found=found, remedy=_REMEDY)
     total = 0
@@ -130,35 +143,75 @@ def _arrange(
 ) -> list[StoredWeight]:
     """Return a file's weights in the architecture's order, which is that of `model.get_weights()`.
 
-    Layers are matched by name if config.json and the file name the same layers, otherwise by order.
+    Layers are matched by name if the architecture and the file name the same layers, otherwise by order. Keras stores
+    the weights of a nested model as those of one layer.
 
     Raises:
         UserError: the number of layers, the number of arrays or a shape differs from the architecture's.
     """
     positions = [i for i in architecture.file_order if shapes.layers[i].weights]
-    if len(stored) != len(positions):
-        raise UserError(
-            "number of weights",
-            file=path,
-            expected=_count([len(shapes.layers[i].weights) for i in positions]),
-            found=_count([len(layer.weights) for layer in stored]),
-            remedy="config.json and the weights seem to belong to different models",
-        )
+    alone = [(architecture.names[i], [i]) for i in positions]
+    nested = _nested(positions, architecture)
     by_name = {layer.name: layer for layer in stored}
-    if by_name.keys() == {architecture.names[i] for i in positions}:
-        matched = {i: by_name[str(architecture.names[i])] for i in positions}
+    for members in (alone, nested):
+        if len(by_name) == len(stored) == len(members) and by_name.keys() == {name for name, _ in members}:
+            matched = [(numbers, by_name[str(name)]) for name, numbers in members]
+            break
     else:
-        matched = dict(zip(positions, stored, strict=True))
-    for position in positions:
-        _check_layer(position, shapes.layers[position], matched[position], path)
-    return [weight for position in sorted(positions) for weight in matched[position].weights]
+        members = alone if len(stored) == len(alone) else nested
+        if len(stored) != len(members):
+            raise UserError(
+                "number of weights",
+                file=path,
+                expected=_count([len(shapes.layers[i].weights) for i in positions]),
+                found=_count([len(layer.weights) for layer in stored]),
+                remedy="config.json and the weights seem to belong to different models",
+            )
+        matched = [(numbers, layer) for (_, numbers), layer in zip(members, stored, strict=True)]
+    found: dict[int, tuple[StoredWeight, ...]] = {}
+    for numbers, layer in matched:
+        for position, part in _divided(numbers, layer, architecture, shapes):
+            check_layer(position, shapes.layers[position], part, path)
+            found[position] = part.weights
+    return [weight for position in sorted(positions) for weight in found[position]]
+
+
+def _nested(positions: Sequence[int], architecture: Architecture) -> list[tuple[str | None, list[int]]]:
+    """Return the names of layers and nested models in the order of the file, with the layers in each."""
+    model_of = {i: name for name, numbers in architecture.models.items() for i in numbers}
+    found: dict[str | int, tuple[str | None, list[int]]] = {}
+    for i in positions:
+        model = model_of.get(i)
+        found.setdefault(i if model is None else model, (model or architecture.names[i], []))[1].append(i)
+    return list(found.values())
+
+
+def _divided(
+    numbers: Sequence[int], stored: StoredLayer, architecture: Architecture, shapes: ModelShapes
+) -> Iterator[tuple[int, StoredLayer]]:
+    """Divide the weights of a nested model among its layers: Keras stores the trained ones first."""
+    if len(numbers) == 1:
+        yield numbers[0], stored
+        return
+    places = [(i, name) for i in numbers for name, _ in shapes.layers[i].weights]
+    places.sort(key=lambda place: place[0] in architecture.frozen or place[1] in _NOT_TRAINED)
+    own: dict[int, dict[str, StoredWeight]] = {i: {} for i in numbers}
+    for (i, name), weight in zip(places, stored.weights, strict=False):
+        own[i][name] = weight
+    if len(stored.weights) != len(places):
+        expected = _count([len(shapes.layers[i].weights) for i in numbers])
+        raise UserError(f"model {stored.name}", expected=expected, found=f"{len(stored.weights)} arrays")
+    for i, weights in own.items():
+        names = [name for name, _ in shapes.layers[i].weights]
+        yield i, StoredLayer(f"{stored.name}, {architecture.names[i]}", tuple(weights[name] for name in names))
 
 
 def _count(arrays_per_layer: Sequence[int]) -> str:
     return f"{sum(arrays_per_layer)} arrays in {len(arrays_per_layer)} layers"
 
 
-def _check_layer(position: int, expected: LayerShapes, found: StoredLayer, path: Path) -> None:
+def check_layer(position: int, expected: LayerShapes, found: StoredLayer, path: Path) -> None:
+    """Raise `UserError` if number or shapes of a layer's weights in a file differ from the architecture's."""
     where = f"layer {position} ({expected.class_name}), {found.name!r} in the file"
     if len(found.weights) != len(expected.weights):
         names = ", ".join(name for name, _ in expected.weights)

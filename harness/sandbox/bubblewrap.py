@@ -7,14 +7,16 @@ a file descriptor and bubblewrap's own environment is empty, because the sandbox
 
 import os
 import shutil
+import site
 import sys
 from pathlib import Path
 
 from harness.errors import UserError
-from harness.sandbox.devices import Gpu, gpu_mounts
+from harness.sandbox.devices import Gpu, gpu_files, gpu_nodes
 from harness.sandbox.job import BOOTSTRAP, Job
+from harness.sandbox.libraries import search_path
 from harness.sandbox.limits import Limits
-from harness.sandbox.proc import hide
+from harness.sandbox.proc import hide, show
 
 #: First user ID for workers when root runs the harness. The kernel counts a user's processes over the whole
 #: machine, so no two workers may share a user, not even workers of two harnesses that run concurrently.
@@ -60,8 +62,14 @@ _SEAL = ("--remount-ro", "/", "--chdir", "/tmp", "--clearenv")
 
 def _base_options(limits: Limits, gpu: Gpu | None, worker: Path | None) -> list[str]:
     """Return the options that do not depend on the job's files; `worker` is the staged worker code, if any."""
-    devices = [*_scratch(limits), *_block_dev_zero(gpu), *gpu_mounts(gpu), "--remount-ro", "/dev"]
-    return [*_namespaces(), *_system_mounts(), *hide(worker, gpu=gpu is not None), *devices, *_interpreter_mounts()]
+    files = [] if gpu is None else gpu_files(gpu)
+    devices = [*_scratch(limits), *_block_dev_zero(gpu), *_gpu_nodes(gpu), "--remount-ro", "/dev"]
+    shown = sorted(interpreter()) if gpu is None else [*sorted(interpreter()), *search_path()]
+    return [
+        *_namespaces(), *_system_mounts(), *hide(worker, files, gpu=gpu is not None), *devices,
+        *show(file for file in files if file.startswith("/sys/")),
+        *show(str(path) for path in shown if not path.is_relative_to("/usr")),
+    ]  # fmt: skip
 
 
 def _namespaces() -> list[str]:
@@ -127,23 +135,22 @@ def _block_dev_zero(gpu: Gpu | None) -> list[str]:
     return ["--ro-bind", "/dev/zero", "/dev/zero"] if gpu is None else []  # --ro-bind mounts nodev
 
 
+def _gpu_nodes(gpu: Gpu | None) -> list[str]:
+    """Return options for a GPU's device nodes: a plain bind would mount them `nodev`."""
+    nodes = [] if gpu is None else gpu_nodes(gpu)
+    return [word for node in nodes for word in ("--dev-bind-try", node, node)]
+
+
 def interpreter() -> set[Path]:
-    """Return the directories of the Python environment that runs the harness, often below a home directory."""
-    return {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
+    """Return the directories of the Python environment that runs the harness, often below a home directory.
 
-
-def _interpreter_mounts() -> list[str]:
-    """Return options that mount the Python environment at its original path."""
-    arguments: list[str] = []
-    for prefix in sorted(interpreter()):
-        if not prefix.is_relative_to("/usr"):
-            arguments += [*_parents(prefix), "--ro-bind", str(prefix), str(prefix)]
-    return arguments
-
-
-def _parents(path: Path) -> list[str]:
-    """Return options that create the parents of a mount point: bubblewrap's own are readable to its user only."""
-    return [word for parent in reversed(path.parents[:-1]) for word in ("--dir", str(parent))]
+    Among them are the packages of another environment that this one extends by a `.pth` file; a user's own packages
+    (`pip install --user`, PYTHONPATH) are not, because workers do not import them.
+    """
+    prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
+    packages = {Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")}
+    own = {Path(site.getusersitepackages()), *map(Path, os.environ.get("PYTHONPATH", "").split(":"))}
+    return prefixes | {path for path in packages - own if not any(path.is_relative_to(one) for one in prefixes)}
 
 
 def _job_mounts(job: Job) -> list[str]:

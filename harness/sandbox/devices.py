@@ -1,17 +1,41 @@
-"""The machine's GPUs, and the device nodes that a sandbox needs to use one."""
+"""The machine's GPUs, and the files that a sandbox shows to a call that uses one.
+
+`NODES` and `FILES` are the whole list; everything else of /dev, /proc and /sys stays as hidden as without a GPU.
+docs/security.md says which entries were seen in use, and which are only documented.
+"""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Shared device nodes that CUDA opens in addition to the GPU's own.
-SHARED_NODES = (
-    "/dev/nvidiactl",
-    "/dev/nvidia-uvm",
-    "/dev/nvidia-uvm-tools",
-    "/dev/nvidia-modeset",
-    "/dev/nvidia-caps",
-)
+#: Device nodes of a call with a GPU, with the reason for each. Not among them: the other GPUs, and the nodes for
+#: displays (nvidia-modeset), for debuggers (nvidia-uvm-tools) and for parts of a GPU (nvidia-caps).
+NODES = {
+    "/dev/nvidiactl": "control node of the driver: every program that uses a GPU opens it",
+    "/dev/nvidia{minor}": "the call's own GPU",
+    "/dev/nvidia-uvm": "memory that processor and GPU share: CUDA opens it first of all",
+}
+
+#: Files of a call with a GPU, with the reason for each. `*` stands for any number. Their content is constant: none has
+#: counters, clocks or temperatures.
+FILES = {
+    "/proc/driver/nvidia/params": "settings of the driver, among them the permissions of its device nodes",
+    "/proc/driver/nvidia/gpus/{bus}/information": "model and UUID of the call's own GPU",
+    "/proc/driver/nvidia/gpus/{bus}/numa_status": "whether the GPU's memory is also the processor's",
+    "/proc/driver/nvidia/gpus/{bus}/registry": "settings of the call's own GPU",
+    "/proc/sys/vm/mmap_min_addr": "the lowest address that the driver may reserve",
+    "/sys/module/nvidia/initstate": "CUDA requires that the driver is loaded, and looks here",
+    "/sys/module/nvidia_uvm/initstate": "the same for the driver of shared memory",
+    "/sys/devices/system/memory/block_size_bytes": "size of the blocks in which memory can be added to the machine",
+    "/sys/devices/system/cpu/online": "numbers of the processors",
+    "/sys/devices/system/cpu/possible": "numbers of the processors",
+    "/sys/devices/system/node/online": "numbers of the memory nodes",
+    "/sys/devices/system/node/possible": "numbers of the memory nodes",
+    "/sys/devices/system/node/node*/cpumap": "processors of a memory node: the driver reserves memory on the nearest",
+    "/sys/devices/system/node/node*/cpulist": "the same, as a list",
+    "/sys/bus/pci/devices/{bus}/numa_node": "the GPU's memory node: XLA allocates host memory there",
+}
 
 
 @dataclass(frozen=True)
@@ -21,25 +45,33 @@ class Gpu:
     minor: int  #: its device node is /dev/nvidia{minor}
     uuid: str  #: selects it in CUDA_VISIBLE_DEVICES independently of the other visible GPUs
     model: str
+    bus: str  #: its address on the PCI bus, e.g. 0000:3b:00.0
 
 
-def find_gpus(driver: Path = Path("/proc/driver/nvidia/gpus")) -> list[Gpu]:
-    """Return this machine's NVIDIA GPUs in the order of their minor numbers, read from the driver without a library."""
+def find_gpus(root: Path = Path("/")) -> list[Gpu]:
+    """Return this machine's NVIDIA GPUs in the order of their minor numbers, read from the driver without a library.
+
+    A container may describe GPUs that it was not given: those without a device node do not count.
+    """
     gpus = []
-    for information in driver.glob("*/information"):
+    for information in (root / "proc/driver/nvidia/gpus").glob("*/information"):
         fields = dict(re.findall(r"^(.+?):\s*(.*?)\s*$", information.read_text(), re.MULTILINE))
-        gpus.append(Gpu(int(fields["Device Minor"]), fields["GPU UUID"], fields["Model"]))
+        gpu = Gpu(int(fields["Device Minor"]), fields["GPU UUID"], fields["Model"], information.parent.name)
+        if (root / f"dev/nvidia{gpu.minor}").exists():
+            gpus.append(gpu)
     return sorted(gpus, key=lambda gpu: gpu.minor)
 
 
-def gpu_mounts(gpu: Gpu | None) -> list[str]:
-    """Return bubblewrap options that expose this GPU and no other; an empty list for None.
+def gpu_nodes(gpu: Gpu) -> list[str]:
+    """Return the paths of `NODES` for this GPU, whether or not they exist."""
+    return [_fill(node, gpu) for node in NODES]
 
-    A plain bind would mount the nodes `nodev`; CUDA also reads the description of the devices below /sys.
-    """
-    if gpu is None:
-        return []
-    arguments: list[str] = []
-    for node in (f"/dev/nvidia{gpu.minor}", *SHARED_NODES):
-        arguments += ["--dev-bind-try", node, node]
-    return [*arguments, "--ro-bind", "/sys", "/sys"]
+
+def gpu_files(gpu: Gpu, root: Path = Path("/")) -> list[str]:
+    """Return the paths of `FILES` that exist for this GPU."""
+    found: Iterator[Path] = (path for file in FILES for path in sorted(root.glob(_fill(file, gpu).lstrip("/"))))
+    return [f"/{path.relative_to(root)}" for path in found]
+
+
+def _fill(path: str, gpu: Gpu) -> str:
+    return path.replace("{minor}", str(gpu.minor)).replace("{bus}", gpu.bus)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.sandbox.devices import Gpu
+from harness.sandbox.libraries import search_path
 from harness.worker.runtimes import DEFAULT, RUNTIMES
 
 
@@ -40,8 +41,14 @@ class Job:
             "NVIDIA_TF32_OVERRIDE": "0",  # float32 on a GPU as on a processor
             "HDF5_USE_FILE_LOCKING": "FALSE",  # the sandbox has no flock
             "CUDA_VISIBLE_DEVICES": "-1" if self.gpu is None else self.gpu.uuid,
+            **self._libraries(),
             **RUNTIMES[self.runtime].environment(self.threads, gpu=self.gpu is not None),
         }
+
+    def _libraries(self) -> dict[str, str]:
+        """Tell the loader where the GPU's driver is, if it is in no usual place."""
+        directories = [] if self.gpu is None else search_path()
+        return {"LD_LIBRARY_PATH": ":".join(map(str, directories))} if directories else {}
 
 
 #: Program of the worker's interpreter. Its arguments are the control descriptor, the runtime, and the directories of

@@ -6,6 +6,7 @@ files that only describe the machine stay visible.
 """
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 #: Entries that describe the machine and its boot and never change, or that belong to the sandbox' own namespaces
@@ -17,31 +18,50 @@ FIXED = frozenset(
     }
 )  # fmt: skip
 
-#: Entries that NVIDIA's driver reads.
-OF_GPU = frozenset({"driver", "modules", "sys"})
-
 #: Files that are replaced by copies: Python and TensorFlow read the number and type of the processors there, other
 #: libraries the size of the memory.
 COPIED = ("cpuinfo", "meminfo", "stat")
 
+#: The same with a GPU: older versions of its driver's library look for the driver among the modules.
+COPIED_WITH_GPU = (*COPIED, "modules")
 
 #: Name of the directory of the copies, next to the worker's code.
 COPIES = "proc"
 
 
-def hide(worker: Path | None, *, gpu: bool) -> list[str]:
-    """Return bubblewrap's options that hide changing entries; `worker` is the argument of `write_copies`, if called."""
+def hide(worker: Path | None, files: Iterable[str] = (), *, gpu: bool = False) -> list[str]:
+    """Return bubblewrap's options that hide changing entries, except `files` in the directories among them.
+
+    `worker` is the argument of `write_copies`, if called.
+    """
     options: list[str] = []
-    kept = FIXED | OF_GPU if gpu else FIXED
+    copied = COPIED_WITH_GPU if gpu else COPIED
     for entry in sorted(os.scandir("/proc"), key=lambda entry: entry.name):
-        if entry.name.isdigit() or entry.name in kept or entry.is_symlink():
+        if entry.name.isdigit() or entry.name in FIXED or entry.is_symlink():
             continue
-        if worker is not None and entry.name in COPIED:
+        if worker is not None and entry.name in copied:
             options += ["--ro-bind", str(worker / COPIES / entry.name), entry.path]
         elif entry.is_dir():
-            options += ["--tmpfs", entry.path, "--remount-ro", entry.path]
+            inside = (file for file in files if file.startswith(f"{entry.path}/"))
+            options += ["--tmpfs", entry.path, *show(inside, entry.path), "--remount-ro", entry.path]
         elif entry.stat().st_mode & 0o004:  # no process inside is root
             options += ["--ro-bind", "/dev/null", entry.path]  # mounted nodev, it cannot even be opened
+    return options
+
+
+def show(paths: Iterable[str], below: str = "/") -> list[str]:
+    """Return bubblewrap's options that mount files or directories read-only at their original paths.
+
+    Their parents, up to `below`, are created first: those that bubblewrap itself creates are readable to its user only.
+    """
+    options: list[str] = []
+    created: set[Path] = set()
+    for path in paths:
+        for parent in reversed(Path(path).parents):
+            if parent not in created and parent != Path(below) and parent.is_relative_to(below):
+                options += ["--dir", str(parent)]
+                created.add(parent)
+        options += ["--ro-bind", path, path]
     return options
 
 
@@ -52,6 +72,7 @@ def write_copies(worker: Path) -> None:
     (directory / "cpuinfo").write_text(Path("/proc/cpuinfo").read_text())
     (directory / "meminfo").write_text(_all_free(Path("/proc/meminfo").read_text()))
     (directory / "stat").write_text(_all_idle(Path("/proc/stat").read_text()))
+    (directory / "modules").write_text(_drivers(_read_modules()))
 
 
 def _all_free(meminfo: str) -> str:
@@ -68,3 +89,15 @@ def _all_idle(stat: str) -> str:
     lines = [line.split() for line in stat.splitlines()]
     still = [[name, *rest] if name == "btime" else [name, *("0" for _ in rest)] for name, *rest in lines]
     return "".join(f"{' '.join(words)}\n" for words in still)
+
+
+def _read_modules() -> str:
+    """Return the kernel's list of modules, empty for a kernel that loads none."""
+    modules = Path("/proc/modules")
+    return modules.read_text() if modules.exists() else ""
+
+
+def _drivers(modules: str) -> str:
+    """Return NVIDIA's of the modules, without their users and addresses."""
+    names = (line.split()[0] for line in modules.splitlines() if line.startswith("nvidia"))
+    return "".join(f"{name} 0 0 - Live 0x0000000000000000\n" for name in names)

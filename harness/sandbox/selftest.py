@@ -13,7 +13,7 @@ from harness.sandbox.call import prepare_call
 from harness.sandbox.clock import Clock
 from harness.sandbox.devices import Gpu
 from harness.sandbox.job import Job
-from harness.sandbox.limits import MIB, Limits
+from harness.sandbox.limits import MIB, Limits, default_memory_bytes
 from harness.sandbox.process import Starter
 from harness.sandbox.staging import Staging
 from harness.worker.runtimes import DEFAULT
@@ -88,7 +88,10 @@ def trial_job(
 
 def run_trial(start: Starter, job: Job, slot: int, time_limit_s: float) -> CallResult:
     """Run the call of a staged trap."""
-    call = prepare_call(start, job, Limits(memory_bytes=MEMORY_BYTES), slot, stopping=lambda: False)
+    memory_bytes = (
+        MEMORY_BYTES if job.gpu is None else default_memory_bytes(1)
+    )  # CUDA's libraries alone take over 1 GiB
+    call = prepare_call(start, job, Limits(memory_bytes=memory_bytes), slot, stopping=lambda: False)
     if isinstance(call, CallResult):
         return call
     return call.run(seed=0, clock=Clock(time_limit_s, f"the time limit of {time_limit_s:g} s"))

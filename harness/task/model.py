@@ -13,12 +13,8 @@ from harness.errors import UserError
 from harness.format.architecture import Architecture, ModelShapes
 from harness.format.files import require_file
 from harness.format.layout import CONFIG, INITIAL_WEIGHTS, MODEL_FILES, WEIGHTS
-from harness.format.weights import Array, read_weights
+from harness.format.weights import Array, largest_file, read_weights
 from harness.task.digests import Digests, model_digest, read
-
-#: Maximum size of a weight file: a whole model also stores optimizer state per parameter, and text.
-BYTES_PER_PARAMETER = 64
-SPARE_BYTES = 64 * 1024**2
 
 #: Weight file -> the archive with these weights for a worker.
 ARCHIVES = {WEIGHTS: "weights.npz", INITIAL_WEIGHTS: "initial_weights.npz"}
@@ -133,7 +129,7 @@ def _weight_files(directory: Path) -> list[Path]:
 
 def _require_size(path: Path, shapes: ModelShapes) -> Path:
     """Return `path`; raises `UserError` unless it is a file no larger than a model of these shapes can need."""
-    most, size = BYTES_PER_PARAMETER * shapes.n_parameters + SPARE_BYTES, require_file(path).stat().st_size
+    most, size = largest_file(shapes), require_file(path).stat().st_size
     if size > most:
         expected = f"at most {most} bytes for {shapes.n_parameters} parameters"
         raise UserError("too large", file=path, expected=expected, found=size)

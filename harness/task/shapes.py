@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes
 def _ask_keras(architectures: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if not architectures:
         return []
-    runtime = _installed_runtime()
+    runtime = installed_runtime(PREFERRED)
     environment = os.environ | {"CUDA_VISIBLE_DEVICES": "-1"} | runtime.environment(threads=1, gpu=False)
     process = subprocess.run(
         [sys.executable, "-m", "harness.worker.describe", runtime.name],
@@ -63,9 +63,9 @@ def _ask_keras(architectures: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return answers
 
 
-def _installed_runtime() -> Runtime:
-    """Return the runtime that infers shapes; raises `UserError` if none with Keras 3 is installed."""
-    for name in PREFERRED:
+def installed_runtime(preferred: Sequence[str]) -> Runtime:
+    """Return the first of some runtimes that is installed; raises `UserError` if none is."""
+    for name in preferred:
         if not RUNTIMES[name].missing():
             return RUNTIMES[name]
     remedy = "pip install 'pgdl-harness[tensorflow]', or the extra jax or torch"

@@ -86,7 +86,8 @@ def architectures(files: TaskFiles) -> Architectures:
     """Return the number of architectures and the layers they consist of; raises `UserError`."""
     read = [read_architecture(model) for model in files.models]
     depths = [len(architecture.canonical["layers"]) for architecture in read]
-    kinds = {layer["class_name"] for architecture in read for layer in architecture.canonical["layers"]}
+    layers = [layer for architecture in read for layer in architecture.canonical["layers"]]
+    kinds = {layer["class_name"] for layer in layers if "class_name" in layer}  # others are called again
     number = len({architecture.digest for architecture in read})
     return Architectures(number, min(depths), max(depths), tuple(sorted(kinds)))
 

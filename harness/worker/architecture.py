@@ -5,7 +5,8 @@ The harness writes this form, which contains only built-in layers and plain sett
 * `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}`, a Sequential model,
 * `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}`, a model of
   the functional kind: `inputs` are positions in `layers`, -1 being the model's input; the last layer's output
-  is the model's.
+  is the model's. `{"layer", "inputs"}` calls the layer at an earlier position again; `keywords`, if present, are
+  arguments passed by name: positions, true or false.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,15 +43,24 @@ def _sequential(source: Any, definitions: Sequence[dict[str, Any]], keras: Any) 
 
 
 def _functional(source: Any, definitions: Sequence[dict[str, Any]], keras: Any) -> Any:
-    made: list[Any] = []
+    called: list[Any] = []
     tensors = [source]  # shifted by one: position -1 is the input
     for position, definition in enumerate(definitions):
         feeding = [tensors[other + 1] for other in definition["inputs"]]
-        with _refusing(position, definition):
-            layer = _make(definition, keras)
-            tensors.append(layer(feeding[0] if len(feeding) == 1 else feeding))
-        made.append(layer)
-    model = keras.Model(source, tensors[-1])
+        keywords = {
+            name: value if isinstance(value, bool) else tensors[value + 1]
+            for name, value in definition.get("keywords", {}).items()
+        }
+        first = definition.get("layer", position)
+        with _refusing(position, definitions[first]):
+            layer = _make(definition, keras) if first == position else called[first]
+            tensors.append(layer(feeding[0] if len(feeding) == 1 else feeding, **keywords))
+        called.append(layer)
+    try:
+        model = keras.Model(source, tensors[-1])
+    except RecursionError as error:
+        raise ArchitectureError(f"{len(definitions)} layers in a row are too many for Keras") from error
+    made = list({id(layer): layer for layer in called}.values())
     if any(layer is not other for layer, other in zip(model.layers[1:], made, strict=True)):
         raise RuntimeError(
             "Keras lists the layers in another order than the architecture, so weights would be mixed up"

@@ -34,7 +34,8 @@ def describe(architecture: dict[str, Any], runtime: Runtime) -> dict[str, Any]:
     from harness.worker.architecture import ArchitectureError
 
     try:
-        model = runtime.build_model(architecture)
+        with runtime.keras.StatelessScope(initialize_variables=False):  # no memory for weights, however many
+            model = runtime.build_model(architecture)
     except ArchitectureError as error:
         return {"error": str(error)}
     layers = [layer for layer in model.layers if not isinstance(layer, runtime.keras.layers.InputLayer)]
@@ -45,11 +46,16 @@ def describe(architecture: dict[str, Any], runtime: Runtime) -> dict[str, Any]:
 
 
 def _weights(layer: Any) -> list[dict[str, Any]]:
-    """Return names and shapes; names as in Keras 3 (`kernel`), where Keras 2 has `dense/kernel:0`."""
+    """Return names and shapes; names as in Keras 3 (`kernel`, or `query/kernel` inside of the layer)."""
     return [
-        {"name": weight.name.split("/")[-1].split(":")[0], "shape": [int(n) for n in weight.shape]}
+        {"name": _path(weight).rpartition(f"{layer.name}/")[2], "shape": [int(n) for n in weight.shape]}
         for weight in layer.weights
     ]
+
+
+def _path(weight: Any) -> str:
+    """Return the name of a weight after those of the layers around it."""
+    return str(getattr(weight, "path", weight.name)).split(":")[0]
 
 
 if __name__ == "__main__":

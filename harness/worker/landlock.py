@@ -16,6 +16,8 @@ READ = AccessFS.READ_FILE | AccessFS.READ_DIR
 RIGHTS = {
     "read": READ,
     "run": READ | AccessFS.EXECUTE,
+    "list": AccessFS.READ_DIR,
+    "threads": AccessFS.READ_FILE | AccessFS.WRITE_FILE,
     "devices": AccessFS.READ_FILE | AccessFS.WRITE_FILE | AccessFS.IOCTL_DEV,
     "scratch": ~AccessFS.EXECUTE & ~AccessFS.IOCTL_DEV & ~AccessFS.MAKE_CHAR & ~AccessFS.MAKE_BLOCK,
 }

@@ -183,3 +183,41 @@ def test_work_is_shared_within_sharing_only():
 def test_the_input_is_a_position():
     network = Network(read_nodes(t1()))
     assert network.outputs(np.float32([[1, 1]]), [INPUT, *network.weight_nodes])[1].tolist() == [[3, 1]]
+
+
+def attention(*, by_name):
+    source = tf.keras.Input((6, 4))
+    left, right = layers.Dense(5)(source), layers.LayerNormalization()(source)
+    named = {"value": right, "key": right, "use_causal_mask": True} if by_name else {}
+    flow = layers.MultiHeadAttention(2, 3, name="heads")(left, *(() if by_name else (right,)), **named)
+    return with_random_weights(tf.keras.Model(source, layers.Dense(3)(layers.GlobalAveragePooling1D()(flow))))
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_attention_runs_and_its_weights_are_refused_by_name(by_name):
+    model = attention(by_name=by_name)
+    network = Network(fold_batch_norm(read_nodes(model)))
+    inputs = np.random.default_rng(0).normal(size=(5, 6, 4)).astype(np.float32)
+    np.testing.assert_allclose(network.outputs(inputs)[0], model(inputs), rtol=1e-4, atol=1e-5)
+    for look in (lambda: network.weight_nodes, lambda: network.kernels, lambda: network.variables):
+        with (
+            pytest.warns(UserWarning, match=r"its weights are left out"),
+            pytest.raises(
+                MeasureUnavailable, match=r"does not understand the weights of layer heads \(MultiHeadAttent"
+            ),
+        ):
+            look()
+
+
+def test_a_shared_layer_is_refused_by_name():
+    source = tf.keras.Input((4,))
+    shared_layer = layers.Dense(4, name="twice")
+    model = tf.keras.Model(source, layers.Dense(3)(shared_layer(shared_layer(source))))
+    with pytest.raises(MeasureUnavailable, match="layer twice is used twice"):
+        read_nodes(model)
+
+
+def test_a_normalization_that_cannot_be_folded_is_left_out_with_a_warning():
+    network = Network(read_nodes(chain(layers.Conv2D(4, 3), layers.GroupNormalization(2, name="groups"))))
+    with pytest.warns(UserWarning, match=r"layer groups \(GroupNormalization\): its weights are left out"):
+        assert len(network.kernels) == 2

@@ -18,7 +18,9 @@ def lanes(workers: int | None = None, *, cores: int, gpus: int = 0, memory: int 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(machine.os, "sched_getaffinity", lambda _pid: set(range(cores)))
         patch.setattr(machine.psutil, "virtual_memory", lambda: SimpleNamespace(total=memory * GIB))
-        patch.setattr(machine, "find_gpus", lambda: [Gpu(i, f"GPU-{i}", "NVIDIA H200") for i in range(gpus)])
+        patch.setattr(
+            machine, "find_gpus", lambda: [Gpu(i, f"GPU-{i}", "NVIDIA H200", f"0000:{i}b:00.0") for i in range(gpus)]
+        )
         return plan_lanes(workers, limit * GIB)
 
 

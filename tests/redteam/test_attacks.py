@@ -85,7 +85,7 @@ def chosen(runtime: str) -> dict[str, Path]:
     }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def mode(request) -> tuple[str, str]:
     """The kind of sandbox, and the runtime."""
     start, runtime = request.param
@@ -97,11 +97,27 @@ def mode(request) -> tuple[str, str]:
     return start, runtime
 
 
+#: Submission name -> record.
+Rows = dict[str, dict[str, Any]]
+
+
 @pytest.fixture(scope="module")
-def rows(mode, tmp_path_factory, target, token, surroundings, beacon) -> dict[str, dict[str, Any]]:
-    """Run everything in one go: submission name -> record."""
-    start, runtime = mode
-    directory = tmp_path_factory.mktemp(f"{start}-{runtime}")
+def runs() -> dict[tuple[str, str], Rows]:
+    """The runs that were made."""
+    return {}
+
+
+@pytest.fixture
+def rows(mode, runs, tmp_path_factory, target, token, surroundings, beacon) -> Rows:
+    """The records of a mode; the first test runs everything in one go."""
+    if mode not in runs:
+        directory = tmp_path_factory.mktemp("-".join(mode))
+        runs[mode] = run_all(*mode, directory, target, token, surroundings)
+    return runs[mode]
+
+
+def run_all(start: str, runtime: str, directory: Path, target: Path, token: str, surroundings: dict[str, str]) -> Rows:
+    """Run all attacks of a runtime."""
     places = {
         "@TASK@": str(target),
         "@CACHE@": surroundings["PGDL_CACHE"],
@@ -135,14 +151,13 @@ def prepared(path: Path, directory: Path, places: dict[str, str]) -> Iterator[Pa
         yield copy
 
 
-each_mode = pytest.mark.parametrize("mode", MODES, indirect=True, ids="-".join, scope="module")
+each_mode = pytest.mark.parametrize("mode", MODES, indirect=True, ids="-".join)
 
 
 @pytest.mark.parametrize(
     ("mode", "name"),
     [pytest.param(mode, name, id=f"{'-'.join(mode)}-{name}") for mode in MODES for name in chosen(mode[1])],
     indirect=["mode"],
-    scope="module",
 )
 def test_attack(request, mode, rows, name):
     said, start = constants(FILES[name]), mode[0]

@@ -1,6 +1,7 @@
 """The command line of the sandbox: what it shows, in which order, and to whom."""
 
 import os
+import site
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from harness.sandbox.limits import Limits
 from harness.sandbox.proc import COPIED
 from harness.sandbox.staging import Staging
 
-GPU = Gpu(1, "GPU-22222222-0000", "NVIDIA H200")
+GPU = Gpu(1, "GPU-22222222-0000", "NVIDIA H200", "0000:3b:00.0")
 
 #: Options that put something into the sandbox's file system, and how many words each takes.
 MOUNTS = {
@@ -97,7 +98,7 @@ def test_nothing_is_writable_but_bounded_scratch_space(job: Job) -> None:
         assert not {option[0] for option in options} & {"--bind", "--bind-try", "--dev-bind"}
         scratch = []
         for number, option in enumerate(options):
-            if option[0] == "--tmpfs" and options[number + 1] != ("--remount-ro", option[1]):
+            if option[0] == "--tmpfs" and ("--remount-ro", option[1]) not in options[number:]:
                 scratch.append(option[1])
                 assert options[number - 2][0] == "--size"
                 assert int(options[number - 2][1]) <= 256 * 1024**2
@@ -135,6 +136,19 @@ def test_an_interpreter_under_a_private_home_can_be_reached(job: Job, monkeypatc
     assert options.index(("--dir", "/root")) < options.index(("--dir", "/root/work")) < bind
 
 
+def test_an_environment_on_top_of_another_shows_both_but_not_the_users_own_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = bubblewrap.interpreter()
+    other, own, given = (tmp_path / name / "lib/python3/site-packages" for name in ("other", "own", "given"))
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{given}")
+    monkeypatch.setattr(site, "getusersitepackages", lambda: str(own))
+    monkeypatch.setattr(
+        sys, "path", [*sys.path, *map(str, (other, own, given, tmp_path)), f"{sys.prefix}/site-packages"]
+    )
+    assert bubblewrap.interpreter() == before | {other}
+
+
 @pytest.mark.usefixtures("ordinary_user")
 def test_an_ordinary_user_needs_a_user_namespace(job: Job) -> None:
     options, worker = command(job)
@@ -170,7 +184,8 @@ def test_everybody_gets_namespaces_of_their_own(user: str, job: Job, request: py
 @pytest.mark.usefixtures("ordinary_user")
 def test_a_gpu_is_shown_only_to_a_call_that_has_one(job: Job) -> None:
     without, with_gpu = (command(j)[0] for j in (job, on_gpu(job)))
-    assert not any("nvidia" in word or word == "/sys" for option in without for word in option)
+    assert not any("nvidia" in word or word.startswith("/sys") for option in without for word in option)
+    assert not any(word == "/sys" for option in with_gpu if option[0] != "--dir" for word in option)
     assert ("--dev-bind-try", "/dev/nvidia1", "/dev/nvidia1") in with_gpu
     assert ("--setenv", "CUDA_VISIBLE_DEVICES", "-1") in without
     assert ("--setenv", "CUDA_VISIBLE_DEVICES", GPU.uuid) in with_gpu

@@ -16,7 +16,7 @@ from harness.sandbox.seccomp import filter_program
 
 LIMITS = Limits(memory_bytes=1024 * MIB, processes=99, open_files=77)
 STAGED = [Path("/staged", name) for name in ("w", "s", "m", "d")]
-GPU = Gpu(1, "GPU-2222", "NVIDIA H200")
+GPU = Gpu(1, "GPU-2222", "NVIDIA H200", "0000:3b:00.0")
 
 
 def split(

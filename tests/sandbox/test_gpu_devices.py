@@ -1,8 +1,15 @@
-"""GPUs as their driver describes them, and what a sandbox sees of one."""
+"""GPUs as their driver describes them, and the files that a sandbox shows of one."""
 
 from pathlib import Path
 
-from harness.sandbox.devices import SHARED_NODES, Gpu, find_gpus, gpu_mounts
+import pytest
+
+from harness.outcome import Outcome
+from harness.sandbox import CONTROL, Fresh, Staging, devices
+from harness.sandbox.devices import FILES, NODES, Gpu, find_gpus, gpu_files, gpu_nodes
+from harness.sandbox.job import Job
+from harness.sandbox.kinds.landlock import Landlock, granted_paths
+from harness.sandbox.selftest import Trap, run_trial, trial_job
 
 INFORMATION = """\
 Model: \t\t NVIDIA H200
@@ -18,38 +25,121 @@ GPU Firmware: \t 570.124.06
 GPU Excluded:\t No
 """
 
-GPU = Gpu(1, "GPU-22222222-0000", "NVIDIA H200")
+GPU = Gpu(1, "GPU-22222222-0000", "NVIDIA H200", "0000:3b:00.0")
 
 
-def driver(directory: Path, *gpus: tuple[str, int, str]) -> Path:
-    """A tree like /proc/driver/nvidia/gpus; each GPU is its bus, its minor number and its UUID."""
+def machine(root: Path, *gpus: tuple[str, int, str]) -> Path:
+    """Files of a machine with GPUs; each is its bus, its minor number and its UUID."""
+    (root / "dev").mkdir()
     for bus, minor, uuid in gpus:
-        (directory / f"0000:{bus}:00.0").mkdir(parents=True)
-        text = INFORMATION.format(bus=bus, minor=minor, uuid=uuid)
-        (directory / f"0000:{bus}:00.0" / "information").write_text(text)
-        (directory / f"0000:{bus}:00.0" / "registry").write_text('Binary: ""\n')
-    return directory
+        described = root / f"proc/driver/nvidia/gpus/0000:{bus}:00.0"
+        described.mkdir(parents=True)
+        (described / "information").write_text(INFORMATION.format(bus=bus, minor=minor, uuid=uuid))
+        (described / "power").write_text("Video Memory: Active\n")
+        (root / f"dev/nvidia{minor}").touch()
+    return root
 
 
 def test_gpus_are_listed_by_their_device_nodes_not_by_their_buses(tmp_path: Path) -> None:
-    found = find_gpus(driver(tmp_path, ("19", 10, "aaaa"), ("3b", 2, "bbbb"), ("5d", 0, "cccc")))
+    found = find_gpus(machine(tmp_path, ("19", 10, "aaaa"), ("3b", 2, "bbbb"), ("5d", 0, "cccc")))
     assert found == [
-        Gpu(0, "GPU-cccc", "NVIDIA H200"), Gpu(2, "GPU-bbbb", "NVIDIA H200"), Gpu(10, "GPU-aaaa", "NVIDIA H200"),
-    ]  # fmt: skip
+        Gpu(0, "GPU-cccc", "NVIDIA H200", "0000:5d:00.0"),
+        Gpu(2, "GPU-bbbb", "NVIDIA H200", "0000:3b:00.0"),
+        Gpu(10, "GPU-aaaa", "NVIDIA H200", "0000:19:00.0"),
+    ]
+
+
+def test_a_gpu_that_a_container_was_not_given_does_not_count(tmp_path: Path) -> None:
+    root = machine(tmp_path, ("19", 0, "aaaa"), ("3b", 1, "bbbb"))
+    (root / "dev/nvidia0").unlink()
+    assert [gpu.minor for gpu in find_gpus(root)] == [1]
 
 
 def test_a_machine_without_the_driver_has_none(tmp_path: Path) -> None:
-    assert find_gpus(tmp_path / "nvidia") == []
     assert find_gpus(tmp_path) == []
 
 
-def test_without_a_gpu_nothing_is_mounted() -> None:
-    assert gpu_mounts(None) == []
+def test_one_gpu_is_shown_and_no_other(tmp_path: Path) -> None:
+    root = machine(tmp_path, ("19", 0, "aaaa"), ("3b", 1, "bbbb"))
+    assert gpu_nodes(GPU) == ["/dev/nvidiactl", "/dev/nvidia1", "/dev/nvidia-uvm"]
+    assert gpu_files(GPU, root) == ["/proc/driver/nvidia/gpus/0000:3b:00.0/information"]
 
 
-def test_one_gpu_is_shown_and_no_other() -> None:
-    arguments = gpu_mounts(GPU)
-    nodes = [arguments[i + 1] for i, word in enumerate(arguments) if word == "--dev-bind-try"]
-    assert nodes == ["/dev/nvidia1", *SHARED_NODES]
-    assert not any(Path(node).name.removeprefix("nvidia").isdigit() for node in SHARED_NODES)
-    assert arguments[-3:] == ["--ro-bind", "/sys", "/sys"]
+def test_files_that_do_not_exist_are_left_out_and_numbers_are_filled_in(tmp_path: Path) -> None:
+    nodes = tmp_path / "sys/devices/system/node"
+    for number in (0, 1):
+        (nodes / f"node{number}").mkdir(parents=True)
+        for name in ("cpumap", "meminfo", "numastat"):
+            (nodes / f"node{number}" / name).touch()
+    assert gpu_files(GPU, tmp_path) == [f"/sys/devices/system/node/node{number}/cpumap" for number in (0, 1)]
+
+
+def test_every_entry_is_a_single_file_with_its_reason() -> None:
+    for path, reason in (NODES | FILES).items():
+        assert reason
+        assert not path.endswith(("/", "*"))
+        assert path.startswith(("/dev/nvidia", "/proc/driver/nvidia/", "/proc/sys/vm/", "/sys/")), path
+
+
+@pytest.fixture
+def pretended(monkeypatch: pytest.MonkeyPatch) -> Gpu:
+    """A GPU whose files are some that every machine has."""
+    shown = ("/proc/sys/vm/mmap_min_addr", "/sys/devices/system/cpu/online", "/sys/devices/system/cpu/nothing")
+    monkeypatch.setattr(devices, "FILES", dict.fromkeys(shown, "a reason"))
+    return GPU
+
+
+#: Lists everything below a directory.
+WALK = "[os.path.join(top, name) for top, _, names in os.walk(root) for name in names]"
+
+
+def test_a_call_with_a_gpu_sees_these_files_and_nothing_else(
+    pretended: Gpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = Fresh()
+    if kind.problem() is not None:
+        pytest.skip(str(kind.problem()))
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
+    statements = f"""import os
+    for root in ("/sys", "/proc/sys", "/proc/driver"):
+        print(*sorted({WALK}), end=" ")
+    print(open("/proc/sys/vm/mmap_min_addr").read().strip().isdigit())
+    return 0.0"""
+    with Staging() as staging, kind:
+        job = trial_job(staging, Trap("files", statements, Outcome.OK), gpu=pretended)
+        result = run_trial(kind.start, job, 0, 30.0)
+    assert result.outcome is Outcome.OK, result
+    assert result.output_tail == "/sys/devices/system/cpu/online /proc/sys/vm/mmap_min_addr  True\n"
+
+
+def test_landlock_grants_the_same_files(pretended: Gpu, tmp_path: Path) -> None:
+    job = Job(tmp_path, tmp_path, tmp_path, tmp_path, gpu=pretended)
+    granted = granted_paths(job, tmp_path)
+    without = granted_paths(Job(tmp_path, tmp_path, tmp_path, tmp_path), tmp_path)
+    more = set(granted["read"]) - set(without["read"])
+    assert more == {"/proc/devices", "/proc/sys/vm/mmap_min_addr", "/sys/devices/system/cpu/online"}
+    assert set(granted) - set(without) == {"list", "threads"}
+
+
+def test_under_landlock_a_call_with_a_gpu_may_name_its_threads(
+    pretended: Gpu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CUDA does, and gives up where it may not."""
+    kind = Landlock()
+    if kind.problem() is not None:
+        pytest.skip(str(kind.problem()))
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
+    statements = """import threading
+    def name():
+        open(f"/proc/self/task/{threading.get_native_id()}/comm", "r+").write("renamed")
+        print(open(f"/proc/self/task/{threading.get_native_id()}/comm").read())
+    thread = threading.Thread(target=name)
+    thread.start()
+    thread.join()
+    return 0.0"""
+    with Staging() as staging, kind:
+        traps = [trial_job(staging, Trap("threads", statements, Outcome.OK), gpu=gpu) for gpu in (pretended, None)]
+        kind.prepare([trial_job(staging, CONTROL, gpu=pretended)])
+        outputs = [run_trial(kind.start, job, 0, 30.0).output_tail for job in traps]
+    assert "renamed" in outputs[0]
+    assert "PermissionError" in outputs[1]

@@ -17,9 +17,10 @@ def places(options: list[str]) -> dict[str, str]:
             source = next(words)
             found[next(words)] = source
         elif option == "--tmpfs":
-            place = next(words)
-            assert (next(words), next(words)) == ("--remount-ro", place)
-            found[place] = "empty"
+            found[next(words)] = "empty"
+        else:
+            assert option in ("--dir", "--remount-ro")
+            next(words)
     return found
 
 
@@ -29,9 +30,9 @@ def test_whatever_others_may_read_and_is_not_known_to_stand_still_is_hidden(tmp_
     for entry in os.scandir("/proc"):
         if entry.name.isdigit() or entry.is_symlink() or not entry.stat().st_mode & 0o004:
             continue
-        if entry.name in proc.COPIED:
+        if entry.name in (proc.COPIED_WITH_GPU if gpu else proc.COPIED):
             assert hidden[entry.path] == str(tmp_path / "proc" / entry.name)
-        elif entry.name in proc.FIXED or (gpu and entry.name in proc.OF_GPU):
+        elif entry.name in proc.FIXED:
             assert entry.path not in hidden
         else:
             assert hidden[entry.path] == ("empty" if entry.is_dir() else "/dev/null")
@@ -40,6 +41,26 @@ def test_whatever_others_may_read_and_is_not_known_to_stand_still_is_hidden(tmp_
 def test_processes_and_links_to_them_stay(tmp_path: Path) -> None:
     names = [Path(place).name for place in places(proc.hide(tmp_path, gpu=False))]
     assert not [name for name in names if name.isdigit() or name in ("self", "thread-self", "mounts", "net")]
+
+
+def test_files_in_a_hidden_directory_are_shown_before_it_is_closed(tmp_path: Path) -> None:
+    shown = "/proc/sys/vm/mmap_min_addr"
+    options = proc.hide(tmp_path, [shown, "/sys/elsewhere"], gpu=True)
+    begin = options.index("/proc/sys") - 1
+    assert options[begin : begin + 9] == [
+        "--tmpfs", "/proc/sys", "--dir", "/proc/sys/vm", "--ro-bind", shown, shown, "--remount-ro", "/proc/sys",
+    ]  # fmt: skip
+    assert "/sys/elsewhere" not in options
+
+
+def test_the_copy_of_the_modules_names_the_driver_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modules = "nvidia_uvm 1536000 4 - Live 0xffffffffc1\next4 9 1 - Live 0x2\nnvidia 7 54 nvidia_uvm, Live 0x3 (OE)\n"
+    monkeypatch.setattr(proc, "_read_modules", lambda: modules)
+    proc.write_copies(tmp_path)
+    copy = (tmp_path / "proc" / "modules").read_text()
+    assert copy == "".join(f"{name} 0 0 - Live 0x0000000000000000\n" for name in ("nvidia_uvm", "nvidia"))
 
 
 def test_without_a_job_there_are_no_copies() -> None:

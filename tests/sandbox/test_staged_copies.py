@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox.proc import COPIED
+from harness.sandbox.proc import COPIED_WITH_GPU
 from harness.sandbox.staging import Staging
 
 ROOT = Path(__file__).parents[2]
@@ -102,7 +102,7 @@ def test_the_worker_goes_into_the_sandbox_alone() -> None:
         files = {path.relative_to(staged).as_posix() for path in staged.rglob("*") if path.is_file()}
         worker = ROOT / "harness" / "worker"
         package = {str(path.relative_to(worker)) for path in worker.rglob("*.py")}
-        copies = {f"proc/{name}" for name in COPIED}
+        copies = {f"proc/{name}" for name in COPIED_WITH_GPU}
         assert files == {"cat", "harness/__init__.py", *(f"harness/worker/{name}" for name in package)} | copies
         assert (staged / "harness" / "__init__.py").read_bytes() == b""
         assert staging.worker() == staged

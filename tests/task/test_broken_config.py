@@ -31,23 +31,45 @@ def in_keras(class_name, name, *feeding, module=None, **settings):
     }
 
 
+SOURCE = in_keras("InputLayer", "in", batch_input_shape=[None, 4])
+
+
+#: The arguments of a sum, as Keras 3 writes them.
+OPERANDS = [
+    {"class_name": "__keras_tensor__", "config": {"shape": [None] * rank, "keras_history": ["in", 0, 0]}}
+    for rank in (2, 3)
+]
+
+
 def sequential(*layers):
     return lambda task: write_json(task / FILE, {"class_name": "Sequential", "config": {"layers": layers}})
 
 
-def functional(*layers, inputs=("in",), outputs=("out",)):
+def nested(levels, layer_of="Dense", feeding=()):
+    """A chain of one layer in a model in a model ..."""
+    inside = in_keras(layer_of, "x", units=3)
+    for _ in range(levels):
+        inside = {"class_name": "Sequential", "name": "a", "config": {"name": "a", "layers": [inside]}}
+    return {**inside, "inbound_nodes": [feeding] if feeding else []}
+
+
+def doubled(levels):
+    """A model that calls a model twice that calls a model twice ..."""
+    inside = in_keras("Dense", "a", "in", units=4)
+    for _ in range(levels):
+        inner = {"layers": [SOURCE, inside], "input_layers": [["in", 0, 0]], "output_layers": [["a", 1, 0]]}
+        inner["layers"][1]["inbound_nodes"] = [[["in", 0, 0, {}]], [["a", 0, 0, {}]]]
+        inside = {"class_name": "Functional", "name": "a", "config": inner, "inbound_nodes": [[["in", 0, 0, {}]]]}
+    return [inside]
+
+
+def functional(*layers, inputs=("in",), outputs=("out",), tensor=0):
     ends = {
         "input_layers": [[name, 0, 0] for name in inputs],
-        "output_layers": [[name, 0, 0] for name in outputs],
+        "output_layers": [[name, 0, tensor] for name in outputs],
     }
-    source = in_keras("InputLayer", "in", batch_input_shape=[None, 4])
-    config = {"layers": [source, *layers], **ends}
+    config = {"layers": [SOURCE, *layers], **ends}
     return lambda task: write_json(task / FILE, {"class_name": "Functional", "config": config})
-
-
-def called_twice():
-    dense = in_keras("Dense", "out", "in")
-    return {**dense, "inbound_nodes": dense["inbound_nodes"] * 2}
 
 
 def called_with(options):
@@ -78,18 +100,44 @@ CASES = [
     ),
     (
         "nested model",
-        sequential(in_keras("Sequential", "backbone")),
-        "expected layers only, found a Sequential model as a layer; flatten the model",
+        sequential(nested(3, layer_of="Dens")),
+        "layers[0] (a): layers[0] (a): layers[0] (a): layers[0] (x)",
+    ),
+    ("nested too deeply", sequential(nested(20)), "nested models: expected at most 16 levels, found more"),
+    (
+        "more calls than a network has",
+        functional(*doubled(16), outputs=("a",)),
+        "calls of layers: expected at most 20000, found more",
+    ),
+    (
+        "registered class",
+        sequential({**in_keras("Dense", "mine"), "registered_name": "my_package>Dense"}),
+        "expected built-in layers only, found 'Dense' registered as 'my_package>Dense'; code in a model",
+    ),
+    (
+        "nested model with code",
+        sequential({**nested(1), "module": "my_package"}),
+        "expected built-in layers only, found 'Sequential' of module my_package",
     ),
     (
         "operation",
-        functional(in_keras("Add", "out", "in", "in", module="keras.src.ops.numpy")),
-        "layer out: not a layer of Keras: expected built-in layers only, found 'Add' of module",
+        functional(in_keras("Matmul", "out", "in", "in", module="keras.src.ops.numpy")),
+        "layer out: not a layer of Keras: expected built-in layers only, found 'Matmul' of module",
     ),
     (
-        "shared layer",
-        functional(called_twice()),
-        "layer out: shared layer: expected a layer that is called once, found 2 calls",
+        "operation that repeats one side",
+        functional({**in_keras("Add", "out", module="keras.src.ops.numpy"), "inbound_nodes": [{"args": OPERANDS}]}),
+        "layer out: operation: expected two outputs with as many axes, found 2 outputs of [2, 3] axes",
+    ),
+    (
+        "output of a nested model",
+        functional(nested(1, feeding=[["in", 0, 0, {}]]), inputs=("in",), outputs=("a",), tensor=1),
+        "output of a layer: expected one of 1, found number 1 of a",
+    ),
+    (
+        "an attention's mask",
+        functional({**in_keras("MultiHeadAttention", "out", "in"), "inbound_nodes": [[["in", 0, 0, {"mask": [1]}]]]}),
+        "call of the layer: expected other layers' outputs only, found also {'mask': [1]}",
     ),
     (
         "called in training mode",

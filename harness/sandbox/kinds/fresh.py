@@ -15,6 +15,7 @@ from harness.sandbox.cgroup import NoCgroupError, RunGroup
 from harness.sandbox.enclosure import Enclosure, new_group
 from harness.sandbox.job import Job
 from harness.sandbox.kinds.kind import Kind
+from harness.sandbox.libraries import search_path
 from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
 
@@ -115,4 +116,4 @@ class Fresh(Kind):
         options, _ = bubblewrap.trial()
         binds = ("--ro-bind", "--bind", "--dev-bind")
         sources = [Path(source) for word, source in pairwise(options) if word.startswith(binds)]
-        return frozenset(path.resolve() for path in sources if path.exists())
+        return frozenset(path.resolve() for path in (*sources, *search_path()) if path.exists())

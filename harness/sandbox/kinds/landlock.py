@@ -18,9 +18,10 @@ from harness.cache import cache_directory
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
 from harness.sandbox.body import StartError, memory_file
-from harness.sandbox.devices import SHARED_NODES
+from harness.sandbox.devices import gpu_files, gpu_nodes
 from harness.sandbox.job import Job
 from harness.sandbox.kinds.kind import Kind
+from harness.sandbox.libraries import search_path
 from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
 from harness.sandbox.supervised import SupervisedBody
@@ -35,6 +36,17 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives")
 DEVICES = ("/dev/null",)
 SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
+
+#: What a call with a GPU needs here besides `harness.sandbox.devices`: a device node without which CUDA works if the
+#: node does not exist, but not if opening it is refused; and the list that has the number of the node nvidia-uvm.
+GPU_NODES = ("/dev/nvidia-uvm-tools",)
+GPU_FILES = ("/proc/devices",)
+
+#: Directories that CUDA lists to find the entries of `harness.sandbox.devices.FILES`.
+GPU_LISTS = ("/sys/devices/system/node",)
+
+#: Where CUDA names its threads; a worker's own.
+THREADS = "/proc/self/task"
 
 #: Promises of bubblewrap's sandbox that this one does not keep.
 MISSING = (
@@ -118,7 +130,7 @@ class Landlock(Kind):
 
     def shown(self) -> frozenset[Path]:
         """Return the system's directories and the Python environment."""
-        paths = [*map(Path, (*SYSTEM, *SETTINGS)), *bubblewrap.interpreter()]
+        paths = [*map(Path, (*SYSTEM, *SETTINGS)), *bubblewrap.interpreter(), *search_path()]
         return frozenset(path.resolve() for path in paths if path.exists())
 
 
@@ -134,14 +146,17 @@ def make_scratch(staging: Path, uid: int | None) -> Path:
 
 def granted_paths(job: Job, scratch: Path) -> dict[str, list[str]]:
     """Return the paths that a worker may access, by the rights granted there (`harness.worker.landlock.RIGHTS`)."""
-    nodes = [] if job.gpu is None else [f"/dev/nvidia{job.gpu.minor}", *SHARED_NODES]
-    described = [] if job.gpu is None else ["/sys", "/proc/driver/nvidia", "/proc/devices"]
     kinds = {
         "run": [*SYSTEM, *map(str, bubblewrap.interpreter())],
-        "read": [*SETTINGS, *SOURCES, *map(str, job.directories), *described],
-        "devices": [*DEVICES, *nodes],
+        "read": [*SETTINGS, *SOURCES, *map(str, job.directories)],
+        "devices": [*DEVICES],
         "scratch": [str(scratch)],
     }
+    if job.gpu is not None:
+        kinds["run"] += map(str, search_path())
+        kinds["read"] += [*GPU_FILES, *gpu_files(job.gpu)]
+        kinds["devices"] += [*GPU_NODES, *gpu_nodes(job.gpu)]
+        kinds |= {"list": [*GPU_LISTS], "threads": [THREADS]}
     return {kind: [path for path in paths if Path(path).exists()] for kind, paths in kinds.items()}
 
 

@@ -32,6 +32,7 @@ class Runtime(ABC):
     framework: ClassVar[str]  #: the framework's module
     distributions: ClassVar[tuple[str, ...]]  #: packages of framework and Keras; their versions affect values
     extra: ClassVar[str]  #: the extra of this project that installs them
+    gpu_remedy: ClassVar[str]  #: command that installs the framework with CUDA
     #: Values that Keras computes as on TensorFlow. Others of the same setting are refused: Keras computes something
     #: else on this framework, mostly without an error.
     alike: ClassVar[Alike] = {}
@@ -102,8 +103,8 @@ class Runtime(ABC):
 
         for position, layer in enumerate(architecture["layers"]):
             for (class_name, setting), values in self.alike.items():
-                value = layer["config"].get(setting, values[0])
-                if layer["class_name"] == class_name and value not in values:
+                value = layer.get("config", {}).get(setting, values[0])
+                if layer.get("class_name") == class_name and value not in values:
                     problem = f"Keras computes {setting}={value!r} otherwise on {self.framework} than on tensorflow"
                     raise ArchitectureError(f"layer {position} ({class_name}): {problem}")
 

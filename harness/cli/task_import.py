@@ -1,0 +1,46 @@
+"""`pgdl task import`: makes a task of models and data that people already have."""
+
+from pathlib import Path
+
+import click
+
+from harness.cli import options
+from harness.errors import UserError
+from harness.text import printable
+
+
+@click.command("import")
+@click.argument("table", metavar="TABLE", type=click.Path(path_type=Path))
+@click.option("--data", required=True, metavar="DATA", help="Training data.")
+@click.option("--test", metavar="DATA", help="Test data: computes or checks test accuracies. Never shown to measures.")
+@options.out
+@options.quiet
+@click.option("--name", metavar="NAME", help="Name of the task. Default: that of TABLE, without its suffix.")
+@click.option(
+    "--divide-by", "divisor", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True,
+    metavar="NUMBER", help="Divide all inputs by this number, e.g. 255 for pixels.",
+)  # fmt: skip
+def command(table: Path, data: str, test: str | None, out: Path, name: str | None, divisor: float, quiet: bool) -> None:
+    """Make a task of the trained models in TABLE, a CSV file with a column `file` and one row per model.
+
+    A file is a .keras file, a whole model as .h5, or an architecture as JSON with its weights in the column `weights`
+    (.weights.h5, .h5 or .npz). Columns `train_accuracy` and `test_accuracy` are checked, and computed where they are
+    empty or missing; any other column is a hyperparameter.
+
+    DATA are arrays in an .npz file (x and y, or x_train, y_train, x_test and y_test) or in two .npy files (x*.npy, with
+    y*.npy beside it), a directory of TFRecord shards or of images by class, or a dataset of Keras: mnist,
+    fashion_mnist, cifar10, cifar100. docs/your-own-models.md explains all of it.
+
+    Example: pgdl task import models.csv --data mnist.npz --test mnist.npz --divide-by 255 --out my_tasks
+    """
+    from harness.format.problems import InvalidTaskError
+    from harness.importer.run import Order, import_task
+
+    order = Order(table, data, test, out, name or table.stem, divisor)
+    try:
+        import_task(order, click.echo, (lambda _: None) if quiet else click.echo)
+    except UserError as error:  # all problems, as nothing has been written; names in them are those of strangers
+        problems = error.problems if isinstance(error, InvalidTaskError) else [str(error)]
+        raise UserError("\n".join(map(printable, problems))) from error
+    if not quiet:
+        click.echo(f"Wrote {order.task}. Next: pgdl task show {out}")

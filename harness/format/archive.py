@@ -1,0 +1,69 @@
+"""Zip archives of unknown origin: single members are read, within bounds; nothing is unpacked to disk."""
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from harness.errors import UserError
+from harness.text import printable
+
+#: Most members; a `.keras` file has three.
+MAX_MEMBERS = 1000
+
+#: Members that are larger must not be compressed to less than 1/`MAX_RATIO`; deflate reaches 1/1000 on zeros.
+SUSPECT_BYTES = 64 * 1024**2
+MAX_RATIO = 100
+
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open the zip archive at `path`; damage that shows at any time raises `UserError`."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if len(archive.infolist()) > MAX_MEMBERS:
+                raise UserError("too many members", expected=f"at most {MAX_MEMBERS}", found=len(archive.infolist()))
+            yield archive
+    except UserError as error:
+        raise UserError(str(error), file=path) from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        found = printable(str(error))[:200]
+        remedy = "copy it again"
+        raise UserError("damaged", file=path, expected="a whole zip archive", found=found, remedy=remedy) from error
+
+
+def names(archive: zipfile.ZipFile) -> list[str]:
+    """Return the names of the members that are files."""
+    return [info.filename for info in archive.infolist() if not info.is_dir()]
+
+
+@contextmanager
+def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes], int]]:
+    """Open a member; yields a stream and the number of bytes that it holds.
+
+    Raises:
+        UserError: there is no such member, or more than one, or it is packed in a suspicious way.
+    """
+    found = [info for info in archive.infolist() if info.filename == name]
+    if len(found) != 1:
+        raise UserError(f"member {name}", expected="one of this name", found=len(found) or "none")
+    (info,) = found
+    if info.flag_bits & 1 or info.compress_type not in _METHODS:
+        raise UserError(f"member {name}", expected="a stored or deflated file", found="encryption or another method")
+    if info.file_size > SUSPECT_BYTES and info.file_size > MAX_RATIO * info.compress_size:
+        sizes = f"{info.compress_size} bytes that unpack to {info.file_size}"
+        raise UserError(f"member {name}", expected=f"at most {MAX_RATIO} times its packed size", found=sizes)
+    with archive.open(info) as stream:
+        yield stream, info.file_size
+
+
+def read_member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
+    """Return the content of a member; raises `UserError` if it is larger than `most` bytes."""
+    with open_member(archive, name) as (stream, size):
+        if size > most:
+            raise UserError(f"member {name}", expected=f"at most {most} bytes", found=size)
+        return stream.read(size)

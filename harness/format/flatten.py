@@ -1,0 +1,271 @@
+"""Keras' own JSON of a model as one graph of calls: models inside of models are taken apart.
+
+Every call of a nested model becomes calls of the layers in it. A layer that several calls share stays one layer.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.errors import UserError
+from harness.format.channels import channels_last
+from harness.format.files import located
+from harness.format.graph import INPUT, Call
+from harness.format.inbound import Inbound, Output, as_layer, ends, inbound, is_operation
+from harness.format.layers import neutral_layer, require_built_in
+from harness.text import printable
+
+#: Most calls of layers, and deepest nesting: a few lines of JSON can ask for any number of calls.
+MAX_CALLS = 20_000
+MAX_NESTING = 16
+
+_CHAIN = "Sequential"
+_GRAPHS = ("Functional", "Model")
+
+
+@dataclass(frozen=True)
+class FlatLayer:
+    """One layer of a model, which may be nested.
+
+    Attributes:
+        name: names of the models around it and its own, joined by dots.
+        group: its group in a weight file of Keras 3, which goes by classes: `layers/sequential/layers/dense_1`.
+        definition: class and settings in canonical form.
+        model: name of the outermost nested model that it is in, if any.
+        is_trained: whether training changed its weights.
+    """
+
+    name: str
+    group: str
+    definition: dict[str, Any]
+    model: str | None
+    is_trained: bool
+
+
+@dataclass(frozen=True)
+class Flat:
+    """A model without nested models.
+
+    Attributes:
+        layers: in the order of the JSON.
+        calls: each takes in outputs of earlier ones only; numbers of layers are positions in `layers`.
+        output: number of the call that gives the output of the model; `INPUT` if there is none.
+        is_chain: whether each layer takes in the output of the one before, and no model is nested.
+    """
+
+    layers: Sequence[FlatLayer]
+    calls: Sequence[Call]
+    output: int
+    is_chain: bool
+
+
+def is_model(class_name: Any) -> bool:
+    """Whether a class of Keras is a model that JSON describes."""
+    return class_name == _CHAIN or class_name in _GRAPHS
+
+
+def flatten(content: Mapping[str, Any]) -> Flat:
+    """Take a model in Keras' own JSON apart.
+
+    Raises:
+        UserError: a layer is not supported, calls are not outputs of layers, or the model is not one graph with one
+            input and one output.
+    """
+    flattener = _Flattener()
+    model = flattener.read(content, (), "", is_trained=True)
+    return flattener.flat(model)
+
+
+#: A call of a member of a model: from its inputs to its outputs.
+_Member = Callable[[Sequence[int], Mapping[str, int | bool]], list[int]]
+
+
+@dataclass(frozen=True)
+class _Model:
+    """A model as its members by name, without inputs; the other attributes are those of a functional model."""
+
+    members: Mapping[str, _Member]
+    inputs: Sequence[Output] = ()
+    outputs: Sequence[Output] = ()
+    calls: Mapping[tuple[str, int], Inbound] | None = None  # None for a chain
+
+
+class _Flattener:
+    def __init__(self) -> None:
+        self.layers: list[FlatLayer] = []
+        self.calls: list[Call] = []
+        self.has_models = False
+        self._undone: dict[
+            tuple[int, int], int
+        ] = {}  # permutation to channels first, number of axes -> what it permutes
+
+    def flat(self, model: _Model) -> Flat:
+        if model.calls is not None:
+            for references, role in ((model.inputs, "input"), (model.outputs, "output")):
+                if len(references) != 1:
+                    raise UserError(f"{role}s of the model", expected=f"exactly 1 {role}", found=len(references))
+        (output,) = self._run(model, [INPUT])
+        return Flat(self.layers, self.calls, output, model.calls is None and not self.has_models)
+
+    # Reading, once for each model
+
+    def read(self, content: Mapping[str, Any], path: tuple[str, ...], group: str, *, is_trained: bool) -> _Model:
+        """Read a model and its layers; `path`, `group` and `is_trained` are those of the model."""
+        if len(path) > MAX_NESTING:
+            raise UserError("nested models", expected=f"at most {MAX_NESTING} levels", found="more")
+        require_built_in(content["class_name"], content.get("module"), content.get("registered_name"))
+        config, is_chain = content["config"], content["class_name"] == _CHAIN
+        groups = iter(group_names(layer["class_name"] for layer in config["layers"] if not is_operation(layer)))
+        members: dict[str, _Member | None] = {}
+        calls = {}
+        for position, stored in enumerate(config["layers"]):
+            own_group = "" if is_operation(stored) else next(groups)
+            layer = as_layer(stored)
+            name = str(layer["config"].get("name", position) if is_chain else layer["name"])
+            where = f"layers[{position}] ({printable(name)})" if is_chain else f"layer {printable(name)}"
+            with located(where):
+                if name in members:
+                    raise UserError("name", expected="distinct names of layers", found="two of this name")
+                members[name] = self._member(layer, (*path, name), f"{group}layers/{own_group}", is_trained=is_trained)
+                if not is_chain:
+                    calls[name] = inbound(layer)
+        callable_members = {name: member for name, member in members.items() if member is not None}
+        if is_chain:
+            return _Model(callable_members)
+        inputs, outputs = ends(config["input_layers"]), ends(config["output_layers"])
+        return _Model(callable_members, inputs, outputs, _numbered_calls(calls, outputs))
+
+    def _member(
+        self, layer: Mapping[str, Any], path: tuple[str, ...], group: str, *, is_trained: bool
+    ) -> _Member | None:
+        """Return a layer's or nested model's calls; None for an input."""
+        class_name, config = layer["class_name"], layer["config"]
+        if class_name == "InputLayer":
+            return None
+        is_trained = is_trained and config.get("trainable", True) is not False
+        if is_model(class_name):
+            self.has_models = True
+            model = self.read(layer, path, f"{group}/", is_trained=is_trained)
+            return lambda inputs, _: self._run(model, inputs)
+        definition = neutral_layer(class_name, config, layer.get("module"), layer.get("registered_name"))
+        if definition is None:  # no effect outside training
+            return lambda inputs, _: [inputs[0]]
+        spatial = channels_last(definition)
+        outermost = path[0] if len(path) > 1 else None
+
+        def add(definition: dict[str, Any]) -> int:
+            self.layers.append(FlatLayer(".".join(path), group, definition, outermost, is_trained))
+            return len(self.layers) - 1
+
+        if spatial is not None:
+            to_last, number = add(spatial.to_last), add(spatial.definition)
+            to_first = None if spatial.to_first is None else add(spatial.to_first)
+            return lambda inputs, _: self._call_between(to_last, number, to_first, inputs)
+        number = add(definition)
+        return lambda inputs, keywords: self._call(Call(number, tuple(inputs), dict(keywords)))
+
+    # Running, once for each call of a model
+
+    def _call(self, call: Call) -> list[int]:
+        if len(self.calls) == MAX_CALLS:
+            raise UserError("calls of layers", expected=f"at most {MAX_CALLS}", found="more")
+        self.calls.append(call)
+        return [len(self.calls) - 1]
+
+    def _call_between(self, to_last: int, layer: int, to_first: int | None, inputs: Sequence[int]) -> list[int]:
+        """Call a layer between two permutations; two permutations in a row that undo each other are left out."""
+        n_axes = len(self.layers[to_last].definition["config"]["dims"])
+        undone = self._undone.get((inputs[0], n_axes))
+        last = [undone] if undone is not None else self._call(Call(to_last, tuple(inputs)))
+        computed = self._call(Call(layer, tuple(last)))
+        if to_first is None:
+            return computed
+        first = self._call(Call(to_first, tuple(computed)))
+        self._undone[first[0], n_axes] = computed[0]
+        return first
+
+    def _run(self, model: _Model, inputs: Sequence[int]) -> list[int]:
+        """Call every member of a model on its way from the inputs to the outputs."""
+        if model.calls is None:
+            if len(inputs) != 1:
+                raise UserError("call of a Sequential model", expected="1 input", found=len(inputs))
+            values = list(inputs)
+            for member in model.members.values():
+                values = member(values, {})
+            return values
+        if len(inputs) != len(model.inputs):
+            raise UserError("call of a nested model", expected=f"{len(model.inputs)} inputs", found=len(inputs))
+        known = {(end.layer, end.call): [value] for end, value in zip(model.inputs, inputs, strict=True)}
+        for end in model.outputs:
+            self._compute(model, (end.layer, end.call), known)
+        return [_take(known, end) for end in model.outputs]
+
+    def _compute(self, model: _Model, wanted: tuple[str, int], known: dict[tuple[str, int], list[int]]) -> None:
+        """Add to `known` the outputs of a call, after those of the calls before it."""
+        assert model.calls is not None
+        waiting: set[tuple[str, int]] = set()
+        pending = [wanted]
+        while pending:
+            key = pending[-1]
+            if key in known:
+                pending.pop()
+                continue
+            name = key[0]
+            with located(f"layer {printable(name)}"):
+                feeding = model.calls.get(key)
+                if feeding is None or not feeding.outputs:
+                    raise UserError("inbound_nodes", expected="names of layers", found="none")
+                unknown = [one for one in feeding.outputs if (one.layer, one.call) not in known]
+                missing = [one.layer for one in unknown if (one.layer, one.call) not in model.calls]
+                if missing:
+                    raise UserError("inbound_nodes", expected="names of layers", found=printable(missing[0]))
+                if unknown:
+                    waiting.add(key)
+                    pending.extend((one.layer, one.call) for one in reversed(unknown))
+                    if not waiting.isdisjoint(pending[-len(unknown) :]):
+                        found = f"a layer that needs its own output: {printable(name)}"
+                        raise UserError("graph of layers", expected="no cycle", found=found)
+                    continue
+                inputs = [_take(known, one) for one in feeding.inputs]
+                keywords = {
+                    key: _take(known, value) if isinstance(value, Output) else value
+                    for key, value in feeding.keywords.items()
+                }
+                known[key] = model.members[name](inputs, keywords)
+
+
+def _take(known: Mapping[tuple[str, int], Sequence[int]], output: Output) -> int:
+    values = known[output.layer, output.call]
+    if not 0 <= output.tensor < len(values):
+        found = f"number {output.tensor} of {printable(output.layer)}"
+        raise UserError("output of a layer", expected=f"one of {len(values)}", found=found)
+    return values[output.tensor]
+
+
+def _numbered_calls(
+    calls: Mapping[str, Sequence[Inbound]], outputs: Sequence[Output]
+) -> dict[tuple[str, int], Inbound]:
+    """Number each layer's calls as references do; Keras counts those of a nested model from 1, as it was called before.
+
+    Every call is referred to, so the smallest number is that of the first call.
+    """
+    references = [*outputs, *(one for nodes in calls.values() for node in nodes for one in node.outputs)]
+    first: dict[str, int] = {}
+    for one in references:
+        first[one.layer] = min(first.get(one.layer, one.call), one.call)
+    return {(name, first.get(name, 0) + n): node for name, nodes in calls.items() for n, node in enumerate(nodes)}
+
+
+def group_names(class_names: Iterable[str]) -> list[str]:
+    """Return the names of layers' groups: the class in snake case, with a number from the second of a class on."""
+    counts: Counter[str] = Counter()
+    names = []
+    for class_name in class_names:
+        name = re.sub(r"\W+", "", str(class_name))
+        name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
+        name = re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
+        names.append(f"{name}_{counts[name]}" if counts[name] else name)
+        counts[name] += 1
+    return names

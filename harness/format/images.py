@@ -1,0 +1,68 @@
+"""Reads folders of images by class: `CLASS/NAME.png`, classes numbered by name."""
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, UnidentifiedImageError
+
+from harness.errors import UserError
+from harness.format.files import visible_directories
+from harness.text import printable
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp")
+_FORMATS = ("PNG", "JPEG", "BMP")
+
+#: Channels of a model's input -> how Pillow calls such images.
+_MODES = {1: "L", 3: "RGB", 4: "RGBA"}
+
+
+def find_images(directory: Path) -> list[tuple[Path, int]]:
+    """Return the images with their labels, in the order of classes and names.
+
+    Raises:
+        UserError: there are no classes, or one of them is without images.
+    """
+    found = []
+    classes = visible_directories(directory)
+    for label, folder in enumerate(sorted(classes, key=lambda path: path.name)):
+        images = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
+        if not images:
+            raise UserError("no images", file=folder, expected=f"files {', '.join(SUFFIXES)}", found="none")
+        found += [(image, label) for image in images]
+    if not found:
+        expected = "shards *.tfrecord, or a directory of images per class"
+        raise UserError("no data", file=directory, expected=expected, found="neither")
+    return found
+
+
+def read_images(images: list[tuple[Path, int]], shape: tuple[int, ...]) -> Iterator[NDArray[np.uint8]]:
+    """Yield images as (height, width, channels) of the given shape, 0 to 255; grey and colour are converted.
+
+    Raises:
+        UserError: a file is damaged, of another format or of another size.
+    """
+    mode = _MODES.get(shape[2]) if len(shape) == 3 else None
+    if mode is None:
+        raise UserError("images", expected=f"inputs of shape {shape}, as the models have", found="images")
+    for path, _ in images:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", Image.DecompressionBombWarning)
+                with Image.open(path, formats=_FORMATS) as image:
+                    if (image.height, image.width) != shape[:2]:
+                        found = f"{image.height} x {image.width}"
+                        raise UserError("size of an image", file=path, expected=f"{shape[0]} x {shape[1]}", found=found)
+                    yield np.asarray(image.convert(mode), np.uint8).reshape(shape)
+        except (
+            UnidentifiedImageError,
+            OSError,
+            SyntaxError,
+            ValueError,
+            Warning,
+            Image.DecompressionBombError,
+        ) as error:
+            found = printable(str(error))[:200]
+            raise UserError("not an image", file=path, expected=" or ".join(_FORMATS), found=found) from error

@@ -1,0 +1,154 @@
+"""Keras' own JSON of a functional model: which outputs of other layers each call of a layer takes in."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.errors import UserError
+
+#: Layers with several inputs that are not a list, and the names of these inputs in Keras' order.
+NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
+
+#: Other arguments of such layers that are plain data.
+SWITCHES = {"MultiHeadAttention": ("use_causal_mask",)}
+
+#: Module of operations such as `x + y`, and those that are the same as the layer of that name.
+_OPERATIONS_MODULE = "keras.src.ops.numpy"
+_OPERATIONS = ("Add", "Maximum", "Minimum", "Multiply", "Subtract")
+
+_EXPECTED = "other layers' outputs only"
+
+
+@dataclass(frozen=True)
+class Output:
+    """The output number `tensor` of the call number `call` of the layer `layer`, as Keras counts them."""
+
+    layer: str
+    call: int
+    tensor: int
+
+
+@dataclass(frozen=True)
+class Inbound:
+    """The arguments of one call of a layer; `keywords` as in `harness.format.graph.Call`."""
+
+    inputs: tuple[Output, ...]
+    keywords: Mapping[str, Output | bool]
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """All outputs that the call takes in."""
+        return (*self.inputs, *(value for value in self.keywords.values() if isinstance(value, Output)))
+
+
+def is_operation(layer: Mapping[str, Any]) -> bool:
+    """Whether an entry of a model's layers is an operation such as `x + y`, which Keras does not count as a layer."""
+    return str(layer.get("module", "")).startswith("keras.src.ops.")
+
+
+def as_layer(layer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a layer that computes the same as an operation, if there is one, otherwise what was given."""
+    if layer.get("module") != _OPERATIONS_MODULE or layer["class_name"] not in _OPERATIONS:
+        return layer
+    return {**layer, "module": "keras.layers", "registered_name": None}
+
+
+def inbound(layer: Mapping[str, Any]) -> list[Inbound]:
+    """Return the calls of a layer in order; none for an input.
+
+    Raises:
+        UserError: an argument of a call is neither an output of a layer nor plain data without effect.
+    """
+    return [_keras_3(layer, node) if isinstance(node, dict) else _keras_2(layer, node)
+            for node in layer.get("inbound_nodes", [])]  # fmt: skip
+
+
+def ends(reference: Any) -> list[Output]:
+    """Return the outputs that `input_layers` or `output_layers` name: [name, call, tensor], or a list of these."""
+    if isinstance(reference, list) and reference and isinstance(reference[0], str):
+        return [_reference(reference)]
+    return [_reference(one) for one in _listed(reference)]
+
+
+def _keras_3(layer: Mapping[str, Any], node: Mapping[str, Any]) -> Inbound:
+    args, given = _listed(node.get("args", [])), dict(node.get("kwargs", {}))
+    if layer["class_name"] in _OPERATIONS and len(args) > 1:  # not a list as for a layer: an operation
+        ranks = [len(_listed(tensor["config"]["shape"])) for tensor in args if isinstance(tensor, dict)]
+        if len(ranks) != 2 or ranks[0] != ranks[1]:
+            found = f"{len(ranks)} outputs of {ranks} axes"
+            raise UserError("operation", expected="two outputs with as many axes", found=found)
+    return _arranged(layer, args, given)
+
+
+def _keras_2(layer: Mapping[str, Any], node: Any) -> Inbound:
+    entries = [node] if node and isinstance(node[0], str) else node
+    given = {key: value for entry in entries if len(entry) > 3 for key, value in entry[3].items()}
+    tensors = [_reference(entry) for entry in entries]
+    named = NAMED_INPUTS.get(layer["class_name"], ())
+    for name in named:
+        if isinstance(given.get(name), list):
+            given[name] = _reference(given[name])
+    return _arranged(layer, tensors if named else [tensors], given)
+
+
+def _arranged(layer: Mapping[str, Any], args: list[Any], given: dict[str, Any]) -> Inbound:
+    """Sort arguments into inputs and keywords, and drop those without effect."""
+    class_name = layer["class_name"]
+    given = {key: value for key, value in given.items() if not _is_idle(key, value)}
+    names, switches = NAMED_INPUTS.get(class_name, ()), SWITCHES.get(class_name, ())
+    if not names:
+        if given:
+            raise UserError("call of the layer", expected=_EXPECTED, found=f"also {given}")
+        return Inbound(tuple(_output(tensor) for tensor in _flatten(args)), {})
+    unknown = {key: value for key, value in given.items() if key not in (*names, *switches)}
+    if unknown or len(args) > len(names):
+        raise UserError("call of the layer", expected=_EXPECTED, found=f"also {unknown or args[len(names) :]}")
+    by_name = {**dict(zip(names, args, strict=False)), **given}
+    keywords = {key: value if key in switches else _output(value) for key, value in by_name.items()}
+    wrong = [key for key in switches if not isinstance(keywords.get(key, False), bool)]
+    if wrong or names[0] not in keywords:
+        raise UserError("call of the layer", expected=f"{', '.join(names)}", found=", ".join(by_name) or "none")
+    first = keywords.pop(names[0])
+    assert isinstance(first, Output)
+    return Inbound((first,), keywords)
+
+
+def _is_idle(name: str, value: Any) -> bool:
+    """Whether a keyword argument changes nothing outside training."""
+    if name in ("training", "use_causal_mask", "return_attention_scores"):
+        return value is None or value is False
+    return all(part is None for part in _flatten([value]))
+
+
+def _flatten(arguments: list[Any]) -> list[Any]:
+    found: list[Any] = []
+    pending = list(reversed(arguments))
+    while pending:
+        argument = pending.pop()
+        if isinstance(argument, list):
+            pending.extend(reversed(argument))
+        else:
+            found.append(argument)
+    return found
+
+
+def _output(argument: Any) -> Output:
+    """Return the output of a layer that an argument stands for."""
+    if isinstance(argument, Output):
+        return argument
+    if not isinstance(argument, dict) or argument.get("class_name") != "__keras_tensor__":
+        raise UserError("call of the layer", expected=_EXPECTED, found=f"also {argument!r}")
+    return _reference(argument["config"]["keras_history"])
+
+
+def _reference(entry: Any) -> Output:
+    layer, call, tensor = entry[:3]
+    if not isinstance(layer, str) or not isinstance(call, int) or not isinstance(tensor, int):
+        raise UserError("reference to a layer", expected="name and two numbers", found=repr(entry)[:100])
+    return Output(layer, call, tensor)
+
+
+def _listed(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise UserError("arguments of a call", expected="a list", found=repr(value)[:100])
+    return value

@@ -1,0 +1,1 @@
+"""Makes a task of models and data that people already have."""

@@ -1,0 +1,67 @@
+"""Notes on the grid that a table's models form: which cells are empty, and what can be done."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice, product
+
+from scoring import MINIMUM_HYPERPARAMETERS, Grid
+
+#: Most empty cells that are listed.
+LISTED = 12
+
+#: Most cells that are looked at; larger grids are nearly empty.
+MAX_CELLS = 100_000
+
+_OTHER_SCORES = "without them the task has Kendall's coefficients only, no official score"
+
+
+def notes_on_grid(grid: Grid) -> list[str]:
+    """Return lines on hyperparameters and empty cells; none for a complete grid with an official score."""
+    lines = [f"{name} has one value, {grid.values[name][0]!r}, in all models: it orders nothing"
+             for name in grid.names if name not in grid.varying]  # fmt: skip
+    if len(grid.varying) < MINIMUM_HYPERPARAMETERS:
+        needed = f"the official score needs {MINIMUM_HYPERPARAMETERS} hyperparameters that vary"
+        lines.append(f"{needed}, found {len(grid.varying)}; the task has Kendall's coefficients only")
+    return lines if grid.is_complete else [*lines, *_of_empty_cells(grid)]
+
+
+def _of_empty_cells(grid: Grid) -> Iterator[str]:
+    filled = set(map(tuple, grid.codes.tolist()))
+    number = grid.n_cells - len(filled)
+    plural = "s" * (number != 1)
+    yield f"the grid has {grid.n_cells} cells and {len(filled)} models; {number} cell{plural} without a model:"
+    candidates = islice(product(*map(range, grid.sizes)), MAX_CELLS)
+    empty = list(islice((cell for cell in candidates if cell not in filled), LISTED))
+    for cell in empty:
+        yield "  " + ", ".join(_setting(grid, name, code) for name, code in zip(grid.names, cell, strict=True))
+    if number > len(empty):
+        yield f"  and {number - len(empty)} more"
+    yield f"add the models of these cells; {_OTHER_SCORES}"
+    yield from (f"or {advice}" for advice in _smaller_grids(grid))
+
+
+def _smaller_grids(grid: Grid) -> Iterator[str]:
+    """Yield the ways to leave out models or a hyperparameter so that the others have an official score."""
+    cells = [tuple(cell) for cell in grid.codes.tolist()]
+    for column, name in enumerate(grid.names):
+        without = [cell[:column] + cell[column + 1 :] for cell in cells]
+        if len(set(without)) == len(cells) and _has_score(without):
+            yield f"leave out the column {name}: the other hyperparameters tell the models apart"
+        for code, count in sorted(Counter(cell[column] for cell in cells).items()):
+            setting, plural = _setting(grid, name, code), "s" * (count != 1)
+            if _has_score([cell for cell in cells if cell[column] != code]):
+                yield f"leave out the {count} model{plural} with {setting}"
+            if _has_score([cell for cell in cells if cell[column] == code]):
+                yield f"keep only the {count} model{plural} with {setting}"
+
+
+def _has_score(cells: Sequence[Sequence[int]]) -> bool:
+    """Whether distinct cells fill the grid of the values in them, and enough hyperparameters vary."""
+    sizes = [len(set(column)) for column in zip(*cells, strict=True)]
+    varying = sum(size > 1 for size in sizes)
+    return varying >= MINIMUM_HYPERPARAMETERS and math.prod(sizes) == len(cells)
+
+
+def _setting(grid: Grid, name: str, code: int) -> str:
+    return f"{name}={grid.values[name][code]}"

@@ -1,0 +1,260 @@
+"""Imports a task: everything is read and checked first, and appears in its place only when it is whole."""
+
+import math
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from harness.errors import UserError
+from harness.format.architecture import ModelShapes, write_config
+from harness.format.files import located
+from harness.format.layout import CONFIG, INPUTS, REFERENCE, REFERENCES, TEST, TRAIN, WEIGHTS, model_name
+from harness.format.problems import InvalidTaskError, Problems
+from harness.format.reference import reference_entry, write_reference
+from harness.format.shards import write_shards
+from harness.format.weights import write_weights
+from harness.importer import table as columns
+from harness.importer.accuracies import AccuracyProcess
+from harness.importer.completeness import notes_on_grid
+from harness.importer.data import read_examples
+from harness.importer.examples import write_arrays
+from harness.importer.model import StoredModel
+from harness.importer.table import Row, Stated, Table, read_table
+from harness.task.layout import find_tasks
+from harness.task.model import read_model
+from harness.task.shapes import infer_shapes
+from harness.task.task import check_tasks
+
+#: Examples by which an accuracy may differ from the stated one: the order of sums decides ties.
+EXAMPLES = 2
+
+#: Bytes of a shard, about, and fewest shards.
+SHARD_BYTES, SHARDS = 2**26, 3
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to import, and where to.
+
+    Attributes:
+        table: the table of models.
+        data: training data, see `read_examples`.
+        test: test data, if there are any.
+        out: directory of tasks.
+        name: name of the task.
+        divisor: number by which all inputs are divided.
+    """
+
+    table: Path
+    data: str
+    test: str | None
+    out: Path
+    name: str
+    divisor: float = 1.0
+
+    @property
+    def task(self) -> Path:
+        """Directory of the task's models and data."""
+        return self.out / INPUTS / self.name
+
+    @property
+    def reference(self) -> Path:
+        """Directory of the task's reference data."""
+        return self.out / REFERENCES / self.name
+
+
+def import_task(order: Order, warn: Say, say: Say) -> None:
+    """Import a task; `warn` gets notes on the grid, before anything but the table is read, and `say` the progress.
+
+    Raises:
+        UserError: anything in the files is not as it must be; nothing is left behind.
+    """
+    _require_free(order)
+    table = read_table(order.table)
+    _require_accuracies(order, table)
+    for line in notes_on_grid(table.grid):
+        warn(f"Note: {line}")
+    models = _read_models(table)
+    shapes = _shapes_of(models)
+    with _workplace(order) as place:
+        made = Order(order.table, order.data, order.test, place, order.name)
+        data = _write_data(order, made.task, place, models[0].architecture.input_shape, shapes[0].output_shape[0])
+        _write_models(models, shapes, made.task)
+        metrics = list(_accuracies(models, shapes, made.task, place, data, say))
+        _write_reference(table, metrics, made.reference)
+        shutil.copyfile(order.table, made.reference / "models.csv")
+        (checked,) = check_tasks(find_tasks(place))
+        if isinstance(checked, InvalidTaskError):
+            raise checked
+        for source, target in ((made.reference, order.reference), (made.task, order.task)):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            source.rename(target)
+
+
+def _require_free(order: Order) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", order.name):
+        raise UserError("name of the task", expected="letters, digits, ., _ and -", found=repr(order.name))
+    for directory in (order.task, order.reference):
+        if directory.exists():
+            raise UserError("already exists", file=directory, remedy="choose another --out or --name, or remove it")
+
+
+def _require_accuracies(order: Order, table: Table) -> None:
+    """Raise `UserError` for a test accuracy that is neither stated nor can be computed."""
+    for row in table.rows:
+        if row.test is None and order.test is None:
+            remedy = "state it, or name test data with --test"
+            raise UserError(columns.TEST, file=row.where, expected="a value", found="none", remedy=remedy)
+
+
+def _read_models(table: Table) -> list[StoredModel]:
+    problems = Problems()
+    models = [problems.attempt(StoredModel, row) for row in table.rows]
+    problems.raise_if_any()
+    return [model for model in models if model is not None]
+
+
+def _shapes_of(models: Sequence[StoredModel]) -> list[ModelShapes]:
+    """Return the shapes of each model; raises `UserError` unless inputs and outputs are those of the first."""
+    answers = infer_shapes(model.architecture for model in models)
+    problems = Problems()
+    shapes = []
+    first = models[0]
+    for model in models:
+        file, answer = model.row.file, answers[model.architecture.digest]
+        if isinstance(answer, str):
+            problems.lines.append(str(UserError("refused by Keras", file=file, found=answer)))
+            continue
+        shapes.append(answer)
+        if model.architecture.input_shape != first.architecture.input_shape:
+            expected = f"{first.architecture.input_shape} as in {first.row.file}"
+            problems.lines.append(
+                str(UserError("input shape", file=file, expected=expected, found=model.architecture.input_shape))
+            )
+        if answer.output_shape != shapes[0].output_shape:
+            expected = f"shape {shapes[0].output_shape} as of {first.row.file}"
+            problems.lines.append(str(UserError("output", file=file, expected=expected, found=answer.output_shape)))
+    problems.raise_if_any()
+    if len(shapes[0].output_shape) != 1 or shapes[0].output_shape[0] < 2:
+        expected, found = "one number for each of at least 2 classes", f"shape {shapes[0].output_shape}"
+        raise UserError("output", file=first.row.file, expected=expected, found=found)
+    return shapes
+
+
+@contextmanager
+def _workplace(order: Order) -> Iterator[Path]:
+    """Yield a directory beside the result, hidden from other commands and removed in the end."""
+    place = None
+    try:
+        order.out.mkdir(parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(prefix=f".{order.name}.", dir=order.out))
+        yield place
+    except OSError as error:
+        where = error.filename or order.out
+        raise UserError("cannot be written or read", file=where, found=error.strerror) from error
+    finally:
+        if place is not None:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def _write_data(order: Order, task: Path, place: Path, shape: tuple[int, ...], n_outputs: int) -> dict[str, Path]:
+    """Write the shards, and arrays to compute accuracies on; returns the directory of arrays of each part."""
+    arrays = {}
+    for part, target, source in (("train", TRAIN, order.data), ("test", TEST, order.test)):
+        if source is None:
+            continue
+        arrays[part] = place / part
+        count = write_arrays(read_examples(source, part, shape), arrays[part], shape, n_outputs, order.divisor)
+        inputs, labels = (np.load(arrays[part] / name, mmap_mode="r") for name in ("inputs.npy", "labels.npy"))
+        write_shards(task / target, inputs, labels, min(count, max(SHARDS, math.ceil(inputs.nbytes / SHARD_BYTES))))
+    return arrays
+
+
+def _write_models(models: Sequence[StoredModel], shapes: Sequence[ModelShapes], task: Path) -> None:
+    problems = Problems()
+    for number, (model, shape) in enumerate(zip(models, shapes, strict=True)):
+        problems.attempt(write_model, model, shape, task / model_name(str(number)))
+    problems.raise_if_any()
+
+
+def write_model(model: StoredModel, shapes: ModelShapes, directory: Path) -> None:
+    """Write config.json and weights.hdf5 of one model; raises `UserError` if its weights cannot be read."""
+    arrays = iter(model.weights(shapes))
+    weights = [
+        [(name.replace("/", "_"), next(arrays)) for name, _ in layer.weights]  # names of sublayers
+        for layer in shapes.layers
+    ]
+    order = [i for i in model.architecture.file_order if weights[i]]
+    names = [model.architecture.names[i] for i in order]
+    if None in names or len(set(names)) < len(names):
+        names = [f"layer_{number}" for number in range(len(names))]
+    directory.mkdir(parents=True)
+    write_config(directory / CONFIG, model.config)
+    write_weights(directory / WEIGHTS, [(str(name), weights[i]) for name, i in zip(names, order, strict=True)])
+
+
+def _accuracies(
+    models: Sequence[StoredModel], shapes: Sequence[ModelShapes], task: Path, place: Path, data: dict[str, Path],
+    say: Say,
+) -> Iterator[dict[str, float]]:  # fmt: skip
+    """Yield the accuracies of each model, computed on what was written, and compared with the stated ones."""
+    problems = Problems()
+    parts = list(data)
+    sizes = {part: len(np.load(data[part] / "labels.npy", mmap_mode="r")) for part in parts}
+    with AccuracyProcess() as process:
+        for number, (model, shape) in enumerate(zip(models, shapes, strict=True)):
+            directory = task / model_name(str(number))
+            with tempfile.TemporaryDirectory(dir=place) as canonical, located(model.row.name):
+                read_model(directory, model.architecture, shape).write_canonical(Path(canonical))
+                values = process.accuracies(Path(canonical), list(data.values()))
+            computed = dict(zip(parts, values, strict=True))
+            stated = {"train": model.row.train, "test": model.row.test}
+            found = {
+                f"{part}_acc": problems.attempt(_agreed, model.row, part, stated[part], computed.get(part), sizes)
+                for part in ("train", "test")
+            }
+            metrics = {name: value for name, value in found.items() if value is not None}
+            if len(metrics) == 2:
+                say(f"model_{number} ({model.row.name}): {_figures(metrics)}")
+            yield metrics
+    problems.raise_if_any()
+
+
+def _agreed(row: Row, part: str, stated: Stated | None, computed: float | None, sizes: dict[str, int]) -> float:
+    """Return the stated accuracy, otherwise the computed one; raises `UserError` if both exist and differ."""
+    if stated is None:
+        assert computed is not None
+        return computed
+    if computed is not None and abs(computed - stated.value) > stated.rounding + EXAMPLES / sizes[part] + 1e-9:
+        column = {"train": columns.TRAIN, "test": columns.TEST}[part]
+        found = f"{computed:.6g} on {sizes[part]} examples"
+        remedy = "correct or empty the cell, or give the data as the model was trained on them (--divide-by)"
+        raise UserError(f"{column} of {row.name}", file=row.where, expected=f"{stated.text} as stated", found=found,
+                        remedy=remedy)  # fmt: skip
+    return stated.value
+
+
+def _figures(metrics: dict[str, float]) -> str:
+    train, test = metrics["train_acc"], metrics["test_acc"]
+    return f"train {train:.4f}, test {test:.4f}, gap {train - test:.4f}"
+
+
+def _write_reference(table: Table, metrics: Sequence[dict[str, float]], directory: Path) -> None:
+    grid = table.grid
+    entries = {
+        str(number): reference_entry(
+            table.possible,
+            {name: grid.values[name][code] for name, code in zip(grid.names, grid.codes[number].tolist(), strict=True)},
+            found,
+        )
+        for number, found in enumerate(metrics)
+    }
+    write_reference(directory / REFERENCE, entries)

@@ -1,0 +1,171 @@
+"""The table of models to import: a CSV file with one row per model."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from harness.errors import UserError
+from harness.format.problems import Problems
+from harness.text import printable
+from scoring import Grid, GridError
+from scoring.values import Value, normalise
+
+#: Columns with a meaning of their own; every other column is a hyperparameter.
+FILE, WEIGHTS = "file", "weights"
+TRAIN, TEST = "train_accuracy", "test_accuracy"
+
+#: Most rows, and bytes of the file.
+MAX_ROWS = 10_000
+MAX_BYTES = 16 * 1024**2
+
+
+@dataclass(frozen=True)
+class Stated:
+    """An accuracy as the table states it: in [0, 1], rounded to the digits that are written."""
+
+    text: str
+
+    @property
+    def value(self) -> float:
+        """The number."""
+        return float(self.text)
+
+    @property
+    def rounding(self) -> float:
+        """Half a unit of the last digit."""
+        exponent = Decimal(self.text).as_tuple().exponent
+        assert isinstance(exponent, int)  # finite
+        return 0.5 * 10.0 ** min(exponent, 0)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model.
+
+    Attributes:
+        where: table and line, for messages.
+        file: the model, or its architecture.
+        weights: file of the weights, if they are not in `file`.
+        hyperparameters: name -> value as text.
+        train: stated accuracy on the training data, if any.
+        test: stated accuracy on the test data, if any.
+    """
+
+    where: str
+    file: Path
+    weights: Path | None
+    hyperparameters: dict[str, str]
+    train: Stated | None
+    test: Stated | None
+
+    @property
+    def name(self) -> str:
+        """The files, as messages name the model."""
+        return str(self.file if self.weights is None else self.weights)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The models to import, in the order of the table, and the grid that they form."""
+
+    rows: tuple[Row, ...]
+    grid: Grid
+
+    @property
+    def possible(self) -> dict[str, list[Value]]:
+        """Hyperparameter -> its values, in the order of the table."""
+        return {name: list(self.grid.values[name]) for name in self.grid.names}
+
+
+def read_table(path: Path) -> Table:
+    """Read the table; paths in it start at its directory.
+
+    Raises:
+        UserError: the table is not CSV, a column or cell is missing, an accuracy is not a number in [0, 1], or two
+            rows are of one model or cell. All problems of the table are collected.
+    """
+    header, lines = _read(path)
+    problems = Problems()
+    rows = [problems.attempt(_row, path, number, dict(zip(header, cells, strict=False)), len(header), cells)
+            for number, cells in lines]  # fmt: skip
+    found = [row for row in rows if row is not None]
+    problems.attempt(_require_distinct, found)
+    problems.raise_if_any()
+    return Table(tuple(found), _grid(path, found))
+
+
+def _read(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the header and the lines, with their numbers, that are not empty."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise UserError("too large", file=path, expected=f"at most {MAX_BYTES} bytes", found=path.stat().st_size)
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            reader = csv.reader(stream, strict=True)
+            lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
+    except OSError as error:
+        raise UserError("cannot be read", file=path, found=error.strerror) from error
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise UserError("not CSV", file=path, expected="text, one row per model", found=error) from error
+    for number, cells in lines:
+        wrong = [cell for cell in cells if not cell.isprintable()]
+        if wrong:
+            found = repr(printable(wrong[0])[:100])
+            raise UserError("cells", file=f"{path}: line {number}", expected="printable text", found=found)
+    header = lines[0][1] if lines else []
+    repeated = [name for name in header if header.count(name) > 1]
+    if FILE not in header or repeated or "" in header:
+        found = f"{repeated[0]!r} twice" if repeated else ", ".join(header)[:200] or "none"
+        raise UserError("header", file=path, expected=f"a column {FILE!r}, distinct names", found=found)
+    if not any(name not in (FILE, WEIGHTS, TRAIN, TEST) for name in header):
+        raise UserError("header", file=path, expected="a column for each hyperparameter", found="none")
+    if not 1 < len(lines) <= MAX_ROWS + 1:
+        raise UserError("rows", file=path, expected=f"1 to {MAX_ROWS} models", found=len(lines) - 1)
+    return header, lines[1:]
+
+
+def _row(path: Path, number: int, cells: dict[str, str], n_columns: int, line: Sequence[str]) -> Row:
+    where = f"{path}: line {number}"
+    if len(line) != n_columns:
+        raise UserError("cells", file=where, expected=n_columns, found=len(line))
+    hyperparameters = {name: cells[name] for name in cells if name not in (FILE, WEIGHTS, TRAIN, TEST)}
+    for name in (FILE, *hyperparameters):
+        if not cells[name]:
+            raise UserError(name, file=where, expected="a value", found="none")
+    weights = path.parent / cells[WEIGHTS] if cells.get(WEIGHTS) else None
+    train, test = (_stated(where, name, cells.get(name, "")) for name in (TRAIN, TEST))
+    return Row(where, path.parent / cells[FILE], weights, hyperparameters, train, test)
+
+
+def _stated(where: str, name: str, text: str) -> Stated | None:
+    if not text:
+        return None
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        value = Decimal("NaN")
+    if not (value.is_finite() and 0 <= value <= 1):
+        remedy = "divide per cent by 100" if value.is_finite() and 1 < value <= 100 else None
+        raise UserError(name, file=where, expected="a number from 0 to 1, or nothing", found=text[:50],
+                        remedy=remedy)  # fmt: skip
+    return Stated(text)
+
+
+def _require_distinct(rows: Sequence[Row]) -> None:
+    seen: dict[tuple[Path, Path | None], Row] = {}
+    for row in rows:
+        if (other := seen.setdefault((row.file, row.weights), row)) is not row:
+            raise UserError("one model twice", file=row.where, expected="each model in one row", found=other.where)
+
+
+def _grid(path: Path, rows: Sequence[Row]) -> Grid:
+    """Return the grid; values are normalised, so that `0.10` and `0.1` are one."""
+    current = {row.where: {name: normalise(name, value) for name, value in row.hyperparameters.items()} for row in rows}
+    names = rows[0].hyperparameters
+    possible = {name: list(dict.fromkeys(values[name] for values in current.values())) for name in names}
+    try:
+        return Grid.from_hyperparameters(possible, current)
+    except GridError as error:
+        remedy = "a column may be missing: models that differ in nothing else differ in a hyperparameter"
+        raise UserError(str(error), file=path, remedy=remedy) from error

@@ -1,0 +1,59 @@
+"""A framework without CUDA does not use the GPU that its calls are given; the user is told, once, with the remedy."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shared_zygotes import SharedZygotes
+
+from harness.sandbox.devices import Gpu
+from tests.throwaway import make_task
+
+WARNING = (
+    "pgdl: runtime torch: calls run on the processor, not on the GPU (NVIDIA H200); install a build with CUDA: "
+    "pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/cu126; pgdl doctor tries it"
+)
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch, folder: Path, zygotes: SharedZygotes) -> Iterator[None]:
+    """A machine whose GPU no framework here can use, a task and a submission."""
+    pretended = Gpu(0, "GPU-00000000-0000", "NVIDIA H200", "0000:3b:00.0")
+    for room in ("cli.setup", "execution.machine", "sandbox"):
+        monkeypatch.setattr(f"harness.{room}.find_gpus", lambda: [pretended])
+    make_task(folder)
+    (folder / "mine").mkdir()
+    (folder / "mine" / "complexity.py").write_text("def complexity(model, dataset):\n    return model.count_params()\n")
+    (folder / "mine" / "metadata").write_text("name: mine\nruntime: torch\n")
+    with zygotes.used():
+        yield
+
+
+@pytest.mark.usefixtures("gpu", "known_shapes")
+def test_a_run_warns_once_and_its_records_say_it(pgdl: Callable[..., Any], folder: Path) -> None:
+    ended = pgdl("run", "mine", "--tasks", folder)
+    assert ended.code == 0, ended
+    assert ended.err.splitlines().count(WARNING) == 1
+    rows = json.loads(pgdl("results", "--format", "json").out.splitlines()[0])
+    assert (rows["environment"]["gpu"], rows["environment"]["device"]) == ("NVIDIA H200", "cpu")
+
+
+@pytest.mark.usefixtures("gpu", "known_shapes")
+def test_a_check_warns_once(pgdl: Callable[..., Any], folder: Path) -> None:
+    ended = pgdl("check", "mine", "--tasks", folder, "--models", 2)
+    assert ended.code == 0, ended
+    assert ended.err.splitlines().count(WARNING) == 1
+
+
+@pytest.mark.usefixtures("gpu")
+def test_doctor_tries_every_runtime(pgdl: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.cli.doctor._installed", lambda: ["torch"])
+    monkeypatch.setattr("harness.sandbox.driver_library", lambda: None)
+    found = {line["item"]: line for line in json.loads(pgdl("doctor", "--format", "json").out)}
+    assert found["torch and the GPU"]["found"] == "runs on the processor"
+    assert "download.pytorch.org" in found["torch and the GPU"]["consequence"]
+    assert found["GPU device nodes"]["found"] == "missing: /dev/nvidia-uvm, /dev/nvidia0, /dev/nvidiactl"
+    assert found["GPU driver"]["state"] == "note"
+    assert "libcuda.so.1: not found" in found["GPU driver"]["found"]

@@ -1,0 +1,53 @@
+"""The report of tests/gpu/run: one result per step, as Markdown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+OK, FAILED, SKIPPED = "ok", "FAILED", "skipped"
+
+
+@dataclass(frozen=True)
+class Result:
+    """A step, and how it ended."""
+
+    title: str
+    state: str  #: OK, FAILED or SKIPPED
+    finding: str  #: one line; the reason of a skip or a failure
+    details: str = ""  #: Markdown
+    seconds: float = 0.0
+
+
+def to_markdown(results: Sequence[Result], begun: str) -> str:
+    """Return a table of all steps, then a section for each with details."""
+    counts = ", ".join(f"{sum(one.state == state for one in results)} {state}" for state in (OK, FAILED, SKIPPED))
+    lines = [
+        "# Checks on this machine",
+        "",
+        f"Begun {begun}. {counts}.",
+        "",
+        "| step | | finding | s |",
+        "|---|---|---|---|",
+    ]
+    for one in results:
+        finding = " ".join(one.finding.split()).replace("|", "\\|")
+        lines.append(f"| {one.title} | {one.state} | {finding} | {one.seconds:.0f} |")
+    for one in results:
+        if one.details.strip():
+            lines += ["", f"## {one.title}", "", one.details.strip()]
+    return "\n".join(lines) + "\n"
+
+
+def block(text: str) -> str:
+    """Return text as a code block."""
+    return f"```\n{text.strip()}\n```\n"
+
+
+def table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return a Markdown table."""
+    return "".join(f"{line(one)}\n" for one in (titles, ["---"] * len(titles), *rows))
+
+
+def line(cells: Sequence[object]) -> str:
+    """Return a row of a Markdown table."""
+    texts = (str(cell).strip().replace("|", "\\|").replace("\n", "; ") for cell in cells)
+    return f"| {' | '.join(texts)} |"

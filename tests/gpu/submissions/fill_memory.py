@@ -1,0 +1,13 @@
+"""Fills most of the GPU's memory with a pattern and ends without freeing it; the value is its size in bytes."""
+
+import cuda_driver
+
+PATTERN = 0x5A17C0DE
+
+
+def complexity(model, dataset):
+    """Return the number of bytes filled."""
+    cuda_driver.begin()
+    address, size = cuda_driver.allocate_most()
+    cuda_driver.fill(address, size, PATTERN)
+    return float(size)

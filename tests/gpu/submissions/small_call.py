@@ -1,0 +1,16 @@
+"""A small call: the value is the GPU memory in use, in MiB; prints the reserved address space."""
+
+from pathlib import Path
+
+import cuda_driver
+import numpy as np
+
+
+def complexity(model, dataset):
+    """Return the GPU memory in use after a forward pass."""
+    model(np.ones((4, 3), np.float32))
+    cuda_driver.begin()
+    free, total = cuda_driver.memory()
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    print(f"{pages * 4096 / 2**30:.1f} GiB of address space; {total / 2**20:.0f} MiB of GPU memory")
+    return (total - free) / 2**20

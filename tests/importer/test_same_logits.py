@@ -1,0 +1,80 @@
+"""Models of every kind, from every form of file, compute the same after the import as in plain Keras."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from plain_keras import FORMS
+from runtimes.each_runtime import each, run
+
+from harness.importer.model import StoredModel
+from harness.importer.run import write_model
+from harness.importer.table import Row
+from harness.task.model import read_model
+from harness.task.shapes import infer_shapes
+
+HERE = Path(__file__).parent
+
+
+def run_plain_keras(folder):
+    """Run the script, in TensorFlow: there Keras computes all of its layers."""
+    environment = os.environ | {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1"}
+    command = [sys.executable, HERE / "plain_keras.py", folder]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr[-3000:]
+
+
+def stored(directory, form):
+    file, weights = FORMS[form]
+    weights = None if weights is None else directory / weights
+    return StoredModel(Row("models.csv: line 2", directory / file, weights, {}, None, None))
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory, shared_cache):
+    """The canonical form of each model in each form of file, beside the inputs: name -> form -> directory."""
+    folder = tmp_path_factory.mktemp("imported")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PGDL_CACHE", str(shared_cache))
+        run_plain_keras(folder / "plain")
+        sources = sorted((folder / "plain").iterdir())
+        models = {(source, form): stored(source, form) for source in sources for form in FORMS}
+        shapes = infer_shapes(model.architecture for model in models.values())
+        for (source, form), model in models.items():
+            directory, canonical = (folder / part / source.name / form for part in ("tasks", "canonical"))
+            shape = shapes[model.architecture.digest]
+            assert not isinstance(shape, str), shape
+            write_model(model, shape, directory)
+            canonical.mkdir(parents=True)
+            read_model(directory, model.architecture, shape).write_canonical(canonical)
+            (canonical / "inputs.npy").symlink_to(source / "inputs.npy")
+    return folder
+
+
+@each
+def test_logits_are_those_of_plain_keras(imported, name):
+    directories = sorted((imported / "canonical").glob("*/keras"))
+    assert len(directories) == 10
+    run(name, "forward", *directories)
+    for directory in directories:
+        expected = np.load(imported / "plain" / directory.parent.name / "logits.npy")
+        found = np.load(directory / f"outputs-{name}.npy")
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5, err_msg=str(directory))
+        assert np.ptp(expected, axis=0).min() > 1e-3  # which would not notice weights that are mixed up
+
+
+def test_every_form_of_a_file_gives_the_same(imported):
+    for model in sorted((imported / "canonical").iterdir()):
+        forms = [model / form for form in FORMS]
+        architecture = (forms[0] / "architecture.json").read_text()
+        with np.load(forms[0] / "weights.npz") as archive:
+            weights = dict(archive)
+        for form in forms[1:]:
+            assert (form / "architecture.json").read_text() == architecture, form
+            with np.load(form / "weights.npz") as archive:
+                assert archive.keys() == weights.keys()
+                for name, array in weights.items():
+                    np.testing.assert_array_equal(archive[name], array, err_msg=f"{form}: {name}")
