@@ -13,6 +13,12 @@ from scoring.grid import Grid
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
 from scoring.official import MINIMUM_HYPERPARAMETERS, OfficialScore, official_score, require_official
 from scoring.oracle import noisy_oracle
+from scoring.overfitting import (
+    IndependenceTest,
+    RiskEstimates,
+    basic_independence_test,
+    pairwise_independence_test,
+)
 from scoring.printed import PrintedScore, Ties, printed_score
 from scoring.ranking import Entry, Ranked, rank
 from scoring.rule import RULE, Failure, SubmissionScore, TaskCalls, mean_score, score_submission
@@ -22,12 +28,14 @@ from scoring.spread import HeldOut
 from scoring.stability import Stability, measure_stability
 from scoring.task_score import TaskScore, score_task
 from scoring.time_limits import TimeBudget, TimeStep, pareto_front, scores_by_limit
+from scoring.translations import AdversarialGenerator, nearest_translation, strongest_translation
 from scoring.values import Value
 
 __all__ = [
     "INTERVAL_LEVEL",
     "MINIMUM_HYPERPARAMETERS",
     "RULE",
+    "AdversarialGenerator",
     "CellShare",
     "Chance",
     "Comparison",
@@ -39,9 +47,11 @@ __all__ = [
     "Grid",
     "GridError",
     "HeldOut",
+    "IndependenceTest",
     "OfficialScore",
     "PrintedScore",
     "Ranked",
+    "RiskEstimates",
     "ScoreUndefined",
     "SignErrorScore",
     "SignErrors",
@@ -54,6 +64,7 @@ __all__ = [
     "TimeBudget",
     "TimeStep",
     "Value",
+    "basic_independence_test",
     "compare_submissions",
     "compare_with_chance",
     "explain_score",
@@ -62,8 +73,10 @@ __all__ = [
     "kendall_tau",
     "mean_score",
     "measure_stability",
+    "nearest_translation",
     "noisy_oracle",
     "official_score",
+    "pairwise_independence_test",
     "pareto_front",
     "pca_gi_mixup",
     "printed_score",
@@ -74,4 +87,5 @@ __all__ = [
     "scores_by_limit",
     "sign_errors",
     "spearman_rho",
+    "strongest_translation",
 ]

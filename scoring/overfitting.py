@@ -95,15 +95,15 @@ class IndependenceTest:
     n_models: int = 1
 
 
-def basic_test(estimates: RiskEstimates) -> IndependenceTest:
-    """Compare both estimates, each within its own Bernstein bound; weaker than `pairwise_test`."""
+def basic_independence_test(estimates: RiskEstimates) -> IndependenceTest:
+    """Compare both estimates, each within its own Bernstein bound; weaker than `pairwise_independence_test`."""
     statistic = float(estimates.differences.mean())
     deviations = float(estimates.losses.std() + estimates.weighted_losses.std())
     delta = _confidence(len(estimates.losses), deviations, abs(statistic), 2.0)  # both bounds have a range of 1
     return IndependenceTest(statistic, min(1.0, 2 * delta))
 
 
-def pairwise_test(*estimates: RiskEstimates, difference_range: float = ANY_GENERATOR) -> IndependenceTest:
+def pairwise_independence_test(*estimates: RiskEstimates, difference_range: float = ANY_GENERATOR) -> IndependenceTest:
     """Test the mean difference, point by point; several models are averaged first (the N-model test).
 
     Args:

@@ -18,7 +18,7 @@ Margins = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Generator:
+class AdversarialGenerator:
     """A deterministic generator: correctly classified images may move within a radius, others stay.
 
     Attributes:
@@ -62,24 +62,26 @@ class Generator:
         chosen = np.where(stays, self.side * self.radius + self.radius, chosen)
         rows, columns = np.divmod(chosen, self.side)
         first = np.arange(windows.shape[1])
-        return (rows + first[:, None]) * grid.shape[2] + columns + first[None, :]
+        targets: NDArray[np.intp] = (rows + first[:, None]) * grid.shape[2] + columns + first[None, :]
+        return targets
 
 
-def strongest(radius: int) -> Generator:
+def strongest_translation(radius: int) -> AdversarialGenerator:
     """Move to the candidate with the largest margin; the first in row-major order if several have it."""
-    return Generator(radius, lambda windows: np.argmax(windows.reshape(*windows.shape[:-2], -1), axis=-1))
+    return AdversarialGenerator(radius, lambda windows: np.argmax(windows.reshape(*windows.shape[:-2], -1), axis=-1))
 
 
-def nearest(radius: int) -> Generator:
-    """Move to the misclassified candidate at the smallest Euclidean distance; of several, the first in row-major order."""
+def nearest_translation(radius: int) -> AdversarialGenerator:
+    """Move to the misclassified candidate at the smallest distance; of several, the first in row-major order."""
     shifts = np.arange(-radius, radius + 1)
     distances = np.hypot(shifts[:, None], shifts[None, :])
 
     def choose(windows: Margins) -> NDArray[np.intp]:
         far = np.where(windows > 0, distances, np.inf)
-        return np.argmin(far.reshape(*windows.shape[:-2], -1), axis=-1).astype(np.intp)
+        chosen: NDArray[np.intp] = np.argmin(far.reshape(*windows.shape[:-2], -1), axis=-1)
+        return chosen
 
-    return Generator(radius, choose)
+    return AdversarialGenerator(radius, choose)
 
 
 def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int, side: int) -> NDArray[np.intp]:
@@ -89,7 +91,8 @@ def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int,
     near = (abs(shifts - rows[:, None]) <= radius)[:, :, None] & (abs(shifts - columns[:, None]) <= radius)[:, None, :]
     itself = shifts[:, None] * side + shifts[None, :] == target[:, None, None]
     arrives = (moves_to == target[:, None, None]) & near & ~itself
-    return np.sum(arrives, axis=(1, 2), dtype=np.intp)
+    number: NDArray[np.intp] = np.sum(arrives, axis=(1, 2))
+    return number
 
 
 def _checked(margins: ArrayLike, radius: int) -> Margins:

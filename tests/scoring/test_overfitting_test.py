@@ -12,10 +12,10 @@ from scoring.overfitting import (
     ANY_GENERATOR,
     TRANSLATION,
     RiskEstimates,
-    basic_test,
+    basic_independence_test,
     bernstein_half_width,
     independence_p_value,
-    pairwise_test,
+    pairwise_independence_test,
 )
 
 POINTS, VARIANCES = st.integers(10, 10**6), st.floats(0, 0.25)
@@ -77,13 +77,13 @@ def test_a_generator_that_moves_nothing_never_rejects() -> None:
     losses = [0, 1, 1, 0]
     still = RiskEstimates.of(losses, losses, np.ones(4))
     assert (still.error_rate, still.adversarial_error_rate, still.adversarial_estimate) == (0.5, 0.5, 0.5)
-    for test in (basic_test(still), pairwise_test(still)):
+    for test in (basic_independence_test(still), pairwise_independence_test(still)):
         assert (test.statistic, test.p_value) == (0.0, 1.0)
 
 
 def test_the_basic_test_rejects_where_its_two_bounds_together_equal_the_difference() -> None:
     one = estimates(moved=0.9, density=0.9)
-    test = basic_test(one)
+    test = basic_independence_test(one)
     assert 0 < test.p_value < 0.5
     widths = [
         bernstein_half_width(len(values), float(values.var()), test.p_value / 2, 1.0)
@@ -95,10 +95,12 @@ def test_the_basic_test_rejects_where_its_two_bounds_together_equal_the_differen
 def test_several_models_are_averaged_point_by_point() -> None:
     several = [estimates(seed) for seed in range(5)]
     differences = np.mean([one.differences for one in several], axis=0)
-    test = pairwise_test(*several, difference_range=TRANSLATION)
+    test = pairwise_independence_test(*several, difference_range=TRANSLATION)
     assert (test.statistic, test.n_models) == (pytest.approx(differences.mean()), 5)
     assert test.p_value == independence_p_value(400, differences.var(), differences.mean(), TRANSLATION)
-    assert pairwise_test(*[several[0]] * 3).p_value == pytest.approx(pairwise_test(several[0]).p_value)
+    assert pairwise_independence_test(*[several[0]] * 3).p_value == pytest.approx(
+        pairwise_independence_test(several[0]).p_value
+    )
 
 
 def test_the_weighted_estimate_has_no_bias_on_a_cyclic_space() -> None:
@@ -142,6 +144,6 @@ def test_what_no_generator_can_give_is_refused(
 
 def test_models_of_different_test_sets_are_refused() -> None:
     with pytest.raises(ValueError, match="the same points"):
-        pairwise_test(estimates(n_points=10), estimates(n_points=11))
+        pairwise_independence_test(estimates(n_points=10), estimates(n_points=11))
     with pytest.raises(ValueError, match="at least one"):
-        pairwise_test()
+        pairwise_independence_test()

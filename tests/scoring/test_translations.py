@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.translations import Generator, nearest, strongest
+from scoring.translations import AdversarialGenerator, nearest_translation, strongest_translation
 
-GENERATORS = pytest.mark.parametrize("make", [strongest, nearest], ids=lambda make: make.__name__)
+GENERATORS = pytest.mark.parametrize(
+    "make", [strongest_translation, nearest_translation], ids=lambda make: make.__name__
+)
 
 
 def around(centre_margins: np.ndarray, radius: int) -> np.ndarray:
@@ -41,12 +43,12 @@ def test_the_weighted_estimate_of_a_model_that_knows_no_test_set_is_its_risk(mak
 @given(seed=st.integers(0, 10**6))
 def test_both_find_an_adversarial_example_wherever_there_is_one(seed: int) -> None:
     margins = np.random.default_rng(seed).normal(loc=-1, size=(20, 7, 7))
-    first, second = (make(1).estimates(margins) for make in (strongest, nearest))
+    first, second = (make(1).estimates(margins) for make in (strongest_translation, nearest_translation))
     np.testing.assert_array_equal(first.moved_losses, second.moved_losses)
     np.testing.assert_array_equal(first.moved_losses > 0, (margins[:, 2:5, 2:5] > 0).any(axis=(1, 2)))
 
 
-def target(generator: Generator, grid: np.ndarray) -> tuple[int, int]:
+def target(generator: AdversarialGenerator, grid: np.ndarray) -> tuple[int, int]:
     """The shift by which the image in the middle moves."""
     moves_to = generator._targets(grid)
     middle = moves_to.shape[1] // 2
@@ -56,8 +58,8 @@ def target(generator: Generator, grid: np.ndarray) -> tuple[int, int]:
 
 def test_the_strongest_has_the_largest_margin_and_the_nearest_the_shortest_way() -> None:
     centre = np.array([[0.9, -1, -1], [-1, -1, 0.1], [-1, -1, -1]])
-    assert target(strongest(1), around(centre, 1)) == (-1, -1)
-    assert target(nearest(1), around(centre, 1)) == (0, 1)
+    assert target(strongest_translation(1), around(centre, 1)) == (-1, -1)
+    assert target(nearest_translation(1), around(centre, 1)) == (0, 1)
 
 
 @GENERATORS
@@ -84,6 +86,6 @@ def test_a_lone_misclassified_translation_attracts_all_its_neighbours(make) -> N
 
 def test_a_grid_of_another_size_is_refused() -> None:
     with pytest.raises(ValueError, match=r"expected shape \(n_images, 13, 13\), found \(2, 7, 7\)"):
-        strongest(2).estimates(np.zeros((2, 7, 7)))
+        strongest_translation(2).estimates(np.zeros((2, 7, 7)))
     with pytest.raises(ValueError, match="found NaN"):
-        strongest(1).estimates(np.full((2, 7, 7), np.nan))
+        strongest_translation(1).estimates(np.full((2, 7, 7), np.nan))
