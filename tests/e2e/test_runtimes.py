@@ -6,7 +6,6 @@ import pytest
 from e2e.real_runs import records
 
 from harness import shipped
-from harness.task.demo import write_demo_task
 from harness.worker.runtimes import RUNTIMES
 
 EXAMPLES = {"tensorflow": "input_gradient", "jax": "input_gradient_jax", "torch": "input_gradient_torch"}
@@ -17,20 +16,18 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory, sandbox):
-    directory = tmp_path_factory.mktemp("demo")
-    write_demo_task(shipped.task_data(), directory / "task_data")
-    shipped.copy_files(shipped.submissions(), directory / "submissions")
-    return directory
+def board(tmp_path_factory, sandbox):
+    """Where the results are."""
+    return tmp_path_factory.mktemp("board") / "results.db"
 
 
-def test_the_worked_submissions_agree(demo, pgdl):
-    submissions = [demo / "submissions" / name for name in EXAMPLES.values()]
-    done = pgdl("run", *submissions, cwd=demo)
+def test_the_worked_submissions_agree(competition, board, pgdl):
+    submissions = [shipped.submissions() / name for name in EXAMPLES.values()]
+    done = pgdl("run", *submissions, "--tasks", competition, "--results", board)
     assert done.returncode == 0, done.stdout + done.stderr
-    rows = records(demo / "results.db")
+    rows = records(board)
     values = {name: {row["model"]: row["value"] for row in rows if row["runtime"] == name} for name in EXAMPLES}
-    assert [len(found) for found in values.values()] == [16, 16, 16]
+    assert [len(found) for found in values.values()] == [8, 8, 8]
     for name in ("jax", "torch"):
         assert values[name] == pytest.approx(values["tensorflow"], rel=1e-4), name
     for row in rows:
@@ -39,16 +36,16 @@ def test_the_worked_submissions_agree(demo, pgdl):
         assert json.loads(row["environment"])["device"] == "cpu"
 
 
-def test_they_stand_side_by_side_with_one_score(demo, pgdl):
-    board = pgdl("board", "--format", "json", cwd=demo)
-    rows = {row["submission"]: row for row in json.loads(board.stdout)["rows"]}
+def test_they_stand_side_by_side_with_one_score(competition, board, pgdl):
+    printed = pgdl("board", "--tasks", competition, "--results", board, "--format", "json")
+    rows = {row["submission"]: row for row in json.loads(printed.stdout)["rows"]}
     scores = [rows[name]["score"] for name in EXAMPLES.values()]
     assert scores == pytest.approx([scores[0]] * 3, rel=1e-9), "the same order of the models"
     assert scores[0] > 0
 
 
-def test_the_library_is_of_one_framework(demo, pgdl):
-    done = pgdl("run", "num_params", "--runtime", "torch", cwd=demo)
+def test_the_library_is_of_one_framework(competition, tmp_path, pgdl):
+    done = pgdl("run", "num_params", "--runtime", "torch", "--tasks", competition, "--results", tmp_path / "r.db")
     assert done.returncode == 2
     assert done.stderr == (
         "pgdl: --runtime torch: num_params is a measure of the library, which needs tensorflow; name only submissions "
@@ -57,8 +54,8 @@ def test_the_library_is_of_one_framework(demo, pgdl):
 
 
 @pytest.mark.parametrize("runtime", ["jax", "torch", "keras2"])
-def test_the_template_of_each_runtime_passes_its_check(runtime, tmp_path, demo, pgdl):
+def test_the_template_of_each_runtime_passes_its_check(runtime, tmp_path, competition, pgdl):
     assert pgdl("new", tmp_path / "mine", "--runtime", runtime).returncode == 0
-    done = pgdl("check", tmp_path / "mine", "--tasks", demo / "task_data", "--models", 2)
+    done = pgdl("check", tmp_path / "mine", "--tasks", competition, "--models", 2)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "mine passes." in done.stdout

@@ -22,7 +22,9 @@ def test_no_other_framework_can_be_imported(name: str) -> None:
         other: f"{other} is not available in the runtime {name}; choose another with --runtime, or in metadata"
         for other in set(FRAMEWORKS) - {runtime.framework}
     }
-    assert set(found["versions"]) == {"python", "numpy", *runtime.distributions}
+    assert set(found["versions"]) == {"python", "numpy", runtime.framework, "keras"} | set(runtime.distributions) - {
+        "tf-keras"
+    }
 
 
 @each

@@ -73,7 +73,8 @@ class Runtime(ABC):
             self.keras.layers  # noqa: B018 - imported on first access
         importlib.import_module("harness.worker.architecture")
         packages = (*self.distributions, "numpy")
-        self.versions = {"python": sys.version.split()[0]} | {name: version(name) for name in packages}
+        found = {name.removeprefix("tf-"): version(name) for name in packages}  # tf-keras is Keras 2
+        self.versions = {"python": sys.version.split()[0]} | found
 
     def prepare_devices(self) -> None:  # noqa: B027 - most have nothing to prepare
         """Make the framework use no more of the GPU's memory than it needs; called before the model is built."""
