@@ -156,7 +156,6 @@ table_or_json = click.option(
 #: Overrides --tasks, for `pgdl task validate DIR`.
 directory = click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
 quiet = click.option("--quiet", "-q", is_flag=True, help="Print only warnings and errors; the exit code shows success.")
-force = click.option("--force", is_flag=True, help="Repeat calls that are already recorded.")
 html = click.option(
     "--html", type=click.Path(path_type=Path), metavar="PATH",
     help="Also write HTML with plots: to this file (task show), or into this directory (board, report).",
