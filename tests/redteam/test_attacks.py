@@ -46,7 +46,7 @@ SHORT = {
 }  # fmt: skip
 
 #: Those that run in runtimes other than the default one, in addition to the ones written for these.
-SHORTER = {"f_orphan", "g_writable_places", "k_forged_value", "m_environments", "t_namespaces"}
+SHORTER = {"k_forged_value", "m_environments", "t_namespaces"}
 
 FILES = {path.stem: path for path in sorted(HERE.glob("[ac]*s/*.py"))}
 STARTS = ("fast", "fresh", "landlock") if CHOSEN else ("fast",)
