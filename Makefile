@@ -2,8 +2,8 @@
 
 # The interpreter of .venv. Empty: the newest one on this machine for which TensorFlow has wheels.
 PYTHON ?=
-# Number of parallel test processes; many tests wait for limits and starts, so one more than two cores.
-JOBS ?= 3
+# Number of parallel test processes.
+JOBS ?= 2
 
 VENV = .venv
 BIN = $(VENV)/bin
