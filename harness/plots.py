@@ -1,9 +1,15 @@
 """The style of plots: text stays text, and the colours of an SVG follow the reader's light or dark mode."""
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 from matplotlib.figure import Figure
+
+from harness.errors import UserError
 
 #: Colours in light mode, as written to the files: text and axes, background, dots, secondary elements.
 INK, PAPER, COLOUR, FAINT = "#222222", "#fffffe", "#2f6f9f", "#8a8f98"
@@ -52,3 +58,26 @@ def svg_file(figure: Figure) -> str:
     element = svg_element(figure)
     head_ends = element.index(">") + 1
     return f"{element[:head_ends]}\n <style>{dark_rules()}</style>{element[head_ends:]}"
+
+
+def write_figure(figure: Figure, path: Path) -> Path:
+    """Write a figure in the format of the path's suffix: SVG, PNG or another of matplotlib; returns the path.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
+    try:
+        if path.suffix == ".svg":
+            path.write_text(svg_file(figure))
+        else:
+            figure.savefig(path, dpi=200)
+    except OSError as error:
+        raise UserError(f"cannot be written: {error.strerror}", file=path) from error
+    return path
+
+
+@contextmanager
+def new_figure(width: float, height: float) -> Iterator[Figure]:
+    """Provide an empty figure in the house's style; sizes are inches."""
+    with mpl.rc_context(STYLE | {"font.size": 8}):
+        yield Figure(figsize=(width, height), layout="constrained")

@@ -4,11 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
-from matplotlib.figure import Figure
-
 from harness.board.row import Row
-from harness.plots import COLOUR, FAINT, INK, STYLE, svg_file
+from harness.plots import COLOUR, FAINT, INK, new_figure, write_figure
 
 #: Number of measures of a family with their own line and name; the others share a line.
 NAMED = 5
@@ -34,8 +31,7 @@ def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None 
     """
     families = {row.family: _lines([other for other in rows if other.family == row.family]) for row in rows}
     height = REST + LINE * sum(len(lines) + 1 for lines in families.values())
-    with mpl.rc_context(STYLE | {"font.size": 8}):
-        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    with new_figure(WIDTH, height) as figure:
         axes = figure.subplots()
         end = _draw(axes, families)
         hollow = "" if all(row.complete for row in rows) else " (hollow: not of every task)"
@@ -47,10 +43,7 @@ def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None 
         _mark(axes, {f"chance ({CHANCE})": (chance, "dotted"), "noisy oracle": (oracle, "dashed")})
         axes.set_xlim(left=0)
         for path in paths:
-            if path.suffix == ".svg":
-                path.write_text(svg_file(figure))
-            else:
-                figure.savefig(path, dpi=200)
+            write_figure(figure, path)
 
 
 def _lines(family: Sequence[Row]) -> list[Line]:

@@ -133,8 +133,5 @@ def _plot(board: "Board", oracle: float | None, output: Path) -> list[Path]:
     from harness.board.comparison_plot import write_plot
 
     paths = [output.with_name(output.name + suffix) for suffix in PLOTS]
-    try:
-        write_plot(board.rows, paths, oracle)
-    except OSError as error:
-        raise UserError(f"cannot be written: {error.strerror}", file=error.filename or output) from error
+    write_plot(board.rows, paths, oracle)
     return paths

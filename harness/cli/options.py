@@ -59,6 +59,11 @@ def parse_memory(context: click.Context, parameter: click.Parameter, value: str 
     return size
 
 
+def parse_names(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Split a list of names at commas."""
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if value else ()
+
+
 def parse_seconds(context: click.Context, parameter: click.Parameter, value: float) -> float:
     """Check that seconds are positive and at most 30 days."""
     if not 0 < value <= LONGEST_S:
@@ -153,6 +158,12 @@ names = click.option(
 table_or_json = click.option(
     "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Output format."
 )
+#: The task of an evaluation protocol, and the models of it that are looked at.
+one_task = click.argument("task_name", metavar="TASK", shell_complete=completion.tasks)
+models = click.option(
+    "--models", "model_names", callback=parse_names, metavar="NAME[,NAME...]",
+    help="Only these models of the task, e.g. model_0,model_7. Default: all.",
+)  # fmt: skip
 #: Overrides --tasks, for `pgdl task validate DIR`.
 directory = click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
 quiet = click.option("--quiet", "-q", is_flag=True, help="Print only warnings and errors; the exit code shows success.")
@@ -173,7 +184,8 @@ out = click.option(
 )  # fmt: skip
 output = click.option(
     "--output", type=click.Path(path_type=Path), metavar="PATH",
-    help="Also write files: into this directory (board, ci), or with this prefix (compare).",
+    help="Also write files: into this directory (board, ci, overfit, testbed, invariance), or with this prefix "
+    "(compare).",
 )  # fmt: skip
 
 

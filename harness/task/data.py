@@ -139,7 +139,7 @@ def _fill(entry: Path, shards: Sequence[Path]) -> None:
         shutil.rmtree(leftover, ignore_errors=True)
     partial.mkdir()
     try:
-        _decode(shards, partial)
+        decode(shards, partial)
     except OSError as error:
         remedy = "free some space, or set PGDL_CACHE to another directory"
         raise UserError("cannot write the decoded data", file=entry, found=error.strerror, remedy=remedy) from error
@@ -149,7 +149,8 @@ def _fill(entry: Path, shards: Sequence[Path]) -> None:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _decode(shards: Sequence[Path], directory: Path) -> None:
+def decode(shards: Sequence[Path], directory: Path) -> None:
+    """Check shards and write their samples to inputs.npy and labels.npy; raises `UserError`."""
     problems = Problems()
     counts = [problems.attempt(count_samples, shard) for shard in shards]
     shapes = (problems.attempt(_input_shape, shard) for shard, count in zip(shards, counts, strict=True) if count)

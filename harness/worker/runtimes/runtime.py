@@ -68,7 +68,9 @@ class Runtime(ABC):
             0,
             _Hidden(others, f"not available in the runtime {self.name}; choose another with --runtime, or in metadata"),
         )
-        with _without("matplotlib"):  # Keras would import it for plots, which takes time and writes files
+        # Keras would import both where they are installed: they take time, matplotlib writes files, and pandas brings
+        # threads of pyarrow, with which a process cannot be forked.
+        with _without("matplotlib"), _without("pandas"):
             importlib.import_module(self.framework)
             self.keras.layers  # noqa: B018 - imported on first access
         importlib.import_module("harness.worker.architecture")

@@ -1,0 +1,45 @@
+"""Finished parts of a long evaluation, kept in the cache so that the same command continues after an interruption."""
+
+import json
+import os
+import zipfile
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import harness
+from harness.cache import cache_directory
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def part_file(protocol: str, **key: object) -> Path:
+    """Return the file of a part.
+
+    Args:
+        protocol: name of the protocol.
+        key: everything that the part depends on, as JSON: digests of model and data, settings, versions. The version
+            of the harness is added.
+    """
+    text = json.dumps({"harness": harness.__version__} | key, sort_keys=True)
+    return cache_directory(f"protocols/{protocol}") / f"{sha256(text.encode()).hexdigest()}.npz"
+
+
+def read_part(file: Path) -> Arrays | None:
+    """Return the arrays of a part, or None if it is missing or damaged."""
+    try:
+        with np.load(file) as archive:
+            return dict(archive)
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        return None
+
+
+def write_part(file: Path, **arrays: Any) -> None:
+    """Write the arrays of a part; it appears under its name only when it is whole."""
+    temporary = file.with_suffix(f".{os.getpid()}.partial")
+    with temporary.open("wb") as stream:
+        np.savez_compressed(stream, **arrays)
+    temporary.replace(file)

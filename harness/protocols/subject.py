@@ -1,0 +1,90 @@
+"""The models and data of a task that a protocol looks at, as files for the processes that run models."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.errors import UserError
+from harness.format.layout import find_shards
+from harness.hints import did_you_mean
+from harness.task.data import LABELS, decode, read_training_data
+from harness.task.digests import Digests
+from harness.task.layout import TaskFiles, find_tasks
+from harness.task.model import Model
+from harness.task.task import Task, read_task
+
+Split = Literal["test", "train"]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A valid task and some of its models.
+
+    Attributes:
+        task: the task, checked.
+        files: where its files are.
+        models: the chosen models, in the task's order.
+    """
+
+    task: Task
+    files: TaskFiles
+    models: tuple[Model, ...]
+
+    def data_digest(self, split: Split) -> str:
+        """Return the digest of the shards; raises `UserError` for a task without them."""
+        source = self._shards(split)
+        with Digests(source) as digests:
+            return digests.of_data(find_shards(source))
+
+    def write_data(self, split: Split, directory: Path) -> NDArray[np.int32]:
+        """Write inputs.npy and labels.npy to a directory, and return the labels.
+
+        Test data are decoded into this directory alone: a cache of them could be shown to a measure.
+        """
+        source = self._shards(split)
+        directory.mkdir(parents=True)
+        if split == "train":
+            read_training_data(source).write_canonical(directory)
+        else:
+            decode(find_shards(source), directory)
+        return np.asarray(np.load(directory / LABELS))
+
+    def write_model(self, model: Model, directory: Path) -> Path:
+        """Write a model in canonical form to a directory of its own inside `directory`, and return that."""
+        target = directory / model.id
+        target.mkdir(parents=True)
+        model.write_canonical(target)
+        return target
+
+    def _shards(self, split: Split) -> Path:
+        source = self.files.test if split == "test" else self.files.train
+        if not source.is_dir():
+            remedy = "use --split train, or add test shards" if split == "test" else None
+            raise UserError(
+                f"no {split} data", file=source, expected="shards", found="no such directory", remedy=remedy
+            )
+        return source
+
+
+def read_subject(tasks_dir: Path, name: str, model_names: Sequence[str] = ()) -> Subject:
+    """Read and check a task.
+
+    Args:
+        tasks_dir: directory of the tasks.
+        name: name of the task.
+        model_names: the models to look at; all by default.
+
+    Raises:
+        UserError: no such task or model, or the task is not valid.
+    """
+    (files,) = find_tasks(tasks_dir, [name])
+    task = read_task(files)
+    known = [model.id for model in task.models]
+    for unknown in (wanted for wanted in model_names if wanted not in known):
+        hint = did_you_mean(unknown, known) or f"pgdl task show {name} lists them"
+        raise UserError(f"no model {unknown!r}", file=files.directory, remedy=hint)
+    return Subject(task, files, tuple(m for m in task.models if not model_names or m.id in model_names))

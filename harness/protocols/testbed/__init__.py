@@ -1,0 +1,1 @@
+"""The practical generalization metric of Huang, Yu and Zhang."""
