@@ -9,6 +9,7 @@ from scoring.combination import pca_gi_mixup
 from scoring.comparison import INTERVAL_LEVEL, Comparison, Standing, compare_submissions
 from scoring.errors import GridError, ScoreUndefined
 from scoring.explain import CellShare, CostlyPair, Explanation, explain_score
+from scoring.given_score import GivenScore, given_score
 from scoring.grid import Grid
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
 from scoring.official import MINIMUM_HYPERPARAMETERS, OfficialScore, official_score, require_official
@@ -43,6 +44,7 @@ __all__ = [
     "Entry",
     "Explanation",
     "Failure",
+    "GivenScore",
     "GranulatedKendall",
     "Grid",
     "GridError",
@@ -69,6 +71,7 @@ __all__ = [
     "compare_with_chance",
     "explain_score",
     "false_discovery_rates",
+    "given_score",
     "granulated_kendall",
     "kendall_tau",
     "mean_score",

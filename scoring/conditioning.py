@@ -61,11 +61,14 @@ class Conditioning:
 
 
 @lru_cache(maxsize=32)  # a board scores many submissions on the same few grids; grids compare by identity
-def conditioning(grid: Grid) -> Conditioning:
-    """Return the cells of a complete grid of at least two hyperparameters."""
+def conditioning(grid: Grid, names: tuple[str, ...] | None = None) -> Conditioning:
+    """Return the cells of a grid of at least two hyperparameters; `names` conditions on these hyperparameters only.
+
+    Groups without a model have the size 0, and add nothing to a score.
+    """
     sizes = dict(zip(grid.names, grid.sizes, strict=True))
     codes = dict(zip(grid.names, grid.codes.T, strict=True))
-    sets = tuple(combinations(grid.names, 2))
+    sets = tuple(combinations(sorted(names) if names else grid.names, 2))
     n_groups = [sizes[a] * sizes[b] for a, b in sets]
     starts = np.cumsum([0, *n_groups])
     groups = np.array([start + codes[a] * sizes[b] + codes[b] for (a, b), start in zip(sets, starts, strict=False)])

@@ -17,7 +17,9 @@ from baselines.perturbation_response.response_curve import gi_score, grid, mean_
 
 
 @dataclass(frozen=True)
-class _Perturbation:
+class Perturbation:
+    """A change of images, and the magnitudes of the paper."""
+
     name: str
     change: Callable[[Any, Any], Any]
     low: float
@@ -25,23 +27,31 @@ class _Perturbation:
     meaning: str  #: what is done to images
 
 
-_PERTURBATIONS = {
+#: By name. Magnitudes are degrees counter-clockwise, shares of width or height, and the amount of jitter.
+PERTURBATIONS = {
     found.name: found
     for found in (
-        _Perturbation("rotation", rotate, -180.0, 179.0, "rotated"),
-        _Perturbation("translate_x", translate_x, -0.5, 0.5, "shifted to the side"),
-        _Perturbation("translate_y", translate_y, -0.5, 0.5, "shifted up or down"),
-        _Perturbation("color_jitter", jitter_colours, -0.25, 0.25, "changed in colour"),
+        Perturbation("rotation", rotate, -180.0, 179.0, "rotated"),
+        Perturbation("translate_x", translate_x, -0.5, 0.5, "shifted to the side"),
+        Perturbation("translate_y", translate_y, -0.5, 0.5, "shifted up or down"),
+        Perturbation("color_jitter", jitter_colours, -0.25, 0.25, "changed in colour"),
     )
 }
 
 
 @shared
 def invariance_curve(subject: Subject, name: str, magnitudes: tuple[float, ...], n_samples: int, seed: int) -> Array:
-    """Accuracies (n,) on training images changed by each of the magnitudes (n,)."""
-    sample = subject.sample(n_samples, seed)
-    accuracies: Array = _is_right(subject, name, sample, np.tile(magnitudes, (len(sample), 1))).mean(axis=0)
+    """Accuracies (k,) on training images changed by each of the magnitudes (k,)."""
+    accuracies: Array = invariance_responses(subject, name, magnitudes, n_samples, seed).mean(axis=0)
     return accuracies
+
+
+def invariance_responses(
+    subject: Subject, name: str, magnitudes: tuple[float, ...], n_samples: int, seed: int
+) -> Array:
+    """Tell whether the network is right (n, k) about each drawn image, changed by each of the magnitudes (k,)."""
+    sample = subject.sample(n_samples, seed)
+    return _is_right(subject, name, sample, np.tile(magnitudes, (len(sample), 1)))
 
 
 def _is_right(subject: Subject, name: str, sample: Sample, magnitudes: Array) -> Array:
@@ -57,7 +67,7 @@ def _is_right(subject: Subject, name: str, sample: Sample, magnitudes: Array) ->
 
     def change(magnitudes: Any, images: Any) -> Any:
         unit = (images[..., :changed] - black) / (white - black)
-        new = _PERTURBATIONS[name].change(magnitudes, unit) * (white - black) + black
+        new = PERTURBATIONS[name].change(magnitudes, unit) * (white - black) + black
         return tf.concat([new, images[..., changed:]], axis=-1)
 
     return is_right(network, name, change, [sample.inputs], sample.labels, magnitudes)
@@ -74,7 +84,7 @@ def _black_and_white(subject: Subject) -> tuple[Array, Array]:
     return black, np.where(white > black, white, black + 1)
 
 
-def _register_gi(perturbation: _Perturbation) -> None:
+def _register_gi(perturbation: Perturbation) -> None:
     @measure(
         name=f"gi_{perturbation.name}",
         meaning=f"Gi-score: how much and how early accuracy falls when images are {perturbation.meaning}",
@@ -117,7 +127,7 @@ def _register_gi(perturbation: _Perturbation) -> None:
         return (score(up, accuracies[side - 1 :]) + score(down, accuracies[side - 1 :: -1])) / 2
 
 
-def _register_mean_error(perturbation: _Perturbation) -> None:
+def _register_mean_error(perturbation: Perturbation) -> None:
     @measure(
         name=f"pr_mean_error_{perturbation.name}",
         meaning=f"mean error over all magnitudes when images are {perturbation.meaning}",
@@ -144,7 +154,7 @@ def _register_mean_error(perturbation: _Perturbation) -> None:
         return mean_error(invariance_curve(subject, perturbation.name, magnitudes, n_samples, seed))
 
 
-def _register_augmented_subset_error(perturbation: _Perturbation) -> None:
+def _register_augmented_subset_error(perturbation: Perturbation) -> None:
     @measure(
         name=f"augmented_subset_error_{perturbation.name}",
         meaning=f"error on a part of the training images, each {perturbation.meaning} at random",
@@ -173,5 +183,5 @@ def _register_augmented_subset_error(perturbation: _Perturbation) -> None:
 
 
 for _register in (_register_gi, _register_augmented_subset_error, _register_mean_error):
-    for _perturbation in _PERTURBATIONS.values():
+    for _perturbation in PERTURBATIONS.values():
         _register(_perturbation)

@@ -95,11 +95,22 @@ def _mix(shares: Any, some: Any, others: Any) -> Any:
 def mixup_curve(
     subject: Subject, kind: str, layer: int, n_alphas: int, n_samples: int, seed: int
 ) -> tuple[Array, Array]:
-    """Mix examples x with partners x' as (1 - a) x + a x'; returns the shares a and the accuracies at them, (n,).
+    """Mix examples with partners; returns the shares (k,) and the accuracies at them (k,), see `mixup_responses`."""
+    shares, right = mixup_responses(subject, kind, layer, n_alphas, n_samples, seed)
+    return shares, right.mean(axis=0)
+
+
+def mixup_responses(
+    subject: Subject, kind: str, layer: int, n_alphas: int, n_samples: int, seed: int
+) -> tuple[Array, Array]:
+    """Mix examples x with partners x' as (1 - a) x + a x'.
 
     Partners within a class go up to half and half, partners of other classes do not quite; the label is that
     of x. Each example has one partner for all shares; one whose class has no other example has none within it,
     and is left out.
+
+    Returns:
+        The shares a (k,), and whether the network is right (n, k) about each drawn example at each of them.
     """
     shares = grid(0, 0.5, n_alphas, endpoint=kind == "intra")
     sample = subject.sample(n_samples, seed, by_class=True)
@@ -109,7 +120,7 @@ def mixup_curve(
     position = INPUT if layer == 0 else network.layers[0][1]
     mixed = sample.inputs[some], sample.inputs[others]
     repeated = np.broadcast_to(shares, (len(some), n_alphas))
-    return shares, is_right(network, "mixup", _mix, mixed, sample.labels[some], repeated, position).mean(axis=0)
+    return shares, is_right(network, "mixup", _mix, mixed, sample.labels[some], repeated, position)
 
 
 def _register_gi(kind: str, layer: int) -> None:

@@ -2,11 +2,17 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.cli import completion, options
+
+if TYPE_CHECKING:
+    from harness.task.some_models import Wanted
+
+#: Models of each task, unless others are named.
+MODELS = 3
 
 #: Functions of `harness.cli.check_report` by format; the table is printed as calls end.
 WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
@@ -16,10 +22,7 @@ WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 @click.argument("submission", metavar="SUBMISSION", shell_complete=completion.submissions)
 @options.tasks
 @options.task
-@click.option(
-    "--models", type=click.IntRange(min=2), default=3, show_default=True, metavar="N",
-    help="Number of models of each task to try, from the smallest to the largest.",
-)  # fmt: skip
+@options.models
 @click.option(
     "--format", "form", type=click.Choice(["table", *WRITERS]), default="table", show_default=True,
     help="Output format.",
@@ -30,7 +33,7 @@ def command(
     submission: str,
     tasks_dir: Path,
     task_names: tuple[str, ...],
-    models: int,
+    models: "Wanted",
     form: str,
     quiet: bool,
     **execution: Any,
@@ -51,6 +54,7 @@ def command(
     from harness.execution.unused_gpu import unused_gpu
     from harness.submission import find_flaw, find_submissions
     from harness.tables import wide_console
+    from harness.task.some_models import require_known
 
     (found,) = find_submissions([submission], note=note)
     if found.problem is None and not found.is_baseline and (flaw := find_flaw(found.files["complexity.py"])):
@@ -61,10 +65,11 @@ def command(
     else:
         with console.status("reading the tasks") as status:
             run = prepare_run([found], tasks_dir, task_names, execution)
+            require_known(run.tasks, models)
             settings, executor = run.setup.settings, run.setup.executor
             watch = Watch(status.update, CallTable(run.tasks, run.withheld, console).seen)
             with executor:
-                trial = try_submission(found, run.tasks, settings, executor, models, watch)
+                trial = try_submission(found, run.tasks, settings, executor, models or MODELS, watch)
         for problem in {unused_gpu(done) for done in trial.done} - {None}:
             warn(str(problem))
         expected = forecast(trial, settings, executor.workers) if trial.passed and not run.withheld else None

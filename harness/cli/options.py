@@ -64,6 +64,15 @@ def parse_names(_context: click.Context, _parameter: click.Parameter, value: str
     return tuple(part.strip() for part in value.split(",") if part.strip()) if value else ()
 
 
+def parse_models(context: click.Context, parameter: click.Parameter, value: str | None) -> int | tuple[str, ...] | None:
+    """Parse a number of models, at least 1, or their names; None for neither."""
+    if value is not None and re.fullmatch(r"[+-]?\d+", value.strip()):
+        if int(value) < 1:
+            raise click.BadParameter(f"expected 1 model or more, found {value}", context, parameter)
+        return int(value)
+    return parse_names(context, parameter, value) or None
+
+
 def parse_seconds(context: click.Context, parameter: click.Parameter, value: float) -> float:
     """Check that seconds are positive and at most 30 days."""
     if not 0 < value <= LONGEST_S:
@@ -158,11 +167,12 @@ names = click.option(
 table_or_json = click.option(
     "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Output format."
 )
-#: The task of an evaluation protocol, and the models of it that are looked at.
+#: The task of an evaluation protocol.
 one_task = click.argument("task_name", metavar="TASK", shell_complete=completion.tasks)
 models = click.option(
-    "--models", "model_names", callback=parse_names, metavar="NAME[,NAME...]",
-    help="Only these models of the task, e.g. model_0,model_7. Default: all.",
+    "--models", callback=parse_models, metavar="N|NAME[,NAME...]",
+    help="Models of a task: a number of them, from the smallest to the largest, or names, e.g. model_0,model_7. "
+    "Default: 3 (check), otherwise all.",
 )  # fmt: skip
 #: Overrides --tasks, for `pgdl task validate DIR`.
 directory = click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))

@@ -12,6 +12,7 @@ from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import Settings
 from harness.outcome import Outcome
 from harness.submission import Submission
+from harness.task.some_models import Wanted, size_of, some_models
 from harness.task.task import Task
 
 #: Share of the time limit from which a call is at risk of exceeding it.
@@ -61,11 +62,12 @@ class Watch:
 
 
 def try_submission(
-    submission: Submission, tasks: Sequence[Task], settings: Settings, executor: Executor, models: int, watch: Watch
+    submission: Submission, tasks: Sequence[Task], settings: Settings, executor: Executor, models: Wanted, watch: Watch
 ) -> Trial:
-    """Call `submission` on `models` models of each task, evenly from the smallest to the largest; smallest first."""
+    """Call `submission` on some models of each task, see `some_models`; the smallest first."""
     calls = plan_calls([submission], tasks, settings, executor)
-    chosen = [call for task in tasks for call in _spread([c for c in calls if c.task is task], models)]
+    planned = {(call.task.name, call.model.id): call for call in calls}
+    chosen = [planned[task.name, model.id] for task in tasks for model in some_models(task, models)]
     in_order = sorted(chosen, key=_size_of)
     begun = time.monotonic()
     watch.say("preparing the sandbox, which may import the framework once")
@@ -84,15 +86,8 @@ def try_submission(
     return Trial(tuple(calls), ordered, again, ready - begun, time.monotonic() - ready)
 
 
-def _spread(calls: Sequence[PlannedCall], number: int) -> list[PlannedCall]:
-    """Pick calls evenly from the smallest to the largest model."""
-    ordered = sorted(calls, key=_size_of)
-    positions = np.linspace(0, len(ordered) - 1, min(number, len(ordered))).round().astype(int)
-    return [ordered[position] for position in positions]
-
-
 def _size_of(call: PlannedCall) -> tuple[int, str]:
-    return call.model.n_parameters, call.model.id
+    return size_of(call.model)
 
 
 @dataclass(frozen=True)

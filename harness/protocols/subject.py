@@ -1,6 +1,5 @@
 """The models and data of a task that a protocol looks at, as files for the processes that run models."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -10,11 +9,11 @@ from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.format.layout import find_shards
-from harness.hints import did_you_mean
 from harness.task.data import LABELS, decode, read_training_data
 from harness.task.digests import Digests
 from harness.task.layout import TaskFiles, find_tasks
 from harness.task.model import Model
+from harness.task.some_models import Wanted, require_known, some_models
 from harness.task.task import Task, read_task
 
 Split = Literal["test", "train"]
@@ -27,7 +26,7 @@ class Subject:
     Attributes:
         task: the task, checked.
         files: where its files are.
-        models: the chosen models, in the task's order.
+        models: the chosen models.
     """
 
     task: Task
@@ -70,21 +69,18 @@ class Subject:
         return source
 
 
-def read_subject(tasks_dir: Path, name: str, model_names: Sequence[str] = ()) -> Subject:
+def read_subject(tasks_dir: Path, name: str, models: Wanted = None) -> Subject:
     """Read and check a task.
 
     Args:
         tasks_dir: directory of the tasks.
         name: name of the task.
-        model_names: the models to look at; all by default.
+        models: the models to look at; all by default.
 
     Raises:
         UserError: no such task or model, or the task is not valid.
     """
     (files,) = find_tasks(tasks_dir, [name])
     task = read_task(files)
-    known = [model.id for model in task.models]
-    for unknown in (wanted for wanted in model_names if wanted not in known):
-        hint = did_you_mean(unknown, known) or f"pgdl task show {name} lists them"
-        raise UserError(f"no model {unknown!r}", file=files.directory, remedy=hint)
-    return Subject(task, files, tuple(m for m in task.models if not model_names or m.id in model_names))
+    require_known([task], models)
+    return Subject(task, files, some_models(task, models))

@@ -2,28 +2,15 @@
 
 import os
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+from in_process import Pgdl, in_process
 from sqlalchemy import create_engine
 from sqlalchemy.orm import Session
 
-from harness.cli.main import main
 from harness.records import Evaluation, Records
-
-
-class Ended(NamedTuple):
-    """How a command ended, and what it printed."""
-
-    code: int
-    out: str
-    err: str
-
-
-Pgdl = Callable[..., Ended]
 
 
 @pytest.fixture(autouse=True)
@@ -46,16 +33,7 @@ def known_shapes(folder: Path, shared_cache: Path) -> None:
 @pytest.fixture
 def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
     """Run `pgdl ARGUMENTS`."""
-
-    def run(*arguments: object) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["pgdl", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        assert isinstance(ended.value.code, int)
-        return Ended(ended.value.code, printed.out, printed.err)
-
-    return run
+    return in_process(monkeypatch, capsys)
 
 
 @pytest.fixture

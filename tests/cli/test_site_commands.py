@@ -5,10 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from in_process import Pgdl
 
 from harness.outcome import Outcome
 from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_reference
-from tests.cli.conftest import Pgdl
 
 
 @pytest.fixture

@@ -1,21 +1,11 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+from in_process import Pgdl, in_process
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `plain_keras` and `keras_files`
-
-
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def lines(self) -> list[str]:
-        return self.out.splitlines()
 
 
 @pytest.fixture(autouse=True)
@@ -34,18 +24,9 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 
 @pytest.fixture
-def pgdl(monkeypatch, capsys) -> Callable[..., Outcome]:
-    """Run the command line in this process, as a user would."""
-    from harness.cli.main import main
-
-    def run(*arguments: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["pgdl", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return Outcome(ended.value.code, printed.out, printed.err)
-
-    return run
+def pgdl(monkeypatch, capsys) -> Pgdl:
+    """Run `pgdl ARGUMENTS`."""
+    return in_process(monkeypatch, capsys)
 
 
 @pytest.fixture

@@ -1,0 +1,161 @@
+"""`pgdl invariance`: how a task's networks respond to perturbations of their training data."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.cli import options
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from harness.protocols.invariance.evaluate import Evaluation
+    from harness.protocols.invariance.table import Line
+    from harness.task.some_models import Wanted
+
+
+@click.command("invariance")
+@options.one_task
+@options.tasks
+@options.models
+@click.option(
+    "--perturbations", callback=options.parse_names, metavar="NAME[,NAME...]",
+    help="rotation, translate_x, translate_y, color_jitter; mixtures of training examples: intra_l0, inter_l0 (inputs "
+    "of the same class, or of another), intra_l1, inter_l1 (outputs of the first layer). Default: all without the last "
+    "two.",
+)  # fmt: skip
+@click.option(
+    "--range", "ranges", multiple=True, metavar="NAME=LOW..HIGH",
+    help="Magnitudes of a change of images, e.g. rotation=-90..90 (degrees), translate_x=-0.25..0.25 (share of the "
+    "width); may be repeated. Default: those of the paper for CIFAR-10.",
+)  # fmt: skip
+@click.option(
+    "--examples", type=click.IntRange(2), default=2048, show_default=True, metavar="N",
+    help="Training examples of a curve.",
+)  # fmt: skip
+@click.option(
+    "--given", callback=options.parse_names, metavar="NAME[,NAME...]",
+    help="Hyperparameters to condition on. Default: all that vary, except augmentation_level.",
+)  # fmt: skip
+@click.option(
+    "--least-accuracy", type=click.FloatRange(0, 1), default=0.8, show_default=True, metavar="SHARE",
+    help="Models with a lower training accuracy are not compared.",
+)  # fmt: skip
+@click.option(
+    "--sensitivity", is_flag=True, help="Also score random parts of the data, 20 times each, and measure times."
+)
+@options.seed
+@options.output
+@options.quiet
+def command(
+    task_name: str,
+    tasks_dir: Path,
+    models: "Wanted",
+    perturbations: tuple[str, ...],
+    ranges: tuple[str, ...],
+    examples: int,
+    given: tuple[str, ...],
+    least_accuracy: float,
+    sensitivity: bool,
+    seed: int,
+    output: Path | None,
+    quiet: bool,
+) -> int:
+    """Perturb a task's training data more and more, and follow the accuracy of its networks.
+
+    The Gi-score of such a curve is the area that its cumulative curve lacks to that of a network that is always right.
+    The table shows how much it tells about the generalization gap, beside simpler statistics of the same curve
+    (Schiff et al. 2021). Finished models are kept: the same command continues. --output writes curves, scores and
+    plots. docs/invariance.md explains all of it.
+
+    Example: pgdl invariance digits_vgg --range rotation=-90..90 --output invariance
+    """
+    from harness.cli.setup import note
+    from harness.cli.steps import Steps
+    from harness.protocols.files import make_directory
+    from harness.protocols.invariance.evaluate import Question, evaluate
+    from harness.protocols.invariance.perturbations import choose
+    from harness.protocols.subject import read_subject
+    from harness.tables import wide_console
+
+    console = wide_console(quiet=quiet)
+    chosen = choose(perturbations, ranges)
+    if output is not None:
+        make_directory(output)
+    subject = read_subject(tasks_dir, task_name, models)
+    question = Question(chosen, examples, given, least_accuracy, sensitivity, seed)
+    with Steps(console, "models", len(subject.models)) as step:
+        found = evaluate(subject, question, step)
+    for model, reason in found.study.failures.items():
+        note(f"{model}: {reason}")
+    if found.study.responses:
+        _show(console, found, least_accuracy)
+        if output is not None:
+            click.echo(f"Written: {', '.join(map(str, found.write(output)))}", err=True)
+    return 1 if found.study.failures else 0
+
+
+def _show(console: "Console", found: "Evaluation", least_accuracy: float) -> None:
+    from harness.protocols.invariance.sensitivity import seconds_of_a_score
+    from harness.tables import print_lines, print_table
+
+    if found.compared is None:
+        _show_scores(console, found)
+        return
+    left_out = [model for model in found.gaps if model not in found.compared.models]
+    if left_out:
+        console.print(f"Below a training accuracy of {least_accuracy:g}, not compared: {', '.join(left_out)}")
+    headings = ("perturbation", "statistic", "information", "90 % interval", "Kendall")
+    rows = [_cells(line, found.lines) for line in found.lines]
+    print_table(console, headings, rows, left=headings[:2])
+    if found.points:
+        headings = ("perturbation", "batches", "information", "deviation", "seconds")
+        shown = [(p.perturbation, p.n_batches, f"{100 * p.mean:.2f}", f"{100 * p.deviation:.2f}", f"{p.seconds:.3f}")
+                 for p in found.points if len(p.scores) > 1]  # fmt: skip
+        print_table(console, headings, shown, left=headings[:1])
+    milliseconds = 1000 * seconds_of_a_score(found.study, found.perturbations[0])
+    given = ", ".join(found.compared.given)
+    print_lines(console, [
+        f"Of {len(found.compared.models)} models. information: 100 times the official conditional mutual information "
+        f"of statistic and gap given two of {given}, the least of all pairs; * the most of a perturbation.",
+        "Kendall: rank correlation with the gap; all statistics are larger for a worse response.",
+        f"The scores of a curve take {milliseconds:.2f} ms.",
+    ])  # fmt: skip
+
+
+def _cells(line: "Line", lines: "Sequence[Line]") -> tuple[str, ...]:
+    from harness.protocols.invariance.table import TITLES
+
+    if isinstance(line.score, str):
+        return line.perturbation, TITLES[line.statistic], line.score, "", f"{line.kendall:.3f}"
+    rivals = [
+        other.score.score
+        for other in lines
+        if other.perturbation == line.perturbation and not isinstance(other.score, str)
+    ]
+    mark = "*" if line.score.score == max(rivals) else " "
+    interval = f"{100 * line.score.low:.1f} to {100 * line.score.high:.1f}"
+    return (
+        line.perturbation,
+        TITLES[line.statistic],
+        f"{100 * line.score.score:.2f}{mark}",
+        interval,
+        f"{line.kendall:.3f}",
+    )
+
+
+def _show_scores(console: "Console", found: "Evaluation") -> None:
+    """Print the Gi-scores of a task without reference data."""
+    from harness.tables import print_lines, print_table
+
+    headings = ("model", *(chosen.name for chosen in found.perturbations))
+    rows = [
+        (model, *(f"{responses.curve(chosen).scores['gi']:.4f}" for chosen in found.perturbations))
+        for model, responses in found.study.responses.items()
+    ]
+    print_table(console, headings, rows, left=headings[:1])
+    print_lines(
+        console, ["Gi-scores: 0 for a network that is always right. The task has no gaps to compare them with."]
+    )

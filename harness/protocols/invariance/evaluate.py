@@ -1,0 +1,137 @@
+"""A whole evaluation: curves, their comparison with the gaps, and how much data they need."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.protocols.files import write_csv
+from harness.protocols.invariance.perturbations import Chosen
+from harness.protocols.invariance.plots import plot_curves, plot_pairs, plot_sensitivity
+from harness.protocols.invariance.sensitivity import BATCH, REPETITIONS, Point, batch_numbers, measure_sensitivity
+from harness.protocols.invariance.study import Settings, Study, run_study
+from harness.protocols.invariance.table import Compared, Line, compare
+from harness.protocols.subject import Subject
+from scoring import GivenScore
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to evaluate.
+
+    Attributes:
+        perturbations: those to look at.
+        n_examples: training examples of a curve; fewer if there are fewer.
+        given: hyperparameters to condition on; by default all that vary, except the level of augmentation.
+        least_accuracy: models below this training accuracy are not compared.
+        sensitivity: whether to score random parts of the data, too.
+        seed: draws examples, partners and random magnitudes.
+    """
+
+    perturbations: Sequence[Chosen]
+    n_examples: int = 2048
+    given: Sequence[str] = ()
+    least_accuracy: float = 0.8
+    sensitivity: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The answer.
+
+    Attributes:
+        perturbations: as asked for.
+        study: the curves of all models.
+        gaps: model id -> generalization gap; empty for a task without reference data.
+        compared: models and hyperparameters of the comparison; None for a task without reference data.
+        lines: the comparison.
+        points: scores of parts of the data, if asked for.
+    """
+
+    perturbations: Sequence[Chosen]
+    study: Study
+    gaps: dict[str, float]
+    compared: Compared | None
+    lines: Sequence[Line]
+    points: Sequence[Point]
+
+    def write(self, directory: Path) -> list[Path]:
+        """Write tables and plots into a directory, and return their paths; raises `UserError` if that fails."""
+        written = [
+            write_csv(directory / "curves.csv", CURVE, self._curve_rows()),
+            write_csv(directory / "scores.csv", SCORE, self._score_rows()),
+            *plot_curves(self.study, self.perturbations, self.gaps, directory / "curves"),
+            *plot_pairs(self.study, self.perturbations, self.gaps, directory / "pairs"),
+        ]
+        if self.lines:
+            written.append(write_csv(directory / "table.csv", LINE, map(_line_row, self.lines)))
+        if self.points:
+            rows = ((p.perturbation, p.n_batches, p.mean, p.deviation, len(p.scores), p.seconds) for p in self.points)
+            written.append(write_csv(directory / "sensitivity.csv", POINT, rows))
+            written += plot_sensitivity(self.points, directory / "sensitivity")
+        return written
+
+    def _curve_rows(self) -> list[tuple[object, ...]]:
+        rows: list[tuple[object, ...]] = []
+        for model, responses in self.study.responses.items():
+            for chosen in self.perturbations:
+                curve = responses.curve(chosen)
+                places = zip(curve.magnitudes, *curve.cumulative, curve.accuracies, strict=True)
+                rows += [(model, chosen.name, m, t, accuracy, total) for m, t, total, accuracy in places]
+        return rows
+
+    def _score_rows(self) -> list[tuple[object, ...]]:
+        compared = set(self.compared.models) if self.compared else set()
+        return [
+            (
+                model,
+                chosen.name,
+                *(scores.get(name, "") for name in SCORE[2:6]),
+                self.gaps.get(model, ""),
+                model in compared,
+            )
+            for model, responses in self.study.responses.items()
+            for chosen in self.perturbations
+            for scores in [responses.curve(chosen).scores]
+        ]
+
+
+CURVE = ("model", "perturbation", "magnitude", "t", "accuracy", "cumulative")
+SCORE = ("model", "perturbation", "gi", "pal", "mean_error", "subset_error", "gap", "compared")
+LINE = ("perturbation", "statistic", "n_models", "score", "low", "high", "kendall")
+POINT = ("perturbation", "n_batches", "mean_score", "standard_deviation", "n_scores", "seconds")
+
+
+def _line_row(line: Line) -> tuple[object, ...]:
+    found = line.score
+    ends = (found.score, found.low, found.high) if isinstance(found, GivenScore) else ("", "", "")
+    return line.perturbation, line.statistic, line.n_models, *ends, line.kendall
+
+
+def evaluate(subject: Subject, question: Question, finished: Callable[[], None] = lambda: None) -> Evaluation:
+    """Compute the curves of the chosen models, and compare them with the gaps; `finished` is called for each model.
+
+    Raises:
+        UserError: TensorFlow is missing, the data do not suit a perturbation, or the models cannot be compared.
+    """
+    reference = subject.task.reference
+    names = [model.id for model in subject.models]
+    if reference is not None:  # refuses before the work
+        Compared.of(reference, names, question.given, question.least_accuracy)
+    n_examples = min(question.n_examples, subject.task.data.n_samples)
+    numbers = batch_numbers(n_examples) if question.sensitivity else []
+    settings = Settings(
+        question.perturbations,
+        n_examples,
+        question.seed,
+        repetitions=REPETITIONS if question.sensitivity else 1,
+        timed=[min(number * BATCH, n_examples) for number in numbers],
+    )
+    study = run_study(subject, settings, finished)
+    if reference is None or not study.responses:
+        return Evaluation(question.perturbations, study, {}, None, (), ())
+    compared = Compared.of(reference, list(study.responses), question.given, question.least_accuracy)
+    gaps = {model: reference.gaps[model] for model in study.responses}
+    lines = compare(study, question.perturbations, compared)
+    points = measure_sensitivity(study, question.perturbations, compared, numbers, question.seed)
+    return Evaluation(question.perturbations, study, gaps, compared, lines, points)

@@ -1,0 +1,94 @@
+"""The perturbations of a study, and their magnitudes."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.perturbation_response.invariance import PERTURBATIONS
+from harness.errors import UserError
+from harness.hints import did_you_mean
+
+#: Mixtures of training examples: of the same class or of another one, of inputs or of the first layer's outputs.
+MIXTURES = ("intra_l0", "inter_l0", "intra_l1", "inter_l1")
+
+#: Those of the paper's study of invariance, and both mixtures of inputs.
+DEFAULT = (*PERTURBATIONS, "intra_l0", "inter_l0")
+
+#: Magnitudes of a curve: of changes of images, and of mixtures.
+N_MAGNITUDES, N_SHARES = 25, 11
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A perturbation and its magnitudes.
+
+    Attributes:
+        name: one of `PERTURBATIONS` or `MIXTURES`.
+        low: lowest magnitude; 0 for a mixture.
+        high: highest magnitude; half and half for a mixture.
+    """
+
+    name: str
+    low: float
+    high: float
+
+    @property
+    def is_mixture(self) -> bool:
+        """Whether examples are mixed; otherwise each image is changed by itself."""
+        return self.name in MIXTURES
+
+    @property
+    def magnitudes(self) -> NDArray[np.float64]:
+        """Magnitudes of the curve, at equal distances; a mixture with another class stops short of half and half."""
+        if self.is_mixture:
+            return np.linspace(self.low, self.high, N_SHARES, endpoint=self.name.startswith("intra"))
+        return np.linspace(self.low, self.high, N_MAGNITUDES)
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """What the process that computes the curve needs to know."""
+        return {"name": self.name, "low": self.low, "high": self.high, "magnitudes": self.magnitudes.tolist()}
+
+
+def choose(names: Sequence[str], ranges: Sequence[str]) -> list[Chosen]:
+    """Return perturbations by name, with the library's magnitudes or others.
+
+    Args:
+        names: of perturbations; the default ones if there are none.
+        ranges: texts such as `rotation=-90..90`, for changes of images.
+
+    Raises:
+        UserError: an unknown name, or a range that is not one.
+    """
+    known = [*PERTURBATIONS, *MIXTURES]
+    for unknown in (name for name in names if name not in known):
+        hint = did_you_mean(unknown, known) or f"choose among {', '.join(known)}"
+        raise UserError(f"--perturbations: no perturbation {unknown!r}", remedy=hint)
+    given = dict(_parse(text) for text in ranges)
+    chosen = [name for name in known if name in (names or DEFAULT)]
+    for unused in given.keys() - set(chosen):
+        raise UserError(f"--range: {unused} is not among the perturbations", remedy=f"choose among {', '.join(chosen)}")
+    return [Chosen(name, *given.get(name, _default(name))) for name in chosen]
+
+
+def _default(name: str) -> tuple[float, float]:
+    return (0.0, 0.5) if name in MIXTURES else (PERTURBATIONS[name].low, PERTURBATIONS[name].high)
+
+
+def _parse(text: str) -> tuple[str, tuple[float, float]]:
+    number = r"([+-]?[\d.]+)"
+    match = re.fullmatch(rf"(\w+)={number}\.\.{number}", text)
+    expected = f"PERTURBATION=LOW..HIGH with one of {', '.join(PERTURBATIONS)}, e.g. rotation=-90..90"
+    if match is None or match[1] not in PERTURBATIONS:
+        raise UserError("--range", expected=expected, found=repr(text))
+    try:
+        low, high = float(match[2]), float(match[3])
+    except ValueError as error:
+        raise UserError("--range", expected=expected, found=repr(text)) from error
+    if low >= high:
+        raise UserError("--range", expected="LOW below HIGH", found=repr(text))
+    return match[1], (low, high)

@@ -1,0 +1,146 @@
+"""Plots of a study: figures 1 to 3 of Schiff et al. 2021."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+
+from harness.plots import COLOUR, FAINT, INK, new_figure, write_figure
+from harness.protocols.invariance.perturbations import Chosen
+from harness.protocols.invariance.sensitivity import Point
+from harness.protocols.invariance.study import Curve, Study
+
+#: Formats of each plot.
+SUFFIXES = (".svg", ".png")
+
+#: Inches of a panel.
+WIDTH, HEIGHT = 3.4, 2.3
+
+#: Two models end alike if their accuracies at the largest magnitude differ by no more than this.
+ALIKE = 0.02
+
+#: Axis of the magnitudes of each perturbation.
+AXES = {
+    "rotation": "rotation in degrees, counter-clockwise",
+    "translate_x": "shift to the right, share of the width",
+    "translate_y": "shift down, share of the height",
+    "color_jitter": "amount of colour jitter",
+    "intra_l0": "share of another input of the same class",
+    "inter_l0": "share of an input of another class",
+    "intra_l1": "share of another first layer's output, same class",
+    "inter_l1": "share of another first layer's output, another class",
+}
+
+
+def plot_curves(study: Study, perturbations: Sequence[Chosen], gaps: Mapping[str, float], stem: Path) -> list[Path]:
+    """Draw the response curves and the cumulative curves of all models, coloured by their gaps (figure 1).
+
+    The shaded area belongs to the model with the largest Gi-score, relative to the triangle below the dotted line.
+
+    Args:
+        study: the curves.
+        perturbations: a row for each.
+        gaps: model id -> generalization gap; empty if unknown.
+        stem: path of the files, without suffix.
+    """
+    with new_figure(2 * WIDTH, HEIGHT * len(perturbations)) as figure:
+        panels = figure.subplots(len(perturbations), 2, squeeze=False)
+        colours = _Colours(gaps)
+        for (response, cumulative), chosen in zip(panels, perturbations, strict=True):
+            curves = {model: responses.curve(chosen) for model, responses in study.responses.items()}
+            for model, curve in curves.items():
+                style = {"color": colours.of(model), "linewidth": 0.8, "alpha": 0.8}
+                response.plot(curve.magnitudes, curve.accuracies, **style)
+                cumulative.plot(*curve.cumulative, **style)
+            _shade(cumulative, max(curves.values(), key=lambda curve: curve.scores["gi"]))
+            response.set(xlabel=AXES[chosen.name], ylabel="accuracy", ylim=(0, 1.02))
+            cumulative.set(xlabel="magnitude, from 0 to 1", ylabel="cumulative accuracy", xlim=(0, 1), ylim=(0, 1))
+        colours.explain(figure, panels)
+        return [write_figure(figure, stem.with_name(stem.name + suffix)) for suffix in SUFFIXES]
+
+
+def plot_pairs(study: Study, perturbations: Sequence[Chosen], gaps: Mapping[str, float], stem: Path) -> list[Path]:
+    """Draw the two models that end alike and whose gaps differ most, for each curve that starts unperturbed (figure 2).
+
+    Without such a pair nothing is written.
+    """
+    pairs = {}
+    for chosen in (one for one in perturbations if one.is_mixture):
+        curves = {model: study.responses[model].curve(chosen) for model in gaps if model in study.responses}
+        pair = _pair(curves, gaps)
+        if pair is not None:
+            pairs[chosen.name] = {model: curves[model] for model in pair}
+    if not pairs:
+        return []
+    with new_figure(WIDTH * len(pairs), HEIGHT + 0.4) as figure:
+        (panels,) = figure.subplots(1, len(pairs), squeeze=False, sharey=True)
+        for axes, (name, curves) in zip(panels, pairs.items(), strict=True):
+            for (model, curve), colour in zip(curves.items(), (COLOUR, FAINT), strict=True):
+                label = f"{model}: gap {gaps[model]:.3f}, Gi-score {curve.scores['gi']:.3f}"
+                axes.plot(curve.magnitudes, curve.accuracies, color=colour, marker="o", markersize=2.5, label=label)
+            axes.set(xlabel=AXES[name])
+            axes.legend(frameon=False, loc="lower left")
+        panels[0].set_ylabel("accuracy")
+        return [write_figure(figure, stem.with_name(stem.name + suffix)) for suffix in SUFFIXES]
+
+
+def plot_sensitivity(points: Sequence[Point], stem: Path) -> list[Path]:
+    """Draw time per model, and mean and standard deviation of the score, against the number of batches (figure 3)."""
+    names = list(dict.fromkeys(point.perturbation for point in points))
+    with new_figure(2 * WIDTH, HEIGHT + 0.5) as figure:
+        times, scores = figure.subplots(1, 2)
+        for number, name in enumerate(names):
+            own = [point for point in points if point.perturbation == name and point.scores]
+            colour = mpl.colormaps["viridis"](number / max(len(names) - 1, 1) * 0.9)
+            numbers = [point.n_batches for point in own]
+            times.plot(numbers, [point.seconds for point in own], color=colour, marker="o", markersize=3, label=name)
+            means, deviations = [100 * point.mean for point in own], [100 * point.deviation for point in own]
+            scores.errorbar(numbers, means, deviations, color=colour, marker="o", markersize=3, capsize=2)
+        for axes, label in (
+            (times, "seconds for a curve of a model"),
+            (scores, "information of Gi about the gap"),
+        ):
+            axes.set(xlabel="batches of 128 examples", ylabel=label, xscale="log")
+            axes.set_ylim(bottom=0)
+            axes.set_xticks(numbers, list(map(str, numbers)))
+            axes.minorticks_off()
+        figure.legend(loc="outside lower center", ncols=3, frameon=False)
+        return [write_figure(figure, stem.with_name(stem.name + suffix)) for suffix in SUFFIXES]
+
+
+class _Colours:
+    """Colours of models by their gaps."""
+
+    def __init__(self, gaps: Mapping[str, float]) -> None:
+        self._gaps = gaps
+        values = list(gaps.values()) or [0.0]
+        self._map = mpl.cm.ScalarMappable(mpl.colors.Normalize(min(values), max(values)), "viridis")
+
+    def of(self, model: str) -> Any:
+        return self._map.to_rgba(np.array(self._gaps[model])) if model in self._gaps else COLOUR
+
+    def explain(self, figure: Any, panels: Any) -> None:
+        if self._gaps:
+            figure.colorbar(self._map, ax=panels, label="generalization gap", shrink=0.6, aspect=40)
+
+
+def _shade(axes: Any, curve: Curve) -> None:
+    places, cumulative = curve.cumulative
+    axes.plot([0, 1], [0, 1], color=INK, linestyle="dotted", linewidth=0.9)
+    axes.fill_between(places, cumulative, places, color=FAINT, alpha=0.25, linewidth=0)
+    axes.annotate(f"largest Gi-score {curve.scores['gi']:.3f}", (0.04, 0.93), xycoords="axes fraction", va="top")
+
+
+def _pair(curves: Mapping[str, Curve], gaps: Mapping[str, float]) -> tuple[str, str] | None:
+    alike = [
+        pair
+        for pair in combinations(curves, 2)
+        if abs(curves[pair[0]].accuracies[-1] - curves[pair[1]].accuracies[-1]) <= ALIKE
+    ]
+    if not alike:
+        return None
+    first, second = max(alike, key=lambda pair: abs(gaps[pair[0]] - gaps[pair[1]]))
+    return (first, second) if gaps[first] >= gaps[second] else (second, first)

@@ -1,0 +1,205 @@
+"""Perturbation-response curves of the models of a task: Schiff et al. 2021, arXiv 2106.04765, section 4."""
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.perturbation_response.response_curve import gi_score, mean_error, pal_score, pcd_curve
+from harness.errors import UserError
+from harness.protocols.invariance.perturbations import Chosen
+from harness.protocols.parts import Arrays, part_file, read_part
+from harness.protocols.processes import ask_all
+from harness.protocols.subject import Subject
+from harness.submission import find_baseline
+from harness.task.model import Model
+from harness.worker.runtimes import RUNTIMES
+
+#: Raised with every change of the arrays that `curves` writes.
+VERSION = 1
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How curves are computed.
+
+    Attributes:
+        perturbations: those to look at.
+        n_examples: training examples of a curve; fewer if there are fewer.
+        seed: draws examples, partners and random magnitudes.
+        repetitions: of the draw of partners.
+        timed: numbers of examples for which the time of a curve is measured.
+    """
+
+    perturbations: Sequence[Chosen]
+    n_examples: int = 2048
+    seed: int = 0
+    repetitions: int = 1
+    timed: Sequence[int] = ()
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """The settings as JSON."""
+        return {
+            "perturbations": [chosen.question for chosen in self.perturbations],
+            "n_examples": self.n_examples,
+            "seed": self.seed,
+            "repetitions": self.repetitions,
+            "timed": list(self.timed),
+        }
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The response of one model to one perturbation.
+
+    Attributes:
+        magnitudes: (n,), increasing.
+        accuracies: (n,), in [0, 1].
+        subset_error: error on a tenth of the training images, each changed at random; None for mixtures.
+    """
+
+    magnitudes: Vector
+    accuracies: Vector
+    subset_error: float | None = None
+
+    @property
+    def cumulative(self) -> tuple[Vector, Vector]:
+        """The cumulative (PCD) curve: places t in [0, 1], and the integral of the accuracy up to them."""
+        return pcd_curve(self.magnitudes, self.accuracies)
+
+    @cached_property
+    def scores(self) -> dict[str, float]:
+        """Complexity measures by name, larger for a larger predicted gap, as the library defines them."""
+        scores = {
+            "gi": gi_score(self.magnitudes, self.accuracies),
+            "pal": -pal_score(self.magnitudes, self.accuracies),
+            "mean_error": mean_error(self.accuracies),
+        }
+        return scores if self.subset_error is None else scores | {"subset_error": self.subset_error}
+
+
+@dataclass(frozen=True)
+class Responses:
+    """What is known of one model; arrays as `harness.protocols.invariance.curves` describes them."""
+
+    arrays: Arrays
+
+    def curve(self, chosen: Chosen, repetition: int = 0, rows: NDArray[np.intp] | None = None) -> Curve:
+        """Return the curve of a repetition, or that of some of its examples only."""
+        right = self.arrays[f"{chosen.name}.{repetition if chosen.is_mixture else 0}"]
+        subset = self.arrays.get(f"{chosen.name}.subset")
+        accuracies = (right if rows is None else right[rows]).mean(axis=0)
+        return Curve(chosen.magnitudes, accuracies, None if subset is None else float(subset))
+
+    def n_examples(self, chosen: Chosen) -> int:
+        """Number of examples of a curve."""
+        return len(self.arrays[f"{chosen.name}.0"])
+
+    def seconds(self, chosen: Chosen) -> Vector:
+        """Time of a curve for each of the numbers of examples that were timed."""
+        return self.arrays[f"{chosen.name}.seconds"]
+
+
+@dataclass(frozen=True)
+class Study:
+    """The responses of the models of a task.
+
+    Attributes:
+        responses: model id -> responses, in the order of the task.
+        failures: model id -> why there are none.
+    """
+
+    responses: Mapping[str, Responses]
+    failures: Mapping[str, str]
+
+
+def run_study(subject: Subject, settings: Settings, finished: Callable[[], None] = lambda: None) -> Study:
+    """Compute the responses of all chosen models, those of earlier runs excepted.
+
+    Args:
+        subject: the task and its models.
+        settings: how.
+        finished: called for each model.
+
+    Raises:
+        UserError: TensorFlow is missing, or the data do not suit a perturbation.
+    """
+    runtime = RUNTIMES["tensorflow"]
+    if runtime.missing():
+        remedy = "pip install 'pgdl-harness[tensorflow]'"
+        raise UserError("curves are computed in TensorFlow, which is not installed", remedy=remedy)
+    require_suitable(subject, settings.perturbations)
+    files = {model.id: _file(model, subject, settings) for model in subject.models}
+    missing = [model for model in subject.models if read_part(files[model.id]) is None]
+    for _ in range(len(files) - len(missing)):
+        finished()
+    failures = _compute(subject, settings, missing, files, finished)
+    parts = {model.id: read_part(files[model.id]) for model in subject.models if model.id not in failures}
+    return Study({model: Responses(part) for model, part in parts.items() if part is not None}, failures)
+
+
+def require_suitable(subject: Subject, perturbations: Iterable[Chosen]) -> None:
+    """Raise `UserError` if a perturbation needs other training data."""
+    data = subject.task.data
+    _, counts = np.unique(data.labels, return_counts=True)
+    channels = data.input_shape[-1] if len(data.input_shape) == 3 else 0
+    for chosen in perturbations:
+        remedy = "choose other perturbations with --perturbations"
+        if not chosen.is_mixture and (not channels or (chosen.name == "color_jitter" and channels not in (1, 3, 4))):
+            expected = "images (height, width, channels)" + " with 1, 3 or 4 channels" * (chosen.name == "color_jitter")
+            raise UserError(chosen.name, file=data.source, expected=expected, found=data.input_shape, remedy=remedy)
+        if chosen.name.startswith("intra") and counts.max() < 2:
+            raise UserError(
+                chosen.name, file=data.source, expected="two examples of a class", found="none", remedy=remedy
+            )
+        if chosen.name.startswith("inter") and len(counts) < 2:
+            raise UserError(chosen.name, file=data.source, expected="two classes", found="one", remedy=remedy)
+
+
+def _file(model: Model, subject: Subject, settings: Settings) -> Path:
+    measure = find_baseline("gi_rotation")
+    assert measure is not None
+    packages = ("tensorflow", "keras", "numpy")
+    return part_file(
+        "invariance",
+        version=VERSION,
+        library=measure.digest,
+        libraries={name: version(name) for name in packages},
+        model=model.shown_digest,
+        data=subject.task.data.digest,
+        **settings.question,
+    )
+
+
+def _compute(
+    subject: Subject,
+    settings: Settings,
+    models: Sequence[Model],
+    files: Mapping[str, Path],
+    finished: Callable[[], None],
+) -> dict[str, str]:
+    """Have the files of some models written; returns why those of others were not."""
+    failures = {}
+    with tempfile.TemporaryDirectory() as directory:
+        data, shown = Path(directory, "data"), Path(directory, "models")
+        if models:
+            subject.write_data("train", data)
+        questions = [
+            settings.question
+            | {"model": str(subject.write_model(model, shown)), "data": str(data), "target": str(files[model.id])}
+            for model in models
+        ]
+        for position, answered in ask_all("harness.protocols.invariance.curves", RUNTIMES["tensorflow"], questions):
+            if isinstance(answered, UserError):
+                failures[models[position].id] = str(answered)
+            finished()
+    return failures

@@ -1,0 +1,95 @@
+"""How much each statistic of the curves tells about the generalization gap: table 3 of Schiff et al. 2021."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.errors import UserError
+from harness.format.reference import Reference
+from harness.protocols.invariance.perturbations import Chosen
+from harness.protocols.invariance.study import Curve, Study
+from scoring import GivenScore, Grid, ScoreUndefined, given_score, kendall_tau
+
+#: Names of the statistics in a table. The Pal-score is for curves that fall throughout (section 4.2.2 of the paper).
+TITLES = {
+    "subset_error": "error on augmented subset",
+    "mean_error": "mean error of the curve",
+    "gi": "Gi-score",
+    "pal": "-Pal-score",
+}
+
+#: The hyperparameter that the paper does not condition on: it is the invariance that a model was taught.
+LEVEL = "augmentation_level"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One statistic of one perturbation.
+
+    Attributes:
+        perturbation: its name.
+        statistic: key of `TITLES`.
+        n_models: number of models that were compared.
+        score: information about the gap, or why there is none.
+        kendall: rank correlation with the gap.
+    """
+
+    perturbation: str
+    statistic: str
+    n_models: int
+    score: GivenScore | str
+    kendall: float
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The models that are compared: their gaps, hyperparameters, and those of them that are conditioned on."""
+
+    models: tuple[str, ...]
+    gaps: tuple[float, ...]
+    grid: Grid
+    given: tuple[str, ...]
+
+    @classmethod
+    def of(cls, reference: Reference, models: Sequence[str], given: Sequence[str], least_accuracy: float) -> "Compared":
+        """Choose among `models` those with a training accuracy of at least `least_accuracy`.
+
+        Raises:
+            UserError: no such hyperparameter, or fewer than two models are left.
+        """
+        names = tuple(given) or tuple(name for name in reference.grid.varying if name != LEVEL)
+        for unknown in set(names) - set(reference.grid.names):
+            expected = f"some of {', '.join(reference.grid.names)}"
+            raise UserError("--given", expected=expected, found=unknown)
+        kept = tuple(model for model in models if reference.train_accuracy[model] >= least_accuracy)
+        if len(kept) < 2:
+            found = f"{len(kept)} of {len(models)}"
+            raise UserError(f"models with a training accuracy of {least_accuracy:g} or more", expected="2", found=found)
+        grid = reference.grid
+        rows = [grid.models.index(model) for model in kept]
+        return cls(
+            kept, tuple(reference.gaps[m] for m in kept), Grid(kept, grid.names, grid.values, grid.codes[rows]), names
+        )
+
+    def line(self, chosen: Chosen, statistic: str, curves: Mapping[str, Curve]) -> Line:
+        """Compare one statistic of the curves with the gaps."""
+        values = [curves[model].scores[statistic] for model in self.models]
+        score: GivenScore | str
+        try:
+            score = given_score(values, self.gaps, self.grid, self.given)
+        except ScoreUndefined as error:
+            score = str(error)
+        return Line(chosen.name, statistic, len(self.models), score, kendall_tau(values, self.gaps))
+
+
+def compare(study: Study, perturbations: Sequence[Chosen], compared: Compared) -> list[Line]:
+    """Return the lines of the table, for each perturbation in the order of `TITLES`."""
+    lines = []
+    for chosen in perturbations:
+        curves = {model: study.responses[model].curve(chosen) for model in compared.models}
+        known = next(iter(curves.values())).scores
+        lines += [
+            compared.line(chosen, statistic, curves)
+            for statistic in TITLES
+            if statistic in known and (statistic != "pal" or chosen.is_mixture)
+        ]
+    return lines

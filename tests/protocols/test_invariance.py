@@ -1,0 +1,172 @@
+"""`pgdl invariance`: curves of small networks whose responses are known."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from image_tasks import always_class_0, image_task, left_against_right
+from in_process import Pgdl
+from throwaway import make_task
+
+from harness.errors import UserError
+from harness.protocols.invariance import study as studies
+from harness.protocols.invariance.perturbations import Chosen, choose
+from harness.protocols.invariance.sensitivity import batch_numbers, measure_sensitivity
+from harness.protocols.invariance.study import Responses, Study
+from harness.protocols.invariance.table import Compared
+
+OPTIONS = ("--range", "rotation=0..180", "--perturbations", "rotation,intra_l0")
+
+
+def known(number: int, n_pixels: int) -> tuple[np.ndarray, np.ndarray]:
+    """Model 0 always answers 0; the others look at both halves."""
+    return (left_against_right if number else always_class_0)(number, n_pixels)
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A task of images; every test of this file looks at it, and TensorFlow runs once."""
+    return image_task(tmp_path_factory.mktemp("tasks"), known).parent
+
+
+@pytest.fixture
+def without_processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Refuse all models that are not finished, and count them."""
+    asked: list[int] = []
+
+    def refuse(module: str, runtime: object, questions: list[object]) -> Iterator[tuple[int, UserError]]:
+        asked.append(len(questions))
+        for position in range(len(questions)):
+            yield position, UserError("cannot be run", found="out of memory")
+
+    monkeypatch.setattr(studies, "ask_all", refuse)
+    return asked
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(file.read_text().splitlines()))
+
+
+def test_curves_scores_table_and_plots(pgdl: Pgdl, pictures: Path, folder: Path, without_processes: list[int]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        from harness.protocols.processes import ask_all
+
+        patch.setattr(studies, "ask_all", ask_all)
+        ended = pgdl("invariance", "pictures", "--tasks", pictures, *OPTIONS, "--sensitivity", "--output", "out")
+    assert (ended.code, ended.err.splitlines()[:-1]) == (0, [])
+    names = {"curves.csv", "scores.csv", "table.csv", "sensitivity.csv"}
+    plots = {f"{plot}{suffix}" for plot in ("curves", "pairs", "sensitivity") for suffix in (".svg", ".png")}
+    assert {file.name for file in (folder / "out").iterdir()} == names | plots
+
+    curves = rows(folder / "out" / "curves.csv")
+    assert len(curves) == 8 * (25 + 11)
+    assert {row["accuracy"] for row in curves if row["model"] == "model_0"} == {"0.5"}
+    turned = [row for row in curves if row["model"] == "model_1" and row["perturbation"] == "rotation"]
+    assert (float(turned[0]["accuracy"]), float(turned[-1]["accuracy"])) == (1, 0), "half a turn swaps the halves"
+    assert (float(turned[-1]["magnitude"]), float(turned[-1]["t"])) == (180, 1)
+
+    scores = {(row["model"], row["perturbation"]): row for row in rows(folder / "out" / "scores.csv")}
+    assert float(scores["model_0", "rotation"]["gi"]) == pytest.approx(0.5)
+    assert float(scores["model_0", "rotation"]["mean_error"]) == pytest.approx(0.5)
+    assert float(scores["model_0", "intra_l0"]["pal"]) == pytest.approx(-84)
+    assert float(scores["model_1", "intra_l0"]["gi"]) == 0, "mixtures of one class stay on their side"
+    assert 0 < float(scores["model_1", "rotation"]["gi"]) < 0.5, "right about small rotations, which weigh most"
+
+    table = rows(folder / "out" / "table.csv")
+    statistics = [(row["perturbation"], row["statistic"]) for row in table]
+    assert ("rotation", "subset_error") in statistics
+    assert ("intra_l0", "pal") in statistics
+    assert ("rotation", "pal") not in statistics, "for curves that fall throughout"
+    assert all(0 <= float(row["low"]) <= float(row["score"]) <= float(row["high"]) for row in table)
+    assert [line.split()[0] for line in ended.lines[1:4]] == ["rotation"] * 3
+
+    again = pgdl("invariance", "pictures", "--tasks", pictures, *OPTIONS, "--sensitivity", "--output", "again")
+    assert without_processes == [0], "all models were finished"
+    shown = [line for line in ended.lines if "scores of a curve take" not in line]
+    assert [line for line in again.lines if "scores of a curve take" not in line] == shown
+
+    one = pgdl(
+        "invariance", "pictures", "--tasks", pictures, *OPTIONS, "--seed", 7, "--models", "model_2,model_3,model_5"
+    )
+    assert without_processes == [0, 3], "other settings are other parts"
+    assert one.code == 1
+    assert "model_2: cannot be run: found out of memory" in one.err
+
+
+@pytest.mark.usefixtures("without_processes")
+def test_bad_input_is_refused_before_the_work(pgdl: Pgdl, pictures: Path, folder: Path) -> None:
+    def refused(*arguments: object, task: str = "pictures", tasks: Path = pictures) -> str:
+        ended = pgdl("invariance", task, "--tasks", tasks, *arguments)
+        assert ended.code == 2, ended
+        assert ended.err.count("\n") == 1
+        return ended.err
+
+    make_task(folder)
+    assert "rotation: expected images (height, width, channels), found (4,)" in refused(task="tiny", tasks=folder)
+    assert "no task 'nowhere'" in refused(task="nowhere")
+    assert "no model 'model_9'" in refused("--models", "model_9")
+    assert "no perturbation 'rotatoin'; did you mean 'rotation'?" in refused("--perturbations", "rotatoin")
+    assert "expected PERTURBATION=LOW..HIGH" in refused("--range", "rotation=big")
+    assert "expected LOW below HIGH" in refused("--range", "rotation=90..-90")
+    assert "--range: translate_x is not among the perturbations" in refused(
+        "--perturbations", "rotation", "--range", "translate_x=-1..1"
+    )
+    assert "--given: expected some of augmentation_level, depth, width, found colour" in refused("--given", "colour")
+    (folder / "file").touch()
+    assert "cannot be created" in refused("--output", folder / "file" / "out")
+
+
+def test_a_task_without_reference_data_gets_scores_only(
+    pgdl: Pgdl, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = image_task(folder, known)
+    (task / "model_configs.json").unlink()
+    right = np.ones((20, 25), np.bool_)
+    responses = {f"model_{n}": Responses({"rotation.0": right, "rotation.subset": np.array(0.0)}) for n in range(8)}
+    monkeypatch.setattr("harness.protocols.invariance.evaluate.run_study", lambda *_: Study(responses, {}))
+    ended = pgdl("invariance", "pictures", "--tasks", folder, "--perturbations", "rotation", "--output", "out")
+    assert ended.code == 0
+    assert ended.lines[1].split() == ["model_0", "0.0000"]
+    assert "no gaps to compare them with" in ended.out
+    assert not (folder / "out" / "table.csv").exists()
+
+
+def test_magnitudes_and_defaults() -> None:
+    by_name = {chosen.name: chosen for chosen in choose((), ["rotation=-90..90"])}
+    assert list(by_name) == ["rotation", "translate_x", "translate_y", "color_jitter", "intra_l0", "inter_l0"]
+    assert (by_name["rotation"].magnitudes[[0, 12, -1]] == [-90, 0, 90]).all()
+    assert by_name["intra_l0"].magnitudes[-1] == 0.5
+    assert by_name["inter_l0"].magnitudes[-1] < 0.5
+
+
+@pytest.mark.parametrize(
+    ("n_examples", "numbers"), [(100, [1]), (600, [1, 2, 4]), (23040, [1, 2, 4, 8, 16, 32, 64, 128, 180])]
+)
+def test_numbers_of_batches(n_examples: int, numbers: list[int]) -> None:
+    assert batch_numbers(n_examples) == numbers
+
+
+def test_scores_spread_less_the_more_batches_there_are(pictures: Path) -> None:
+    """Networks whose accuracies fall at known rates, and examples that are right or wrong at random."""
+    from harness.protocols.subject import read_subject
+
+    reference = read_subject(pictures, "pictures").task.reference
+    assert reference is not None
+    random, chosen = np.random.default_rng(0), Chosen("rotation", 0, 1)
+    accuracies = {model: 1 - chosen.magnitudes * (0.5 + gap) for model, gap in reference.gaps.items()}
+    study = Study(
+        {
+            model: Responses(
+                {"rotation.0": random.random((8192, 25)) < curve, "rotation.seconds": np.array([1.0, 2.0])}
+            )
+            for model, curve in accuracies.items()
+        },
+        {},
+    )
+    compared = Compared.of(reference, list(reference.models), (), 0.8)
+    few, many = measure_sensitivity(study, [chosen], compared, [1, 60], seed=0)
+    assert few.deviation > 3 * many.deviation
+    assert many.mean == pytest.approx(1, abs=0.1)
+    assert (few.seconds, many.seconds) == (1, 2)
