@@ -65,18 +65,12 @@ def _software() -> Iterator[Finding]:
     yield GOOD, "Python", ".".join(map(str, __import__("sys").version_info[:3])), ""
     for name, runtime in RUNTIMES.items():
         if missing := runtime.missing():
-            remedy = f"pip install 'pgdl-harness[{runtime.extra}]'"
-            yield WARNING, f"runtime {name}", f"not installed: {', '.join(missing)}", remedy
+            yield WARNING, f"runtime {name}", f"not installed: {', '.join(missing)}", runtime.install
         else:
             versions = ", ".join(f"{package} {metadata.version(package)}" for package in runtime.distributions)
             yield GOOD, f"runtime {name}", versions, runtime.summary
     if not _installed():
-        yield (
-            BAD,
-            "runtimes",
-            "none",
-            "one is needed: pip install 'pgdl-harness[tensorflow]'",
-        )
+        yield BAD, "runtimes", "none", f"one is needed: {RUNTIMES['tensorflow'].install}"
     yield GOOD, "kernel", describe_machine()["kernel"], ""
 
 

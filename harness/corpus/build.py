@@ -65,9 +65,10 @@ class Build:
 
     def begin(self) -> None:
         """Create the directory of the build, or continue in the existing one; raises `UserError` without TensorFlow."""
-        if missing := RUNTIMES["tensorflow"].missing():
-            remedy = "pip install 'pgdl-harness[tensorflow]'"
-            raise UserError(f"models are trained in TensorFlow; not installed: {', '.join(missing)}", remedy=remedy)
+        runtime = RUNTIMES["tensorflow"]
+        if missing := runtime.missing():
+            problem = f"models are trained in TensorFlow; not installed: {', '.join(missing)}"
+            raise UserError(problem, remedy=runtime.install)
         with self._writing():
             self.building.mkdir(parents=True, exist_ok=True)
             (self.building / MARK).write_text(self.recipe.digest)

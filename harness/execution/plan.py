@@ -17,13 +17,10 @@ from harness.submission import Submission
 from harness.task.model import Model
 from harness.task.task import Task
 from harness.worker.runtimes import DEFAULT, RUNTIMES
+from harness.worker.runtimes.keras2 import Keras2
 
 if TYPE_CHECKING:
     from harness.execution.executor import Executor
-
-
-#: The runtime of measure files of 2020.
-OF_2020 = "keras2"
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class PlannedCall:
     @property
     def is_of_2020(self) -> bool:
         """Whether the submission is given names that Python and NumPy have removed (`harness.worker.of_2020`)."""
-        return self.runtime == OF_2020 and not self.submission.is_baseline
+        return self.runtime == Keras2.name and not self.submission.is_baseline
 
 
 def plan_calls(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from harness.errors import UserError
+from harness.format.files import located
 from harness.text import printable
 
 #: Most members; a `.keras` file has three.
@@ -24,12 +25,10 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open the zip archive at `path`; damage that shows at any time raises `UserError`."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with located(path), zipfile.ZipFile(path) as archive:
             if len(archive.infolist()) > MAX_MEMBERS:
                 raise UserError("too many members", expected=f"at most {MAX_MEMBERS}", found=len(archive.infolist()))
             yield archive
-    except UserError as error:
-        raise UserError(str(error), file=path) from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         found = printable(str(error))[:200]
         remedy = "copy it again"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.format.archive import names, open_archive, open_member
+from harness.format.files import located
 from harness.text import printable
 
 _READ_HEADER: dict[tuple[int, int], Any] = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -63,12 +64,10 @@ def open_npz(path: Path) -> Iterator[Mapping[str, StoredArray]]:
 def read_npy(path: Path) -> NDArray[Any]:
     """Return the array in an `.npy` file, memory-mapped; raises `UserError` as `open_npz` does."""
     try:
-        with path.open("rb") as stream:
+        with located(path), path.open("rb") as stream:
             _, _, dtype = _read_header(stream)
-        require_numbers("array", dtype)
+            require_numbers("array", dtype)
         return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-    except UserError as error:
-        raise UserError(str(error), file=path) from error
     except (ValueError, EOFError) as error:
         found = printable(str(error))[:200]
         raise UserError("damaged", file=path, expected="a whole .npy file", found=found) from error

@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-import numpy as np
-
 from harness.errors import UserError
 from harness.format.architecture import Architecture, ModelShapes
 from harness.format.arrays import open_npz
-from harness.format.weights import Array
+from harness.format.weights import Array, finite
 
 
 def read_listed_weights(path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
@@ -29,14 +27,5 @@ def read_listed_weights(path: Path, architecture: Architecture, shapes: ModelSha
                 where = f"{name}, {weight} of layer {i} ({shapes.layers[i].class_name})"
                 found = f"{arrays[name].dtype}, shape {arrays[name].shape}"
                 raise UserError(where, expected=f"floating-point numbers of shape {shape}", found=found)
-        read = {place: _finite(name, arrays[name].read()) for name, place in zip(wanted, places, strict=True)}
+        read = {place: finite(name, arrays[name].read()) for name, place in zip(wanted, places, strict=True)}
     return [read[place] for place in sorted(read)]
-
-
-def _finite(name: str, array: np.ndarray) -> Array:
-    with np.errstate(over="ignore"):
-        converted = np.asarray(array, np.float32)
-    bad = int(np.size(converted) - np.count_nonzero(np.isfinite(converted)))
-    if bad:
-        raise UserError(name, expected="finite numbers", found=f"{bad} of {converted.size} NaN or infinite")
-    return converted

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.format.architecture import Architecture, LayerShapes, ModelShapes
+from harness.format.files import located
 from harness.format.hdf5 import (
     MAX_NAMES,
     SIGNATURE,
@@ -57,13 +58,18 @@ class StoredWeight:
         if self.stored.size and self.stored.nbytes != self.stored.id.get_storage_size():
             found = "none, the array was never written"
             raise UserError(f"weight {self.name}", file=path, expected="numbers", found=found)
-        with np.errstate(over="ignore"):
-            array = np.asarray(self.stored[()], dtype=np.float32)
-        bad = int(np.size(array) - np.count_nonzero(np.isfinite(array)))
-        if bad:
-            found = f"{bad} of {array.size} NaN or infinite"
-            raise UserError(f"weight {self.name}", file=path, expected="finite numbers", found=found)
-        return array
+        with located(path):
+            return finite(f"weight {self.name}", self.stored[()])
+
+
+def finite(name: str, numbers: Any) -> Array:
+    """Convert numbers to float32; raises `UserError` unless all are finite then."""
+    with np.errstate(over="ignore"):
+        array = np.asarray(numbers, dtype=np.float32)
+    bad = int(np.size(array) - np.count_nonzero(np.isfinite(array)))
+    if bad:
+        raise UserError(name, expected="finite numbers", found=f"{bad} of {array.size} NaN or infinite")
+    return array
 
 
 @dataclass(frozen=True)

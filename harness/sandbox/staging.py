@@ -25,9 +25,6 @@ from harness.sandbox.proc import write_copies
 #: program is not dumpable: other processes of that user cannot access it.
 ECHO, UNREADABLE = "cat", 0o111
 
-#: The package of the runtimes in the worker's.
-RUNTIMES = "runtimes"
-
 #: Bytes of unused staged copies that are kept for later calls.
 KEPT_BYTES = 4 * GIB
 
@@ -131,11 +128,11 @@ class Staging:
 def _write_worker(directory: Path) -> None:
     source = Path(harness.worker.__file__).parent
     target = directory / "harness" / "worker"
-    target.mkdir(parents=True)
+    for file in source.rglob("*.py"):
+        copy = target / file.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, copy)
     (directory / "harness" / "__init__.py").touch()
-    (target / RUNTIMES).mkdir()
-    for file in (*source.glob("*.py"), *source.glob(f"{RUNTIMES}/*.py")):
-        shutil.copyfile(file, target / file.relative_to(source))
     write_copies(directory)
     shutil.copyfile("/bin/cat", directory / ECHO)
 

@@ -20,7 +20,7 @@ def library_versions(runtime: str) -> str:
 
     chosen = RUNTIMES[runtime]
     if missing := chosen.missing():
-        remedy = f"pip install 'pgdl-harness[{chosen.extra}]', or choose another runtime"
+        remedy = f"{chosen.install}, or choose another runtime"
         raise UserError(f"runtime {runtime}: not installed: {', '.join(missing)}", remedy=remedy)
     found = [f"python {platform.python_version()}"]
     for name in (*chosen.distributions, *LIBRARIES):

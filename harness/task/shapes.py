@@ -68,7 +68,7 @@ def installed_runtime(preferred: Sequence[str]) -> Runtime:
     for name in preferred:
         if not RUNTIMES[name].missing():
             return RUNTIMES[name]
-    remedy = "pip install 'pgdl-harness[tensorflow]', or the extra jax or torch"
+    remedy = f"{RUNTIMES['tensorflow'].install}, or the extra jax or torch"
     raise UserError("no framework is installed", expected="TensorFlow, JAX or PyTorch", found="none", remedy=remedy)
 
 

@@ -134,9 +134,9 @@ def run_study(subject: Subject, settings: Settings, finished: Callable[[], None]
         UserError: TensorFlow is missing, or the data do not suit a perturbation.
     """
     runtime = RUNTIMES["tensorflow"]
-    if runtime.missing():
-        remedy = "pip install 'pgdl-harness[tensorflow]'"
-        raise UserError("curves are computed in TensorFlow, which is not installed", remedy=remedy)
+    if absent := runtime.missing():
+        problem = f"curves are computed in TensorFlow; not installed: {', '.join(absent)}"
+        raise UserError(problem, remedy=runtime.install)
     require_suitable(subject, settings.perturbations)
     files = {model.id: _file(model, subject, settings) for model in subject.models}
     missing = [model for model in subject.models if read_part(files[model.id]) is None]

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, NoReturn
 #: The modules of all frameworks. A call sees one of them: the others are not seeded, and claim threads and GPU memory.
 FRAMEWORKS = ("tensorflow", "jax", "torch")
 
-
 #: (class name of a layer, setting) -> values of the setting.
 Alike = dict[tuple[str, str], tuple[Any, ...]]
 
@@ -23,8 +22,7 @@ Alike = dict[tuple[str, str], tuple[Any, ...]]
 class Runtime(ABC):
     """How submissions run in one framework.
 
-    Only `import_libraries` imports the
-    framework. The harness itself uses a runtime's name, `environment`, `distributions` and `missing`.
+    Only `import_libraries` imports the framework. The harness itself uses the attributes, `environment` and `missing`.
     """
 
     name: ClassVar[str]  #: `--runtime NAME`
@@ -54,6 +52,11 @@ class Runtime(ABC):
     def keras(self) -> Any:
         """The module `keras`."""
         return importlib.import_module("keras")
+
+    @property
+    def install(self) -> str:
+        """The command that installs the framework."""
+        return f"pip install 'pgdl-harness[{self.extra}]'"
 
     def missing(self) -> list[str]:
         """Return the distributions that are not installed; imports none."""

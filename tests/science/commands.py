@@ -1,0 +1,37 @@
+"""The commands that make the evidence, in order. Each resumes what it had finished before."""
+
+from pathlib import Path
+
+from tests.science.corpora import HELD_OUT
+
+#: Families of measures that are compared; those left out take most of the time.
+FAMILIES = (
+    "norm",
+    "margin",
+    "size",
+    "consistency",
+    "perturbation response",
+    "label variation",
+    "neural activation",
+    "control",
+)
+
+#: Corpora by the command that looks at them.
+CORPORA = (*HELD_OUT, "invariance_digits_rotation", "stages", "wrong_labels", "torus", "digits_half")
+
+
+def commands(place: Path) -> dict[str, list[str]]:
+    """Return every command by its key, as arguments of `pgdl`, with paths inside `place`."""
+    tasks = ["--tasks", str(place / "tasks")]
+    results = ["--results", str(place / "results.db")]
+    held_out = [option for name in HELD_OUT for option in ("--task", name)]
+    of_activation = ["--measures", "neural activation", *tasks, *results]
+    return {
+        "held out": ["compare", "--measures", ",".join(FAMILIES), *tasks, *held_out, *results, "--quiet"],
+        "stages": ["compare", *of_activation, "--task", "stages", "--quiet"],
+        "wrong labels": ["compare", *of_activation, "--task", "wrong_labels", "--quiet"],
+        "invariance": [
+            "invariance", "invariance_digits_rotation", *tasks, "--range", "rotation=-90..90",
+            "--perturbations", "rotation,intra_l0,inter_l0", "--sensitivity", "--output", str(place / "invariance"),
+        ],
+    }  # fmt: skip

@@ -1,0 +1,93 @@
+"""What the commands left: values of measures, gaps, and the tables of the protocols."""
+
+import csv
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.format.reference import Reference, read_reference
+from harness.records import Records
+from harness.records.evaluation import Evaluation
+from scoring import TaskCalls
+
+Vector = NDArray[np.float64]
+
+#: Draws of a bootstrap, and its interval.
+DRAWS, ENDS = 4000, (5, 95)
+
+
+class Evidence:
+    """The files of one run of all commands."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    @functools.cache  # noqa: B019 - there is one of these in a process
+    def reference(self, task: str) -> Reference:
+        """Return hyperparameters and accuracies of a task."""
+        return read_reference(self.place / "tasks" / "reference_data" / task / "model_configs.json")
+
+    @functools.cache  # noqa: B019
+    def _values(self) -> dict[tuple[str, str], dict[str, float]]:
+        """Read the newest values: (task, measure) -> model -> value."""
+        found: dict[tuple[str, str], dict[str, float]] = {}
+        with Records(str(self.place / "results.db")) as records:
+            for row in records.newest_of(Evaluation.repeat == 0):
+                if row.value is not None:
+                    found.setdefault((row.task, row.submission), {})[row.model] = row.value
+        return found
+
+    def measures(self, task: str) -> list[str]:
+        """Return the measures that have a value for every model of a task."""
+        n_models = len(self.reference(task).models)
+        return [measure for (of, measure), values in self._values().items() if of == task and len(values) == n_models]
+
+    def values(self, task: str, measure: str) -> Vector:
+        """Return a measure's values in the order of the task's models."""
+        values = self._values()[task, measure]
+        return np.array([values[model] for model in self.reference(task).models])
+
+    def gaps(self, task: str) -> Vector:
+        """Return the gaps in the same order."""
+        return np.array(list(self.reference(task).gaps.values()))
+
+    def calls(self, task: str, measure: str) -> TaskCalls:
+        """Return what scoring needs of a measure on a task."""
+        reference = self.reference(task)
+        values = dict(zip(reference.models, self.values(task, measure).tolist(), strict=True))
+        return TaskCalls(reference.grid, reference.gaps, values)
+
+    def table(self, file: str) -> list[dict[str, str]]:
+        """Read a CSV file of a protocol."""
+        return list(csv.DictReader((self.place / file).read_text().splitlines()))
+
+
+def bootstrap(statistic, *columns: Vector) -> tuple[float, float]:  # type: ignore[no-untyped-def]
+    """Return the 90 % interval of a statistic of columns (n,) when rows are drawn with replacement."""
+    random, n = np.random.default_rng(0), len(columns[0])
+    draws = (random.integers(n, size=n) for _ in range(DRAWS))
+    found = [statistic(*(column[rows] for column in columns)) for rows in draws]
+    low, high = np.nanpercentile(found, ENDS)
+    return float(low), float(high)
+
+
+def correlation(first: Vector, second: Vector) -> float:
+    """Return Spearman's rank correlation, NaN if one is constant."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(first), rankdata(second)
+    with np.errstate(invalid="ignore"):
+        return float(np.corrcoef(*ranks)[0, 1])
+
+
+def span(ends: tuple[float, float], digits: int = 2) -> str:
+    """Return an interval as text."""
+    return f"{ends[0]:.{digits}f} to {ends[1]:.{digits}f}"
+
+
+def names(items: Mapping[str, object]) -> str:
+    """Return names in a row."""
+    return ", ".join(items)
