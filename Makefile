@@ -47,6 +47,9 @@ format: setup ## Reformat the code in the house style
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+science: setup sandbox ## Try the papers' claims on corpora trained anew, and write docs/science.md (half an hour)
+	$(BIN)/python -m tests.science
+
 bench: setup sandbox ## Run the benchmarks
 	$(BIN)/python -m pytest tests/benchmarks -o addopts=
 
@@ -72,4 +75,4 @@ clean: ## Remove build output, demo results and all caches; keep .venv
 	rm -rf build dist ./*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
-.PHONY: help demo demo-full pictures test lint format bench redteam soak setup sandbox lock clean
+.PHONY: help demo demo-full pictures test lint format science bench redteam soak setup sandbox lock clean

@@ -16,9 +16,6 @@ FAMILIES = (
     "control",
 )
 
-#: Corpora by the command that looks at them.
-CORPORA = (*HELD_OUT, "invariance_digits_rotation", "stages", "wrong_labels", "torus", "digits_half")
-
 
 def commands(place: Path) -> dict[str, list[str]]:
     """Return every command by its key, as arguments of `pgdl`, with paths inside `place`."""

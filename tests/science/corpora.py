@@ -1,4 +1,4 @@
-"""The corpora of the claims: recipes that the commands of `harness.cli` build."""
+"""The corpora of the claims: recipes, and the data of those that are not shipped."""
 
 import re
 from pathlib import Path
@@ -10,6 +10,9 @@ SHIPPED = ROOT / "task_data" / "recipes"
 
 #: Tasks like the shipped ones, of other models on another split of the digits: nothing was ever tuned on them.
 HELD_OUT = ("held_out_vgg", "held_out_nin", "held_out_fcn_bn")
+
+#: Corpora whose recipes are shipped.
+SHIPPED_CORPORA = ("invariance_digits_rotation", "digits_half")
 
 #: Seeds of the split and of the first model of held-out tasks.
 SPLIT_SEED, FIRST_SEED = 11, 70_000
@@ -92,9 +95,9 @@ SIDE = 12
 
 
 def write_recipes(directory: Path) -> dict[str, Path]:
-    """Write the recipes that are not shipped, and their data; returns the recipe of each corpus."""
+    """Write the recipes that are not shipped, and their data; returns the recipes of all corpora by name."""
     directory.mkdir(parents=True, exist_ok=True)
-    recipes = {}
+    recipes = {name: SHIPPED / f"{name}.toml" for name in SHIPPED_CORPORA}
     for name in HELD_OUT:
         text = (SHIPPED / f"{name.replace('held_out', 'digits')}.toml").read_text()
         text = re.sub(r'^name = ".*"$', f'name = "{name}"', text, count=1, flags=re.MULTILINE)

@@ -1,0 +1,54 @@
+"""Writes docs/science.md: what holds of the papers' claims."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.science.finding import CLAIMS, Finding, Verdict, shown
+
+HEAD = """\
+# What holds of the papers' claims?
+
+`make science` trains small corpora from nothing, runs the commands below, and writes this page. Failures stay in it. All corpora are of scikit-learn's 8 x 8 digits and of small
+networks, since nothing can be downloaded where this page was made: a claim that fails here may well hold for the networks of its paper, and one that is reproduced is so for these networks
+only. *Interval* is a 90 % interval.
+
+*reproduced*: the interval, or the test that is named, excludes the opposite. *not reproduced*: it excludes the claim. *undecided*: neither, and why.
+
+"""
+
+
+def write_page(
+    findings: Mapping[str, Finding], commands: Mapping[str, Sequence[str]], file: Path, seconds: float
+) -> None:
+    """Write the page.
+
+    Args:
+        findings: text of each claim -> what came out.
+        commands: key -> arguments of `pgdl`.
+        file: the page.
+        seconds: that everything took.
+    """
+    counted = Counter(finding.verdict for finding in findings.values())
+    summary = ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict)
+    lines = [
+        HEAD + f"{len(findings)} claims: {summary}.",
+        "",
+        "| claim | source | made by | number | 90 % interval | verdict |",
+    ]
+    lines.append("|---|---|---|---|---|---|")
+    for claim in CLAIMS:
+        found = findings[claim.text]
+        remark = f": {found.remark}" if found.remark else ""
+        cells = (claim.text, claim.source, claim.command, found.number, found.interval, f"**{found.verdict}**{remark}")
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    lines += ["", "## Commands", "", "In the order of `make science`, after the corpora have been trained:", ""]
+    lines += ["| | |", "|---|---|"]
+    lines += [f"| {key} | `{shown(list(arguments))}` |" for key, arguments in commands.items()]
+    lines += [
+        "",
+        "The corpora are the recipe `invariance_digits_rotation` and `digits_half` of `pgdl task recipes`, and those that [tests/science/corpora.py](../tests/science/corpora.py) writes: "
+        "`held_out_*` are the shipped tasks with other seeds and another split of the digits. "
+        f"Training took most of the {seconds / 60:.0f} minutes on two cores.",
+    ]
+    file.write_text("\n".join(lines) + "\n")
