@@ -9,13 +9,20 @@ from tests.science.finding import CLAIMS, Finding, Verdict, shown
 HEAD = """\
 # What holds of the papers' claims?
 
-`make science` trains small corpora from nothing, runs the commands below, and writes this page. Failures stay in it. All corpora are of scikit-learn's 8 x 8 digits and of small
-networks, since nothing can be downloaded where this page was made: a claim that fails here may well hold for the networks of its paper, and one that is reproduced is so for these networks
-only. *Interval* is a 90 % interval.
+`make science` trains small corpora from nothing, runs the commands below, and writes this page. Failures stay in it.
+All corpora are of scikit-learn's 8 x 8 digits and of small networks, which need no download: a claim that fails here may
+well hold for the networks of its paper, and one that is reproduced is so for these networks only.
 
-*reproduced*: the interval, or the test that is named, excludes the opposite. *not reproduced*: it excludes the claim. *undecided*: neither, and why.
+- *reproduced*: the interval, or the test that is named, excludes the opposite.
+- *not reproduced*: it excludes the claim.
+- *undecided*: neither.
 
 """
+
+CORPORA = """\
+The corpora are `invariance_digits_rotation` and `digits_half` of `pgdl task recipes`, and those that
+[tests/science/corpora.py](../tests/science/corpora.py) writes; `held_out_*` are the shipped tasks with other seeds and
+another split of the digits."""
 
 
 def write_page(
@@ -45,10 +52,5 @@ def write_page(
     lines += ["", "## Commands", "", "In the order of `make science`, after the corpora have been trained:", ""]
     lines += ["| | |", "|---|---|"]
     lines += [f"| {key} | `{shown(list(arguments))}` |" for key, arguments in commands.items()]
-    lines += [
-        "",
-        "The corpora are the recipe `invariance_digits_rotation` and `digits_half` of `pgdl task recipes`, and those that [tests/science/corpora.py](../tests/science/corpora.py) writes: "
-        "`held_out_*` are the shipped tasks with other seeds and another split of the digits. "
-        f"Training took most of the {seconds / 60:.0f} minutes on two cores.",
-    ]
+    lines += ["", CORPORA, f"All of it took {seconds / 60:.0f} minutes."]
     file.write_text("\n".join(lines) + "\n")
