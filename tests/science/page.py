@@ -10,8 +10,8 @@ HEAD = """\
 # What holds of the papers' claims?
 
 `make science` trains small corpora from nothing, runs the commands below, and writes this page. Failures stay in it.
-All corpora are of scikit-learn's 8 x 8 digits and of small networks, which need no download: a claim that fails here may
-well hold for the networks of its paper, and one that is reproduced is so for these networks only.
+All corpora are of scikit-learn's 8 x 8 digits and of small networks, which need no download. A claim that fails here
+may well hold for the networks of its paper, and one that is reproduced is so for these networks only.
 
 - *reproduced*: the interval, or the test that is named, excludes the opposite.
 - *not reproduced*: it excludes the claim.
