@@ -49,6 +49,7 @@ format: setup ## Reformat the code in the house style
 
 science: setup sandbox ## Try the papers' claims on corpora trained anew, and write docs/science.md (half an hour)
 	$(BIN)/python -m tests.science
+	cp build/science/invariance/curves.svg docs/invariance.svg
 
 bench: setup sandbox ## Run the benchmarks
 	$(BIN)/python -m pytest tests/benchmarks -o addopts=

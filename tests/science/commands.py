@@ -29,6 +29,6 @@ def commands(place: Path) -> dict[str, list[str]]:
         "wrong labels": ["compare", *of_activation, "--task", "wrong_labels", "--quiet"],
         "invariance": [
             "invariance", "invariance_digits_rotation", *tasks, "--range", "rotation=-90..90",
-            "--perturbations", "rotation,intra_l0,inter_l0", "--sensitivity", "--output", str(place / "invariance"),
+            "--perturbations", "rotation", "--sensitivity", "--output", str(place / "invariance"),
         ],
     }  # fmt: skip

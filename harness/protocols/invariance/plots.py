@@ -19,6 +19,9 @@ SUFFIXES = (".svg", ".png")
 #: Inches of a panel.
 WIDTH, HEIGHT = 3.4, 2.3
 
+#: Colours of gaps: few enough for the colour bar to be drawn as lines, not as a picture inside the SVG.
+N_COLOURS = 40
+
 #: Two models end alike if their accuracies at the largest magnitude differ by no more than this.
 ALIKE = 0.02
 
@@ -117,7 +120,8 @@ class _Colours:
     def __init__(self, gaps: Mapping[str, float]) -> None:
         self._gaps = gaps
         values = list(gaps.values()) or [0.0]
-        self._map = mpl.cm.ScalarMappable(mpl.colors.Normalize(min(values), max(values)), "viridis")
+        colours = mpl.colormaps["viridis"].resampled(N_COLOURS)
+        self._map = mpl.cm.ScalarMappable(mpl.colors.Normalize(min(values), max(values)), colours)
 
     def of(self, model: str) -> Any:
         return self._map.to_rgba(np.array(self._gaps[model])) if model in self._gaps else COLOUR
