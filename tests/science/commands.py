@@ -31,4 +31,17 @@ def commands(place: Path) -> dict[str, list[str]]:
             "invariance", "invariance_digits_rotation", *tasks, "--range", "rotation=-90..90",
             "--perturbations", "rotation", "--sensitivity", "--output", str(place / "invariance"),
         ],
+        "errors": ["overfit", "held_out_vgg", *tasks, "--epsilon", "1", "--quiet"],
+        "torus, train": _torus(tasks, "train", place),
+        "torus, test": _torus(tasks, "test", place),
+        "synthetic": ["overfit", "--synthetic", "--output", str(place / "synthetic")],
+        "testbed": [
+            "testbed", "digits_half", *tasks, "--data", "digits", "--measures", "norm,margin,size", *results,
+            "--output", str(place / "testbed"),
+        ],
     }  # fmt: skip
+
+
+def _torus(tasks: list[str], split: str, place: Path) -> list[str]:
+    wrapped = ["--epsilon", "1..3", "--edges", "wrap", "--split", split]
+    return ["overfit", "torus", *tasks, *wrapped, "--output", str(place / f"torus_{split}")]

@@ -1,5 +1,5 @@
 """The claims, one file for each paper; importing them registers them."""
 
-from tests.science.claims import activation, competition, curves
+from tests.science.claims import activation, competition, curves, overfitting, testbed
 
-__all__ = ["activation", "competition", "curves"]
+__all__ = ["activation", "competition", "curves", "overfitting", "testbed"]

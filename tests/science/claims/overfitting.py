@@ -1,0 +1,81 @@
+"""Claims of Werpachowski, György and Szepesvári (2019), NeurIPS: the test for overfitting to a test set."""
+
+from tests.science.evidence import Evidence
+from tests.science.finding import Finding, Verdict, claim
+
+WERPACHOWSKI = "Werpachowski et al. 2019"
+
+#: P-values below this reject independence.
+LEVEL = 0.05
+
+#: Steps of the generator between which the paper rejects, and the one at which more models help.
+STRONG, BETWEEN = (10.0, 50.0), 6.0
+
+
+def _rows(evidence: Evidence, setting: str, n_models: int) -> list[dict[str, str]]:
+    """The rows of the synthetic experiment."""
+    table = evidence.table("synthetic/synthetic.csv")
+    return [row for row in table if row["setting"].startswith(setting) and int(row["n_models"]) == n_models]
+
+
+def _range(row: dict[str, str]) -> str:
+    low, high = float(row["p_low"]), float(row["p_high"])
+    return f"95 % of the p-values at epsilon {float(row['epsilon']):.3g}: {low:.2g} to {high:.2g}"
+
+
+@claim("The test stays silent where models and test set are independent", f"{WERPACHOWSKI}, figure 5", "synthetic")
+def _(evidence: Evidence) -> Finding:
+    rows = _rows(evidence, "independent", 1)
+    least = min(rows, key=lambda row: float(row["p_low"]))
+    mean = min(float(row["p_mean"]) for row in rows)
+    return Finding(
+        f"smallest mean p-value of all epsilons {mean:.3f}",
+        _range(least),
+        Verdict.REPRODUCED if float(least["p_low"]) > LEVEL else Verdict.NOT_REPRODUCED,
+    )
+
+
+@claim("It speaks, for epsilon 10 to 50, where half of it was trained on", f"{WERPACHOWSKI}, figure 6", "synthetic")
+def _(evidence: Evidence) -> Finding:
+    rows = [row for row in _rows(evidence, "dependent", 1) if STRONG[0] <= float(row["epsilon"]) <= STRONG[1]]
+    most = max(rows, key=lambda row: float(row["p_high"]))
+    return Finding(
+        f"largest mean p-value {max(float(row['p_mean']) for row in rows):.2g}",
+        _range(most),
+        Verdict.REPRODUCED if float(most["p_high"]) < LEVEL else Verdict.NOT_REPRODUCED,
+    )
+
+
+@claim("More models strengthen it", f"{WERPACHOWSKI}, section 5.1", "synthetic")
+def _(evidence: Evidence) -> Finding:
+    found = {}
+    for number in (1, 25, 100):
+        rows = _rows(evidence, "dependent", number)
+        row = min(rows, key=lambda one: abs(float(one["epsilon"]) - BETWEEN))
+        found[number] = float(row["p_mean"])
+        spread = f"{float(row['p_low']):.3f} to {float(row['p_high']):.3f}"
+        epsilon = float(row["epsilon"])
+        ends = spread if number == 25 else ends if number > 25 else ""
+    falls = found[1] > found[25] > found[100]
+    numbers = ", ".join(f"{value:.3f} with {number}" for number, value in found.items())
+    return Finding(
+        f"mean p-value at epsilon {epsilon:.3g}: {numbers} (paper: 0.598, 0.151, 0.115)",
+        f"with 25: {ends}",
+        Verdict.REPRODUCED if falls else Verdict.NOT_REPRODUCED,
+    )
+
+
+@claim("Translation finds the training set, and not the test set", f"{WERPACHOWSKI}, section 5.2", "torus, train")
+def _(evidence: Evidence) -> Finding:
+    worst = {}
+    for split in ("train", "test"):
+        rows = [row for row in evidence.table(f"torus_{split}/overfit.csv") if row["kind"] == "all"]
+        worst[split] = [float(row["p_value"]) for row in rows]
+    holds = max(worst["train"]) < LEVEL < min(worst["test"])
+    train, test = max(worst["train"]), min(worst["test"])
+    return Finding(
+        f"p-values of all models together: training set at most {train:.2g}, test set at least {test:.2g}",
+        "p-values are bounds",
+        Verdict.REPRODUCED if holds else Verdict.NOT_REPRODUCED,
+        "on a torus, where shifts change neither label nor density; single models: docs/overfitting.md",
+    )
