@@ -80,3 +80,13 @@ def test_every_promise_names_what_shows_it():
 def test_what_landlock_lacks_is_said():
     text = " ".join((DOCS / "security.md").read_text().replace("`", "").split()).lower()
     assert [lack for lack in MISSING if lack.split(":")[0].split(";")[0].lower() not in text] == []
+
+
+def test_every_claim_is_on_the_page():
+    from tests.science import claims as _claims
+    from tests.science.finding import CLAIMS, Verdict
+
+    page = (DOCS / "science.md").read_text()
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.count(" | ") == 5][1:]
+    assert [row[:3] for row in rows] == [[claim.text, claim.source, claim.command] for claim in CLAIMS]
+    assert all(row[5].split("**")[1] in set(Verdict) for row in rows)
