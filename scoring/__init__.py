@@ -9,6 +9,7 @@ from scoring.combination import pca_gi_mixup
 from scoring.comparison import INTERVAL_LEVEL, Comparison, Standing, compare_submissions
 from scoring.errors import GridError, ScoreUndefined
 from scoring.explain import CellShare, CostlyPair, Explanation, explain_score
+from scoring.gaussian_margin import GaussianMargin, LinearView
 from scoring.grid import Grid
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
 from scoring.official import MINIMUM_HYPERPARAMETERS, OfficialScore, official_score, require_official
@@ -17,9 +18,11 @@ from scoring.overfitting import (
     IndependenceTest,
     RiskEstimates,
     basic_independence_test,
+    bernstein_interval,
     pairwise_independence_test,
 )
 from scoring.printed import PrintedScore, Ties, printed_score
+from scoring.random_translations import RandomGenerator, random_translation, random_translation_or_none
 from scoring.ranking import Entry, Ranked, rank
 from scoring.rule import RULE, Failure, SubmissionScore, TaskCalls, mean_score, score_submission
 from scoring.sign_error import SignErrors, SignErrorScore, sign_errors
@@ -43,13 +46,16 @@ __all__ = [
     "Entry",
     "Explanation",
     "Failure",
+    "GaussianMargin",
     "GranulatedKendall",
     "Grid",
     "GridError",
     "HeldOut",
     "IndependenceTest",
+    "LinearView",
     "OfficialScore",
     "PrintedScore",
+    "RandomGenerator",
     "Ranked",
     "RiskEstimates",
     "ScoreUndefined",
@@ -65,6 +71,7 @@ __all__ = [
     "TimeStep",
     "Value",
     "basic_independence_test",
+    "bernstein_interval",
     "compare_submissions",
     "compare_with_chance",
     "explain_score",
@@ -80,6 +87,8 @@ __all__ = [
     "pareto_front",
     "pca_gi_mixup",
     "printed_score",
+    "random_translation",
+    "random_translation_or_none",
     "rank",
     "require_official",
     "score_submission",
