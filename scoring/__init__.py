@@ -12,6 +12,7 @@ from scoring.explain import CellShare, CostlyPair, Explanation, explain_score
 from scoring.gaussian_margin import GaussianMargin, LinearView
 from scoring.grid import Grid
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
+from scoring.needed_shifts import needed_shifts
 from scoring.official import MINIMUM_HYPERPARAMETERS, OfficialScore, official_score, require_official
 from scoring.oracle import noisy_oracle
 from scoring.overfitting import (
@@ -81,6 +82,7 @@ __all__ = [
     "mean_score",
     "measure_stability",
     "nearest_translation",
+    "needed_shifts",
     "noisy_oracle",
     "official_score",
     "pairwise_independence_test",

@@ -1,8 +1,8 @@
 """Two Gaussians with a margin between them: an example in which the density of adversarial examples is known.
 
 Section 4 of Werpachowski et al. (2019), arXiv 1903.02380 (`scoring.overfitting`). Points are an equal mixture of two
-Gaussians around e1 and -e1, of which only the part beyond the margin on their own side is left; the label is the sign of
-the first coordinate. The generator moves the correctly classified points of a linear classifier by a step along its
+Gaussians around e1 and -e1, of which only the part beyond the margin on their own side is left; the label is the sign
+of the first coordinate. The generator moves the correctly classified points of a linear classifier by a step along its
 gradient, unless that changes their label.
 """
 

@@ -1,7 +1,7 @@
 """Baselines of the generators by translation: those that move images at random, wherever the model errs.
 
-Section 5.2 and eq. 9 of Werpachowski et al. (2019), arXiv 1903.02380. They detect less than `scoring.translations`, because
-few of their moves find an error.
+Section 5.2 and eq. 9 of Werpachowski et al. (2019), arXiv 1903.02380. They detect less than the generators of
+`scoring.translations`, because few of their moves find an error.
 """
 
 from dataclasses import dataclass

@@ -61,6 +61,17 @@ class AdversarialGenerator:
             moved_losses[images], densities[images] = self._move(grid[images])
         return RiskEstimates.of(losses, moved_losses, densities)
 
+    def moves(self, windows: Margins) -> NDArray[np.intp]:
+        """Return to which candidate the image in the middle of each window moves, as a position in row-major order.
+
+        Args:
+            windows: margins of the candidates, shape (..., side, side).
+        """
+        own = windows[..., self.radius, self.radius]
+        stays = (own > 0) | ~(windows > 0).any(axis=(-2, -1))
+        chosen: NDArray[np.intp] = np.where(stays, self.side * self.radius + self.radius, self.choose(windows))
+        return chosen
+
     def _move(self, grid: Margins) -> tuple[NDArray[np.bool_], Vector]:
         """Return whether each image is misclassified where the generator moves it, and the density there."""
         moves_to = self._targets(grid)  # for shifts of at most twice the radius
@@ -72,11 +83,7 @@ class AdversarialGenerator:
     def _targets(self, grid: Margins) -> NDArray[np.intp]:
         """For each shift of at most twice the radius, the flat position in the grid to which the generator moves it."""
         windows = sliding_window_view(grid, (self.side, self.side), axis=(1, 2))
-        own = windows[..., self.radius, self.radius]
-        chosen = self.choose(windows)
-        stays = (own > 0) | ~(windows > 0).any(axis=(-2, -1))
-        chosen = np.where(stays, self.side * self.radius + self.radius, chosen)
-        rows, columns = np.divmod(chosen, self.side)
+        rows, columns = np.divmod(self.moves(windows), self.side)
         first = np.arange(windows.shape[1])
         targets: NDArray[np.intp] = (rows + first[:, None]) * grid.shape[2] + columns + first[None, :]
         return targets

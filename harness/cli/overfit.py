@@ -87,8 +87,8 @@ def command(
 
     console = wide_console(quiet=quiet)
     if synthetic == (task_name is not None):
-        raise UserError("what to test", expected="either the name of a TASK or --synthetic", found="both" if synthetic else "neither",
-                        remedy="pgdl task list shows the tasks")  # fmt: skip
+        found, remedy = "both" if synthetic else "neither", "pgdl task list shows the tasks"
+        raise UserError("models to test", expected="either a TASK or --synthetic", found=found, remedy=remedy)
     if output is not None:
         make_directory(output)
     if task_name is None:

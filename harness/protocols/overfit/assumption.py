@@ -33,14 +33,14 @@ class Positions:
         affected = [radius for radius in radii if self.spread < SPREAD * radius]
         if affected:
             yield (
-                f"Note: the images are centred: their centre of mass varies by {self.spread:.1f} pixels (standard deviation), "
-                f"so that shifts by {affected[0]} or more make images that the data do not contain. A small p-value does not "
-                "prove overfitting then: the models may merely err on such images."
+                f"Note: the images are centred: their centre of mass varies by {self.spread:.1f} pixels (standard "
+                f"deviation), so that shifts by {affected[0]} or more make images that the data do not contain. "
+                "A small p-value does not prove overfitting then: the models may merely err on such images."
             )
         if self.touching > EDGES:
             yield (
-                f"Note: {self.touching:.0%} of the images are not black at their edges: a shift cuts something off, and its "
-                "empty pixels are no part of the data."
+                f"Note: {self.touching:.0%} of the images are not black at their edges: a shift cuts something off, "
+                "and brings in black that the data do not contain."
             )
 
 
@@ -58,8 +58,9 @@ def find_positions(images: Images, black: NDArray[np.float32] | None) -> Positio
     if not len(masses):
         return Positions(0.0, 0.0)
     spread = min(_spread(masses.sum(axis=axis), wraps) for axis in (1, 2))
-    edges = np.concatenate([masses[:, [0, -1], :].reshape(len(masses), -1), masses[:, :, [0, -1]].reshape(len(masses), -1)], 1)
-    return Positions(spread, 0.0 if wraps else float((edges > 0).any(axis=1).mean()))
+    inside = masses[:, 1:-1, 1:-1].sum(axis=(1, 2))
+    touching = masses.sum(axis=(1, 2)) > inside * (1 + 1e-9)  # the order of sums decides the last digit
+    return Positions(spread, 0.0 if wraps else float(touching.mean()))
 
 
 def _spread(profiles: NDArray[np.float64], wraps: bool) -> float:

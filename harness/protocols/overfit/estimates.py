@@ -18,7 +18,7 @@ def estimates_of(part: Arrays, radius: int, settings: Settings, model_digest: st
     """Return the estimates with shifts by at most `radius`.
 
     Args:
-        part: margins for this or a larger radius, see `harness.protocols.overfit.margins`.
+        part: margins for radii with this one among them, see `harness.protocols.overfit.margins`.
         radius: epsilon.
         settings: generator and seed.
         model_digest: SHA-256 (hex), so that the random draws of models differ.
@@ -37,11 +37,12 @@ def estimates_of(part: Arrays, radius: int, settings: Settings, model_digest: st
 def _cut(part: Arrays, radius: int) -> NDArray[np.float32]:
     """Return the margins of all shifts by at most 3 * radius, shape (n_images, 6 * radius + 1, 6 * radius + 1).
 
-    Those that were not computed count as correct: no image that any of the shifts in reach misclassifies has one.
+    Those that were not needed, and so not computed, decide nothing: here they count as correct.
     """
     near, far = part["near"], part["far"]
     largest, side = far.shape[1] // 6, 6 * radius + 1
     grid = np.full((len(near), side, side), -np.inf, np.float32)
     inner = slice(3 * (largest - radius), 3 * (largest - radius) + side)
-    grid[part["far_images"]] = far[:, inner, inner]
+    cut = far[:, inner, inner]
+    grid[part["far_images"]] = np.where(np.isnan(cut), -np.inf, cut)
     return grid

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.importer.accuracies import PREFERRED
@@ -49,7 +48,7 @@ class Grids:
 
 
 def compute_grids(subject: Subject, settings: Settings, on_model: Callable[[], object]) -> Grids:
-    """Compute the margins for the largest radius of the settings.
+    """Compute the margins that the estimates need.
 
     Args:
         subject: task and models.
@@ -65,7 +64,8 @@ def compute_grids(subject: Subject, settings: Settings, on_model: Callable[[], o
         "data": subject.data_digest(settings.split),
         "black": subject.task.data.digest if settings.edges is Edges.BLACK else None,
     }
-    work = data | {"radius": settings.radii[-1], "runtime": runtime.name, "versions": _versions(runtime)}
+    shared = {"radii": settings.radii, "random": settings.generator.is_random}
+    work = data | shared | {"runtime": runtime.name, "versions": _versions(runtime)}
     files = {model.id: part_file("overfit", model=model.shown_digest, **work) for model in subject.models}
     missing = [model for model in subject.models if read_part(files[model.id]) is None]
     for _ in range(len(subject.models) - len(missing)):
@@ -75,12 +75,13 @@ def compute_grids(subject: Subject, settings: Settings, on_model: Callable[[], o
     failures: dict[str, UserError] = {}
     if missing or found is None:
         with tempfile.TemporaryDirectory(prefix="pgdl-overfit-") as place:
-            black = _black(subject, settings)
+            black = black_of(subject.task.data.inputs) if settings.edges is Edges.BLACK else None
             subject.write_data(settings.split, Path(place, "data"))
             if found is None:
                 found = vars(find_positions(np.load(Path(place, "data", INPUTS), mmap_mode="r"), black))
                 write_part(where, **found)
-            questions = _Questions(subject, missing, files, Path(place), settings.radii[-1], black)
+            shared |= {"data": str(Path(place, "data")), "black": None if black is None else black.tolist()}
+            questions = _Questions(subject, missing, files, Path(place), shared)
             with closing(ask_all(PROGRAM, runtime, questions)) as answers:
                 for position, answer in answers:
                     if isinstance(answer, UserError):
@@ -91,10 +92,6 @@ def compute_grids(subject: Subject, settings: Settings, on_model: Callable[[], o
     return Grids(parts, failures, Positions(**{name: float(value) for name, value in found.items()}))
 
 
-def _black(subject: Subject, settings: Settings) -> NDArray[np.float32] | None:
-    return black_of(subject.task.data.inputs) if settings.edges is Edges.BLACK else None
-
-
 def _versions(runtime: Runtime) -> list[str]:
     return [importlib.metadata.version(name) for name in (*runtime.distributions, "numpy")]
 
@@ -103,12 +100,10 @@ class _Questions(Sequence[dict[str, Any]]):
     """The questions to the program; a model's files are written when its turn comes, and removed after it."""
 
     def __init__(
-        self, subject: Subject, models: Sequence[Model], files: Mapping[str, Path], place: Path, radius: int,
-        black: NDArray[np.float32] | None,
-    ) -> None:  # fmt: skip
+        self, subject: Subject, models: Sequence[Model], files: Mapping[str, Path], place: Path, shared: dict[str, Any]
+    ) -> None:
         self._subject, self._models, self._files, self._place = subject, models, files, place
-        shared = {"data": str(place / "data"), "radius": radius}
-        self._shared = shared | {"black": None if black is None else black.tolist()}
+        self._shared = shared
 
     def __len__(self) -> int:
         return len(self._models)

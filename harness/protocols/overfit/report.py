@@ -10,11 +10,11 @@ from harness.protocols.overfit.result import Group, Kind, Result, Row
 from harness.tables import print_lines, print_table
 
 LEGEND = (
-    "error: share of misclassified images. adversarial error: the same after each correct image was moved by at most epsilon "
-    "pixels to where the model errs. adversarial estimate: that share weighted by densities, which estimates the same risk as "
-    "the error (with the interval of the risk at 95 %); T: their difference.",
-    "p-value: at most the probability of such a T if models and images are independent. A small one says that the models know "
-    "these images; a large one says nothing.",
+    "error: share of misclassified images. adversarial error: the same after the generator has moved correct images by "
+    "at most epsilon pixels. adversarial estimate: weighted by densities, it estimates the same risk as the error (in "
+    "brackets the interval of the risk at 95 %). T: adversarial estimate minus error.",
+    "p-value: at most the probability of so large a T, in either direction, if models and images are independent. "
+    "A small one says that they are not; a large one says nothing.",
 )
 
 COLUMNS = (
@@ -43,7 +43,11 @@ _HEADINGS = ("models", "epsilon", "error", "adversarial error", "adversarial est
 def label(group: Group) -> str:
     """Return the name of a group with its number of models."""
     number = len(group.models)
-    return f"all {number} models" if group.kind is Kind.ALL else f"{group.name} ({number} models)" * (number > 1) or group.name
+    return (
+        f"all {number} models"
+        if group.kind is Kind.ALL
+        else f"{group.name} ({number} models)" * (number > 1) or group.name
+    )
 
 
 def p_value_text(value: float) -> str:
@@ -52,7 +56,8 @@ def p_value_text(value: float) -> str:
 
 
 def _in_full(rows: Sequence[Row]) -> list[tuple[str, ...]]:
-    cells, last = [], None
+    cells: list[tuple[str, ...]] = []
+    last = None
     for row in rows:
         low, high = row.adversarial_interval
         cells.append(

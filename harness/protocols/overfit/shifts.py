@@ -40,8 +40,8 @@ class Shifts:
         """Yield the positions of wanted shifts, and the shifted images, in batches.
 
         Args:
-            wanted: shape (n_images, 2 * reach + 1, 2 * reach + 1); in the middle is the image itself, above it the image
-                shifted up, to the left of it the image shifted left.
+            wanted: shape (n_images, 2 * reach + 1, 2 * reach + 1); in the middle is the image itself, above it the
+                image shifted up, to the left of it the image shifted left.
             size: most images of a batch. Smaller batches are filled up with copies, since frameworks compile a model
                 for each size of a batch; the positions do not include these.
         """

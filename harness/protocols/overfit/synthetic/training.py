@@ -39,9 +39,9 @@ class Classifier:
 def train(points: Array, labels: NDArray[np.floating], penalty: float, random: np.random.Generator) -> Classifier:
     """Train for `STEPS` steps, from weights of zero, in batches that are drawn anew for every epoch.
 
-    A point's gradient is exactly zero in float32 once its probability rounds to one. The training ends early once that is
-    so for all points: then no weight moves any more, but for the first one, which the penalty throws from one side of zero
-    to the other.
+    A point's gradient is exactly zero in float32 once its probability rounds to one. The training ends early once that
+    is so for all points: then no weight moves any more, but for the first one, which the penalty throws from one side
+    of zero to the other.
 
     Args:
         points: shape (n_points, dimension); the number is a multiple of `BATCH`.
