@@ -91,7 +91,7 @@ class AdversarialGenerator:
 
 def strongest_translation(radius: int) -> AdversarialGenerator:
     """Move to the candidate with the largest margin; the first in row-major order if several have it."""
-    return AdversarialGenerator(radius, lambda windows: np.argmax(windows.reshape(*windows.shape[:-2], -1), axis=-1))
+    return AdversarialGenerator(radius, lambda windows: np.argmax(_in_a_row(windows), axis=-1))
 
 
 def nearest_translation(radius: int) -> AdversarialGenerator:
@@ -101,10 +101,15 @@ def nearest_translation(radius: int) -> AdversarialGenerator:
 
     def choose(windows: Margins) -> NDArray[np.intp]:
         far = np.where(windows > 0, distances, np.inf)
-        chosen: NDArray[np.intp] = np.argmin(far.reshape(*windows.shape[:-2], -1), axis=-1)
+        chosen: NDArray[np.intp] = np.argmin(_in_a_row(far), axis=-1)
         return chosen
 
     return AdversarialGenerator(radius, choose)
+
+
+def _in_a_row(windows: Margins) -> Margins:
+    """Return the numbers of each window (..., side, side) in row-major order, (..., side * side)."""
+    return windows.reshape(*windows.shape[:-2], windows.shape[-2] * windows.shape[-1])
 
 
 def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int, side: int) -> NDArray[np.intp]:

@@ -1,18 +1,17 @@
 """The plot of p-values against epsilon."""
 
-import math
 from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from harness.plots import COLOUR, FAINT, INK, new_figure, write_figure
 from harness.protocols.overfit.report import label
 from harness.protocols.overfit.result import Group, Kind, Result
 
-#: Smaller p-values are drawn here.
-FLOOR = 1e-10
+#: Smaller p-values, among them those that round to 0, are drawn here.
+FLOOR = 1e-300
 
 #: A logarithmic axis reads better where a p-value is smaller than this.
 SMALL = 0.01
@@ -53,20 +52,13 @@ def _finish_axes(axes: Axes, result: Result) -> None:
     smallest = min(row.p_value for row in result.rows)
     if smallest < SMALL:
         axes.set_yscale("log")
-        axes.set_ylim(max(smallest, FLOOR) / 2, 1.5)
-        if smallest < FLOOR:
-            axes.yaxis.set_major_formatter(FuncFormatter(_power_or_less))
+        axes.set_ylim(max(smallest, FLOOR) ** 1.05, 5)
     else:
         axes.set_ylim(0, 1.04)
     axes.axhline(0.05, color=INK, linewidth=0.7, linestyle=":", zorder=1)
-    axes.annotate("0.05", (1, 0.05), xycoords=("axes fraction", "data"), xytext=(2, 0), textcoords="offset points",
-                  va="center", fontsize=7)  # fmt: skip
+    beside: dict[str, Any] = {"xytext": (2, 0), "textcoords": "offset points", "va": "center", "fontsize": 7}
+    axes.annotate("0.05", (1, 0.05), xycoords=("axes fraction", "data"), **beside)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("epsilon: largest shift in pixels")
-    axes.set_ylabel("p-value")
-    axes.set_title(f"Are the models independent of the {result.settings.split} set of {result.task}?", loc="left")
-
-
-def _power_or_less(value: float, _position: int) -> str:
-    power = f"$10^{{{round(math.log10(value))}}}$"
-    return f"≤ {power}" if value <= FLOOR else power
+    axes.set_ylabel("p-value of independence")
+    axes.set_title(f"{result.task}, {result.settings.split} set", loc="left")

@@ -18,8 +18,12 @@ from scoring.vectors import Vector
 #: Line and marker of the numbers of models of a test.
 LINES = {1: "-", 2: (0, (5, 1)), 10: "--", 25: "-.", 100: ":"}
 
-#: Numbers of models whose p-values are many enough for a histogram.
-HISTOGRAMS = (1, 2, 10)
+#: Numbers of models whose p-values are many enough for a histogram, and how it is drawn.
+HISTOGRAMS: dict[int, dict[str, Any]] = {
+    1: {"color": FAINT, "alpha": 0.5},
+    2: {"color": INK, "histtype": "step"},
+    10: {"color": COLOUR, "histtype": "step", "linewidth": 1.8},
+}
 
 
 def write_plots(experiment: Experiment, directory: Path) -> list[Path]:
@@ -45,7 +49,7 @@ def _draw_steps(figure: Figure, experiment: Experiment) -> None:
         _draw_densities(own[2], experiment, setting)
         _draw_intervals(own[3], [at.first for at in experiment.outcomes[setting]])
         own[3].set_xlabel("epsilon: length of a step")
-    for axes, name in zip(grid[:, 0], ("p-value", "rate", "density h", "one training"), strict=True):
+    for axes, name in zip(grid[:, 0], ("p-value", "rate", "density h", "rate, one training"), strict=True):
         axes.set_ylabel(name)
     for axes in grid[:, 1]:
         axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False)
@@ -110,11 +114,7 @@ def _draw_histograms(figure: Figure, experiment: Experiment) -> None:
         p_values = experiment.at(setting, step).p_values
         for number in (number for number in HISTOGRAMS if number in p_values):
             weights = np.full(len(p_values[number]), 1 / len(p_values[number]))
-            style: dict[str, Any] = {
-                "color": COLOUR if number == 1 else INK,
-                "linestyle": LINES[number],
-                "histtype": "step",
-            }
+            style = HISTOGRAMS[number]
             axes.hist(p_values[number], bins=np.linspace(0, 1, 21), weights=weights, label=f"N = {number}", **style)
         axes.set_title(f"{setting}, epsilon {step:g}")
         axes.set_xlabel("p-value")
