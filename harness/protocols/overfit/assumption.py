@@ -1,5 +1,6 @@
 """Do shifts preserve the density of the images? The method assumes it; it fails for images that are centred."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,10 @@ SPREAD = 2
 
 #: Share of images that may have something at their edges before it is worth a note.
 EDGES = 0.05
+
+
+#: Positions on a torus have no preference to speak of if their mean, as unit vectors, is shorter than this.
+NO_PREFERENCE = 0.2
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ def find_positions(images: Images, black: NDArray[np.float32] | None) -> Positio
 
 
 def _spread(profiles: NDArray[np.float64], wraps: bool) -> float:
-    """Return the standard deviation of the centre of profiles (n_images, side)."""
+    """Return the standard deviation of the centre of profiles (n_images, side), see `Positions`."""
     side = profiles.shape[1]
     shares = profiles / profiles.sum(axis=1, keepdims=True)
     if not wraps:
@@ -72,5 +77,6 @@ def _spread(profiles: NDArray[np.float64], wraps: bool) -> float:
     centres = shares @ np.exp(2j * np.pi * np.arange(side) / side)
     directions = centres / np.maximum(np.abs(centres), 1e-12)
     length = float(np.abs(directions.mean()))
-    with np.errstate(divide="ignore"):
-        return float(np.sqrt(-2 * np.log(min(length, 1.0))) * side / (2 * np.pi))
+    if length < NO_PREFERENCE:
+        return math.inf
+    return math.sqrt(-2 * math.log(min(length, 1.0))) * side / (2 * math.pi)

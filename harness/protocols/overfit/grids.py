@@ -102,11 +102,12 @@ class _Questions(Sequence[dict[str, Any]]):
     def __init__(
         self, subject: Subject, models: Sequence[Model], files: Mapping[str, Path], place: Path, shared: dict[str, Any]
     ) -> None:
-        self._subject, self._models, self._files, self._place = subject, models, files, place
+        self.models = models
+        self._subject, self._files, self._place = subject, files, place
         self._shared = shared
 
     def __len__(self) -> int:
-        return len(self._models)
+        return len(self.models)
 
     @overload
     def __getitem__(self, position: int) -> dict[str, Any]: ...
@@ -115,11 +116,11 @@ class _Questions(Sequence[dict[str, Any]]):
     def __getitem__(self, position: int | slice) -> dict[str, Any] | Sequence[dict[str, Any]]:
         if isinstance(position, slice):
             return [self[one] for one in range(*position.indices(len(self)))]
-        model = self._models[position]
+        model = self.models[position]
         directory = self._subject.write_model(model, self._place / "models")
         strip_softmax(directory)
         return self._shared | {"model": str(directory), "part": str(self._files[model.id])}
 
     def forget(self, position: int) -> None:
         """Remove a model's files."""
-        shutil.rmtree(self._place / "models" / self._models[position].id, ignore_errors=True)
+        shutil.rmtree(self._place / "models" / self.models[position].id, ignore_errors=True)

@@ -57,10 +57,10 @@ class Settings:
 
 def parse_radii(text: str) -> tuple[int, ...]:
     """Parse `3`, `1,2,4` or `1..5` into ascending numbers; raises `ValueError`."""
-    if match := re.fullmatch(r"(\d{1,4})\.\.(\d{1,4})", text.strip()):
+    if match := re.fullmatch(r"([0-9]{1,4})\.\.([0-9]{1,4})", text.strip()):
         radii = list(range(int(match[1]), int(match[2]) + 1))
     else:
-        radii = [int(part) for part in text.split(",") if re.fullmatch(r"\d{1,4}", part.strip())]
+        radii = [int(part) for part in text.split(",") if re.fullmatch(r"[0-9]{1,4}", part.strip())]
         if len(radii) < text.count(",") + 1:
             radii = []
     if not radii or min(radii) < 1 or max(radii) > MOST:

@@ -55,7 +55,7 @@ def repeat(setting: Setting, number: int, seed: int) -> Repetition:
     if part is None:
         part = _compute(setting, np.random.default_rng([seed, list(Setting).index(setting), number]))
         write_part(file, **part)
-    numbers = {name: array.astype(np.float64) for name, array in part.items()}
+    numbers = {name: np.asarray(array, np.float64) for name, array in part.items()}
     slope, offset = float(numbers["slope"]), float(numbers["offset"])
     view = LinearView(numbers["labels"], numbers["first"], numbers["along"], slope, offset)
     return Repetition(view, float(part["risk"]), float(part["loss"]), float(part["train_accuracy"]))
