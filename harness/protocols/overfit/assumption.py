@@ -79,4 +79,4 @@ def _spread(profiles: NDArray[np.float64], wraps: bool) -> float:
     length = float(np.abs(directions.mean()))
     if length < NO_PREFERENCE:
         return math.inf
-    return math.sqrt(-2 * math.log(min(length, 1.0))) * side / (2 * math.pi)
+    return math.sqrt(-2 * math.log(min(length, 1.0))) * float(side) / (2 * math.pi)
