@@ -9,18 +9,22 @@ from scoring.combination import pca_gi_mixup
 from scoring.comparison import INTERVAL_LEVEL, Comparison, Standing, compare_submissions
 from scoring.errors import GridError, ScoreUndefined
 from scoring.explain import CellShare, CostlyPair, Explanation, explain_score
+from scoring.gaussian_margin import GaussianMargin, LinearView
 from scoring.given_score import GivenScore, given_score
 from scoring.grid import Grid
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
+from scoring.needed_shifts import needed_shifts
 from scoring.official import MINIMUM_HYPERPARAMETERS, OfficialScore, official_score, require_official
 from scoring.oracle import noisy_oracle
 from scoring.overfitting import (
     IndependenceTest,
     RiskEstimates,
     basic_independence_test,
+    bernstein_interval,
     pairwise_independence_test,
 )
 from scoring.printed import PrintedScore, Ties, printed_score
+from scoring.random_translations import RandomGenerator, random_translation, random_translation_or_none
 from scoring.ranking import Entry, Ranked, rank
 from scoring.rule import RULE, Failure, SubmissionScore, TaskCalls, mean_score, score_submission
 from scoring.sign_error import SignErrors, SignErrorScore, sign_errors
@@ -44,14 +48,17 @@ __all__ = [
     "Entry",
     "Explanation",
     "Failure",
+    "GaussianMargin",
     "GivenScore",
     "GranulatedKendall",
     "Grid",
     "GridError",
     "HeldOut",
     "IndependenceTest",
+    "LinearView",
     "OfficialScore",
     "PrintedScore",
+    "RandomGenerator",
     "Ranked",
     "RiskEstimates",
     "ScoreUndefined",
@@ -67,6 +74,7 @@ __all__ = [
     "TimeStep",
     "Value",
     "basic_independence_test",
+    "bernstein_interval",
     "compare_submissions",
     "compare_with_chance",
     "explain_score",
@@ -77,12 +85,15 @@ __all__ = [
     "mean_score",
     "measure_stability",
     "nearest_translation",
+    "needed_shifts",
     "noisy_oracle",
     "official_score",
     "pairwise_independence_test",
     "pareto_front",
     "pca_gi_mixup",
     "printed_score",
+    "random_translation",
+    "random_translation_or_none",
     "rank",
     "require_official",
     "score_submission",

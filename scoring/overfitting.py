@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from scoring.vectors import Vector
 
 #: Range of a point's difference of both estimates: in general, and for a deterministic translation that preserves the
 #: density, where a moved point has a density of at most 1/2.
 ANY_GENERATOR, TRANSLATION = 2.0, 1.5
 
-Vector = NDArray[np.float64]
+#: Probability with which an interval contains the mean that it estimates, if models and test set are independent.
+LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,16 @@ class RiskEstimates:
     def adversarial_error_rate(self) -> float:
         """The share of moved points that are misclassified, without weights: no estimate of the risk."""
         return float(self.moved_losses.mean())
+
+    @property
+    def error_interval(self) -> tuple[float, float]:
+        """The interval of the risk around the ordinary estimate, see `bernstein_interval`."""
+        return bernstein_interval(self.losses)
+
+    @property
+    def adversarial_interval(self) -> tuple[float, float]:
+        """The interval of the risk around the weighted estimate."""
+        return bernstein_interval(self.weighted_losses)
 
     @property
     def adversarial_estimate(self) -> float:
@@ -146,6 +159,18 @@ def bernstein_half_width(n_points: int, variance: float, delta: float, value_ran
     """
     logarithm = math.log(3 / delta)
     return math.sqrt(2 * variance * logarithm / n_points) + 3 * value_range * logarithm / n_points
+
+
+def bernstein_interval(values: Vector, level: float = LEVEL) -> tuple[float, float]:
+    """Return an interval within [0, 1] that contains the expectation of values with probability `level`.
+
+    Args:
+        values: (n_points,), independent and in [0, 1]: losses, weighted losses, or their means over several models.
+        level: in [0, 1).
+    """
+    mean = float(values.mean())
+    half_width = bernstein_half_width(len(values), float(values.var()), 1 - level, 1.0)
+    return max(0.0, mean - half_width), min(1.0, mean + half_width)
 
 
 def _confidence(n_points: int, deviation: float, difference: float, value_range: float) -> float:

@@ -1,6 +1,7 @@
 """Adversarial examples by translation: where a generator moves each image, and the density of that point.
 
-Section 4 of Werpachowski et al. (2019), arXiv 1903.02380 (`scoring.overfitting`). An image is known by the margins of
+Section 4 of Werpachowski et al. (2019), arXiv 1903.02380 (`scoring.overfitting`); `scoring.random_translations` has
+their baselines. An image is known by the margins of
 its translations: over a square of shifts of at most three times the generator's radius, the best logit of a wrong class
 minus that of the label. A translation is misclassified where its margin is positive.
 """
@@ -13,8 +14,12 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
 from scoring.overfitting import RiskEstimates
+from scoring.vectors import Vector
 
-Margins = NDArray[np.float64]
+Margins = NDArray[np.floating]
+
+#: Numbers that are compared at once: a bound on the memory.
+_NUMBERS = 2**24
 
 
 @dataclass(frozen=True)
@@ -44,23 +49,41 @@ class AdversarialGenerator:
         Raises:
             ValueError: another shape, or a margin is not a number.
         """
-        grid = _checked(margins, self.radius)
-        wrong = grid > 0
+        grid = checked_margins(margins, self.radius)
+        middle = 3 * self.radius
+        losses = grid[:, middle, middle] > 0
+        moved_losses, densities = losses.copy(), np.ones(len(grid))
+        near = grid[:, middle - self.radius : middle + self.radius + 1, middle - self.radius : middle + self.radius + 1]
+        movable = np.flatnonzero((near > 0).any(axis=(1, 2)))  # the others stay where they are, and are correct
+        at_once = max(1, _NUMBERS // (4 * self.radius + 1) ** 2 // self.side**2)
+        for first in range(0, len(movable), at_once):
+            images = movable[first : first + at_once]
+            moved_losses[images], densities[images] = self._move(grid[images])
+        return RiskEstimates.of(losses, moved_losses, densities)
+
+    def moves(self, windows: Margins) -> NDArray[np.intp]:
+        """Return to which candidate the image in the middle of each window moves, as a position in row-major order.
+
+        Args:
+            windows: margins of the candidates, shape (..., side, side).
+        """
+        own = windows[..., self.radius, self.radius]
+        stays = (own > 0) | ~(windows > 0).any(axis=(-2, -1))
+        chosen: NDArray[np.intp] = np.where(stays, self.side * self.radius + self.radius, self.choose(windows))
+        return chosen
+
+    def _move(self, grid: Margins) -> tuple[NDArray[np.bool_], Vector]:
+        """Return whether each image is misclassified where the generator moves it, and the density there."""
         moves_to = self._targets(grid)  # for shifts of at most twice the radius
-        image, middle = np.arange(len(grid)), 3 * self.radius
         target = moves_to[:, moves_to.shape[1] // 2, moves_to.shape[2] // 2]
         arriving = _arriving(moves_to, target, self.radius, grid.shape[1])
-        moved = wrong.reshape(len(grid), -1)[image, target]
-        return RiskEstimates.of(wrong[:, middle, middle], moved, 1 / (1 + arriving))
+        wrong = np.take_along_axis(grid.reshape(len(grid), -1), target[:, None], axis=1)[:, 0] > 0
+        return wrong, 1 / (1 + arriving)
 
     def _targets(self, grid: Margins) -> NDArray[np.intp]:
         """For each shift of at most twice the radius, the flat position in the grid to which the generator moves it."""
         windows = sliding_window_view(grid, (self.side, self.side), axis=(1, 2))
-        own = windows[..., self.radius, self.radius]
-        chosen = self.choose(windows)
-        stays = (own > 0) | ~(windows > 0).any(axis=(-2, -1))
-        chosen = np.where(stays, self.side * self.radius + self.radius, chosen)
-        rows, columns = np.divmod(chosen, self.side)
+        rows, columns = np.divmod(self.moves(windows), self.side)
         first = np.arange(windows.shape[1])
         targets: NDArray[np.intp] = (rows + first[:, None]) * grid.shape[2] + columns + first[None, :]
         return targets
@@ -68,7 +91,7 @@ class AdversarialGenerator:
 
 def strongest_translation(radius: int) -> AdversarialGenerator:
     """Move to the candidate with the largest margin; the first in row-major order if several have it."""
-    return AdversarialGenerator(radius, lambda windows: np.argmax(windows.reshape(*windows.shape[:-2], -1), axis=-1))
+    return AdversarialGenerator(radius, lambda windows: np.argmax(_in_a_row(windows), axis=-1))
 
 
 def nearest_translation(radius: int) -> AdversarialGenerator:
@@ -78,10 +101,15 @@ def nearest_translation(radius: int) -> AdversarialGenerator:
 
     def choose(windows: Margins) -> NDArray[np.intp]:
         far = np.where(windows > 0, distances, np.inf)
-        chosen: NDArray[np.intp] = np.argmin(far.reshape(*windows.shape[:-2], -1), axis=-1)
+        chosen: NDArray[np.intp] = np.argmin(_in_a_row(far), axis=-1)
         return chosen
 
     return AdversarialGenerator(radius, choose)
+
+
+def _in_a_row(windows: Margins) -> Margins:
+    """Return the numbers of each window (..., side, side) in row-major order, (..., side * side)."""
+    return windows.reshape(*windows.shape[:-2], windows.shape[-2] * windows.shape[-1])
 
 
 def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int, side: int) -> NDArray[np.intp]:
@@ -95,8 +123,9 @@ def _arriving(moves_to: NDArray[np.intp], target: NDArray[np.intp], radius: int,
     return number
 
 
-def _checked(margins: ArrayLike, radius: int) -> Margins:
-    grid = np.asarray(margins, dtype=np.float64)
+def checked_margins(margins: ArrayLike, radius: int) -> Margins:
+    """Return margins as an array; raises `ValueError` unless it fits a generator's radius and has no NaN."""
+    grid = np.asarray(margins)
     side = 6 * radius + 1
     if grid.ndim != 3 or grid.shape[1:] != (side, side):
         raise ValueError(f"margins: expected shape (n_images, {side}, {side}), found {grid.shape}")

@@ -83,7 +83,6 @@ def test_what_landlock_lacks_is_said():
 
 
 def test_every_claim_is_on_the_page():
-    from tests.science import claims as _claims
     from tests.science.finding import CLAIMS, Verdict
 
     page = (DOCS / "science.md").read_text()

@@ -27,6 +27,7 @@ COMMANDS = {
     "results": "Print the recorded calls, as a table or for other programs.",
     "measures": "List the library's measures, or explain one.",
     "compare": "Run measures of the library on every model, and compare their scores.",
+    "overfit": "Test whether models have been fitted to their test set.",
     "invariance": "Follow the accuracy of networks as their data are perturbed.",
     "ci": "Evaluate the submissions that a change of a repository touches.",
     "task": "List, show, validate, build, import and fetch tasks.",

@@ -14,6 +14,7 @@ from scoring.overfitting import (
     RiskEstimates,
     basic_independence_test,
     bernstein_half_width,
+    bernstein_interval,
     independence_p_value,
     pairwise_independence_test,
 )
@@ -90,6 +91,27 @@ def test_the_basic_test_rejects_where_its_two_bounds_together_equal_the_differen
         for values in (one.losses, one.weighted_losses)
     ]
     assert sum(widths) == pytest.approx(abs(test.statistic))
+
+
+def test_intervals_are_bernstein_bounds_within_the_range_of_a_risk() -> None:
+    one = estimates(n_points=4000)
+    for values, (low, high) in (
+        (one.losses, one.error_interval),
+        (one.weighted_losses, one.adversarial_interval),
+    ):
+        width = bernstein_half_width(4000, float(values.var()), 0.05, 1.0)
+        assert (low, high) == (pytest.approx(values.mean() - width), pytest.approx(values.mean() + width))
+    assert bernstein_interval(np.zeros(1000)) == (0.0, pytest.approx(3 * math.log(60) / 1000))
+    assert bernstein_interval(np.ones(1000))[1] == 1.0
+    assert bernstein_interval(one.losses, 0.99)[1] > one.error_interval[1]
+
+
+def test_intervals_hold_the_expectation_at_least_as_often_as_they_say() -> None:
+    random = np.random.default_rng(0)
+    held = [
+        low <= 0.2 <= high for low, high in (bernstein_interval((random.random(300) < 0.2) * 1.0) for _ in range(400))
+    ]
+    assert np.mean(held) >= 0.95
 
 
 def test_several_models_are_averaged_point_by_point() -> None:

@@ -4,27 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from translated_images import around, on_a_torus
 
 from scoring.translations import AdversarialGenerator, nearest_translation, strongest_translation
 
 GENERATORS = pytest.mark.parametrize(
     "make", [strongest_translation, nearest_translation], ids=lambda make: make.__name__
 )
-
-
-def around(centre_margins: np.ndarray, radius: int) -> np.ndarray:
-    """One image with these margins in the middle of the grid, and correct translations elsewhere."""
-    grid = np.full((1, 6 * radius + 1, 6 * radius + 1), -1.0)
-    first = 3 * radius - centre_margins.shape[0] // 2
-    grid[0, first : first + centre_margins.shape[0], first : first + centre_margins.shape[1]] = centre_margins
-    return grid
-
-
-def on_a_torus(margins: np.ndarray, radius: int) -> np.ndarray:
-    """The grids of all images of a space in which translations are cyclic."""
-    size, shifts = len(margins), np.arange(-3 * radius, 3 * radius + 1)
-    rows, columns = np.divmod(np.arange(size * size), size)
-    return margins[(rows[:, None, None] + shifts[:, None]) % size, (columns[:, None, None] + shifts[None, :]) % size]
 
 
 @GENERATORS
@@ -46,6 +32,26 @@ def test_both_find_an_adversarial_example_wherever_there_is_one(seed: int) -> No
     first, second = (make(1).estimates(margins) for make in (strongest_translation, nearest_translation))
     np.testing.assert_array_equal(first.moved_losses, second.moved_losses)
     np.testing.assert_array_equal(first.moved_losses > 0, (margins[:, 2:5, 2:5] > 0).any(axis=(1, 2)))
+
+
+def test_two_correct_points_moved_onto_one_wrong_point_weigh_a_third() -> None:
+    """As in the paper's Figure 3; the other neighbours are misclassified, and stay."""
+    margins = around(np.array([[0.1, 0.1, 0.1], [-1, 0.9, -1], [0.1, 0.1, 0.1]]), 1)
+    assert strongest_translation(1).estimates(margins).densities[0] == pytest.approx(1 / 3)
+
+
+@given(seed=st.integers(0, 10**6))
+def test_the_weighted_estimate_varies_less_than_the_ordinary_one(seed: int) -> None:
+    margins = np.random.default_rng(seed).normal(-0.5, 1, size=(8, 8))
+    estimates = strongest_translation(1).estimates(on_a_torus(margins, 1))
+    assert estimates.weighted_losses.var() <= estimates.losses.var() + 1e-12
+
+
+def test_a_large_number_of_images_is_estimated_in_parts(monkeypatch) -> None:
+    margins = np.random.default_rng(0).normal(-1, 1, size=(50, 13, 13))
+    whole = nearest_translation(2).estimates(margins)
+    monkeypatch.setattr("scoring.translations._NUMBERS", 7 * 81 * 25)
+    np.testing.assert_array_equal(nearest_translation(2).estimates(margins).densities, whole.densities)
 
 
 def target(generator: AdversarialGenerator, grid: np.ndarray) -> tuple[int, int]:

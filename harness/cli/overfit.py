@@ -1,0 +1,139 @@
+"""`pgdl overfit`: tests whether models have been fitted to their test set."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.cli import completion, options
+from harness.errors import UserError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from harness.protocols.overfit.settings import Settings
+    from harness.task.some_models import Wanted
+
+
+def parse_epsilon(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
+    """Parse `3`, `1,2,4` or `1..5`; nothing stands for the default."""
+    if value is None:
+        return ()
+    from harness.protocols.overfit.settings import parse_radii
+
+    try:
+        return parse_radii(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error), context, parameter) from error
+
+
+@click.command("overfit")
+@click.argument("task_name", metavar="[TASK]", required=False, shell_complete=completion.tasks)
+@options.tasks
+@options.models
+@click.option(
+    "--epsilon", "radii", callback=parse_epsilon, metavar="N|N,N,...|N..N",
+    help="Largest shifts in pixels, e.g. 3 or 1,2,4 or 1..5. Default: 1..5, as far as the images allow.",
+)  # fmt: skip
+@click.option(
+    "--split", type=click.Choice(["test", "train"]), default="test", show_default=True,
+    help="Examples to test. train is the positive control: the models do know them.",
+)  # fmt: skip
+@click.option(
+    "--generator", type=click.Choice(["strongest", "nearest", "random", "random2"]), default="strongest",
+    show_default=True,
+    help="Where a correct image is moved: to the error with the largest margin, to the nearest error, or anywhere at "
+    "random (without and with its own place), as baselines.",
+)  # fmt: skip
+@click.option(
+    "--edges", type=click.Choice(["black", "wrap"]), default="black", show_default=True,
+    help="What a shift brings in: black, or the pixels that it pushed out on the other side.",
+)  # fmt: skip
+@options.seed
+@click.option("--synthetic", is_flag=True, help="Repeat the paper's experiment on Gaussians instead; needs no TASK.")
+@click.option(
+    "--repetitions", type=click.IntRange(1, 10_000), default=100, show_default=True,
+    help="With --synthetic: trainings in each setting.",
+)  # fmt: skip
+@options.output
+@options.quiet
+def command(
+    task_name: str | None,
+    tasks_dir: Path,
+    models: "Wanted",
+    radii: tuple[int, ...],
+    split: str,
+    generator: str,
+    edges: str,
+    seed: int,
+    synthetic: bool,
+    repetitions: int,
+    output: Path | None,
+    quiet: bool,
+) -> int:
+    """Test whether the models of TASK have been fitted to its test set.
+
+    Each correctly classified image is moved by at most epsilon pixels to where the model errs. Weighted by densities,
+    the error rate on the moved images estimates the same risk as the ordinary error rate, if models and images are
+    independent; a difference beyond chance says that they are not (Werpachowski et al., 2019; docs/overfitting.md).
+    Models are tested one by one, and together: those of each architecture, and all.
+
+    Finished models are kept: the same command continues after an interruption. Exit code 1 if a model cannot be run.
+
+    Example: pgdl overfit digits_vgg --epsilon 1..2 --output overfit
+    """
+    from harness.protocols.files import make_directory
+    from harness.protocols.overfit.settings import Edges, Generator, Settings
+    from harness.tables import wide_console
+
+    console = wide_console(quiet=quiet)
+    if synthetic == (task_name is not None):
+        found, remedy = "both" if synthetic else "neither", "pgdl task list shows the tasks"
+        raise UserError("models to test", expected="either a TASK or --synthetic", found=found, remedy=remedy)
+    if output is not None:
+        make_directory(output)
+    if task_name is None:
+        return _run_experiment(repetitions, seed, output, console)
+    chosen = Settings(radii, "test" if split == "test" else "train", Generator(generator), Edges(edges), seed)
+    return _test_task(tasks_dir, task_name, models, chosen, output, console)
+
+
+def _test_task(
+    tasks_dir: Path, name: str, models: "Wanted", settings: "Settings", output: Path | None, console: "Console"
+) -> int:
+    from harness.cli.steps import Steps
+    from harness.protocols.overfit.report import print_result, write_rows
+    from harness.protocols.overfit.run import detect_overfitting
+    from harness.protocols.subject import read_subject
+
+    subject = read_subject(tasks_dir, name, models)
+    with Steps(console, "models", len(subject.models)) as step:
+        result = detect_overfitting(subject, settings, step)
+    for model, error in result.failures.items():
+        click.echo(f"pgdl: {model}: {error}", err=True)
+    if result.rows:
+        print_result(result, console)
+        if output is not None:
+            from harness.protocols.overfit.plot import write_plots
+
+            _print_written([write_rows(result, output / "overfit.csv"), *write_plots(result, output)])
+    return 1 if result.failures else 0
+
+
+def _run_experiment(repetitions: int, seed: int, output: Path | None, console: "Console") -> int:
+    from harness.cli.steps import Steps
+    from harness.protocols.overfit.synthetic.report import print_experiment, write_outcomes
+    from harness.protocols.overfit.synthetic.run import number_of_parts, run_experiment
+
+    with Steps(console, "trainings and tests", number_of_parts(repetitions)) as step:
+        experiment = run_experiment(repetitions, seed, step)
+    print_experiment(experiment, console)
+    if output is not None:
+        from harness.protocols.overfit.synthetic.plots import write_plots
+
+        _print_written([write_outcomes(experiment, output / "synthetic.csv"), *write_plots(experiment, output)])
+    return 0
+
+
+def _print_written(files: list[Path]) -> None:
+    click.echo(f"Written: {', '.join(map(str, files))}", err=True)

@@ -1,0 +1,126 @@
+"""The margins of a task's models on shifted images: computed in processes, each model once, and kept in the cache."""
+
+import importlib.metadata
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+
+from harness.errors import UserError
+from harness.importer.accuracies import PREFERRED
+from harness.protocols.overfit.assumption import Positions, find_positions
+from harness.protocols.overfit.logits import strip_softmax
+from harness.protocols.overfit.settings import Edges, Settings
+from harness.protocols.overfit.shifts import black_of
+from harness.protocols.parts import part_file, read_part, write_part
+from harness.protocols.processes import ask_all
+from harness.protocols.subject import Subject
+from harness.task.data import INPUTS
+from harness.task.model import Model
+from harness.task.shapes import installed_runtime
+from harness.worker.runtimes import Runtime
+
+#: Changed with everything that changes the numbers of a part.
+VERSION = 1
+
+#: The program that computes margins.
+PROGRAM = "harness.protocols.overfit.margins"
+
+
+@dataclass(frozen=True)
+class Grids:
+    """The margins, as far as they could be computed.
+
+    Attributes:
+        parts: model -> file of its margins, in the task's order.
+        failures: model -> why there are none.
+        positions: where the content of the images is.
+    """
+
+    parts: Mapping[str, Path]
+    failures: Mapping[str, UserError]
+    positions: Positions
+
+
+def compute_grids(subject: Subject, settings: Settings, on_model: Callable[[], object]) -> Grids:
+    """Compute the margins that the estimates need.
+
+    Args:
+        subject: task and models.
+        settings: with radii.
+        on_model: called once for each model.
+
+    Raises:
+        UserError: no data, or no framework.
+    """
+    runtime = installed_runtime(PREFERRED)
+    data: dict[str, object] = {
+        "version": VERSION,
+        "data": subject.data_digest(settings.split),
+        "black": subject.task.data.digest if settings.edges is Edges.BLACK else None,
+    }
+    shared = {"radii": settings.radii, "random": settings.generator.is_random}
+    work = data | shared | {"runtime": runtime.name, "versions": _versions(runtime)}
+    files = {model.id: part_file("overfit", model=model.shown_digest, **work) for model in subject.models}
+    missing = [model for model in subject.models if read_part(files[model.id]) is None]
+    for _ in range(len(subject.models) - len(missing)):
+        on_model()
+    where = part_file("overfit", positions=True, **data)
+    found = read_part(where)
+    failures: dict[str, UserError] = {}
+    if missing or found is None:
+        with tempfile.TemporaryDirectory(prefix="pgdl-overfit-") as place:
+            black = black_of(subject.task.data.inputs) if settings.edges is Edges.BLACK else None
+            subject.write_data(settings.split, Path(place, "data"))
+            if found is None:
+                found = vars(find_positions(np.load(Path(place, "data", INPUTS), mmap_mode="r"), black))
+                write_part(where, **found)
+            shared |= {"data": str(Path(place, "data")), "black": None if black is None else black.tolist()}
+            questions = _Questions(subject, missing, files, Path(place), shared)
+            with closing(ask_all(PROGRAM, runtime, questions)) as answers:
+                for position, answer in answers:
+                    if isinstance(answer, UserError):
+                        failures[missing[position].id] = answer
+                    questions.forget(position)
+                    on_model()
+    parts = {name: file for name, file in files.items() if name not in failures}
+    return Grids(parts, failures, Positions(**{name: float(value) for name, value in found.items()}))
+
+
+def _versions(runtime: Runtime) -> list[str]:
+    return [importlib.metadata.version(name) for name in (*runtime.distributions, "numpy")]
+
+
+class _Questions(Sequence[dict[str, Any]]):
+    """The questions to the program; a model's files are written when its turn comes, and removed after it."""
+
+    def __init__(
+        self, subject: Subject, models: Sequence[Model], files: Mapping[str, Path], place: Path, shared: dict[str, Any]
+    ) -> None:
+        self.models = models
+        self._subject, self._files, self._place = subject, files, place
+        self._shared = shared
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    @overload
+    def __getitem__(self, position: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, position: slice) -> Sequence[dict[str, Any]]: ...
+    def __getitem__(self, position: int | slice) -> dict[str, Any] | Sequence[dict[str, Any]]:
+        if isinstance(position, slice):
+            return [self[one] for one in range(*position.indices(len(self)))]
+        model = self.models[position]
+        directory = self._subject.write_model(model, self._place / "models")
+        strip_softmax(directory)
+        return self._shared | {"model": str(directory), "part": str(self._files[model.id])}
+
+    def forget(self, position: int) -> None:
+        """Remove a model's files."""
+        shutil.rmtree(self._place / "models" / self.models[position].id, ignore_errors=True)

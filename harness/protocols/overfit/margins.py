@@ -1,0 +1,126 @@
+"""Computes margins of shifted images: `python -m harness.protocols.overfit.margins RUNTIME`.
+
+A question (`harness.worker.service`) is `{"model": DIRECTORY, "data": DIRECTORY, "radii": [...], "random": BOOL,
+"black": [...] or null, "part": FILE}`: a model in canonical form; inputs.npy and labels.npy; the largest shifts;
+whether random generators need the margins, or the others; the value of black in each channel, or null for images that
+wrap around; and the part to write (`harness.protocols.parts`). The answer is empty.
+
+With R for the largest of the radii, the part has the margins `near` of shifts by at most R, and `far` of shifts by at
+most 3 R for those images alone (`far_images`) that are misclassified after a shift by at most R: the others are never
+moved. In `far`, NaN stands for margins that are not needed.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.protocols.overfit.shifts import Images, Shifts
+from harness.protocols.parts import write_part
+from harness.worker.runtimes import Runtime
+from harness.worker.service import Answer, Question, batch_size, serve
+from scoring import nearest_translation, needed_shifts, strongest_translation
+
+#: Numbers in the shifted images of a chunk that is kept in memory.
+CHUNK_NUMBERS = 2**24
+
+Margins = NDArray[np.float32]
+Predict = Callable[[Images], NDArray[Any]]
+Needs = Callable[[Margins], NDArray[np.bool_]]
+
+
+def answer(runtime: Runtime, question: Question) -> Answer:
+    """Write the margins of a model."""
+    model = runtime.load_model(Path(question["model"]))
+    inputs, labels = (np.load(Path(question["data"]) / name, mmap_mode="r") for name in ("inputs.npy", "labels.npy"))
+    black = None if question["black"] is None else np.array(question["black"], np.float32)
+    needs = needs_of(question["radii"], random=question["random"])
+
+    def predict(images: Images) -> NDArray[Any]:
+        return np.asarray(model.predict_on_batch(images))
+
+    part = shifted_margins(predict, inputs, labels, max(question["radii"]), black, needs)
+    write_part(Path(question["part"]), **part)
+    return {}
+
+
+def needs_of(radii: Sequence[int], *, random: bool) -> Needs:
+    """Return the function that says which margins are needed, given those that are known (`needed_shifts`)."""
+    if random:
+        return lambda grid: _within_twice(grid, max(radii))
+    generators = [make(radius) for make in (strongest_translation, nearest_translation) for radius in radii]
+    return lambda grid: needed_shifts(grid, generators)
+
+
+def _within_twice(grid: Margins, radius: int) -> NDArray[np.bool_]:
+    """Return all shifts by at most twice the radius, of images that a shift by at most the radius misclassifies."""
+    needed = np.zeros(grid.shape, bool)
+    needed[:, 2 * radius : 4 * radius + 1, 2 * radius : 4 * radius + 1] = True
+    movable = (np.where(needed, grid, np.nan) > 0).any(axis=(1, 2))
+    needed[movable, radius : 5 * radius + 1, radius : 5 * radius + 1] = True
+    return needed
+
+
+def shifted_margins(
+    predict: Predict,
+    inputs: Images,
+    labels: NDArray[np.int32],
+    radius: int,
+    black: NDArray[np.float32] | None,
+    needs: Needs,
+) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a part, see the module.
+
+    Args:
+        predict: returns the logits (size, n_classes) of images (size, height, width, channels).
+        inputs: shape (n_images, height, width, channels).
+        labels: shape (n_images,).
+        radius: largest shift.
+        black: value of each channel, None for images that wrap around.
+        needs: says which margins are needed, given those that are known.
+
+    Raises:
+        ArithmeticError: an output is NaN or infinite.
+    """
+    height, width, channels = inputs.shape[1:]
+    reach, size = 3 * radius, batch_size(inputs.shape[1:])
+    at_once = max(1, CHUNK_NUMBERS // ((height + 2 * reach) * (width + 2 * reach) * channels))
+    centre = slice(2 * radius, 4 * radius + 1)
+    near, far, far_images = [], [], []
+    for start in range(0, len(inputs), at_once):
+        chunk = slice(start, start + at_once)
+        shifts, own = Shifts(np.asarray(inputs[chunk]), reach, black), np.asarray(labels[chunk])
+        grid = np.full((len(own), 2 * reach + 1, 2 * reach + 1), np.nan, np.float32)
+        while (wanted := needs(grid) & np.isnan(grid)).any():
+            _fill(grid, wanted, shifts, own, predict, size)
+        movable = (grid[:, centre, centre] > 0).any(axis=(1, 2))
+        near.append(grid[:, centre, centre])
+        far.append(grid[movable])
+        far_images.append(start + np.flatnonzero(movable))
+    return {"near": np.concatenate(near), "far": np.concatenate(far), "far_images": np.concatenate(far_images)}
+
+
+def _fill(
+    grid: Margins, wanted: NDArray[np.bool_], shifts: Shifts, labels: NDArray[np.int32], predict: Predict, size: int
+) -> None:
+    """Write the margins at the wanted positions into the grid."""
+    for position, batch in shifts.batches(wanted, size):
+        logits = predict(batch)[: len(position[0])]
+        if not np.isfinite(logits).all():
+            raise ArithmeticError(f"its outputs are {'NaN' if np.isnan(logits).any() else 'infinite'}")
+        grid[position] = margins_of(logits, labels[position[0]])
+
+
+def margins_of(logits: NDArray[Any], labels: NDArray[np.int32]) -> Margins:
+    """Return the best logit of a wrong class minus that of the label, shape (n,)."""
+    others = logits.astype(np.float32)
+    rows = np.arange(len(others))
+    own = others[rows, labels]
+    others[rows, labels] = -np.inf
+    return np.asarray(others.max(axis=1) - own)
+
+
+if __name__ == "__main__":
+    serve(answer)

@@ -1,0 +1,64 @@
+"""The plot of p-values against epsilon."""
+
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from harness.plots import COLOUR, FAINT, INK, new_figure, write_figure
+from harness.protocols.overfit.report import label
+from harness.protocols.overfit.result import Group, Kind, Result
+
+#: Smaller p-values, among them those that round to 0, are drawn here.
+FLOOR = 1e-300
+
+#: A logarithmic axis reads better where a p-value is smaller than this.
+SMALL = 0.01
+
+#: Markers of architectures, in turn.
+MARKERS = "sD^vP*X<>"
+
+
+def write_plots(result: Result, directory: Path) -> list[Path]:
+    """Write overfit.svg and overfit.png, and return their paths."""
+    groups = list(dict.fromkeys(row.group for row in result.rows))
+    with new_figure(6.4, 3.4) as figure:
+        axes = figure.subplots()
+        for number, group in enumerate(groups):
+            rows = [row for row in result.rows if row.group == group]
+            p_values = [max(row.p_value, FLOOR) for row in rows]
+            axes.plot([row.epsilon for row in rows], p_values, **_style(group, number, len(groups)))
+        _finish_axes(axes, result)
+        figure.legend(loc="outside right upper", frameon=False)
+        return [write_figure(figure, directory / f"overfit.{suffix}") for suffix in ("svg", "png")]
+
+
+def _style(group: Group, number: int, n_groups: int) -> dict[str, Any]:
+    """Return how to draw a group: N-model tests prominently, models faintly and with one entry of the legend."""
+    if group.kind is Kind.ALL:
+        return {"color": COLOUR, "linewidth": 2.5, "marker": "o", "zorder": 4, "label": label(group)}
+    if group.kind is Kind.ARCHITECTURE:
+        marker = MARKERS[(number - 1) % len(MARKERS)]
+        return {"color": INK, "linewidth": 1, "marker": marker, "markersize": 5, "zorder": 3, "label": label(group)}
+    if n_groups == 1:
+        return {"color": COLOUR, "linewidth": 2, "marker": "o", "label": label(group)}
+    is_last = number == n_groups - 1
+    style = {"color": FAINT, "linewidth": 0.7, "marker": ".", "markersize": 4, "alpha": 0.6, "zorder": 2}
+    return style | {"label": "each model alone" if is_last else None}
+
+
+def _finish_axes(axes: Axes, result: Result) -> None:
+    smallest = min(row.p_value for row in result.rows)
+    if smallest < SMALL:
+        axes.set_yscale("log")
+        axes.set_ylim(max(smallest, FLOOR) ** 1.05, 5)
+    else:
+        axes.set_ylim(0, 1.04)
+    axes.axhline(0.05, color=INK, linewidth=0.7, linestyle=":", zorder=1)
+    beside: dict[str, Any] = {"xytext": (2, 0), "textcoords": "offset points", "va": "center", "fontsize": 7}
+    axes.annotate("0.05", (1, 0.05), xycoords=("axes fraction", "data"), **beside)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("epsilon: largest shift in pixels")
+    axes.set_ylabel("p-value of independence")
+    axes.set_title(f"{result.task}, {result.settings.split} set", loc="left")

@@ -1,0 +1,96 @@
+"""The outcome as tables: two on the terminal, and everything as CSV."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from harness.protocols.files import write_csv
+from harness.protocols.overfit.result import Group, Kind, Result, Row
+from harness.tables import print_lines, print_table
+
+LEGEND = (
+    "error: share of misclassified images. adversarial error: the same after the generator has moved correct images by "
+    "at most epsilon pixels. adversarial estimate: weighted by densities, it estimates the same risk as the error (in "
+    "brackets the interval of the risk at 95 %). T: adversarial estimate minus error.",
+    "p-value: at most the probability of so large a T, in either direction, if models and images are independent. "
+    "A small one says that they are not; a large one says nothing.",
+)
+
+COLUMNS = (
+    "kind", "name", "n_models", "models", "epsilon", "n_images", "error_rate", "error_low", "error_high",
+    "adversarial_error_rate", "adversarial_estimate", "adversarial_low", "adversarial_high", "T", "p_value",
+)  # fmt: skip
+
+
+def print_result(result: Result, console: Console) -> None:
+    """Print the rows of groups in full, and a line for each model; a single model in full."""
+    groups = [row for row in result.rows if row.group.kind is not Kind.MODEL]
+    models = [row for row in result.rows if row.group.kind is Kind.MODEL]
+    print_table(console, _HEADINGS, _in_full(groups or models), left=("models",))
+    if groups:
+        console.print()
+        radii = result.settings.radii
+        headings = ["model", "error", *(f"p-value, epsilon {radius}" for radius in radii)]
+        print_table(console, headings, _in_short(models, len(radii)), left=("model",))
+    print_lines(console, ["", *LEGEND])
+    print_lines(console, result.notes, style="yellow")
+
+
+_HEADINGS = ("models", "epsilon", "error", "adversarial error", "adversarial estimate", "T", "p-value")
+
+
+def label(group: Group) -> str:
+    """Return the name of a group with its number of models."""
+    number = len(group.models)
+    return (
+        f"all {number} models"
+        if group.kind is Kind.ALL
+        else f"{group.name} ({number} models)" * (number > 1) or group.name
+    )
+
+
+def p_value_text(value: float) -> str:
+    """Return a p-value with two digits that matter."""
+    return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
+
+
+def _in_full(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    cells: list[tuple[str, ...]] = []
+    last = None
+    for row in rows:
+        low, high = row.adversarial_interval
+        cells.append(
+            (
+                "" if row.group is last else label(row.group),
+                str(row.epsilon),
+                f"{row.error_rate:.4f}",
+                f"{row.adversarial_error_rate:.4f}",
+                f"{row.adversarial_estimate:.4f} ({low:.3f} to {high:.3f})",
+                f"{row.statistic:+.4f}",
+                p_value_text(row.p_value),
+            )
+        )
+        last = row.group
+    return cells
+
+
+def _in_short(rows: Sequence[Row], n_radii: int) -> list[tuple[str, ...]]:
+    chunks = [rows[start : start + n_radii] for start in range(0, len(rows), n_radii)]
+    return [
+        (chunk[0].group.name, f"{chunk[0].error_rate:.4f}", *(p_value_text(row.p_value) for row in chunk))
+        for chunk in chunks
+    ]
+
+
+def write_rows(result: Result, file: Path) -> Path:
+    """Write every row and number as CSV."""
+    return write_csv(file, COLUMNS, (_csv_row(row) for row in result.rows))
+
+
+def _csv_row(row: Row) -> tuple[object, ...]:
+    return (
+        row.group.kind, row.group.name, len(row.group.models), " ".join(row.group.models), row.epsilon, row.n_images,
+        row.error_rate, *row.error_interval, row.adversarial_error_rate, row.adversarial_estimate,
+        *row.adversarial_interval, row.statistic, row.p_value,
+    )  # fmt: skip

@@ -1,0 +1,117 @@
+"""The outcome of a test: a row for each model and group of models, and each radius."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from harness.errors import UserError
+from harness.protocols.overfit.settings import Settings
+from scoring import RiskEstimates, bernstein_interval, pairwise_independence_test
+
+
+class Kind(StrEnum):
+    """The models of a row."""
+
+    MODEL = "model"
+    ARCHITECTURE = "architecture"
+    ALL = "all"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Models that are tested together (the N-model test, if there are several)."""
+
+    kind: Kind
+    name: str
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """The test of a group with shifts by at most `epsilon` pixels; rates are means over its models.
+
+    Attributes:
+        group: the models.
+        epsilon: largest shift.
+        n_images: number of images.
+        error_rate: ordinary error rate, in [0, 1].
+        error_interval: Bernstein interval of the risk at 95 %, from the error rate.
+        adversarial_error_rate: share of misclassified images after the generator has moved them.
+        adversarial_estimate: the same weighted by densities, which estimates the risk.
+        adversarial_interval: Bernstein interval of the risk at 95 %, from that estimate.
+        statistic: adversarial estimate minus error rate (T).
+        p_value: at most the probability of a |T| as large, if models and images are independent.
+    """
+
+    group: Group
+    epsilon: int
+    n_images: int
+    error_rate: float
+    error_interval: tuple[float, float]
+    adversarial_error_rate: float
+    adversarial_estimate: float
+    adversarial_interval: tuple[float, float]
+    statistic: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """Everything that was found.
+
+    Attributes:
+        task: name of the task.
+        settings: the choices, with the radii that were used.
+        rows: by group, all models first, then architectures, then models; within a group by radius.
+        failures: model -> why it could not be run.
+        notes: lines about the assumption that shifts preserve the density of the images.
+    """
+
+    task: str
+    settings: Settings
+    rows: tuple[Row, ...]
+    failures: Mapping[str, UserError]
+    notes: tuple[str, ...]
+
+    def row(self, name: str, epsilon: int) -> Row:
+        """Return the row of a model (`model_0`), an architecture (`architecture 1`) or `all`; raises `KeyError`."""
+        for row in self.rows:
+            if (row.group.name, row.epsilon) == (name, epsilon):
+                return row
+        raise KeyError(f"no row {name!r} with epsilon {epsilon}")
+
+
+def groups_of(architectures: Mapping[str, str]) -> list[Group]:
+    """Return the groups of models; the argument has the digest of the architecture of each model."""
+    models = tuple(architectures)
+    members: dict[str, list[str]] = {}
+    for model, digest in architectures.items():
+        members.setdefault(digest, []).append(model)
+    groups = [Group(Kind.ALL, "all", models)] if len(models) > 1 else []
+    if len(members) > 1:
+        for number, (_, names) in enumerate(members.items(), start=1):
+            if len(names) > 1:
+                groups.append(Group(Kind.ARCHITECTURE, f"architecture {number}", tuple(names)))
+    return groups + [Group(Kind.MODEL, model, (model,)) for model in models]
+
+
+def make_row(group: Group, epsilon: int, estimates: Sequence[RiskEstimates], difference_range: float) -> Row:
+    """Return the row of a group from the estimates of its models."""
+    test = pairwise_independence_test(*estimates, difference_range=difference_range)
+    losses, weighted = (
+        np.mean([getattr(one, name) for one in estimates], axis=0) for name in ("losses", "weighted_losses")
+    )
+    return Row(
+        group,
+        epsilon,
+        len(losses),
+        float(losses.mean()),
+        bernstein_interval(losses),
+        float(np.mean([one.adversarial_error_rate for one in estimates])),
+        float(weighted.mean()),
+        bernstein_interval(weighted),
+        test.statistic,
+        test.p_value,
+    )

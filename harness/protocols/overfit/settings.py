@@ -1,0 +1,88 @@
+"""Choices that decide the numbers of a test."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.errors import UserError
+from harness.protocols.subject import Split
+
+#: Largest shifts that are tried unless the user names others.
+DEFAULT_RADII = tuple(range(1, 6))
+
+#: No image is so large that it could be shifted further.
+MOST = 1000
+
+
+class Generator(StrEnum):
+    """How a correctly classified image is moved, see `scoring.translations` and `scoring.random_translations`."""
+
+    STRONGEST = "strongest"
+    NEAREST = "nearest"
+    RANDOM = "random"
+    RANDOM2 = "random2"
+
+    @property
+    def is_random(self) -> bool:
+        """Whether it draws the translation."""
+        return self in (Generator.RANDOM, Generator.RANDOM2)
+
+
+class Edges(StrEnum):
+    """The content of the pixels that a shift leaves empty."""
+
+    BLACK = "black"
+    WRAP = "wrap"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices.
+
+    Attributes:
+        radii: largest shifts in pixels (epsilon), ascending; empty for the default ones that the images allow.
+        split: the examples to test, `test` or `train`.
+        generator: of adversarial examples.
+        edges: of shifted images.
+        seed: of the draws of a random generator.
+    """
+
+    radii: tuple[int, ...] = ()
+    split: Split = "test"
+    generator: Generator = Generator.STRONGEST
+    edges: Edges = Edges.BLACK
+    seed: int = 0
+
+
+def parse_radii(text: str) -> tuple[int, ...]:
+    """Parse `3`, `1,2,4` or `1..5` into ascending numbers; raises `ValueError`."""
+    if match := re.fullmatch(r"([0-9]{1,4})\.\.([0-9]{1,4})", text.strip()):
+        radii = list(range(int(match[1]), int(match[2]) + 1))
+    else:
+        radii = [int(part) for part in text.split(",") if re.fullmatch(r"[0-9]{1,4}", part.strip())]
+        if len(radii) < text.count(",") + 1:
+            radii = []
+    if not radii or min(radii) < 1 or max(radii) > MOST:
+        raise ValueError(f"expected numbers of pixels from 1, such as 3 or 1,2,4 or 1..5, found {text!r}")
+    return tuple(sorted(set(radii)))
+
+
+def possible_radii(wanted: Sequence[int], input_shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the wanted radii, or those of `DEFAULT_RADII` that the images allow if none is wanted.
+
+    Images are shifted by up to three times the radius, and something of them must be left.
+
+    Raises:
+        UserError: the inputs are no images (height, width, channels), or too small.
+    """
+    if len(input_shape) != 3:
+        raise UserError("inputs", expected="images of shape (height, width, channels)", found=f"shape {input_shape}")
+    side = min(input_shape[:2])
+    largest = (side - 1) // 3
+    if largest < 1:
+        raise UserError("images", expected="at least 4 pixels high and wide", found="x".join(map(str, input_shape[:2])))
+    if wanted and max(wanted) > largest:
+        expected = f"at most {largest}: shifts by 3 epsilon must leave something of images of {side} pixels"
+        raise UserError("epsilon", expected=expected, found=max(wanted), remedy=f"use --epsilon 1..{largest}")
+    return tuple(wanted) or tuple(radius for radius in DEFAULT_RADII if radius <= largest)

@@ -1,0 +1,1 @@
+"""The synthetic experiment of Werpachowski et al. (2019), section 4: linear classifiers of Gaussians."""

@@ -1,0 +1,191 @@
+"""`pgdl overfit TASK`: networks that know their training set, and nothing of the test set."""
+
+import csv
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from overfit_tasks import Outcome, fitted_network, run_pgdl, torus_digits, write_task
+from throwaway import make_task
+
+from harness.errors import UserError
+from harness.protocols.overfit import grids
+from harness.protocols.overfit.result import Kind, Row
+from harness.protocols.overfit.run import detect_overfitting
+from harness.protocols.overfit.settings import Edges, Generator, Settings
+from harness.protocols.subject import read_subject
+
+WRAP = Settings((1, 2), "train", edges=Edges.WRAP)
+
+Pgdl = Callable[..., Outcome]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory) -> Iterator[Path]:
+    """A directory with the task `torus` and a cache of its own.
+
+    model_0 and model_1 differ in their seeds alone; model_2 is model_0 with a softmax; outputs of model_3 are NaN.
+    """
+    directory = tmp_path_factory.mktemp("overfit")
+    train = torus_digits(200)
+    first, second = (fitted_network(train, seed=seed) for seed in range(2))
+    broken = fitted_network(train, width=32).times(1e20)
+    write_task(directory, [first, second, first.with_softmax(), broken], train, torus_digits(400, first=700, seed=1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PGDL_CACHE", str(directory / "cache"))
+        patch.setattr(grids, "PREFERRED", ("jax", "torch", "tensorflow"))
+        patch.setattr("os.sched_getaffinity", lambda _: {0})  # one process: it takes longer to start than to work
+        yield directory
+
+
+@pytest.fixture
+def pgdl(home, monkeypatch, capsys) -> Pgdl:
+    def run(*arguments: object, tasks: Path = home) -> Outcome:
+        return run_pgdl(["overfit", *arguments, "--tasks", tasks], capsys.readouterr, monkeypatch)
+
+    return run
+
+
+def watch(patch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the models that are computed from now on."""
+    names: list[str] = []
+    ask_all = grids.ask_all
+
+    def ask(module: str, runtime: Any, questions: Any) -> Any:
+        names.extend(model.id for model in questions.models)
+        return ask_all(module, runtime, questions)
+
+    patch.setattr(grids, "ask_all", ask)
+    return names
+
+
+@pytest.fixture
+def asked(monkeypatch) -> list[str]:
+    return watch(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def train_rows(home) -> list[Row]:
+    """The rows of models on their training set; the first attempt is interrupted after one model."""
+    subject = read_subject(
+        home,
+        "torus",
+        (
+            "model_0",
+            "model_1",
+            "model_2",
+        ),
+    )
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        detect_overfitting(subject, WRAP, interrupt)
+    with pytest.MonkeyPatch.context() as patch:
+        asked = watch(patch)
+        result = detect_overfitting(subject, WRAP)
+    assert asked == ["model_1", "model_2"], "finished models are not computed again"
+    return list(result.rows)
+
+
+def test_models_are_found_to_depend_on_their_training_set(train_rows) -> None:
+    assert {row.error_rate for row in train_rows} == {0.0}
+    assert all(row.statistic > 0.2 for row in train_rows)
+    assert all(row.p_value < 1e-3 for row in train_rows)
+    assert [(row.group.name, row.epsilon) for row in train_rows[:4]] == [
+        ("all", 1), ("all", 2), ("architecture 1", 1), ("architecture 1", 2),
+    ]  # fmt: skip
+    assert train_rows[2].group.models == ("model_0", "model_1")
+
+
+def test_a_softmax_changes_nothing(train_rows) -> None:
+    own = {
+        name: [vars(row) | {"group": None} for row in train_rows if row.group.name == name]
+        for name in ("model_0", "model_2")
+    }
+    assert own["model_0"] == own["model_2"]
+
+
+def test_the_independent_test_set_is_not_rejected_and_a_broken_model_does_not_lose_the_others(pgdl, tmp_path) -> None:
+    chosen = "model_0,model_1,model_3"
+    outcome = pgdl("torus", "--edges", "wrap", "--models", chosen, "--output", tmp_path / "out")
+    assert outcome.code == 1
+    assert outcome.err.splitlines()[0] == "pgdl: model_3: cannot be run: found its outputs are NaN"
+    assert "all 2 models" in outcome.out
+    assert "p-value: at most the probability" in outcome.out
+    assert "Note:" not in outcome.out, "digits are anywhere on the torus"
+    rows = list(csv.DictReader((tmp_path / "out" / "overfit.csv").open()))
+    assert [row["name"] for row in rows] == ["all"] * 2 + ["model_0"] * 2 + ["model_1"] * 2
+    assert all(float(row["p_value"]) > 0.5 for row in rows)
+    assert all(
+        float(row["adversarial_low"]) < float(row["error_rate"]) < float(row["adversarial_high"]) for row in rows
+    )
+    assert all(float(row["adversarial_error_rate"]) > float(row["error_rate"]) > 0.5 for row in rows)
+    assert "</svg>" in (tmp_path / "out" / "overfit.svg").read_text()
+    assert (tmp_path / "out" / "overfit.png").stat().st_size > 5000
+
+
+def test_other_generators_use_the_same_margins(train_rows, home, asked) -> None:
+    subject = read_subject(
+        home,
+        "torus",
+        (
+            "model_0",
+            "model_1",
+        ),
+    )
+    nearest = detect_overfitting(subject, Settings((1, 2), "train", Generator.NEAREST, Edges.WRAP))
+    assert asked == []
+    for epsilon in (1, 2):
+        (strongest,) = (row for row in train_rows if (row.group.name, row.epsilon) == ("model_0", epsilon))
+        assert nearest.row("model_0", epsilon).adversarial_error_rate == strongest.adversarial_error_rate
+    assert nearest.row("all", 1).group.kind is Kind.ALL
+    with pytest.raises(KeyError, match="no row 'all' with epsilon 3"):
+        nearest.row("all", 3)
+
+
+def test_edges_of_images_are_noticed_where_they_are_not_a_torus(home, monkeypatch) -> None:
+    """Even if no network can be run."""
+    monkeypatch.setattr(grids, "ask_all", lambda *_: (answer for answer in [(0, UserError("cannot be run"))]))
+    subject = read_subject(home, "torus", ("model_0",))
+    result = detect_overfitting(subject, Settings((1,)))
+    assert result.rows == ()
+    assert "not black at their edges" in result.notes[-1]
+
+
+def refused(outcome: Outcome) -> str:
+    assert outcome.code == 2, outcome
+    assert outcome.out == ""
+    return outcome.err
+
+
+def test_bad_input_is_refused_before_the_work(home, pgdl, asked, tmp_path) -> None:
+    assert "epsilon: expected at most 2: " in refused(pgdl("torus", "--epsilon", "1..3"))
+    assert "such as 3 or 1,2,4 or 1..5, found 'a'" in refused(pgdl("torus", "--epsilon", "a"))
+    assert "no model 'model_9'" in refused(pgdl("torus", "--models", "model_9"))
+    assert "no task 'tours'" in refused(pgdl("tours"))
+    file = tmp_path / "file"
+    file.write_text("")
+    assert "cannot be created" in refused(pgdl("torus", "--output", file / "out"))
+    assert asked == []
+
+
+def test_inputs_that_are_no_images_are_refused(pgdl, tmp_path, shared_cache, monkeypatch) -> None:
+    monkeypatch.setenv("PGDL_CACHE", str(shared_cache))
+    make_task(tmp_path)
+    line = refused(pgdl("tiny", tasks=tmp_path))
+    assert line == "pgdl: inputs: expected images of shape (height, width, channels), found shape (4,)\n"
+
+
+def test_a_task_without_test_shards_is_refused(home, pgdl, tmp_path) -> None:
+    shutil.copytree(home / "torus", tmp_path / "torus", ignore=shutil.ignore_patterns("test"))
+    line = refused(pgdl("torus", tasks=tmp_path))
+    assert "no test data: expected shards, found no such directory; use --split train" in line
+
+
+def test_a_task_or_the_synthetic_experiment_must_be_chosen(pgdl) -> None:
+    assert "expected either a TASK or --synthetic, found neither; pgdl task list" in refused(pgdl())
+    assert "found both" in refused(pgdl("torus", "--synthetic"))

@@ -1,0 +1,217 @@
+"""Shifted images, their margins, and the choices that decide them."""
+
+import numpy as np
+import pytest
+from overfit_tasks import SHAPE, Network, torus_digits
+
+from harness.errors import UserError
+from harness.protocols.overfit.assumption import find_positions
+from harness.protocols.overfit.estimates import estimates_of
+from harness.protocols.overfit.logits import without_softmax
+from harness.protocols.overfit.margins import margins_of, needs_of, shifted_margins
+from harness.protocols.overfit.report import p_value_text
+from harness.protocols.overfit.result import groups_of
+from harness.protocols.overfit.settings import Generator, Settings, parse_radii, possible_radii
+from harness.protocols.overfit.shifts import Shifts, black_of
+from scoring import nearest_translation, strongest_translation
+
+BLACK = np.zeros(1, np.float32)
+
+
+def network(seed: int = 0) -> Network:
+    random = np.random.default_rng(seed)
+    weights = [
+        [random.normal(size=shape).astype(np.float32), np.zeros(shape[1], np.float32)] for shape in ((64, 16), (16, 10))
+    ]
+    return Network([], weights)
+
+
+def all_shifts(images: np.ndarray, reach: int, black: np.ndarray | None) -> dict[tuple[int, int], np.ndarray]:
+    """Every shift of the first image, by (down, right)."""
+    shifts, found = Shifts(images, reach, black), {}
+    wanted = np.zeros((len(images), 2 * reach + 1, 2 * reach + 1), bool)
+    wanted[0] = True
+    for (_, rows, columns), batch in shifts.batches(wanted, size=7):
+        assert batch.shape == (7, *images.shape[1:]), "a model is compiled for one size of a batch"
+        found |= {
+            (row - reach, column - reach): image for row, column, image in zip(rows, columns, batch, strict=False)
+        }
+    return found
+
+
+def test_images_are_shifted_down_and_to_the_right_on_a_torus() -> None:
+    images = np.random.default_rng(0).random((2, 5, 6, 3), dtype=np.float32)
+    found = all_shifts(images, 2, None)
+    assert len(found) == 25
+    for (down, right), image in found.items():
+        np.testing.assert_array_equal(image, np.roll(images[0], (down, right), axis=(0, 1)))
+
+
+def test_black_comes_in_from_outside() -> None:
+    images = np.random.default_rng(0).random((1, 5, 6, 2), dtype=np.float32)
+    black = np.array([-3, 7], np.float32)
+    found = all_shifts(images, 1, black)
+    moved = found[1, -1]
+    np.testing.assert_array_equal(moved[1:, :-1], images[0, :-1, 1:])
+    assert (moved[0] == black).all()
+    assert (moved[:, -1] == black).all()
+    np.testing.assert_array_equal(found[0, 0], images[0])
+
+
+def test_black_is_zero_or_the_minimum_of_the_channel() -> None:
+    unit = np.random.default_rng(0).uniform(0.2, 0.9, (3, 4, 4, 2)).astype(np.float32)
+    assert black_of(unit).tolist() == [0, 0]
+    normalized = (unit - 0.5) * 4
+    np.testing.assert_array_equal(black_of(normalized), normalized.min(axis=(0, 1, 2)))
+
+
+def test_a_margin_is_the_best_wrong_logit_minus_that_of_the_label() -> None:
+    logits = np.array([[1, 5, 2], [1, 5, 2], [3, 3, 0]], np.float32)
+    np.testing.assert_array_equal(margins_of(logits, np.array([1, 2, 0])), [-3, 3, 0])
+
+
+@pytest.mark.parametrize("black", [None, BLACK], ids=["wrap", "black"])
+@pytest.mark.parametrize("generator", Generator)
+def test_few_margins_give_the_same_estimates_as_all(generator: Generator, black: np.ndarray | None) -> None:
+    images, labels = torus_digits(60)
+    labels = np.where(np.arange(60) % 2, labels, network().predict(images).argmax(axis=1)).astype(np.int32)
+    n_asked = 0
+
+    def predict(batch: np.ndarray) -> np.ndarray:
+        nonlocal n_asked
+        n_asked += len(batch)
+        return network().predict(batch)
+
+    everything = shifted_margins(predict, images, labels, 2, black, lambda grid: np.ones(grid.shape, bool))
+    n_all, n_asked = n_asked, 0
+    part = shifted_margins(predict, images, labels, 2, black, needs_of([1, 2], random=generator.is_random))
+    assert n_asked < 0.8 * n_all
+    settings = Settings((1, 2), generator=generator)
+    for radius in (1, 2):
+        found, expected = (estimates_of(one, radius, settings, "ab" * 32) for one in (part, everything))
+        for name in ("losses", "moved_losses", "densities"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+def test_the_estimates_are_those_of_the_whole_grid() -> None:
+    images, labels = torus_digits(30)
+    whole = np.empty((30, 13, 13))
+    for row in range(13):
+        for column in range(13):
+            moved = np.roll(images, (row - 6, column - 6), axis=(1, 2))
+            whole[:, row, column] = margins_of(network().predict(moved), labels)
+    part = shifted_margins(network().predict, images, labels, 2, None, needs_of([2], random=False))
+    for generator, make in ((Generator.STRONGEST, strongest_translation), (Generator.NEAREST, nearest_translation)):
+        found = estimates_of(part, 2, Settings((2,), generator=generator), "0" * 64)
+        np.testing.assert_array_equal(found.weighted_losses, make(2).estimates(whole).weighted_losses)
+
+
+def test_random_draws_depend_on_model_and_seed_alone() -> None:
+    images, labels = torus_digits(60)
+    part = shifted_margins(network().predict, images, labels, 1, None, needs_of([1], random=True))
+
+    def drawn(seed: int, digest: str) -> list[float]:
+        return estimates_of(
+            part, 1, Settings((1,), generator=Generator.RANDOM, seed=seed), digest
+        ).moved_losses.tolist()
+
+    assert drawn(0, "0" * 64) == drawn(0, "0" * 64)
+    assert drawn(0, "0" * 64) != drawn(1, "0" * 64)
+    assert drawn(0, "0" * 64) != drawn(0, "1" * 64)
+
+
+@pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "infinite")])
+def test_outputs_that_are_no_numbers_are_named(value: float, name: str) -> None:
+    images, labels = torus_digits(3)
+    with pytest.raises(ArithmeticError, match=f"its outputs are {name}"):
+        shifted_margins(
+            lambda batch: np.full((len(batch), 10), value), images, labels, 1, BLACK, needs_of([1], random=False)
+        )
+
+
+def layers(*definitions: dict[str, object]) -> dict[str, object]:
+    return {"format": "layers", "input_shape": list(SHAPE), "layers": list(definitions)}
+
+
+def test_a_final_softmax_is_removed() -> None:
+    linear = {"class_name": "Activation", "config": {"activation": "linear"}}
+    dense = {"class_name": "Dense", "config": {"units": 10, "activation": "linear"}}
+    for softmax in (
+        {"class_name": "Softmax", "config": {"axis": -1}},
+        {"class_name": "Activation", "config": {"activation": "softmax"}},
+    ):
+        assert without_softmax(layers(dense, softmax)) == layers(dense, linear)
+    soft = {"class_name": "Dense", "config": {"units": 10, "activation": "softmax"}}
+    assert without_softmax(layers(soft)) == layers(dense)
+    assert without_softmax(layers(soft, dense)) == layers(soft, dense), "only at the end"
+    shared = {**layers(soft, {"layer": 0, "inputs": [0]}), "format": "graph"}
+    assert without_softmax(shared) == shared
+
+
+@pytest.mark.parametrize(
+    ("text", "radii"),
+    [("3", (3,)), ("1,2,4", (1, 2, 4)), ("4, 1,1", (1, 4)), ("1..5", (1, 2, 3, 4, 5)), ("2..2", (2,))],
+)
+def test_radii_are_numbers_lists_or_ranges(text: str, radii: tuple[int, ...]) -> None:
+    assert parse_radii(text) == radii
+
+
+@pytest.mark.parametrize("text", ["", "0", "0..3", "3..1", "1..99999999999", "-1", "1.5", "a", "1,,2", "1,2..3", "٣"])
+def test_other_radii_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"1,2,4 or 1\.\.5"):
+        parse_radii(text)
+
+
+def test_radii_must_leave_something_of_the_images() -> None:
+    assert possible_radii((), (8, 8, 1)) == (1, 2)
+    assert possible_radii((), (32, 40, 3)) == (1, 2, 3, 4, 5)
+    assert possible_radii((10,), (32, 40, 3)) == (10,)
+    with pytest.raises(UserError, match=r"at most 10: .* images of 32 pixels, found 11; use --epsilon 1\.\.10"):
+        possible_radii((1, 11), (32, 40, 3))
+    with pytest.raises(UserError, match="at least 4 pixels high and wide, found 28x3"):
+        possible_radii((), (28, 3, 1))
+    with pytest.raises(UserError, match=r"\(height, width, channels\), found shape \(12,\)"):
+        possible_radii((1,), (12,))
+
+
+def test_centred_images_are_noticed() -> None:
+    """A square of 3 x 3 pixels, always in the middle; or anywhere that it fits."""
+    random, square = np.random.default_rng(0), np.zeros((500, 32, 32, 1), np.float32)
+    square[:, 14:17, 14:17] = 1
+    centred = find_positions(square, BLACK)
+    assert (centred.spread, centred.touching) == (0, 0)
+    (note,) = centred.notes((1, 2))
+    assert "varies by 0.0 pixels" in note
+    anywhere = np.array([np.roll(image, random.integers(-13, 14, 2), axis=(0, 1)) for image in square])
+    spread = find_positions(anywhere, BLACK)
+    assert spread.spread == pytest.approx(np.sqrt((27**2 - 1) / 12), rel=0.1)
+    assert list(spread.notes((1, 2, 3))) == []
+    (note,) = spread.notes((1, 2, 6))
+    assert "shifts by 6 or more" in note
+
+
+def test_images_without_a_margin_are_noticed() -> None:
+    images, _ = torus_digits(300)
+    assert "not black at their edges" in list(find_positions(images, BLACK).notes((1,)))[-1]
+    assert list(find_positions(images, None).notes((1, 2))) == [], "nothing is cut off on a torus"
+
+
+def test_a_torus_can_be_centred_too() -> None:
+    images, _ = torus_digits(300)
+    images[:] = images[:1]
+    (note,) = find_positions(images, None).notes((1,))
+    assert "centred" in note
+
+
+def test_groups_are_all_models_and_those_of_an_architecture() -> None:
+    assert [(g.name, g.models) for g in groups_of({"a": "x", "b": "y", "c": "x"})] == [
+        ("all", ("a", "b", "c")), ("architecture 1", ("a", "c")), ("a", ("a",)), ("b", ("b",)), ("c", ("c",)),
+    ]  # fmt: skip
+    assert [group.name for group in groups_of({"a": "x", "b": "x"})] == ["all", "a", "b"]
+    assert [group.name for group in groups_of({"a": "x"})] == ["a"]
+
+
+def test_p_values_are_printed_with_what_matters_of_them() -> None:
+    assert [p_value_text(value) for value in (1.0, 0.234, 0.01, 0.0034, 2.3e-17, 0.0)] == [
+        "1.00", "0.23", "0.01", "0.003", "2e-17", "0",
+    ]  # fmt: skip
