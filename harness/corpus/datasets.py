@@ -69,7 +69,7 @@ def load_data(recipe: "DataRecipe", base: Path) -> Data:
         tested = tested[picked]
     train_inputs = _prepared(train, chosen, recipe)
     test_inputs, test_labels = _prepared(test, tested, recipe), test.labels[tested]
-    new = _not_in(train_inputs, test_inputs)
+    new = not_in(train_inputs, test_inputs)
     notes = []
     if not new.all():
         notes.append(f"{np.count_nonzero(~new)} test images that are also training images were dropped")
@@ -188,7 +188,7 @@ def _resized(images: Inputs, side: int) -> Inputs:
     return np.asarray(np.clip(resized.numpy(), 0.0, 1.0), np.float32)
 
 
-def _not_in(known: Inputs, images: Inputs) -> NDArray[np.bool_]:
+def not_in(known: Inputs, images: Inputs) -> NDArray[np.bool_]:
     """Return for each image whether it differs from all known ones."""
     seen = {_digest(image) for image in known}
     return np.array([_digest(image) not in seen for image in images], dtype=bool)
