@@ -80,7 +80,8 @@ def trade_off(
     at = np.unravel_index(np.argmin(found + weight * penalty), found.shape)
     point = [np.array([one[position]]) for one, position in zip(fine, at, strict=True)]
     values = {name: _interpolated(cube, axes, point).item() for name, cube in cells.items()}
-    return TradeOff(*(one.item() for one in point), float(found[at]), float(penalty[at]), values)
+    best_size, best_ssim, best_unseen = (one.item() for one in point)
+    return TradeOff(best_size, best_ssim, best_unseen, float(found[at]), float(penalty[at]), values)
 
 
 def _ascending(name: str, axis: ArrayLike) -> NDArray[np.float64]:

@@ -27,6 +27,7 @@ COMMANDS = {
     "results": "Print the recorded calls, as a table or for other programs.",
     "measures": "List the library's measures, or explain one.",
     "compare": "Run measures of the library on every model, and compare their scores.",
+    "testbed": "Evaluate models on noise and unseen classes, and measures against that.",
     "ci": "Evaluate the submissions that a change of a repository touches.",
     "task": "List, show, validate, build, import and fetch tasks.",
     "doctor": "Check this machine and its sandbox, and name remedies.",

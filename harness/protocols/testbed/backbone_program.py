@@ -59,7 +59,7 @@ def _application(runtime: Runtime, question: Question) -> Extractor:
     build = getattr(applications, name, None)
     modules = [module for module in vars(applications).values() if hasattr(module, "preprocess_input")]
     home = next((module for module in modules if hasattr(module, name)), None)
-    if not isinstance(build, Callable) or home is None:  # type: ignore[arg-type]
+    if build is None or home is None or not callable(build):
         known = {other for module in modules for other in vars(module) if other[0].isupper()}
         hint = did_you_mean(name, known)
         raise ArithmeticError(f"no such network in keras.applications{f'; {hint}' if hint else ''}")

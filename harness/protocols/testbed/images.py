@@ -96,7 +96,7 @@ def read_images(data: str, input_shape: tuple[int, ...] | None = None) -> Images
     return Images(train, test, notes)
 
 
-def require_large(shape: tuple[int, ...], where: object) -> None:
+def require_large(shape: tuple[int, ...], where: Path | str) -> None:
     """Raise `UserError` for images that are smaller than the window of SSIM."""
     if min(shape[:2]) < WINDOW:
         expected = f"at least {WINDOW} pixels high and wide, the window of SSIM"

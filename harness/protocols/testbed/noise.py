@@ -1,5 +1,6 @@
 """Gaussian noise of such strength that the structural similarity with the clean image is a given number."""
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -150,7 +151,7 @@ def _solve(similarity_at: Callable[[Array], Array], n: int, target: float, first
 
 
 def _part_size(images: Images) -> int:
-    return max(1, CHUNK // images[0].size)
+    return max(1, CHUNK // math.prod(images.shape[1:]))
 
 
 def _unreachable(target: float, position: int, found: float) -> UserError:

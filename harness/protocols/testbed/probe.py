@@ -28,11 +28,13 @@ def probe(
         n_classes: numbers of classes, ascending; each probe knows the first ones.
 
     Returns:
-        Counts of true class and decision, (numbers of classes, SSIM, classes, classes), and whether each probe converged.
+        Counts of true class and decision, (numbers of classes, SSIM, classes, classes), and whether each probe has
+        converged.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import confusion_matrix
     from sklearn.preprocessing import StandardScaler
+    from threadpoolctl import threadpool_limits
 
     most = n_classes[-1]
     counts = np.zeros((len(n_classes), len(tests), most, most), np.int64)
@@ -41,7 +43,8 @@ def probe(
         fitted, tested = train_labels < number, test_labels < number
         scaler = StandardScaler().fit(train[fitted])
         classifier = LogisticRegression(max_iter=ITERATIONS)
-        classifier.fit(scaler.transform(train[fitted]), train_labels[fitted])
+        with threadpool_limits(1):  # the order of sums, too, is always the same; small products gain nothing by threads
+            classifier.fit(scaler.transform(train[fitted]), train_labels[fitted])
         converged[level] = classifier.n_iter_.max() < ITERATIONS
         for position, features in enumerate(tests):
             decisions = classifier.predict(scaler.transform(features[tested]))

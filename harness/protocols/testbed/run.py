@@ -138,7 +138,7 @@ def _evaluate(
 ) -> xr.Dataset:
     classes = divide_classes(images, seen, settings.unseen, data)
     _note(images, classes, report)
-    images = Images(*(of_classes(part, classes) for part in (images.train, images.test)))
+    images = Images(of_classes(images.train, classes), of_classes(images.test, classes))
     versions = bodies.versions()
     key = {
         "version": VERSION, "images": images.digest, "n_seen": classes.n_seen, "levels": classes.levels,
@@ -200,7 +200,7 @@ def _probe_missing(
                 failed[one.name] = str(answer)
                 report.say(f"{one.name} is left out: {answer}")
             else:
-                with np.load(details[position]["counts"]) as arrays:
+                with np.load(str(details[position]["counts"])) as arrays:
                     write_part(files[one.name], size=one.size, **arrays)
             advance()
     return failed
