@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from harness.cli.calls import Run
     from harness.protocols.testbed.consistency import Consistency
-    from harness.protocols.testbed.run import Report
+    from harness.protocols.testbed.probing import Report
 
 #: The value of --measures that leaves out the check of measures.
 NONE = "none"
@@ -173,7 +173,7 @@ def _check(run: "Run", dataset: "xr.Dataset", results: str, console: "Console") 
 
 def _report(console: "Console") -> "Report":
     from harness.cli.steps import Steps
-    from harness.protocols.testbed.run import Report
+    from harness.protocols.testbed.probing import Report
     from harness.text import printable
 
     return Report(

@@ -98,9 +98,9 @@ def _name(axes: Axes, best: Sequence[tuple[tuple[Any, ...], str, int]]) -> None:
     for position, (point, name, number) in enumerate(ordered):
         text = name if number == 1 else f"{name} and {number - 1} more"
         axes.annotate(
-            text, point, xytext=(0.98, 0.02 + 0.06 * (len(ordered) - 1 - position)), textcoords="axes fraction",
-            ha="right", va="bottom", fontsize=6.5,
-            arrowprops={"arrowstyle": "-", "color": FAINT, "lw": 0.5, "shrinkB": 2},
+            text, point, xytext=(0.55, 0.02 + 0.06 * (len(ordered) - 1 - position)), textcoords="axes fraction",
+            ha="left", va="bottom", fontsize=6.5,
+            arrowprops={"arrowstyle": "-", "color": FAINT, "lw": 0.5, "shrinkB": 2, "relpos": (0, 0.5)},
         )  # fmt: skip
 
 

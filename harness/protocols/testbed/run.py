@@ -1,44 +1,26 @@
 """Runs a testbed: error rates and kappas of linear probes on every backbone, SSIM and share of unseen classes."""
 
 import tempfile
-from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from harness.errors import UserError
-from harness.protocols.parts import part_file, read_part, write_part
+from harness.protocols.parts import Arrays, part_file, read_part
 from harness.protocols.subject import Subject, read_subject
 from harness.protocols.testbed import backbones as bodies
 from harness.protocols.testbed.backbones import Backbone
-from harness.protocols.testbed.classes import Classes, divide_classes, of_classes
-from harness.protocols.testbed.images import Images, Part, read_images, require_large, without_training_images
-from harness.protocols.testbed.noise import number_of_parts, write_noisy_images
+from harness.protocols.testbed.images import require_large
+from harness.protocols.testbed.material import Material
+from harness.protocols.testbed.probing import Report, classes_of, probe_backbones
 from harness.protocols.testbed.results import make_dataset
 from harness.protocols.testbed.settings import Settings
 
 #: Raised whenever the numbers change for the same settings and versions of libraries.
 VERSION = 1
-
-Steps = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
-
-
-@contextmanager
-def _silent(_name: str, _total: int) -> Generator[Callable[[], None]]:
-    yield lambda: None
-
-
-@dataclass(frozen=True)
-class Report:
-    """Where news go: `say` takes a line, `steps` a name and a number of steps; nowhere by default."""
-
-    say: Callable[[str], None] = lambda _: None
-    steps: Steps = _silent
 
 
 def evaluate_task(
@@ -73,12 +55,10 @@ def evaluate_task(
     subject = read_subject(tasks_dir, name, model_names)
     shape = subject.models[0].input_shape
     _require_images(shape, subject)
-    known = subject.task.data
-    images = without_training_images(read_images(data, shape), known.inputs)
-    seen = set(np.unique(known.labels).tolist())
+    material = Material(data, shape, subject.task.data)
     with tempfile.TemporaryDirectory(prefix="pgdl-testbed-") as directory:
         found = bodies.of_task(subject, Path(directory))
-        return _evaluate(found, images, seen, data, settings, report, Path(directory), {"task": name})
+        return _evaluate(found, material, settings, report, Path(directory), {"task": name})
 
 
 def evaluate_applications(
@@ -104,13 +84,10 @@ def evaluate_applications(
         UserError: the data cannot be used, or no network can be probed.
     """
     settings, report = settings or Settings(), report or Report()
-    images = read_images(data)
-    labels = sorted(np.unique(images.train.labels).tolist())
-    seen = set(labels[: (len(labels) + 1) // 2])
+    found = bodies.of_applications(names, weights)
+    of = {"applications": list(names), "weights": str(weights)}
     with tempfile.TemporaryDirectory(prefix="pgdl-testbed-") as directory:
-        found = bodies.of_applications(names, weights)
-        of = {"applications": list(names), "weights": str(weights)}
-        return _evaluate(found, images, seen, data, settings, report, Path(directory), of)
+        return _evaluate(found, Material(data), settings, report, Path(directory), of)
 
 
 def _require_images(shape: tuple[int, ...], subject: Subject) -> None:
@@ -128,117 +105,59 @@ def _require_images(shape: tuple[int, ...], subject: Subject) -> None:
 
 def _evaluate(
     backbones: Sequence[Backbone],
-    images: Images,
-    seen: set[int],
-    data: str,
+    material: Material,
     settings: Settings,
     report: Report,
     directory: Path,
     of: dict[str, Any],
 ) -> xr.Dataset:
-    classes = divide_classes(images, seen, settings.unseen, data)
-    _note(images, classes, report)
-    images = Images(of_classes(images.train, classes), of_classes(images.test, classes))
-    versions = bodies.versions()
-    key = {
-        "version": VERSION, "images": images.digest, "n_seen": classes.n_seen, "levels": classes.levels,
-        "ssim": settings.ssim, "seed": settings.seed, "libraries": versions,
+    libraries = bodies.versions()
+    key = material.key() | {
+        "version": VERSION, "ssim": settings.ssim, "unseen": settings.unseen, "seed": settings.seed,
+        "libraries": libraries,
     }  # fmt: skip
     files = {one.name: part_file("testbed", backbone=one.digest, **key) for one in backbones}
-    parts = {name: part for name, file in files.items() if (part := read_part(file)) is not None}
-    missing = [one for one in backbones if one.name not in parts]
+    parts = _finished(files)
     failed: dict[str, str] = {}
-    if parts:
-        report.say(f"{len(parts)} of {len(backbones)} backbones are probed already")
-    if missing:
-        failed = _probe_missing(missing, images, classes, settings, report, directory, files)
-        parts = {name: part for name, file in files.items() if (part := read_part(file)) is not None}
+    if missing := [one for one in backbones if one.name not in parts]:
+        prepared = material.prepare(settings)
+        _say(report, prepared.notes)
+        if parts:
+            report.say(f"{len(parts)} of {len(backbones)} backbones are probed already")
+        failed = probe_backbones(missing, files, prepared, settings, report, directory)
+        parts = _finished(files)
+    else:
+        _say(report, [*_first(parts)["notes"].tolist(), "all backbones are probed already"])
     if not parts:
         name, reason = next(iter(failed.items()))
-        others = f" (nor {len(failed) - 1} others)" if len(failed) > 1 else ""
-        raise UserError(f"backbone {name} cannot be probed{others}", found=reason)
-    usable = [
-        Backbone(one.name, one.digest, {}, int(parts[one.name]["size"])) for one in backbones if one.name in parts
-    ]
-    _note_probes(usable, parts, classes, report)
+        others = f", nor can the {len(failed) - 1} others" if len(failed) > 1 else ""
+        raise UserError(f"{name} cannot be probed{others}", found=reason)
+    usable = [replace(one, size=int(parts[one.name]["size"])) for one in backbones if one.name in parts]
+    first = _first(parts)
+    _say(report, [line for name, part in parts.items() for line in _unconverged(name, part)])
     attributes = {
-        **of, "data": data, "seed": settings.seed, "failed": failed, "libraries": versions,
-        "n_train": len(images.train.labels), "n_test": len(images.test.labels),
+        **of, "data": material.data, "seed": settings.seed, "failed": failed, "libraries": libraries,
+        "n_train": int(first["n_train"]), "n_test": int(first["n_test"]),
     }  # fmt: skip
-    return make_dataset(usable, [parts[one.name]["counts"] for one in usable], classes, settings, attributes)
+    counts = [parts[one.name]["counts"] for one in usable]
+    return make_dataset(usable, counts, classes_of(first), settings, attributes)
 
 
-def _probe_missing(
-    missing: Sequence[Backbone],
-    images: Images,
-    classes: Classes,
-    settings: Settings,
-    report: Report,
-    directory: Path,
-    files: dict[str, Path],
-) -> dict[str, str]:
-    """Probe backbones and write their parts; returns why others could not be probed."""
-    tests = _write(images, directory)
-    usable, failed = bodies.check(missing, directory)
-    for name, reason in failed.items():
-        report.say(f"{name} is left out: {reason}")
-    if not usable:
-        return failed
-    targets = [level for level in settings.ssim if level < 1]
-    with report.steps("noisy images", number_of_parts(images.test.inputs) if targets else 0) as advance:
-        noisy = write_noisy_images(images.test.inputs, targets, settings.seed, directory, advance) if targets else []
-    question = {
-        "images": str(directory),
-        "tests": [str(file) for file in (*noisy, tests)],
-        "n_classes": [classes.n_seen + level for level in classes.levels],
-    }
-    details = [question | {"counts": str(directory / f"counts_{position}.npz")} for position in range(len(usable))]
-    with report.steps("backbones", len(usable)) as advance:
-        for position, answer in bodies.ask(usable, details):
-            one = usable[position]
-            if isinstance(answer, UserError):
-                failed[one.name] = str(answer)
-                report.say(f"{one.name} is left out: {answer}")
-            else:
-                with np.load(str(details[position]["counts"])) as arrays:
-                    write_part(files[one.name], size=one.size, **arrays)
-            advance()
-    return failed
+def _finished(files: dict[str, Path]) -> dict[str, Arrays]:
+    return {name: part for name, file in files.items() if (part := read_part(file)) is not None}
 
 
-def _write(images: Images, directory: Path) -> Path:
-    """Write the images for the processes that run models, and return the file of the clean test images."""
-    for name, part in (("train", images.train), ("test", images.test)):
-        np.save(directory / f"{name}_inputs.npy", part.inputs)
-        np.save(directory / f"{name}_labels.npy", part.labels)
-    return directory / "test_inputs.npy"
+def _first(parts: dict[str, Arrays]) -> Arrays:
+    return next(iter(parts.values()))
 
 
-def _note(images: Images, classes: Classes, report: Report) -> None:
-    for line in images.notes:
+def _say(report: Report, lines: Sequence[str]) -> None:
+    for line in lines:
         report.say(line)
-    n_unseen = len(classes.labels) - classes.n_seen
-    if not n_unseen:
-        report.say("no unseen classes in the data, or none asked for: only 0 % is evaluated")
-    fewest = min(_per_class(images.test, classes))
-    report.say(
-        f"{classes.n_seen} seen classes, {n_unseen} unseen ones; {len(images.train.labels)} training images, "
-        f"{len(images.test.labels)} test images, at least {fewest} of each class"
-    )
 
 
-def _per_class(part: Part, classes: Classes) -> NDArray[np.int64]:
-    positions = classes.positions(part.labels)
-    return np.bincount(positions[positions >= 0])
-
-
-def _note_probes(
-    usable: Sequence[Backbone], parts: dict[str, dict[str, NDArray[Any]]], classes: Classes, report: Report
-) -> None:
-    """Name the probes that have not converged."""
-    for one in usable:
-        levels = [
-            str(level) for level, good in zip(classes.levels, parts[one.name]["converged"], strict=True) if not good
-        ]
-        if levels:
-            report.say(f"{one.name}: the probe did not converge with {', '.join(levels)} unseen classes")
+def _unconverged(name: str, part: Arrays) -> list[str]:
+    """Return a line on the probes that have not converged."""
+    converged = zip(part["levels"], part["converged"], strict=True)
+    levels = ", ".join(str(level) for level, good in converged if not good)
+    return [f"{name}: the probe did not converge with {levels} unseen classes"] if levels else []
