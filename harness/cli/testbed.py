@@ -101,9 +101,8 @@ def command(
     from harness.tables import wide_console
 
     if bool(applications) == (task_name is not None):
-        raise UserError(
-            "pgdl testbed", expected="either TASK or --applications", found="both" if applications else "none"
-        )
+        found = "both" if applications else "neither"
+        raise UserError("backbones", expected="either TASK or --applications", found=found)
     settings = Settings(ssim or SSIM, unseen, execution["seed"])
     wanted = [] if applications and measures == ("all",) else [one for one in measures if one != NONE]
     if applications and wanted:

@@ -140,12 +140,14 @@ def _solve(similarity_at: Callable[[Array], Array], n: int, target: float, first
     if (weakest > target).any():
         position = int(np.argmax(weakest))
         raise _unreachable(target, first + position, float(weakest[position]))
+    middle, solved = (low + high) / 2, np.zeros(n, np.bool_)
     for _ in range(HALVINGS):
-        middle = (low + high) / 2
         found = similarity_at(10**middle)
-        if (abs(found - target) < min(TOLERANCE, 1 - target) / 5).all():
+        solved |= abs(found - target) < min(TOLERANCE, 1 - target) / 5  # an image never depends on its neighbours
+        if solved.all():
             break
         low, high = np.where(found > target, middle, low), np.where(found > target, high, middle)
+        middle = np.where(solved, middle, (low + high) / 2)
     deviations: Array = 10**middle
     return deviations
 
