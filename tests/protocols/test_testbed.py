@@ -275,7 +275,7 @@ LABELS = {part: make_images(n, seed)[1] for part, n, seed in (("train", 12, 0), 
         (
             {"y_test": np.where(LABELS["test"] == 4, 3, LABELS["test"])},
             None,
-            "class 4: expected test images, found none",
+            "class 4: expected test images",
         ),
         ({"y_train": np.where(LABELS["train"] == 1, 0, LABELS["train"])}, None, "class 1: expected training images"),
         ({}, (0, 3), "unseen classes: expected at least 3, found 2"),
