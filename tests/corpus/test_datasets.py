@@ -64,7 +64,7 @@ def test_the_first_classes_of_a_source_with_test_images(tmp_path):
     assert (data.n_classes, len(data.train_labels), len(data.test_labels)) == (2, 10, 10)
     kept = arrays["x_test"][arrays["y_test"] < 2]
     np.testing.assert_array_equal(data.test_inputs[..., 0], kept / np.float32(255))
-    with pytest.raises(UserError, match="data.classes: expected at most 3, as the source has, found 4"):
+    with pytest.raises(UserError, match=r"data\.classes: expected at most 3, as the source has, found 4"):
         load(tmp_path, classes=4)
 
 
