@@ -83,7 +83,7 @@ def _plot(dataset: "xr.Dataset", summary: Summary, measures: Sequence[Consistenc
         "divergences": (8.0, 2.6, lambda figure: plots.draw_divergences(figure, summary)),
     }
     if measures:
-        drawings["consistency"] = (7.6, 4.0, lambda figure: plots.draw_consistency(figure, measures))
+        drawings["consistency"] = (7.6, 4.3, lambda figure: plots.draw_consistency(figure, measures))
     for name, (width, height, draw) in drawings.items():
         with new_figure(width, height) as figure:
             draw(figure)
