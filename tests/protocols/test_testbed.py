@@ -314,8 +314,8 @@ def test_data_that_do_not_fit_are_refused(
 @pytest.mark.usefixtures("in_process")
 def test_test_images_on_which_the_models_were_trained_are_left_out(place: Place, tmp_path: Path) -> None:
     """Half of the test images are training images of the task, those of unseen classes excepted."""
-    parts = make_images(3, 0), make_images(3, 5)
-    images, labels = (np.concatenate(both) for both in zip(*parts, strict=True))
+    known, new = make_images(12, 0), make_images(3, 5)
+    images, labels = (np.concatenate([old[:15], other]) for old, other in zip(known, new, strict=True))
     data = make_data(tmp_path / "data.npz", x_train=make_images(12, 6)[0], x_test=images, y_test=labels)
     prepared = material(place, data).prepare(SETTINGS)
     assert prepared.notes[0] == "9 test images on which the models were trained are left out"
