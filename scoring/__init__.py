@@ -12,6 +12,7 @@ from scoring.explain import CellShare, CostlyPair, Explanation, explain_score
 from scoring.gaussian_margin import GaussianMargin, LinearView
 from scoring.given_score import GivenScore, given_score
 from scoring.grid import Grid
+from scoring.kappa import error_rates, one_vs_rest_kappas
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
 from scoring.needed_shifts import needed_shifts
 from scoring.official import MINIMUM_HYPERPARAMETERS, OfficialScore, official_score, require_official
@@ -32,7 +33,16 @@ from scoring.spearman import spearman_rho
 from scoring.spread import HeldOut
 from scoring.stability import Stability, measure_stability
 from scoring.task_score import TaskScore, score_task
+from scoring.testbed import (
+    ClassSpread,
+    class_spread,
+    divergences_from,
+    gaussian_divergence,
+    inconsistency,
+    marginal,
+)
 from scoring.time_limits import TimeBudget, TimeStep, pareto_front, scores_by_limit
+from scoring.trade_off import TradeOff, trade_off
 from scoring.translations import AdversarialGenerator, nearest_translation, strongest_translation
 from scoring.values import Value
 
@@ -43,6 +53,7 @@ __all__ = [
     "AdversarialGenerator",
     "CellShare",
     "Chance",
+    "ClassSpread",
     "Comparison",
     "CostlyPair",
     "Entry",
@@ -72,22 +83,30 @@ __all__ = [
     "Ties",
     "TimeBudget",
     "TimeStep",
+    "TradeOff",
     "Value",
     "basic_independence_test",
     "bernstein_interval",
+    "class_spread",
     "compare_submissions",
     "compare_with_chance",
+    "divergences_from",
+    "error_rates",
     "explain_score",
     "false_discovery_rates",
+    "gaussian_divergence",
     "given_score",
     "granulated_kendall",
+    "inconsistency",
     "kendall_tau",
+    "marginal",
     "mean_score",
     "measure_stability",
     "nearest_translation",
     "needed_shifts",
     "noisy_oracle",
     "official_score",
+    "one_vs_rest_kappas",
     "pairwise_independence_test",
     "pareto_front",
     "pca_gi_mixup",
@@ -102,4 +121,5 @@ __all__ = [
     "sign_errors",
     "spearman_rho",
     "strongest_translation",
+    "trade_off",
 ]

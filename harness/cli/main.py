@@ -29,6 +29,7 @@ COMMANDS = {
     "compare": "Run measures of the library on every model, and compare their scores.",
     "overfit": "Test whether models have been fitted to their test set.",
     "invariance": "Follow the accuracy of networks as their data are perturbed.",
+    "testbed": "Evaluate models on noise and unseen classes, and measures against that.",
     "ci": "Evaluate the submissions that a change of a repository touches.",
     "task": "List, show, validate, build, import and fetch tasks.",
     "doctor": "Check this machine and its sandbox, and name remedies.",

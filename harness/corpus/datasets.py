@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.corpus.sources import Array, EncodedImages, Split, read_source
+from harness.corpus.sources import Array, EncodedImages, Source, Split, read_source
 from harness.errors import UserError
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ def load_data(recipe: "DataRecipe", base: Path) -> Data:
         UserError: the data cannot be loaded, or do not meet the recipe.
     """
     source = read_source(recipe, base)
+    if recipe.classes is not None:
+        source = _first_classes(source, recipe.classes, recipe.seed)
     train, test = source.train, source.test
     n_train = _wanted_train(recipe, len(train.labels), divided=test is not None)
     chosen, tested = _stratified(train.labels, n_train, recipe.seed, "n_train")
@@ -67,7 +69,7 @@ def load_data(recipe: "DataRecipe", base: Path) -> Data:
         tested = tested[picked]
     train_inputs = _prepared(train, chosen, recipe)
     test_inputs, test_labels = _prepared(test, tested, recipe), test.labels[tested]
-    new = _not_in(train_inputs, test_inputs)
+    new = not_in(train_inputs, test_inputs)
     notes = []
     if not new.all():
         notes.append(f"{np.count_nonzero(~new)} test images that are also training images were dropped")
@@ -92,6 +94,22 @@ def with_label_noise(labels: Labels, n_classes: int, share: float, seed: int) ->
     noisy = labels.copy()
     noisy[replaced] = (labels[replaced] + others[replaced]) % n_classes
     return noisy
+
+
+def _first_classes(source: Source, number: int, seed: int) -> Source:
+    """Keep the first classes.
+
+    A source without test images is divided before: with all of its classes it has the same test images.
+    """
+    if number > source.n_classes:
+        raise UserError("data.classes", expected=f"at most {source.n_classes}, as the source has", found=number)
+    train, test = source.train, source.test
+    if test is None:
+        kept = round(DEFAULT_TRAIN_SHARE * len(train.labels))
+        chosen, rest = _stratified(train.labels, kept, seed, "n_train")
+        train, test = train.at(chosen), train.at(rest)
+    first, of_test = (part.at(np.flatnonzero(part.labels < number)) for part in (train, test))
+    return Source(first, of_test, number)
 
 
 def _wanted_train(recipe: "DataRecipe", available: int, divided: bool) -> int:
@@ -170,7 +188,7 @@ def _resized(images: Inputs, side: int) -> Inputs:
     return np.asarray(np.clip(resized.numpy(), 0.0, 1.0), np.float32)
 
 
-def _not_in(known: Inputs, images: Inputs) -> NDArray[np.bool_]:
+def not_in(known: Inputs, images: Inputs) -> NDArray[np.bool_]:
     """Return for each image whether it differs from all known ones."""
     seen = {_digest(image) for image in known}
     return np.array([_digest(image) not in seen for image in images], dtype=bool)

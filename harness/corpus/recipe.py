@@ -43,6 +43,10 @@ class DataRecipe(_Section):
     path: str | None = Field(
         None, description="File or directory of `npz`, `directory`, `cinic10`; relative to the recipe."
     )
+    classes: int | None = Field(
+        None, ge=2, description="Only the first classes, this number of them; default: all. A source without test "
+        "images is divided before the others are left out."
+    )  # fmt: skip
     n_train: int | None = Field(None, ge=1, description="Number of training images, sampled by class; default: all.")
     train_share: float | None = Field(None, gt=0, le=1, description="Share of training images, instead of `n_train`.")
     n_test: int | None = Field(None, ge=1, description="Number of test images, sampled by class; default: all.")

@@ -52,6 +52,10 @@ class EncodedImages:
     def __len__(self) -> int:
         return len(self._items)
 
+    def at(self, positions: Sequence[int]) -> "EncodedImages":
+        """Return the images at some positions, still encoded."""
+        return EncodedImages([self._items[position] for position in positions])
+
     def __getitem__(self, position: int) -> Array:
         """Decode one image; raises `UserError` if it is not an image."""
         import tensorflow as tf
@@ -77,6 +81,12 @@ class Split:
 
     images: Array | EncodedImages
     labels: NDArray[np.int32]
+
+    def at(self, positions: NDArray[np.intp]) -> "Split":
+        """Return the examples at some positions."""
+        if isinstance(self.images, EncodedImages):
+            return Split(self.images.at(positions.tolist()), self.labels[positions])
+        return Split(self.images[positions], self.labels[positions])
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,27 @@ def test_digits_are_divided_even_if_the_recipe_does_not_say_how(tmp_path):
     assert (len(data.train_labels), len(data.test_labels)) == (1348, 449)
 
 
+def test_the_first_classes_have_the_test_images_that_they_have_among_all(tmp_path):
+    all_of_them = load_data(DataRecipe(source="digits"), tmp_path)
+    half = load_data(DataRecipe(source="digits", classes=5), tmp_path)
+    for part in ("train", "test"):
+        images, labels = (getattr(half, f"{part}_{name}") for name in ("inputs", "labels"))
+        everything, kept = getattr(all_of_them, f"{part}_inputs"), getattr(all_of_them, f"{part}_labels") < 5
+        np.testing.assert_array_equal(np.sort(images, axis=0), np.sort(everything[kept], axis=0))
+        assert set(labels) == {0, 1, 2, 3, 4}
+    assert half.n_classes == 5
+
+
+def test_the_first_classes_of_a_source_with_test_images(tmp_path):
+    arrays = save(tmp_path / "data.npz")
+    data = load(tmp_path, classes=2, n_train=10)
+    assert (data.n_classes, len(data.train_labels), len(data.test_labels)) == (2, 10, 10)
+    kept = arrays["x_test"][arrays["y_test"] < 2]
+    np.testing.assert_array_equal(data.test_inputs[..., 0], kept / np.float32(255))
+    with pytest.raises(UserError, match=r"data\.classes: expected at most 3, as the source has, found 4"):
+        load(tmp_path, classes=4)
+
+
 def test_bytes_become_numbers_between_0_and_1(tmp_path):
     arrays = save(tmp_path / "data.npz")
     data = load(tmp_path)

@@ -3,13 +3,11 @@
 The images are digits of 8 x 8 pixels, shifted at random on a torus: there, translations preserve the density.
 """
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytest
 from sklearn.datasets import load_digits
 from sklearn.neural_network import MLPClassifier
 from throwaway import write_json, write_shards, write_weights
@@ -74,20 +72,3 @@ def write_task(
         if data is not None:
             write_shards(task / part, *data, 2)
     return task
-
-
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-def run_pgdl(arguments: Sequence[object], capture: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> Outcome:
-    """Run the command line in this process, as a user would."""
-    from harness.cli.main import main
-
-    monkeypatch.setattr(sys, "argv", ["pgdl", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    printed = capture()
-    return Outcome(int(ended.value.code or 0), printed.out, printed.err)

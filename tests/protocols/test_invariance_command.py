@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from image_tasks import always_class_0, image_task, left_against_right
-from in_process import Pgdl
+from in_process import Pgdl, in_process
 from throwaway import make_task
 
 from harness.errors import UserError
@@ -18,6 +18,21 @@ from harness.protocols.invariance.study import Responses, Study
 from harness.protocols.invariance.table import Compared
 
 OPTIONS = ("--range", "rotation=0..180", "--perturbations", "rotation,intra_l0")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_cache: Path) -> Path:
+    """The current directory."""
+    monkeypatch.setenv("PGDL_CACHE", str(shared_cache))
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
+    """Run `pgdl ARGUMENTS`."""
+    return in_process(monkeypatch, capsys)
 
 
 def known(number: int, n_pixels: int) -> tuple[np.ndarray, np.ndarray]:

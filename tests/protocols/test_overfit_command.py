@@ -2,12 +2,13 @@
 
 import csv
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from overfit_tasks import Outcome, fitted_network, run_pgdl, torus_digits, write_task
+from in_process import Ended, Pgdl, in_process
+from overfit_tasks import fitted_network, torus_digits, write_task
 from throwaway import make_task
 
 from harness.errors import UserError
@@ -18,8 +19,6 @@ from harness.protocols.overfit.settings import Edges, Generator, Settings
 from harness.protocols.subject import read_subject
 
 WRAP = Settings((1, 2), "train", edges=Edges.WRAP)
-
-Pgdl = Callable[..., Outcome]
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +41,8 @@ def home(tmp_path_factory) -> Iterator[Path]:
 
 @pytest.fixture
 def pgdl(home, monkeypatch, capsys) -> Pgdl:
-    def run(*arguments: object, tasks: Path = home) -> Outcome:
-        return run_pgdl(["overfit", *arguments, "--tasks", tasks], capsys.readouterr, monkeypatch)
+    def run(*arguments: object, tasks: Path = home) -> Ended:
+        return in_process(monkeypatch, capsys)("overfit", *arguments, "--tasks", tasks)
 
     return run
 
@@ -72,11 +71,7 @@ def train_rows(home) -> list[Row]:
     subject = read_subject(
         home,
         "torus",
-        (
-            "model_0",
-            "model_1",
-            "model_2",
-        ),
+        ("model_0", "model_1", "model_2"),
     )
 
     def interrupt() -> None:
@@ -132,10 +127,7 @@ def test_other_generators_use_the_same_margins(train_rows, home, asked) -> None:
     subject = read_subject(
         home,
         "torus",
-        (
-            "model_0",
-            "model_1",
-        ),
+        ("model_0", "model_1"),
     )
     nearest = detect_overfitting(subject, Settings((1, 2), "train", Generator.NEAREST, Edges.WRAP))
     assert asked == []
@@ -156,7 +148,7 @@ def test_edges_of_images_are_noticed_where_they_are_not_a_torus(home, monkeypatc
     assert "not black at their edges" in result.notes[-1]
 
 
-def refused(outcome: Outcome) -> str:
+def refused(outcome: Ended) -> str:
     assert outcome.code == 2, outcome
     assert outcome.out == ""
     return outcome.err

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from overfit_tasks import run_pgdl
+from in_process import in_process
 
 from harness.protocols.overfit.synthetic import repetition
 from harness.protocols.overfit.synthetic.repetition import Setting
@@ -77,7 +77,7 @@ def test_the_command_writes_tables_and_plots_and_computes_nothing_twice(
 ) -> None:
     monkeypatch.setattr(repetition, "_compute", None)
     arguments = ["overfit", "--synthetic", "--repetitions", 4, "--output", tmp_path]
-    outcome = run_pgdl(arguments, capsys.readouterr, monkeypatch)
+    outcome = in_process(monkeypatch, capsys)(*arguments)
     assert outcome.code == 0
     assert "4 repetitions in each setting, seed 0" in outcome.out
     rows = list(csv.DictReader((tmp_path / "synthetic.csv").open()))

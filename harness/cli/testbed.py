@@ -1,0 +1,182 @@
+"""`pgdl testbed`: error and diversity of backbones over size, noise and unseen classes, and measures against them."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli import completion, options
+from harness.errors import UserError
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from rich.console import Console
+
+    from harness.cli.calls import Run
+    from harness.protocols.testbed.consistency import Consistency
+    from harness.protocols.testbed.probing import Report
+    from harness.task.some_models import Wanted
+
+#: The value of --measures that leaves out the check of measures.
+NONE = "none"
+
+
+def _numbers(kind: type[float] | type[int]) -> Any:
+    def parse(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[float, ...] | None:
+        if value is None:
+            return None
+        try:
+            return tuple(sorted(kind(part) for part in value.split(",")))
+        except ValueError as error:
+            expected = "numbers" if kind is float else "whole numbers"
+            raise click.BadParameter(f"expected {expected}, found {value!r}", context, parameter) from error
+
+    return parse
+
+
+@click.command("testbed")
+@click.argument("task_name", metavar="[TASK]", required=False, shell_complete=completion.tasks)
+@click.option(
+    "--data", required=True, metavar="DATA",
+    help="Images of seen and unseen classes, with a training and a test part: digits, mnist, cifar100 or another "
+    "dataset of recipes, an .npz file (x_train, y_train, x_test, y_test), or a directory (train/CLASS, test/CLASS).",
+)  # fmt: skip
+@options.tasks
+@options.models
+@click.option(
+    "--applications", callback=options.parse_names, metavar="NAME[,NAME...]",
+    help="Instead of TASK, networks of keras.applications with ImageNet weights, e.g. EfficientNetB0,EfficientNetB1.",
+)  # fmt: skip
+@click.option(
+    "--ssim", callback=_numbers(float), metavar="X[,X...]",
+    help="Structural similarities of the noisy test images, 1 among them. Default: 0.6, 0.65, ... 1.",
+)  # fmt: skip
+@click.option(
+    "--unseen", callback=_numbers(int), metavar="N[,N...]",
+    help="Numbers of unseen classes, 0 among them. Default: at most six equal steps up to all that DATA has.",
+)  # fmt: skip
+@click.option(
+    "--lambda", "weight", type=click.FloatRange(min=0), default=1.0, show_default=True, metavar="X",
+    help="Weight of the penalty of the trade-off point.",
+)  # fmt: skip
+@click.option(
+    "--measures", multiple=True, default=["all"], show_default=True, metavar="NAME[,NAME...]",
+    shell_complete=completion.measures,
+    help="Measures whose order of the models is compared with the testbed's: names, families, all, or none.",
+)  # fmt: skip
+@options.results
+@options.output
+@options.execution
+@options.quiet
+def command(
+    task_name: str | None,
+    data: str,
+    tasks_dir: Path,
+    models: "Wanted",
+    applications: tuple[str, ...],
+    ssim: tuple[float, ...] | None,
+    unseen: tuple[int, ...] | None,
+    weight: float,
+    measures: tuple[str, ...],
+    results: str,
+    output: Path | None,
+    quiet: bool,
+    **execution: Any,
+) -> int:
+    """Evaluate the models of TASK as frozen backbones of a linear probe (Huang, Yu and Zhang 2025).
+
+    Cells are every combination of size, noise (by SSIM) and share of classes that the backbones have not seen: those
+    of DATA that are not in the task. Prints the trade-off point and marginals, and how consistent measures of the
+    library are with them. Finished backbones and calls are kept; the same command continues. Exit code 1 if a
+    backbone could not be probed, or a call of a measure failed. docs/testbed.md explains all of it.
+
+    Example: pgdl testbed digits_half --tasks tasks --data digits --output digits_testbed
+    """
+    from harness.cli.testbed_report import print_consistency, print_summary, write_files
+    from harness.protocols.files import make_directory
+    from harness.protocols.testbed.run import evaluate_applications, evaluate_task
+    from harness.protocols.testbed.settings import SSIM, Settings
+    from harness.protocols.testbed.summary import summarize
+    from harness.tables import wide_console
+
+    if bool(applications) == (task_name is not None):
+        found = "both" if applications else "neither"
+        raise UserError("backbones", expected="either TASK or --applications", found=found)
+    settings = Settings(ssim or SSIM, unseen, execution["seed"])
+    wanted = [] if applications and measures == ("all",) else [one for one in measures if one != NONE]
+    if applications and wanted:
+        raise UserError("--measures needs models of a task: with --applications only --measures none")
+    if output is not None:
+        make_directory(output)
+    console = wide_console(quiet=quiet)
+    run = _prepare(wanted, tasks_dir, task_name, execution) if task_name is not None and wanted else None
+    report = _report(console)
+    if task_name is None:
+        dataset = evaluate_applications(applications, data, settings, report=report)
+    else:
+        dataset = evaluate_task(tasks_dir, task_name, data, settings, models, report)
+    summary = summarize(dataset, weight=weight)
+    print_summary(summary, console)
+    consistent, failures = _check(run, dataset, results, console) if run else ([], 0)
+    print_consistency(consistent, console)
+    if output is not None:
+        written = write_files(dataset, summary, consistent, output)
+        click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+    return 1 if failures or json.loads(dataset.attrs["failed"]) else 0
+
+
+def _prepare(measures: Sequence[str], tasks_dir: Path, task_name: str, execution: dict[str, Any]) -> "Run":
+    """Prepare the calls of measures; raises `UserError` for a hidden task, whose values are withheld."""
+    from harness.cli.calls import prepare_run
+    from harness.cli.compare import choose
+
+    run = prepare_run([submission for submission, _ in choose(measures)], tasks_dir, [task_name], execution)
+    if run.withheld:
+        remedy = "--measures none, or --withhold never"
+        raise UserError(f"the values of measures on the hidden task {task_name} are withheld", remedy=remedy)
+    return run
+
+
+def _check(run: "Run", dataset: "xr.Dataset", results: str, console: "Console") -> "tuple[list[Consistency], int]":
+    """Call measures on the probed models, and compare their values with the testbed; returns the failed calls, too."""
+    from dataclasses import replace
+
+    from harness.cli.calls import record_calls
+    from harness.cli.setup import UNSAFE, warn
+    from harness.outcome import Outcome
+    from harness.protocols.testbed.consistency import check_consistency
+    from harness.records import Records
+
+    probed = dataset["model"].values.tolist()
+    if len(probed) < 2:
+        warn("consistency of measures: expected at least 2 models, found 1")
+        return [], 0
+    (task,) = run.tasks
+    run = replace(run, tasks=[replace(task, models=tuple(model for model in task.models if model.id in probed))])
+    with Records(results) as records:
+        plan, _ = record_calls(run, records, console, force=False)
+        rows = list(records.newest([call.key for call in plan.calls]))
+    values: dict[str, dict[str, float]] = {submission.name: {} for submission in run.submissions}
+    for row in rows:
+        if row.outcome == Outcome.OK:
+            values[row.submission][row.model] = row.value
+    failed = {name: len(probed) - len(of) for name, of in values.items() if len(of) < len(probed)}
+    for name, number in failed.items():
+        warn(f"{name} is left out: no value on {number} of {len(probed)} models; pgdl results lists the reasons")
+    if not run.setup.executor.is_sandboxed:
+        console.print(UNSAFE, style="bold red")
+    complete = {name: of for name, of in values.items() if name not in failed}
+    return check_consistency(dataset, complete), sum(failed.values())
+
+
+def _report(console: "Console") -> "Report":
+    from harness.cli.steps import Steps
+    from harness.protocols.testbed.probing import Report
+    from harness.text import printable
+
+    return Report(
+        say=lambda line: console.print(printable(line), style="dim"),
+        steps=lambda name, total: Steps(console, name, total),
+    )

@@ -1,0 +1,90 @@
+"""The backbones of a testbed: models of a task, or networks of keras.applications."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UserError
+from harness.protocols.processes import ask_all
+from harness.protocols.subject import Subject
+from harness.task.shapes import installed_runtime
+
+PROGRAM = "harness.protocols.testbed.backbone_program"
+
+#: Frameworks that run backbones, the one of most tasks first.
+PREFERRED = ("tensorflow", "jax", "torch")
+
+
+@dataclass(frozen=True)
+class Backbone:
+    """One backbone.
+
+    Attributes:
+        name: name of the model, or of the network in keras.applications.
+        digest: identifies it.
+        question: how the program finds it.
+        size: number of weights; 0 until it is known.
+    """
+
+    name: str
+    digest: str
+    question: dict[str, Any] = field(hash=False)
+    size: int = 0
+
+
+def of_task(subject: Subject, directory: Path) -> list[Backbone]:
+    """Write the models of a task to a directory, and return them as backbones."""
+    return [
+        Backbone(model.id, model.digest, {"model": str(subject.write_model(model, directory))}, model.n_parameters)
+        for model in subject.models
+    ]
+
+
+def of_applications(names: Sequence[str], weights: str | None) -> list[Backbone]:
+    """Return networks of keras.applications as backbones, each once.
+
+    Args:
+        names: such as `EfficientNetB0`.
+        weights: `imagenet`, a file, or None for random weights.
+    """
+    text = f"{version('keras')} {weights}"
+    return [
+        Backbone(name, sha256(f"{name} {text}".encode()).hexdigest(), {"application": name, "weights": weights})
+        for name in dict.fromkeys(names)
+    ]
+
+
+def check(backbones: Sequence[Backbone], images: Path) -> tuple[list[Backbone], dict[str, str]]:
+    """Return the backbones that can be probed, with their sizes, and why each of the others cannot."""
+    usable, reasons = {}, {}
+    for position, answer in ask(backbones, [{"check": True, "images": str(images)}] * len(backbones)):
+        one = backbones[position]
+        if isinstance(answer, UserError):
+            reasons[one.name] = _reason(answer)
+        else:
+            usable[position] = replace(one, size=int(answer["size"]))
+    return [usable[position] for position in sorted(usable)], reasons
+
+
+def ask(
+    backbones: Sequence[Backbone], details: Sequence[dict[str, Any]]
+) -> Iterator[tuple[int, dict[str, Any] | UserError]]:
+    """Yield the position of each backbone and the program's answer on it; closing the iterator kills the processes."""
+    questions = [one.question | detail for one, detail in zip(backbones, details, strict=True)]
+    with closing(ask_all(PROGRAM, installed_runtime(PREFERRED), questions)) as answers:
+        yield from answers
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the libraries that decide the numbers."""
+    runtime = installed_runtime(PREFERRED)
+    names = (*runtime.distributions, "numpy", "scipy", "scikit-learn", "scikit-image")
+    return {name: version(name) for name in names}
+
+
+def _reason(error: UserError) -> str:
+    return str(error).removeprefix("cannot be run: found ")

@@ -1,0 +1,138 @@
+"""Images of seen and unseen classes, brought into the shape of the backbones' input."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.corpus.datasets import not_in
+from harness.corpus.sources import KERAS, TENSORFLOW_DATASETS
+from harness.errors import UserError
+from harness.hints import did_you_mean
+from harness.protocols.testbed.noise import WINDOW
+from harness.worker.runtimes import RUNTIMES
+
+#: Datasets that need no path.
+NAMES = ("digits", *KERAS, *TENSORFLOW_DATASETS)
+
+#: Side to which images of different sizes are brought if the backbones do not decide it.
+SIDE = 224
+
+Inputs = NDArray[np.float32]
+Labels = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Training or test images: inputs (n, height, width, channels) in [0, 1], labels (n,) of the dataset."""
+
+    inputs: Inputs
+    labels: Labels
+
+    def only(self, kept: NDArray[np.bool_]) -> "Part":
+        """Return the chosen images."""
+        return Part(self.inputs[kept], self.labels[kept])
+
+
+@dataclass(frozen=True)
+class Images:
+    """Images of all classes, and notes on them for the user."""
+
+    train: Part
+    test: Part
+    notes: tuple[str, ...] = ()
+
+
+def data_key(data: str) -> list[Any]:
+    """Return what identifies a dataset without reading it: its name, or its files with sizes and times.
+
+    Raises:
+        UserError: there is no such dataset.
+    """
+    settings, path = _recipe(data, None), Path(data)
+    if "path" not in settings:
+        return [data]
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    status = [(file, file.stat()) for file in files]
+    return [str(path.resolve()), *([str(file.relative_to(path)), at.st_size, at.st_mtime_ns] for file, at in status)]
+
+
+def read_images(data: str, input_shape: tuple[int, ...] | None = None) -> Images:
+    """Read the images that DATA names, in a process of its own.
+
+    Args:
+        data: `digits` or another dataset of recipes, an .npz file, or a directory of images.
+        input_shape: (height, width, channels) of the backbones; None for the dataset's own size, in colour.
+
+    Raises:
+        UserError: the data cannot be read, or cannot have that shape.
+    """
+    if runtime_missing := RUNTIMES["tensorflow"].missing():
+        remedy = "pip install 'pgdl-harness[tensorflow]'"
+        raise UserError(f"images are read by TensorFlow; not installed: {', '.join(runtime_missing)}", remedy=remedy)
+    recipe = _recipe(data, input_shape)
+    environment = os.environ | RUNTIMES["tensorflow"].environment(len(os.sched_getaffinity(0)), gpu=False)
+    with tempfile.TemporaryDirectory() as directory:
+        ended = subprocess.run(
+            [sys.executable, "-m", "harness.protocols.testbed.image_program", json.dumps(recipe), directory],
+            capture_output=True, text=True, check=False, env=environment,
+        )  # fmt: skip
+        if ended.returncode == 2 and ended.stdout.strip():
+            raise UserError(f"{data}: {ended.stdout.strip().splitlines()[-1].removeprefix(f'{data}: ')}")
+        if ended.returncode:
+            raise RuntimeError(f"the images could not be read:\n{ended.stderr[-3000:]}")
+        train, test = (
+            Part(*(np.load(Path(directory, f"{part}_{name}.npy")) for name in ("inputs", "labels")))
+            for part in ("train", "test")
+        )
+        notes = tuple(json.loads(ended.stdout.strip().splitlines()[-1]))
+    shape = train.inputs.shape[1:]
+    if input_shape is not None and shape != input_shape:
+        raise UserError("shape of the images", file=data, expected=f"{input_shape}, as the models have", found=shape)
+    require_large(shape, data)
+    return Images(train, test, notes)
+
+
+def require_large(shape: tuple[int, ...], where: Path | str) -> None:
+    """Raise `UserError` for images that are smaller than the window of SSIM."""
+    if min(shape[:2]) < WINDOW:
+        expected = f"at least {WINDOW} pixels high and wide, the window of SSIM"
+        remedy = "train backbones on larger images, e.g. with data.resize in the recipe"
+        raise UserError("images", file=where, expected=expected, found=f"{shape[0]} x {shape[1]}", remedy=remedy)
+
+
+def without_training_images(images: Images, known: Inputs) -> Images:
+    """Leave out test images on which the backbones were trained, and note their number."""
+    new = not_in(np.asarray(known), images.test.inputs)
+    if new.all():
+        return images
+    note = f"{np.count_nonzero(~new)} test images on which the models were trained are left out"
+    return Images(images.train, images.test.only(new), (*images.notes, note))
+
+
+def _recipe(data: str, input_shape: tuple[int, ...] | None) -> dict[str, object]:
+    """Return the section [data] of a recipe."""
+    path = Path(data)
+    settings: dict[str, object] = {"channels": 3 if input_shape is None else input_shape[2]}
+    if path.is_dir():
+        settings |= {"source": "directory", "path": data}
+    elif path.is_file() and path.suffix == ".npz":
+        settings |= {"source": "npz", "path": data}
+    elif data in NAMES and not path.exists():
+        settings |= {"source": data}
+    else:
+        found, remedy = "another kind" if path.exists() else "nothing", did_you_mean(data, NAMES)
+        expected = f".npz, a directory of images, or one of {', '.join(NAMES)}"
+        raise UserError("not data", file=data, expected=expected, found=found, remedy=remedy)
+    if input_shape is not None and input_shape[0] == input_shape[1]:
+        settings["resize"] = input_shape[0]
+    elif input_shape is None and settings["source"] in ("directory", "oxford_flowers102", "oxford_iiit_pet"):
+        settings["resize"] = SIDE
+    return settings

@@ -1,0 +1,64 @@
+"""What backbones are evaluated on: images of a dataset, divided into seen and unseen classes."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from harness.protocols.testbed.classes import Classes, divide_classes, of_classes
+from harness.protocols.testbed.images import Images, data_key, read_images, without_training_images
+from harness.protocols.testbed.settings import Settings
+from harness.task.data import TrainingData
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Images of the evaluated classes, labelled by their positions among these, and notes for the user."""
+
+    images: Images
+    classes: Classes
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Material:
+    """A dataset, and the task that it is brought together with.
+
+    Attributes:
+        data: name or path of the dataset.
+        input_shape: of the backbones; None for the dataset's own.
+        known: the data on which the backbones were trained; None for networks from elsewhere.
+    """
+
+    data: str
+    input_shape: tuple[int, ...] | None = None
+    known: TrainingData | None = None
+
+    def key(self) -> dict[str, Any]:
+        """Return what identifies the images, without reading them; raises `UserError` if there are none."""
+        known = None if self.known is None else self.known.digest
+        return {"data": data_key(self.data), "input_shape": self.input_shape, "known": known}
+
+    def prepare(self, settings: Settings) -> Prepared:
+        """Read and divide the images; raises `UserError` if that is not possible."""
+        images = read_images(self.data, self.input_shape)
+        if self.known is None:
+            labels = sorted(np.unique(images.train.labels).tolist())
+            seen = labels[: (len(labels) + 1) // 2]
+        else:
+            images = without_training_images(images, self.known.inputs)
+            seen = np.unique(self.known.labels).tolist()
+        classes = divide_classes(images, seen, settings.unseen, self.data)
+        chosen = Images(of_classes(images.train, classes), of_classes(images.test, classes))
+        return Prepared(chosen, classes, (*images.notes, *_notes(chosen, classes)))
+
+
+def _notes(images: Images, classes: Classes) -> list[str]:
+    n_unseen = len(classes.labels) - classes.n_seen
+    train, test = images.train.labels, images.test.labels
+    counts = (
+        f"{classes.n_seen} seen classes, {n_unseen} unseen ones; {len(train)} training images, {len(test)} test "
+        f"images, at least {np.bincount(test).min()} of each class"
+    )
+    none = ["there are no unseen classes, so only 0 % is evaluated"] if not n_unseen else []
+    return [counts, *none]

@@ -1,0 +1,160 @@
+"""Gaussian noise of such strength that the structural similarity with the clean image is a given number."""
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib.format import open_memmap
+from numpy.typing import NDArray
+
+from harness.errors import UserError
+
+#: The window of SSIM: pixels per side, standard deviation; constants K1 and K2, for images in [0, 1].
+WINDOW, WINDOW_DEVIATION, K1, K2 = 11, 1.5, 0.01, 0.03
+
+#: Largest difference of an image's SSIM from the wanted one.
+TOLERANCE = 0.005
+
+#: Limits between which the noise's standard deviation is sought, as powers of 10, and most halvings of that range.
+EXPONENTS, HALVINGS = (-6.0, 4.0), 60
+
+#: Numbers in the images that one thread looks at together: their intermediate results fit the processor's cache.
+CHUNK = 2**16
+
+Images = NDArray[np.float32]
+Array = NDArray[np.float64]
+
+
+def write_noisy_images(
+    images: Images, targets: Sequence[float], seed: int, directory: Path, advance: Callable[[], None]
+) -> list[Path]:
+    """Write noisy images for each SSIM below 1 to a directory, and return their files in the order of `targets`.
+
+    Every image has one draw of noise, which depends on the seed and its position alone, and is scaled for each
+    target. The sums are not clipped.
+
+    Args:
+        images: (n, height, width, channels) in [0, 1], at least 11 pixels high and wide.
+        targets: similarities in (0, 1).
+        seed: of the noise.
+        directory: an existing directory.
+        advance: called for each part, `number_of_parts` times in all.
+
+    Raises:
+        UserError: an image cannot be brought to a target.
+    """
+    files = [directory / f"noisy_{number}.npy" for number in range(len(targets))]
+    stored = [open_memmap(file, "w+", np.float32, images.shape) for file in files]
+    size = _part_size(images)
+
+    def work(start: int) -> None:
+        noisy = noisy_images(images[start : start + size], targets, seed, start)
+        for target, part in zip(stored, noisy, strict=True):
+            target[start : start + size] = part
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        futures = [pool.submit(work, start) for start in range(0, len(images), size)]
+        try:
+            for future in futures:
+                future.result()
+                advance()
+        finally:
+            pool.shutdown(cancel_futures=True)
+    return files
+
+
+def number_of_parts(images: Images) -> int:
+    """Return the number of parts in which `write_noisy_images` works."""
+    return -(-len(images) // _part_size(images))
+
+
+def noisy_images(images: Images, targets: Sequence[float], seed: int, first: int = 0) -> Images:
+    """Return noisy images, (n_targets, n, height, width, channels); `first` is the position of the first image."""
+    draws = [np.random.default_rng([seed, first + i]).standard_normal(images.shape[1:]) for i in range(len(images))]
+    noise, clean = np.stack(draws), images.astype(np.float64)
+    local = _LocalStatistics(clean, noise)
+    noisy = np.empty((len(targets), *images.shape), np.float32)
+    for number, target in enumerate(targets):
+        deviation = _solve(local.similarity, len(images), target, first)
+        noisy[number] = clean + deviation[:, None, None, None] * noise
+        for position, image in enumerate(clean):
+            found = similarity(image, noisy[number, position])
+            if not abs(found - target) <= TOLERANCE:
+                raise _unreachable(target, first + position, found)
+    return noisy
+
+
+def similarity(first: NDArray[Any], second: NDArray[Any]) -> float:
+    """Structural similarity of two images (height, width, channels) in [0, 1] (Wang et al. 2004), by scikit-image."""
+    from skimage.metrics import structural_similarity
+
+    return float(
+        structural_similarity(
+            first.astype(np.float64), second.astype(np.float64), data_range=1.0, channel_axis=-1, K1=K1, K2=K2,
+            gaussian_weights=True, sigma=WINDOW_DEVIATION, win_size=WINDOW, use_sample_covariance=False,
+        )
+    )  # fmt: skip
+
+
+class _LocalStatistics:
+    """Windowed moments of images and their noise, from which SSIM follows for any strength of the noise.
+
+    The windows are linear: those of x + s n follow from those of x, n, x^2, x n and n^2.
+    """
+
+    def __init__(self, clean: Array, noise: Array) -> None:
+        from scipy.ndimage import gaussian_filter
+
+        margin = WINDOW // 2
+
+        def windowed(values: Array) -> Array:
+            filtered = gaussian_filter(values, WINDOW_DEVIATION, axes=(1, 2), radius=margin)
+            inside: Array = filtered[:, margin:-margin, margin:-margin]
+            return inside
+
+        self._clean, self._noise = windowed(clean), windowed(noise)
+        self._variance = windowed(clean**2) - self._clean**2
+        self._noise_variance = windowed(noise**2) - self._noise**2
+        self._covariance = windowed(clean * noise) - self._clean * self._noise
+
+    def similarity(self, deviation: Array) -> Array:
+        """Return the SSIM of each image with noise of some standard deviation each."""
+        scale = deviation[:, None, None, None]
+        mean = self._clean + scale * self._noise
+        common = scale * self._covariance
+        luminance = (2 * self._clean * mean + K1**2) / (self._clean**2 + mean**2 + K1**2)
+        variances = 2 * (self._variance + common) + scale**2 * self._noise_variance
+        structure = (2 * (self._variance + common) + K2**2) / (variances + K2**2)
+        means: Array = (luminance * structure).mean(axis=(1, 2, 3))
+        return means
+
+
+def _solve(similarity_at: Callable[[Array], Array], n: int, target: float, first: int) -> Array:
+    """Return for each image a standard deviation that gives the target, by bisection of all at once."""
+    low, high = (np.full(n, exponent) for exponent in EXPONENTS)
+    weakest = similarity_at(10**high)
+    if (weakest > target).any():
+        position = int(np.argmax(weakest))
+        raise _unreachable(target, first + position, float(weakest[position]))
+    middle, solved = (low + high) / 2, np.zeros(n, np.bool_)
+    for _ in range(HALVINGS):
+        found = similarity_at(10**middle)
+        solved |= abs(found - target) < min(TOLERANCE, 1 - target) / 5  # an image never depends on its neighbours
+        if solved.all():
+            break
+        low, high = np.where(found > target, middle, low), np.where(found > target, high, middle)
+        middle = np.where(solved, middle, (low + high) / 2)
+    deviations: Array = 10**middle
+    return deviations
+
+
+def _part_size(images: Images) -> int:
+    return max(1, CHUNK // math.prod(images.shape[1:]))
+
+
+def _unreachable(target: float, position: int, found: float) -> UserError:
+    return UserError(f"noise on test image {position}", expected=f"an SSIM of {target:g}", found=f"{found:.4g}")

@@ -1,0 +1,88 @@
+"""The results of a testbed as one dataset, and its file."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from harness.errors import UserError
+from harness.protocols.testbed.backbones import Backbone
+from harness.protocols.testbed.classes import Classes
+from harness.protocols.testbed.settings import Settings
+from scoring import class_spread, error_rates, one_vs_rest_kappas
+
+#: Axes of the cells, and of the arrays with a number per class.
+CELL = ("model", "ssim", "unseen")
+PER_CLASS = (*CELL, "class")
+
+#: Statistics over classes, of the error rate and of 1 - kappa (the diversity); the objective is their sum.
+STATISTICS = tuple(f"{name}_{kind}" for name in ("error", "diversity") for kind in ("mean", "sd", "p10"))
+
+
+def make_dataset(
+    backbones: Sequence[Backbone],
+    counts: Sequence[NDArray[np.int64]],
+    classes: Classes,
+    settings: Settings,
+    attributes: dict[str, Any],
+) -> xr.Dataset:
+    """Return error rates, kappas and statistics of every cell, models ordered by size.
+
+    Args:
+        backbones: those that were probed.
+        counts: of each backbone, true class and decision: (numbers of unseen classes, SSIM, classes, classes).
+        classes: the classes.
+        settings: the levels of SSIM.
+        attributes: of the dataset; what is neither text nor a number is written as JSON.
+    """
+    order = sorted(range(len(backbones)), key=lambda position: backbones[position].size)
+    shape = (len(order), len(settings.ssim), len(classes.levels), len(classes.labels))
+    rates, kappas = np.full(shape, np.nan), np.full(shape, np.nan)
+    statistics = {name: np.empty(shape[:3]) for name in STATISTICS}
+    for cell in np.ndindex(shape[:3]):
+        model, ssim, level = cell
+        present = classes.n_seen + classes.levels[level]
+        confusion = counts[order[model]][level, ssim, :present, :present]
+        rates[cell][:present] = error_rates(confusion)
+        kappas[cell][:present] = one_vs_rest_kappas(confusion)
+        for name, values in (("error", rates[cell][:present]), ("diversity", 1 - kappas[cell][:present])):
+            spread = class_spread(values)
+            statistics[f"{name}_mean"][cell] = spread.mean
+            statistics[f"{name}_sd"][cell] = spread.deviation
+            statistics[f"{name}_p10"][cell] = spread.percentile_10
+    arrays: dict[str, Any] = {"error_rate": (PER_CLASS, rates), "kappa": (PER_CLASS, kappas)}
+    arrays |= {name: (CELL, values) for name, values in statistics.items()}
+    arrays["objective"] = (CELL, np.sum(list(statistics.values()), axis=0))
+    coordinates = {
+        "model": [backbones[position].name for position in order],
+        "size": ("model", [backbones[position].size for position in order]),
+        "ssim": list(settings.ssim),
+        "unseen": list(classes.shares),
+        "n_unseen": ("unseen", list(classes.levels)),
+        "class": list(classes.labels),
+        "is_seen": ("class", np.arange(len(classes.labels)) < classes.n_seen),
+    }
+    texts = {name: one if isinstance(one, str | int | float) else json.dumps(one) for name, one in attributes.items()}
+    return xr.Dataset(arrays, coordinates, texts)
+
+
+def write_dataset(dataset: xr.Dataset, file: Path) -> Path:
+    """Write a dataset as NetCDF and return the path; raises `UserError` if that is not possible."""
+    try:
+        dataset.to_netcdf(file, engine="scipy")
+    except OSError as error:
+        raise UserError(f"cannot be written: {error.strerror}", file=file) from error
+    return file
+
+
+def read_dataset(file: Path) -> xr.Dataset:
+    """Read a dataset that was written by `write_dataset`; raises `UserError` if that is not possible."""
+    try:
+        with xr.open_dataset(file, engine="scipy") as opened:
+            return opened.load()
+    except (OSError, TypeError, ValueError) as error:
+        raise UserError("cannot be read", file=file, expected="results of pgdl testbed", found=error) from error

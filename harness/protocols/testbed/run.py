@@ -1,0 +1,164 @@
+"""Runs a testbed: error rates and kappas of linear probes on every backbone, SSIM and share of unseen classes."""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from harness.errors import UserError
+from harness.protocols.parts import Arrays, part_file, read_part
+from harness.protocols.subject import Subject, read_subject
+from harness.protocols.testbed import backbones as bodies
+from harness.protocols.testbed.backbones import Backbone
+from harness.protocols.testbed.images import require_large
+from harness.protocols.testbed.material import Material
+from harness.protocols.testbed.probing import Report, classes_of, probe_backbones
+from harness.protocols.testbed.results import make_dataset
+from harness.protocols.testbed.settings import Settings
+from harness.task.some_models import Wanted
+
+#: Raised whenever the numbers change for the same settings and versions of libraries.
+VERSION = 1
+
+
+def evaluate_task(
+    tasks_dir: Path,
+    name: str,
+    data: str,
+    settings: Settings | None = None,
+    models: Wanted = None,
+    report: Report | None = None,
+) -> xr.Dataset:
+    """Evaluate the models of a task as backbones; finished ones come from the cache.
+
+    The labels of the task's training data are the seen classes, the other labels of `data` the unseen ones.
+
+    Args:
+        tasks_dir: directory of the tasks.
+        name: name of the task.
+        data: images of seen and unseen classes: `digits` or another dataset of recipes, an .npz file with x_train,
+            y_train, x_test and y_test, or a directory with train/CLASS and test/CLASS.
+        settings: the axes of the cells; by default those of the paper.
+        models: the models to look at; all by default.
+        report: where news go.
+
+    Returns:
+        Arrays `error_rate` and `kappa` (model, ssim, unseen, class), NaN for classes that are not part of a cell, and
+        the statistics (model, ssim, unseen). The attribute `failed` is JSON: model -> why it could not be probed.
+
+    Raises:
+        UserError: the task or the data cannot be used, or no model can be probed.
+    """
+    settings, report = settings or Settings(), report or Report()
+    subject = read_subject(tasks_dir, name, models)
+    shape = subject.models[0].input_shape
+    _require_images(shape, subject)
+    material = Material(data, shape, subject.task.data)
+    with tempfile.TemporaryDirectory(prefix="pgdl-testbed-") as directory:
+        found = bodies.of_task(subject, Path(directory))
+        return _evaluate(found, material, settings, report, Path(directory), {"task": name})
+
+
+def evaluate_applications(
+    names: Sequence[str],
+    data: str,
+    settings: Settings | None = None,
+    weights: str | None = "imagenet",
+    report: Report | None = None,
+) -> xr.Dataset:
+    """Evaluate networks of keras.applications as backbones; the first half of the classes are the seen ones.
+
+    Args:
+        names: such as `EfficientNetB0`.
+        data: as for `evaluate_task`.
+        settings: as for `evaluate_task`.
+        weights: `imagenet`, from Keras' cache or the network, or None for random weights.
+        report: where news go.
+
+    Returns:
+        As `evaluate_task`.
+
+    Raises:
+        UserError: the data cannot be used, or no network can be probed.
+    """
+    settings, report = settings or Settings(), report or Report()
+    found = bodies.of_applications(names, weights)
+    of = {"applications": list(names), "weights": str(weights)}
+    with tempfile.TemporaryDirectory(prefix="pgdl-testbed-") as directory:
+        return _evaluate(found, Material(data), settings, report, Path(directory), of)
+
+
+def _require_images(shape: tuple[int, ...], subject: Subject) -> None:
+    """Raise `UserError` unless the models take images with values in [0, 1] that are large enough."""
+    where = subject.files.directory
+    if len(shape) != 3 or shape[2] not in (1, 3, 4):
+        expected = "images: (height, width, channels), 1, 3 or 4 channels"
+        raise UserError("input of the models", file=where, expected=expected, found=shape)
+    require_large(shape, where)
+    low, high = float(subject.task.data.inputs.min()), float(subject.task.data.inputs.max())
+    if low < 0 or high > 1:
+        expected = "numbers in [0, 1], to which the testbed brings its images"
+        raise UserError("training images", file=where, expected=expected, found=f"{low:g} to {high:g}")
+
+
+def _evaluate(
+    backbones: Sequence[Backbone],
+    material: Material,
+    settings: Settings,
+    report: Report,
+    directory: Path,
+    of: dict[str, Any],
+) -> xr.Dataset:
+    libraries = bodies.versions()
+    key = material.key() | {
+        "version": VERSION, "ssim": settings.ssim, "unseen": settings.unseen, "seed": settings.seed,
+        "libraries": libraries,
+    }  # fmt: skip
+    files = {one.name: part_file("testbed", backbone=one.digest, **key) for one in backbones}
+    parts = _finished(files)
+    failed: dict[str, str] = {}
+    if missing := [one for one in backbones if one.name not in parts]:
+        prepared = material.prepare(settings)
+        _say(report, prepared.notes)
+        if parts:
+            report.say(f"{len(parts)} of {len(backbones)} backbones are probed already")
+        failed = probe_backbones(missing, files, prepared, settings, report, directory)
+        parts = _finished(files)
+    else:
+        _say(report, [*_first(parts)["notes"].tolist(), "all backbones are probed already"])
+    if not parts:
+        name, reason = next(iter(failed.items()))
+        others = f", nor can the {len(failed) - 1} others" if len(failed) > 1 else ""
+        raise UserError(f"{name} cannot be probed{others}", found=reason)
+    usable = [replace(one, size=int(parts[one.name]["size"])) for one in backbones if one.name in parts]
+    first = _first(parts)
+    _say(report, [line for name, part in parts.items() for line in _unconverged(name, part)])
+    attributes = {
+        **of, "data": material.data, "seed": settings.seed, "failed": failed, "libraries": libraries,
+        "n_train": int(first["n_train"]), "n_test": int(first["n_test"]),
+    }  # fmt: skip
+    counts = [parts[one.name]["counts"] for one in usable]
+    return make_dataset(usable, counts, classes_of(first), settings, attributes)
+
+
+def _finished(files: dict[str, Path]) -> dict[str, Arrays]:
+    return {name: part for name, file in files.items() if (part := read_part(file)) is not None}
+
+
+def _first(parts: dict[str, Arrays]) -> Arrays:
+    return next(iter(parts.values()))
+
+
+def _say(report: Report, lines: Sequence[str]) -> None:
+    for line in lines:
+        report.say(line)
+
+
+def _unconverged(name: str, part: Arrays) -> list[str]:
+    """Return a line on the probes that have not converged."""
+    converged = zip(part["levels"], part["converged"], strict=True)
+    levels = ", ".join(str(level) for level, good in converged if not good)
+    return [f"{name}: the probe did not converge with {levels} unseen classes"] if levels else []

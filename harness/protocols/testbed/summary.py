@@ -1,0 +1,86 @@
+"""The trade-off point, marginals and divergences of a testbed's results."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from harness.protocols.testbed.results import CELL, STATISTICS
+from scoring import TradeOff, divergences_from, marginal, trade_off
+
+#: The dimensions of the cells by name, models by their sizes.
+DIMENSIONS = ("size", "ssim", "unseen")
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """What changes along one dimension of the cells.
+
+    Attributes:
+        values: sizes, SSIM or shares of unseen classes, ascending.
+        marginals: name of a statistic -> its mean over the other dimensions, at each value.
+        divergences: Kullback-Leibler divergence from the origin at each value, in nats.
+        origin: position of the origin: the smallest size, SSIM 1, no unseen class.
+    """
+
+    values: Array
+    marginals: Mapping[str, Array]
+    divergences: Array
+    origin: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The findings of a testbed.
+
+    Attributes:
+        point: the trade-off point, with the statistics there.
+        dimensions: `size`, `ssim` and `unseen`.
+    """
+
+    point: TradeOff
+    dimensions: Mapping[str, Dimension]
+
+
+def summarize(dataset: xr.Dataset, *, weight: float = 1.0, grid_only: bool = False, normalize: bool = False) -> Summary:
+    """Summarize results; models of the same size count as one, with their means.
+
+    Args:
+        dataset: as `evaluate_task` returns it.
+        weight: of the penalty of the trade-off point, lambda in the paper.
+        grid_only: seek the point among the cells alone.
+        normalize: bring SSIM and the share of unseen classes to [0, 1] for the penalty; sizes always are.
+    """
+    sizes, group = np.unique(dataset["size"].values, return_inverse=True)
+    axes = [sizes.astype(np.float64), dataset["ssim"].values, dataset["unseen"].values]
+    cubes = {name: _by_group(dataset[name].values, group) for name in (*STATISTICS, "objective")}
+    statistics = {name: cubes[name] for name in STATISTICS}
+    point = trade_off(
+        cubes["objective"], *axes, weight=weight, grid_only=grid_only, normalize_axes=normalize, also=statistics
+    )
+    dimensions = {}
+    for axis, name in enumerate(DIMENSIONS):
+        marginals = {statistic: marginal(cube, axis) for statistic, cube in statistics.items()}
+        origin = len(axes[axis]) - 1 if name == "ssim" else 0
+        points = _points(dataset, axis, group)
+        dimensions[name] = Dimension(axes[axis], marginals, divergences_from(points, origin), origin)
+    return Summary(point, dimensions)
+
+
+def _by_group(cells: Array, group: NDArray[np.intp]) -> Array:
+    """Average the cells of models of the same size."""
+    means: Array = np.stack([cells[group == number].mean(axis=0) for number in range(group.max() + 1)])
+    return means
+
+
+def _points(dataset: xr.Dataset, axis: int, group: NDArray[np.intp]) -> list[Array]:
+    """Return (error rate, 1 - kappa) of every class in every cell, for each value of a dimension."""
+    both = np.stack([dataset["error_rate"].values, 1 - dataset["kappa"].values], axis=-1)
+    along = np.moveaxis(both, axis, 0)
+    position = group if CELL[axis] == "model" else np.arange(len(along))
+    clouds = [along[position == number].reshape(-1, 2) for number in range(position.max() + 1)]
+    return [cloud[np.isfinite(cloud).all(axis=1)] for cloud in clouds]

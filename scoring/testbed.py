@@ -1,0 +1,113 @@
+"""Statistics of the practical generalization metric: spread over classes, marginals, divergences, consistency.
+
+Source: Huang, Yu and Zhang, "A practical generalization metric for deep networks benchmarking", 2025. Where the
+paper leaves a choice, docs/testbed.md names it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from scoring.errors import ScoreUndefined
+from scoring.kendall import kendall_tau
+from scoring.vectors import Vector
+
+#: Added to the variances of a fitted Gaussian, so that equal points have a density too.
+RIDGE = 1e-4
+
+
+@dataclass(frozen=True)
+class ClassSpread:
+    """How a number that every class has is spread over the classes.
+
+    Attributes:
+        mean: the mean.
+        deviation: the standard deviation of a sample (n - 1).
+        percentile_10: the 10th percentile, interpolated linearly.
+    """
+
+    mean: float
+    deviation: float
+    percentile_10: float
+
+
+def class_spread(values: ArrayLike) -> ClassSpread:
+    """Spread over classes of shape (n_classes,); raises `ScoreUndefined` for fewer than two, `ValueError` for NaN."""
+    per_class = _finite("values", values, 1)
+    if per_class.size < 2:
+        raise ScoreUndefined(f"spread over classes: expected at least 2 classes, found {per_class.size}")
+    return ClassSpread(
+        float(per_class.mean()), float(per_class.std(ddof=1)), float(np.percentile(per_class, 10, method="linear"))
+    )
+
+
+def marginal(cells: ArrayLike, axis: int) -> Vector:
+    """Mean over the two other axes of an array of cells; the paper prints their sum, which is this times a constant."""
+    array = _finite("cells", cells, 3)
+    others = tuple(other for other in range(3) if other != axis % 3)
+    means: Vector = array.mean(axis=others)
+    return means
+
+
+def gaussian_divergence(
+    mean: ArrayLike, covariance: ArrayLike, origin: ArrayLike, origin_covariance: ArrayLike
+) -> float:
+    """Kullback-Leibler divergence of a Gaussian from the one at the origin, in nats, at least 0.
+
+    Raises:
+        numpy.linalg.LinAlgError: a covariance is singular.
+    """
+    first, second = np.asarray(covariance, np.float64), np.asarray(origin_covariance, np.float64)
+    shift = np.asarray(mean, np.float64) - np.asarray(origin, np.float64)
+    trace = np.trace(np.linalg.solve(second, first))
+    distance = shift @ np.linalg.solve(second, shift)
+    determinants = np.linalg.slogdet(second).logabsdet - np.linalg.slogdet(first).logabsdet
+    return max(float(trace + distance - shift.size + determinants) / 2, 0.0)
+
+
+def divergences_from(points: list[NDArray[np.float64]], origin: int) -> Vector:
+    """Divergence of each cloud of points from the one at position `origin`, by Gaussians fitted to them.
+
+    Args:
+        points: of each value of a dimension, (error rate, 1 - kappa) of every class in all of its cells: shape (n, 2),
+            n at least 2.
+        origin: position of the reference: SSIM 1, no unseen class, the smallest size.
+
+    Raises:
+        ScoreUndefined: fewer than two points.
+    """
+    fitted = [_fit(cloud) for cloud in points]
+    return np.array([gaussian_divergence(*one, *fitted[origin]) for one in fitted])
+
+
+def inconsistency(measure: ArrayLike, marginals: ArrayLike) -> float:
+    """Sign-error of a measure against a marginal over sizes: the share of pairs of models in the wrong order.
+
+    0 is the same order everywhere, 1 the opposite one; equal values count one half. With 8 models it is a multiple of
+    1/56. It is (1 - tau) / 2 with Kendall's tau over all pairs.
+
+    Args:
+        measure: value of the complexity measure for each model, shape (n_models,).
+        marginals: mean error of each model, or its 10th percentile, over one slice of the cells, same shape.
+
+    Raises:
+        ScoreUndefined: fewer than two models.
+        ValueError: different lengths or numbers that are not finite.
+    """
+    return (1 - kendall_tau(measure, marginals)) / 2
+
+
+def _fit(cloud: NDArray[np.float64]) -> tuple[Vector, NDArray[np.float64]]:
+    if len(cloud) < 2:
+        raise ScoreUndefined(f"divergence: expected at least 2 points, found {len(cloud)}")
+    return cloud.mean(axis=0), np.cov(cloud, rowvar=False) + RIDGE * np.eye(cloud.shape[1])
+
+
+def _finite(what: str, values: ArrayLike, n_axes: int) -> NDArray[np.float64]:
+    array = np.asarray(values, np.float64)
+    if array.ndim != n_axes or not array.size:
+        raise ValueError(f"{what}: expected {n_axes} axes that are not empty, found shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{what}: expected finite numbers")
+    return array

@@ -1,0 +1,125 @@
+"""The trade-off point of the practical generalization metric: small errors on diverse data, by a small model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+#: Points per axis between which the trade-off point is sought.
+POINTS = 41
+
+Cube = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TradeOff:
+    """The point with the smallest sum of objective and penalty.
+
+    Attributes:
+        size: number of weights.
+        ssim: structural similarity of the noisy images, in (0, 1].
+        unseen: share of unseen classes, in [0, 1).
+        objective: J there.
+        penalty: of the point's coordinates, without its weight.
+        values: name -> value there of each further array of cells.
+    """
+
+    size: float
+    ssim: float
+    unseen: float
+    objective: float
+    penalty: float
+    values: Mapping[str, float]
+
+
+def trade_off(
+    objective: ArrayLike,
+    sizes: ArrayLike,
+    ssim: ArrayLike,
+    unseen: ArrayLike,
+    *,
+    weight: float = 1.0,
+    points: int = POINTS,
+    grid_only: bool = False,
+    normalize_axes: bool = False,
+    also: Mapping[str, ArrayLike] | None = None,
+) -> TradeOff:
+    """Minimise J + weight * ((1 - unseen)^2 + ssim^2 + size^2) over the cells and between them.
+
+    This is eq. 4 of Huang, Yu and Zhang with tight bounds, without their random search. Sizes are brought linearly to
+    [0, 1], from the smallest to the largest. Between cells J is interpolated trilinearly, at `points` equidistant
+    coordinates per axis in addition to those of the cells. Of equal minima the first counts: the smallest size, then
+    SSIM, then share.
+
+    Args:
+        objective: J of each cell, shape (n_sizes, n_ssim, n_unseen), finite.
+        sizes: numbers of weights, ascending.
+        ssim: structural similarities, ascending.
+        unseen: shares of unseen classes, ascending.
+        weight: the factor of the penalty, lambda in the paper, at least 0.
+        points: number of coordinates per axis.
+        grid_only: look at the cells alone.
+        normalize_axes: bring the other axes to [0, 1] as well, for the penalty.
+        also: further arrays of cells, to be interpolated at the point.
+
+    Raises:
+        ValueError: shapes do not fit, an axis is not ascending, or a number is not finite.
+    """
+    axes = [_ascending(name, axis) for name, axis in (("sizes", sizes), ("ssim", ssim), ("unseen", unseen))]
+    cells = {name: _cells(name, cube, axes) for name, cube in {"objective": objective, **(also or {})}.items()}
+    if not (weight >= 0 and np.isfinite(weight)):
+        raise ValueError(f"weight: expected a finite number, at least 0, found {weight}")
+    fine = axes if grid_only else [_refined(axis, points) for axis in axes]
+    found = _interpolated(cells.pop("objective"), axes, fine)
+    size, similarity, share = (
+        _scaled(one, axis) if normalize_axes or position == 0 else one
+        for position, (one, axis) in enumerate(zip(fine, axes, strict=True))
+    )
+    penalty = (size**2)[:, None, None] + (similarity**2)[:, None] + (1 - share) ** 2
+    at = np.unravel_index(np.argmin(found + weight * penalty), found.shape)
+    point = [np.array([one[position]]) for one, position in zip(fine, at, strict=True)]
+    values = {name: _interpolated(cube, axes, point).item() for name, cube in cells.items()}
+    best_size, best_ssim, best_unseen = (one.item() for one in point)
+    return TradeOff(best_size, best_ssim, best_unseen, float(found[at]), float(penalty[at]), values)
+
+
+def _ascending(name: str, axis: ArrayLike) -> NDArray[np.float64]:
+    values = np.asarray(axis, np.float64)
+    if values.ndim != 1 or not values.size or not np.isfinite(values).all() or not (np.diff(values) > 0).all():
+        raise ValueError(f"{name}: expected ascending numbers, found {values}")
+    return values
+
+
+def _cells(name: str, cube: ArrayLike, axes: list[NDArray[np.float64]]) -> Cube:
+    cells, shape = np.asarray(cube, np.float64), tuple(axis.size for axis in axes)
+    if cells.shape != shape:
+        raise ValueError(f"{name}: expected shape {shape}, found {cells.shape}")
+    if not np.isfinite(cells).all():
+        raise ValueError(f"{name}: expected finite numbers")
+    return cells
+
+
+def _refined(axis: NDArray[np.float64], points: int) -> NDArray[np.float64]:
+    """Return equidistant coordinates and those of the cells, between which a linear minimum cannot be."""
+    return np.union1d(np.linspace(axis[0], axis[-1], points), axis) if axis.size > 1 else axis
+
+
+def _scaled(values: NDArray[np.float64], axis: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bring an axis to [0, 1]; one of a single value to 0."""
+    width = axis[-1] - axis[0]
+    return (values - axis[0]) / width if width else np.zeros_like(values)
+
+
+def _interpolated(cube: Cube, axes: list[NDArray[np.float64]], at: list[NDArray[np.float64]]) -> Cube:
+    """Interpolate linearly along every axis of more than one value."""
+    from scipy.interpolate import RegularGridInterpolator
+
+    kept = [position for position in range(3) if axes[position].size > 1]
+    shape = tuple(one.size for one in at)
+    if not kept:
+        return cube
+    interpolate = RegularGridInterpolator([axes[position] for position in kept], cube.squeeze())
+    mesh = np.meshgrid(*(at[position] for position in kept), indexing="ij")
+    values: Cube = np.asarray(interpolate(np.stack(mesh, axis=-1)), np.float64).reshape(shape)
+    return values

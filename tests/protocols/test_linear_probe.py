@@ -1,0 +1,43 @@
+"""The linear probe of the testbed."""
+
+import numpy as np
+
+from harness.protocols.testbed import probe as probe_module
+from harness.protocols.testbed.probe import probe
+
+
+def blobs(n_per_class: int, seed: int, n_classes: int = 4) -> tuple[np.ndarray, np.ndarray]:
+    labels = np.tile(np.arange(n_classes, dtype=np.int32), n_per_class)
+    points = np.eye(n_classes)[labels] * 1e4 + np.random.default_rng(seed).normal(size=(len(labels), n_classes))
+    return points, labels
+
+
+def test_separable_features_are_told_apart_at_any_scale():
+    (train, labels), (test, test_labels) = blobs(10, 0), blobs(5, 1)
+    counts, converged = probe(train, labels, [test, test], test_labels, [2, 4])
+    assert counts.shape == (2, 2, 4, 4)
+    for level, number in enumerate((2, 4)):
+        expected = np.diag([5] * number + [0] * (4 - number))
+        assert (counts[level] == expected).all(), "only the classes of the level, each of its test images once"
+    assert converged.all()
+
+
+def test_features_without_information_are_guesses():
+    random = np.random.default_rng(0)
+    labels = np.tile(np.arange(2, dtype=np.int32), 500)
+    counts, _ = probe(random.normal(size=(1000, 3)), labels, [random.normal(size=(1000, 3))], labels, [2])
+    assert 0.4 < np.trace(counts[0, 0]) / 1000 < 0.6
+
+
+def test_a_feature_that_never_varies_does_no_harm():
+    (train, labels), (test, test_labels) = blobs(10, 0), blobs(5, 1)
+    padded = [np.hstack([points, np.zeros((len(points), 2))]) for points in (train, test)]
+    assert (
+        probe(padded[0], labels, [padded[1]], test_labels, [4])[0] == probe(train, labels, [test], test_labels, [4])[0]
+    ).all()
+
+
+def test_a_probe_that_does_not_converge_says_so(monkeypatch, recwarn):
+    monkeypatch.setattr(probe_module, "ITERATIONS", 1)
+    points, labels = blobs(10, 0)
+    assert not probe(points, labels, [points], labels, [4])[1].any()

@@ -1,0 +1,63 @@
+"""Noise of a wanted structural similarity, measured by scikit-image."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import UserError
+from harness.protocols.testbed import noise
+from harness.protocols.testbed.noise import noisy_images, number_of_parts, similarity, write_noisy_images
+
+IMAGES = np.random.default_rng(0).uniform(0, 1, (5, 16, 13, 3)).astype(np.float32)
+TARGETS = (0.05, 0.6, 0.85, 0.99)
+
+
+def test_the_moments_give_the_similarity_of_scikit_image():
+    """What is solved for is what is measured, for any strength."""
+    draws, clean = np.random.default_rng(1).normal(size=IMAGES.shape), IMAGES.astype(np.float64)
+    local = noise._LocalStatistics(clean, draws)
+    for strength in (1e-3, 0.1, 2.0):
+        expected = [similarity(image, image + strength * draw) for image, draw in zip(clean, draws, strict=True)]
+        np.testing.assert_allclose(local.similarity(np.full(len(IMAGES), strength)), expected, rtol=1e-9)
+
+
+@given(st.integers(0, 10_000), st.sampled_from([1, 3, 4]), st.floats(0.01, 0.999))
+def test_every_image_gets_the_wanted_similarity(seed, channels, target):
+    random = np.random.default_rng(seed)
+    images = random.uniform(0, 1, (3, 11, 14, channels)).astype(np.float32)
+    images[0] *= random.uniform(0, 1)
+    found = noisy_images(images, [target], seed)[0]
+    for image, noisy in zip(images, found, strict=True):
+        assert similarity(image, noisy) == pytest.approx(target, abs=0.005)
+
+
+def test_black_images_too():
+    black = np.zeros((1, 11, 11, 1), np.float32)
+    assert similarity(black[0], noisy_images(black, [0.7], 0)[0, 0]) == pytest.approx(0.7, abs=0.005)
+
+
+def test_an_image_has_one_draw_that_is_scaled():
+    first, *others = noisy_images(IMAGES, TARGETS, 7) - IMAGES
+    for other in others:
+        ratio = first / other
+        np.testing.assert_allclose(ratio, np.broadcast_to(ratio[:, :1, :1, :1], ratio.shape), rtol=0.02)
+        assert (abs(ratio[:, 0, 0, 0]) > 1).all(), "the smaller the similarity, the more noise"
+
+
+def test_the_draw_depends_on_seed_and_position_alone(tmp_path, monkeypatch):
+    whole = noisy_images(IMAGES, TARGETS, 3)
+    monkeypatch.setattr(noise, "CHUNK", 2 * IMAGES[0].size)
+    steps = []
+    files = write_noisy_images(IMAGES, TARGETS, 3, tmp_path, lambda: steps.append(1))
+    assert len(steps) == number_of_parts(IMAGES) == 3
+    for file, expected in zip(files, whole, strict=True):
+        np.testing.assert_allclose(np.load(file), expected, rtol=1e-6)
+    assert not np.allclose(whole, noisy_images(IMAGES, TARGETS, 4), atol=0.01)
+
+
+def test_an_image_that_cannot_be_solved_is_named(tmp_path):
+    images = IMAGES.copy()
+    images[4, 3, 3] = np.nan
+    with pytest.raises(UserError, match=r"noise on test image 4: expected an SSIM of 0.6, found nan"):
+        write_noisy_images(images, [0.6], 0, tmp_path, lambda: None)

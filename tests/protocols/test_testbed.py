@@ -1,0 +1,340 @@
+"""`pgdl testbed` and its functions, end to end on a tiny task of dense networks."""
+
+import csv
+import functools
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import xarray as xr
+from in_process import Pgdl, in_process
+from testbed_tasks import N_CLASSES, N_SEEN, SIDE, WIDTHS, make_backbones, make_data, make_images
+
+from harness.errors import UserError
+from harness.protocols.subject import read_subject
+from harness.protocols.testbed import backbones, probing
+from harness.protocols.testbed.classes import equal_steps
+from harness.protocols.testbed.consistency import check_consistency
+from harness.protocols.testbed.images import Images, Part
+from harness.protocols.testbed.material import Material
+from harness.protocols.testbed.probing import Report
+from harness.protocols.testbed.results import STATISTICS, read_dataset
+from harness.protocols.testbed.run import evaluate_applications, evaluate_task
+from harness.protocols.testbed.settings import Settings
+from harness.protocols.testbed.summary import summarize
+from harness.sandbox import Fresh
+from scoring import class_spread
+
+SETTINGS = Settings(ssim=(0.7, 1.0))
+
+
+class Place(NamedTuple):
+    tasks: Path
+    data: Path
+    dataset: xr.Dataset
+    said: list[str]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A cache for all tests of this file, one process at a time, and the framework that starts fastest."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PGDL_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr(backbones, "PREFERRED", ("jax", "torch", "tensorflow"))
+        patch.setattr("os.sched_getaffinity", lambda _: {0})
+        yield
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """Backbones that have been evaluated, two of which cannot be probed."""
+    directory = tmp_path_factory.mktemp("testbed")
+    tasks = make_backbones(directory / "tasks", more=("constant", "convolution"))
+    data, said = make_data(directory / "data.npz"), []
+    return Place(tasks, data, evaluate_task(tasks, "rows", str(data), SETTINGS, report=Report(say=said.append)), said)
+
+
+@pytest.fixture
+def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
+    """Run `pgdl testbed ARGUMENTS`."""
+    return functools.partial(in_process(monkeypatch, capsys), "testbed")
+
+
+@pytest.fixture
+def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing may read images or run a model."""
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("a process would be started")
+
+    monkeypatch.setattr(backbones, "ask_all", refuse)
+    monkeypatch.setattr("harness.protocols.testbed.material.read_images", refuse)
+
+
+@pytest.fixture
+def _read_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Images of .npz files are read in this process, which saves the start of another one."""
+    from harness.corpus.datasets import load_data
+    from harness.corpus.recipe import DataRecipe
+
+    def read(data: str, input_shape: Any = None) -> Images:
+        found = load_data(DataRecipe(source="npz", path=data, channels=input_shape[2] if input_shape else 3), Path())
+        return Images(Part(found.train_inputs, found.train_labels), Part(found.test_inputs, found.test_labels))
+
+    monkeypatch.setattr("harness.protocols.testbed.material.read_images", read)
+
+
+def material(place: Place, data: Path) -> Material:
+    subject = read_subject(place.tasks, "rows")
+    return Material(str(data), (SIDE, SIDE, 1), subject.task.data)
+
+
+def test_every_cell_has_its_classes(place: Place) -> None:
+    found = place.dataset
+    assert dict(found.sizes) == {"model": len(WIDTHS), "ssim": 2, "unseen": 3, "class": N_CLASSES}
+    assert found["n_unseen"].values.tolist() == [0, 1, 2]
+    assert found["unseen"].values == pytest.approx([0, 1 / 4, 2 / 5])
+    assert found["class"].values.tolist() == [0, 1, 2, 3, 4]
+    assert found["is_seen"].values.tolist() == [True] * N_SEEN + [False] * 2
+    for name in ("error_rate", "kappa"):
+        present = np.isfinite(found[name].values).sum(axis=-1)
+        assert (present == [3, 4, 5]).all(), "NaN where a class is not part of the cell"
+    assert found["size"].values.tolist() == [144 * width + width + width * N_SEEN + N_SEEN for width in WIDTHS]
+
+
+def test_statistics_are_those_of_the_classes(place: Place) -> None:
+    cell = place.dataset.isel(model=1, ssim=0, unseen=2)
+    for name, values in (("error", cell["error_rate"]), ("diversity", 1 - cell["kappa"])):
+        spread = class_spread(values.values)
+        found = [float(cell[f"{name}_{kind}"]) for kind in ("mean", "sd", "p10")]
+        assert found == pytest.approx([spread.mean, spread.deviation, spread.percentile_10])
+    assert float(cell["objective"]) == pytest.approx(sum(float(cell[name]) for name in STATISTICS))
+
+
+def test_features_are_informative_and_noise_harms(place: Place) -> None:
+    errors = place.dataset["error_mean"].isel(model=-1).values
+    assert errors[1, 0] < 0.4 < 1 - 1 / N_SEEN
+    assert errors[0].mean() > errors[1].mean()
+
+
+def test_what_cannot_be_probed_is_named_and_left_out(place: Place) -> None:
+    reasons = {
+        "model_3": "its features are the same for every image",
+        "model_4": "its last layer with weights is Conv2D, not a dense one on a vector of features",
+    }
+    assert json.loads(place.dataset.attrs["failed"]) == reasons
+    assert place.said[0].startswith("3 seen classes, 2 unseen ones; 60 training images, 30 test images, at least 6")
+    assert sorted(place.said[1:]) == [f"{name} is left out: {reason}" for name, reason in reasons.items()]
+
+
+@pytest.mark.usefixtures("no_process")
+def test_a_repetition_computes_nothing(place: Place) -> None:
+    names = place.dataset["model"].values.tolist()
+    again = evaluate_task(place.tasks, "rows", str(place.data), SETTINGS, models=tuple(names))
+    xr.testing.assert_identical(again.drop_attrs(), place.dataset.drop_attrs())
+
+
+def test_the_file_holds_all_of_it(place: Place, tmp_path: Path) -> None:
+    from harness.protocols.testbed.results import write_dataset
+
+    read = read_dataset(write_dataset(place.dataset, tmp_path / "testbed.nc"))
+    xr.testing.assert_allclose(read, place.dataset)
+    assert read.attrs == place.dataset.attrs
+
+
+@pytest.mark.usefixtures("_read_here")
+def test_an_interrupted_run_continues(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The backbone that was finished before the interruption is not asked for again."""
+    asked: list[str] = []
+
+    def answer(_program: str, _runtime: Any, questions: list[dict[str, Any]]) -> Iterator[tuple[int, dict[str, int]]]:
+        for position, question in enumerate(questions):
+            if not question.get("check"):
+                asked.append(Path(question["model"]).name)
+                counts = np.ones((3, 2, N_CLASSES, N_CLASSES), np.int64) * len(asked)
+                np.savez(question["counts"], counts=counts, converged=np.ones(3, np.bool_))
+            yield position, {"size": 5}
+
+    def interrupt(*arguments: Any, **arrays: Any) -> None:
+        write(*arguments, **arrays)
+        raise KeyboardInterrupt
+
+    settings, names, write = Settings(ssim=(0.7, 1.0), seed=1), ("model_0", "model_1", "model_2"), probing.write_part
+    monkeypatch.setattr(backbones, "ask_all", answer)
+    monkeypatch.setattr(probing, "write_part", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate_task(place.tasks, "rows", str(place.data), settings, names)
+    assert asked == ["model_0"]
+    monkeypatch.setattr(probing, "write_part", write)
+    found = evaluate_task(place.tasks, "rows", str(place.data), settings, names)
+    assert asked == ["model_0", "model_1", "model_2"]
+    assert found["model"].values.tolist() == list(names)
+
+
+@pytest.mark.usefixtures("no_process")
+def test_the_command_prints_and_writes(place: Place, pgdl: Any, tmp_path: Path) -> None:
+    names = ",".join(place.dataset["model"].values)
+    code, out, err = pgdl(
+        "rows", "--tasks", place.tasks, "--data", place.data, "--models", names, "--ssim", "0.7,1", "--measures",
+        "none", "--output", tmp_path / "deep" / "out",
+    )  # fmt: skip
+    assert code == 0, err
+    point = summarize(place.dataset).point
+    expected = f"trade-off point: SSIM {point.ssim:.3f}, {100 * point.unseen:.1f} % unseen classes"
+    assert expected in out
+    assert f"M_g {point.values['error_mean']:.3f}" in out
+    plots = {f"{name}.{kind}" for name in ("marginals", "kappa_error", "divergences") for kind in ("svg", "png")}
+    assert {file.name for file in (tmp_path / "deep" / "out").iterdir()} == plots | {"testbed.nc", "marginals.csv"}
+    rows = list(csv.DictReader((tmp_path / "deep" / "out" / "marginals.csv").read_text().splitlines()))
+    assert [row["dimension"] for row in rows] == ["size"] * 3 + ["ssim"] * 2 + ["unseen"] * 3
+    means = place.dataset["error_mean"].mean(("model", "unseen")).values
+    assert [float(row["error_mean"]) for row in rows if row["dimension"] == "ssim"] == pytest.approx(means)
+
+
+def test_measures_are_called_in_the_sandbox_and_compared(
+    place: Place, pgdl: Any, tmp_path: Path, zygotes: Any, no_process: None
+) -> None:
+    problem = Fresh().problem()
+    if problem is not None:
+        pytest.skip(f"no sandbox here: {problem}")
+    names = ",".join(place.dataset["model"].values)
+    arguments = (
+        "rows", "--tasks", place.tasks, "--data", place.data, "--models", names, "--ssim", "0.7,1", "--results",
+        tmp_path / "records.db", "--measures", "num_params,distance_from_init", "--output", tmp_path,
+    )  # fmt: skip
+    with zygotes.used():
+        code, out, err = pgdl(*arguments)
+    assert code == 1, "distance_from_init needs the initial weights"
+    assert "distance_from_init is left out: no value on 3 of 3 models" in err
+    (row,) = csv.DictReader((tmp_path / "consistency.csv").read_text().splitlines())
+    sizes = dict(zip(place.dataset["model"].values, place.dataset["size"].values, strict=True))
+    (expected,) = check_consistency(place.dataset, {"num_params": sizes})
+    assert [float(row[column]) for column in list(row)[1:]] == pytest.approx([*expected.errors.values(), expected.mean])
+    assert (tmp_path / "consistency.png").exists()
+    assert "sign-errors of measures" in out
+
+
+def test_the_sign_error_of_a_measure_over_a_slice(place: Place) -> None:
+    clean = place.dataset["error_p10"].sel(ssim=1).mean("unseen")
+    values = dict(zip(clean["model"].values, clean.values, strict=True))
+    (same,) = check_consistency(place.dataset, {"its own": values})
+    ties = 3 - len(set(values.values()))
+    assert same.errors["SSIM 1", "error_p10"] == pytest.approx(ties / 2 / 3)
+
+
+@pytest.mark.usefixtures("_read_here")
+def test_networks_of_keras_with_random_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first half of the classes are seen."""
+    monkeypatch.setattr(backbones, "PREFERRED", ("torch", "jax", "tensorflow"))  # PyTorch compiles nothing
+    random = np.random.default_rng(0)
+    arrays = {}
+    for part, n in (("train", 4), ("test", 2)):
+        labels = np.tile(np.arange(4), n)
+        arrays |= {f"x_{part}": random.integers(0, 256, (len(labels), 12, 12, 3), dtype=np.uint8), f"y_{part}": labels}
+    np.savez(tmp_path / "data.npz", **arrays)
+    settings = Settings(ssim=(0.8, 1.0), unseen=(0, 2))
+    found = evaluate_applications(["MobileNetV2"], str(tmp_path / "data.npz"), settings, weights=None)
+    assert found["size"].values.tolist() == [3_538_984]
+    assert found["is_seen"].values.tolist() == [True, True, False, False]
+    assert np.isfinite(found["objective"].values).all()
+    assert summarize(found).point.size == 3_538_984
+
+
+@pytest.mark.usefixtures("_read_here")
+def test_weights_that_cannot_be_had(pgdl: Any, place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
+    for name in ("http_proxy", "https_proxy", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody listens
+    code, out, err = pgdl("--applications", "MobileNet,MobilNet", "--data", place.data, "--ssim", "1")
+    assert code == 2
+    assert err.count("\n") == 1
+    assert "cannot be probed, nor can the 1 others" in err
+    assert "MobileNet is left out: its weights are neither in Keras' cache nor to be downloaded" in out
+    assert "MobilNet is left out: no such network in keras.applications; did you mean 'MobileNet'?" in out
+
+
+@pytest.mark.usefixtures("no_process")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("rows", "--data", "digit"), "digit: not data: expected .npz, a directory of images, or one of digits, mnist"),
+        (("rows", "--data", "digits", "--ssim", "0.5,0.7"), "SSIM: expected ascending numbers, the last 1"),
+        (("rows", "--data", "digits", "--ssim", "0,1"), "SSIM: expected numbers above 0, at most 1, found 0.0, 1.0"),
+        (("rows", "--data", "digits", "--unseen", "1,2"), "numbers of unseen classes: expected ascending numbers from"),
+        (("rows", "--data", "digits", "--models", "model_9"), "no model 'model_9'"),
+        (("rows", "--data", "digits", "--measures", "l2_nrm"), "--measures: no measure or family 'l2_nrm'"),
+        (("rows", "--data", "digits", "--applications", "VGG16"), "backbones: expected either TASK or --applications"),
+        (("--data", "digits"), "backbones: expected either TASK or --applications, found neither"),
+        (("--data", "digits", "--applications", "VGG16", "--measures", "norm"), "--measures needs models of a task"),
+    ],
+)
+def test_bad_arguments_are_one_line(place: Place, pgdl: Any, arguments: tuple[str, ...], message: str) -> None:
+    more = () if "--measures" in arguments else ("--measures", "none")
+    code, out, err = pgdl(*arguments, "--tasks", place.tasks, *more)
+    assert (code, out, err.count("\n")) == (2, "", 1), err
+    assert message in err
+
+
+LABELS = {part: make_images(n, seed)[1] for part, n, seed in (("train", 12, 0), ("test", 6, 1))}
+
+
+@pytest.mark.usefixtures("_read_here")
+@pytest.mark.parametrize(
+    ("replaced", "unseen", "message"),
+    [
+        (
+            {"y_test": np.where(LABELS["test"] == 4, 3, LABELS["test"])},
+            None,
+            "class 4: expected test images",
+        ),
+        ({"y_train": np.where(LABELS["train"] == 1, 0, LABELS["train"])}, None, "class 1: expected training images"),
+        ({}, (0, 3), "unseen classes: expected at least 3, found 2"),
+        ({"x_train": np.zeros((60, 8, 8, 1, 1))}, None, "x_train: expected shape"),
+    ],
+)
+def test_data_that_do_not_fit_are_refused(
+    place: Place, tmp_path: Path, replaced: Any, unseen: Any, message: str
+) -> None:
+    data = make_data(tmp_path / "data.npz", **replaced)
+    with pytest.raises(UserError, match=message) as refused:
+        material(place, data).prepare(Settings(unseen=unseen))
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.usefixtures("_read_here")
+def test_test_images_on_which_the_models_were_trained_are_left_out(place: Place, tmp_path: Path) -> None:
+    """Half of the test images are training images of the task, those of unseen classes excepted."""
+    known, new = make_images(12, 0), make_images(3, 5)
+    images, labels = (np.concatenate([old[:15], other]) for old, other in zip(known, new, strict=True))
+    data = make_data(tmp_path / "data.npz", x_train=make_images(12, 6)[0], x_test=images, y_test=labels)
+    prepared = material(place, data).prepare(SETTINGS)
+    assert prepared.notes[0] == "9 test images on which the models were trained are left out"
+    assert np.bincount(prepared.images.test.labels).tolist() == [3, 3, 3, 6, 6]
+
+
+@pytest.mark.usefixtures("_read_here")
+def test_without_unseen_classes_only_0_percent_is_evaluated(place: Place, tmp_path: Path) -> None:
+    of_parts = {part: make_images(n, seed, N_SEEN) for part, n, seed in (("train", 12, 0), ("test", 6, 1))}
+    arrays = {
+        f"{axis}_{part}": array for part, pair in of_parts.items() for axis, array in zip("xy", pair, strict=True)
+    }
+    prepared = material(place, make_data(tmp_path / "data.npz", **arrays)).prepare(SETTINGS)
+    assert prepared.classes.levels == (0,)
+    assert prepared.notes[1] == "there are no unseen classes, so only 0 % is evaluated"
+
+
+def test_steps_are_as_equal_as_whole_numbers_allow() -> None:
+    assert equal_steps(50) == (0, 10, 20, 30, 40, 50)
+    assert equal_steps(7) == (0, 1, 3, 4, 6, 7)
+    assert equal_steps(2) == (0, 1, 2)
+    assert equal_steps(0) == (0,)
+
+
+@pytest.mark.usefixtures("no_process")
+def test_images_smaller_than_the_window_are_refused(tmp_path: Path) -> None:
+    tasks = make_backbones(tmp_path, name="small", side=10)
+    with pytest.raises(UserError, match=r"at least 11 pixels high and wide, the window of SSIM, found 10 x 10"):
+        evaluate_task(tasks, "small", "digits")
