@@ -5,7 +5,6 @@ Everything is kept in build/science: the same command continues after an interru
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from tests.science import claims as claims
@@ -21,7 +20,6 @@ PGDL, WHOLE = Path(sys.executable).with_name("pgdl"), (0, 1)
 
 def main() -> None:
     """Do everything in build/science."""
-    started = time.monotonic()
     place = Path("build", "science")
     for name, recipe in write_recipes(place / "recipes").items():
         if not (place / "tasks" / "reference_data" / name / "model_configs.json").exists():
@@ -34,7 +32,7 @@ def main() -> None:
     for claim in CLAIMS:
         findings[claim.text] = claim.check(evidence)
         print(f"{findings[claim.text].verdict}: {claim.text}: {findings[claim.text].number}", flush=True)
-    write_page(findings, wanted, ROOT / "docs" / "science.md", time.monotonic() - started)
+    write_page(findings, wanted, ROOT / "docs" / "science.md")
 
 
 def run(arguments: list[str]) -> None:

@@ -127,7 +127,7 @@ def _write_torus(file: Path) -> None:
     shifts = random.integers(SIDE, size=(len(order), 2))
     images = np.stack([np.roll(image, shift, axis=(0, 1)) for image, shift in zip(images, shifts, strict=True)])
     labels = digits.target[order].astype(np.int32)
-    parts = {"train": slice(0, 500), "test": slice(500, None)}
+    parts = {"train": slice(0, 1000), "test": slice(1000, None)}
     arrays = {
         f"{key}_{name}": values[part] for name, part in parts.items() for key, values in (("x", images), ("y", labels))
     }

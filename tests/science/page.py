@@ -14,8 +14,8 @@ All corpora are of scikit-learn's 8 x 8 digits and of small networks, which need
 may well hold for the networks of its paper, and one that is reproduced is so for these networks only.
 
 - *reproduced*: the interval, or the test that is named, excludes the opposite.
-- *not reproduced*: it excludes the claim.
-- *undecided*: neither.
+- *not reproduced*: it speaks against the claim, or shows nothing of it.
+- *undecided*: it allows both.
 
 """
 
@@ -25,16 +25,13 @@ The corpora are `invariance_digits_rotation` and `digits_half` of `pgdl task rec
 another split of the digits."""
 
 
-def write_page(
-    findings: Mapping[str, Finding], commands: Mapping[str, Sequence[str]], file: Path, seconds: float
-) -> None:
+def write_page(findings: Mapping[str, Finding], commands: Mapping[str, Sequence[str]], file: Path) -> None:
     """Write the page.
 
     Args:
         findings: text of each claim -> what came out.
         commands: key -> arguments of `pgdl`.
         file: the page.
-        seconds: that everything took.
     """
     counted = Counter(finding.verdict for finding in findings.values())
     summary = ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict)
@@ -52,5 +49,5 @@ def write_page(
     lines += ["", "## Commands", "", "In the order of `make science`, after the corpora have been trained:", ""]
     lines += ["| | |", "|---|---|"]
     lines += [f"| {key} | `{shown(list(arguments))}` |" for key, arguments in commands.items()]
-    lines += ["", CORPORA, f"All of it took {seconds / 60:.0f} minutes."]
+    lines += ["", CORPORA.rstrip()]
     file.write_text("\n".join(lines) + "\n")

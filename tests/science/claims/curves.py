@@ -29,8 +29,8 @@ def _tells(measure: str) -> None:
         rates = false_discovery_rates({task: one.p_value for task, one in zip(HELD_OUT, found, strict=True)})
         surely = sum(rate < LEVEL for rate in rates.values())
         chance = 100 * np.mean([one.level for one in found])
-        everywhere = surely == len(HELD_OUT)
-        verdict = Verdict.REPRODUCED if everywhere else Verdict.UNDECIDED if surely else Verdict.NOT_REPRODUCED
+        everywhere, on_average = surely == len(HELD_OUT), standing.low > chance
+        verdict = Verdict.REPRODUCED if everywhere else Verdict.UNDECIDED if on_average else Verdict.NOT_REPRODUCED
         p_values = ", ".join(f"{one.p_value:.3f}" for one in found)
         return Finding(
             f"score {standing.score:.1f}, chance {chance:.1f}; above chance on {surely} of {len(HELD_OUT)} tasks",
