@@ -83,7 +83,8 @@ def test_what_landlock_lacks_is_said():
 
 
 def test_every_claim_is_on_the_page():
-    from tests.science.finding import CLAIMS, Verdict
+    from tests.science.claims import CLAIMS
+    from tests.science.finding import Verdict
 
     page = (DOCS / "science.md").read_text()
     rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.count(" | ") == 5][1:]

@@ -7,11 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.science import claims as claims
+from tests.science.claims import CLAIMS
 from tests.science.commands import commands
 from tests.science.corpora import ROOT, write_recipes
 from tests.science.evidence import Evidence
-from tests.science.finding import CLAIMS, shown
+from tests.science.finding import shown
 from tests.science.page import write_page
 
 #: The command of this environment, and exit codes after which its output is whole.
