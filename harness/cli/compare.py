@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli import completion, formats, options
+from harness.cli import formats, options
+from harness.cli.options import ALL
 from harness.errors import UserError
 
 if TYPE_CHECKING:
@@ -16,20 +17,12 @@ if TYPE_CHECKING:
     from harness.submission import Submission
     from harness.task.task import Task
 
-#: The argument that selects every measure of the library.
-ALL = "all"
-
 #: Suffixes of the plots that are written in addition to the tables.
 PLOTS = (".png", ".svg")
 
 
 @click.command("compare")
-@click.option(
-    "--measures", multiple=True, default=[ALL], show_default=True, metavar="NAME[,NAME...]",
-    shell_complete=completion.measures,
-    help="Measures to run: names, families, or all; may be repeated. A name may have parameters, as in "
-    "vc_dim:image_side=28. pgdl measures lists the measures.",
-)  # fmt: skip
+@options.measures
 @options.tasks
 @options.task
 @options.results

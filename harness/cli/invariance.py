@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     "--sensitivity", is_flag=True, help="Also score random parts of the data, 20 times each, and measure times."
 )
 @options.seed
+@options.withhold
 @options.output
 @options.quiet
 def command(
@@ -60,6 +61,7 @@ def command(
     least_accuracy: float,
     sensitivity: bool,
     seed: int,
+    withhold: str,
     output: Path | None,
     quiet: bool,
 ) -> int:
@@ -74,6 +76,7 @@ def command(
     """
     from harness.cli.setup import note
     from harness.cli.steps import Steps
+    from harness.execution.withhold import Withhold
     from harness.protocols.files import make_directory
     from harness.protocols.invariance.evaluate import Question, evaluate
     from harness.protocols.invariance.perturbations import choose
@@ -84,7 +87,7 @@ def command(
     chosen = choose(perturbations, ranges)
     if output is not None:
         make_directory(output)
-    subject = read_subject(tasks_dir, task_name, models)
+    subject = read_subject(tasks_dir, task_name, models, Withhold(withhold))
     question = Question(chosen, examples, given, least_accuracy, sensitivity, seed)
     with Steps(console, "models", len(subject.models)) as step:
         found = evaluate(subject, question, step)
@@ -113,15 +116,17 @@ def _show(console: "Console", found: "Evaluation", least_accuracy: float) -> Non
     if found.points:
         headings = ("perturbation", "batches", "information", "deviation", "seconds")
         shown = [(p.perturbation, p.n_batches, f"{100 * p.mean:.2f}", f"{100 * p.deviation:.2f}", f"{p.seconds:.3f}")
-                 for p in found.points if len(p.scores) > 1]  # fmt: skip
+                 for p in found.points]  # fmt: skip
         print_table(console, headings, shown, left=headings[:1])
+    first = next(iter(found.study.responses.values()))
+    n_examples = first.n_examples(found.perturbations[0])
     milliseconds = 1000 * seconds_of_a_score(found.study, found.perturbations[0])
     given = ", ".join(found.compared.given)
     print_lines(console, [
         f"Of {len(found.compared.models)} models. information: 100 times the official conditional mutual information "
         f"of statistic and gap given two of {given}, the least of all pairs; * the most of a perturbation.",
         "Kendall: rank correlation with the gap; all statistics are larger for a worse response.",
-        f"The scores of a curve take {milliseconds:.2f} ms.",
+        f"Curves of {n_examples:,} training examples. The scores of a curve take {milliseconds:.2f} ms.",
     ])  # fmt: skip
 
 

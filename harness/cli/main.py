@@ -88,7 +88,7 @@ def cli() -> None:
 def main() -> NoReturn:
     """Run the command line; a `UserError` ends it with one line and exit code 2."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # treat a request to terminate like Ctrl-C
-    output = sys.stdout
+    output = sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 - None if it was closed by the caller
     try:
         _require_own_packages()
         code = cli.main(prog_name="pgdl", standalone_mode=False)

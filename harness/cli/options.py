@@ -25,6 +25,9 @@ LEAST_MEMORY = 256 * 1024**2
 #: Names of the executors; `--help` must not wait for their imports.
 EXECUTORS = sibling_names([str(Path(harness.__path__[0], "execution", "executors"))])
 
+#: The values of --measures that select every measure of the library, and none.
+ALL, NONE = "all", "none"
+
 #: 30 days, in seconds.
 LONGEST_S = 30 * 24 * 3600
 
@@ -173,6 +176,16 @@ models = click.option(
     "--models", callback=parse_models, metavar="N|NAME[,NAME...]",
     help="Models of a task: a number of them, from the smallest to the largest, or names, e.g. model_0,model_7. "
     "Default: 3 (check), otherwise all.",
+)  # fmt: skip
+data = click.option(
+    "--data", required=True, metavar="DATA",
+    help="Training data of the models (task import), or training and test images of seen and unseen classes (testbed).",
+)  # fmt: skip
+measures = click.option(
+    "--measures", multiple=True, default=[ALL], show_default=True, metavar="NAME[,NAME...]",
+    shell_complete=completion.measures,
+    help="Measures to run: names, families, or all; may be repeated. A name may have parameters, as in "
+    "vc_dim:image_side=28. pgdl measures lists the measures. testbed: none leaves them out.",
 )  # fmt: skip
 #: Overrides --tasks, for `pgdl task validate DIR`.
 directory = click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))

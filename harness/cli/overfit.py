@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from harness.protocols.overfit.settings import Settings
+    from harness.protocols.subject import Subject
     from harness.task.some_models import Wanted
 
 
@@ -55,6 +56,7 @@ def parse_epsilon(context: click.Context, parameter: click.Parameter, value: str
     "--repetitions", type=click.IntRange(1, 10_000), default=100, show_default=True,
     help="With --synthetic: trainings in each setting.",
 )  # fmt: skip
+@options.withhold
 @options.output
 @options.quiet
 def command(
@@ -68,6 +70,7 @@ def command(
     seed: int,
     synthetic: bool,
     repetitions: int,
+    withhold: str,
     output: Path | None,
     quiet: bool,
 ) -> int:
@@ -82,31 +85,41 @@ def command(
 
     Example: pgdl overfit digits_vgg --epsilon 1..2 --output overfit
     """
+    from harness.execution.withhold import Withhold
     from harness.protocols.files import make_directory
     from harness.protocols.overfit.settings import Edges, Generator, Settings
+    from harness.protocols.subject import read_subject
     from harness.tables import wide_console
 
     console = wide_console(quiet=quiet)
     if synthetic == (task_name is not None):
         found, remedy = "both" if synthetic else "neither", "pgdl task list shows the tasks"
         raise UserError("models to test", expected="either a TASK or --synthetic", found=found, remedy=remedy)
+    _refuse_others(("models", "radii", "split", "generator", "edges") if synthetic else ("repetitions",), synthetic)
     if output is not None:
         make_directory(output)
     if task_name is None:
         return _run_experiment(repetitions, seed, output, console)
     chosen = Settings(radii, "test" if split == "test" else "train", Generator(generator), Edges(edges), seed)
-    return _test_task(tasks_dir, task_name, models, chosen, output, console)
+    subject = read_subject(tasks_dir, task_name, models, Withhold(withhold))
+    return _test_task(subject, chosen, output, console)
 
 
-def _test_task(
-    tasks_dir: Path, name: str, models: "Wanted", settings: "Settings", output: Path | None, console: "Console"
-) -> int:
+def _refuse_others(parameters: tuple[str, ...], synthetic: bool) -> None:
+    """Raise `UserError` for an option that would have no effect."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
+        if given and parameter.name in parameters:
+            problem = "has no effect with --synthetic" if synthetic else "needs --synthetic"
+            raise UserError(f"{parameter.opts[0]} {problem}")
+
+
+def _test_task(subject: "Subject", settings: "Settings", output: Path | None, console: "Console") -> int:
     from harness.cli.steps import Steps
     from harness.protocols.overfit.report import print_result, write_rows
     from harness.protocols.overfit.run import detect_overfitting
-    from harness.protocols.subject import read_subject
 
-    subject = read_subject(tasks_dir, name, models)
     with Steps(console, "models", len(subject.models)) as step:
         result = detect_overfitting(subject, settings, step)
     for model, error in result.failures.items():

@@ -11,7 +11,7 @@ from harness.text import printable
 
 @click.command("import")
 @click.argument("table", metavar="TABLE", type=click.Path(path_type=Path))
-@click.option("--data", required=True, metavar="DATA", help="Training data.")
+@options.data
 @click.option("--test", metavar="DATA", help="Test data: computes or checks test accuracies. Never shown to measures.")
 @options.out
 @options.quiet

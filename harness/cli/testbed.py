@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from harness.protocols.testbed.probing import Report
     from harness.task.some_models import Wanted
 
-#: The value of --measures that leaves out the check of measures.
-NONE = "none"
-
 
 def _numbers(kind: type[float] | type[int]) -> Any:
     def parse(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[float, ...] | None:
@@ -38,11 +35,7 @@ def _numbers(kind: type[float] | type[int]) -> Any:
 
 @click.command("testbed")
 @click.argument("task_name", metavar="[TASK]", required=False, shell_complete=completion.tasks)
-@click.option(
-    "--data", required=True, metavar="DATA",
-    help="Images of seen and unseen classes, with a training and a test part: digits, mnist, cifar100 or another "
-    "dataset of recipes, an .npz file (x_train, y_train, x_test, y_test), or a directory (train/CLASS, test/CLASS).",
-)  # fmt: skip
+@options.data
 @options.tasks
 @options.models
 @click.option(
@@ -58,14 +51,10 @@ def _numbers(kind: type[float] | type[int]) -> Any:
     help="Numbers of unseen classes, 0 among them. Default: at most six equal steps up to all that DATA has.",
 )  # fmt: skip
 @click.option(
-    "--lambda", "weight", type=click.FloatRange(min=0), default=1.0, show_default=True, metavar="X",
+    "--lambda", "weight", type=click.FloatRange(min=0, max=1e9), default=1.0, show_default=True, metavar="X",
     help="Weight of the penalty of the trade-off point.",
 )  # fmt: skip
-@click.option(
-    "--measures", multiple=True, default=["all"], show_default=True, metavar="NAME[,NAME...]",
-    shell_complete=completion.measures,
-    help="Measures whose order of the models is compared with the testbed's: names, families, all, or none.",
-)  # fmt: skip
+@options.measures
 @options.results
 @options.output
 @options.execution
@@ -88,13 +77,17 @@ def command(
     """Evaluate the models of TASK as frozen backbones of a linear probe (Huang, Yu and Zhang 2025).
 
     Cells are every combination of size, noise (by SSIM) and share of classes that the backbones have not seen: those
-    of DATA that are not in the task. Prints the trade-off point and marginals, and how consistent measures of the
+    of DATA that are not in the task. DATA is digits, mnist, cifar100 or another dataset of recipes, an .npz file
+    (x_train, y_train, x_test, y_test), or a directory (train/CLASS, test/CLASS).
+
+    Prints the trade-off point and marginals, and how consistent measures of the
     library are with them. Finished backbones and calls are kept; the same command continues. Exit code 1 if a
     backbone could not be probed, or a call of a measure failed. docs/testbed.md explains all of it.
 
     Example: pgdl testbed digits_half --tasks tasks --data digits --output digits_testbed
     """
     from harness.cli.testbed_report import print_consistency, print_summary, write_files
+    from harness.execution.withhold import Withhold
     from harness.protocols.files import make_directory
     from harness.protocols.testbed.run import evaluate_applications, evaluate_task
     from harness.protocols.testbed.settings import SSIM, Settings
@@ -105,7 +98,7 @@ def command(
         found = "both" if applications else "neither"
         raise UserError("backbones", expected="either TASK or --applications", found=found)
     settings = Settings(ssim or SSIM, unseen, execution["seed"])
-    wanted = [] if applications and measures == ("all",) else [one for one in measures if one != NONE]
+    wanted = [] if applications and measures == ("all",) else [one for one in measures if one != options.NONE]
     if applications and wanted:
         raise UserError("--measures needs models of a task: with --applications only --measures none")
     if output is not None:
@@ -116,7 +109,8 @@ def command(
     if task_name is None:
         dataset = evaluate_applications(applications, data, settings, report=report)
     else:
-        dataset = evaluate_task(tasks_dir, task_name, data, settings, models, report)
+        withhold = Withhold(execution["withhold"])
+        dataset = evaluate_task(tasks_dir, task_name, data, settings, models, withhold, report)
     summary = summarize(dataset, weight=weight)
     print_summary(summary, console)
     consistent, failures = _check(run, dataset, results, console) if run else ([], 0)

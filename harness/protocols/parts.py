@@ -3,6 +3,7 @@
 import json
 import os
 import zipfile
+import zlib
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ def read_part(file: Path) -> Arrays | None:
     try:
         with np.load(file) as archive:
             return dict(archive)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError):
         return None
 
 

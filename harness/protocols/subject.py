@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import UserError
+from harness.execution.withhold import Withhold
 from harness.format.layout import find_shards
 from harness.task.data import LABELS, decode, read_training_data
 from harness.task.digests import Digests
@@ -69,18 +70,22 @@ class Subject:
         return source
 
 
-def read_subject(tasks_dir: Path, name: str, models: Wanted = None) -> Subject:
+def read_subject(tasks_dir: Path, name: str, models: Wanted = None, withhold: Withhold = Withhold.AUTO) -> Subject:
     """Read and check a task.
 
     Args:
         tasks_dir: directory of the tasks.
         name: name of the task.
         models: the models to look at; all by default.
+        withhold: the tasks that are refused: those marked as hidden, unless the organiser says otherwise.
 
     Raises:
-        UserError: no such task or model, or the task is not valid.
+        UserError: no such task or model, or the task is not valid, or withheld: protocols show errors and gaps.
     """
     (files,) = find_tasks(tasks_dir, [name])
+    if withhold.covers(files.hidden):
+        remedy = "an organiser may use --withhold never"
+        raise UserError(f"task {name}: its errors and gaps are withheld", remedy=remedy)
     task = read_task(files)
     require_known([task], models)
     return Subject(task, files, some_models(task, models))

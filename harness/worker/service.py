@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from harness.worker.limits import die_with_parent
 from harness.worker.runtimes import RUNTIMES, Runtime
 
 Question = dict[str, Any]
@@ -30,6 +31,7 @@ def serve(answer: Callable[[Runtime, Question], Answer]) -> None:
     The name of the runtime is the program's argument. `answer` may raise `ArchitectureError` or `ArithmeticError` for
     a model that cannot be run; other errors are answered with their type.
     """
+    die_with_parent()
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     limit = int(MEMORY * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))

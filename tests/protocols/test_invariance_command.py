@@ -43,7 +43,7 @@ def known(number: int, n_pixels: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.fixture(scope="module")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A task of images; every test of this file looks at it, and TensorFlow runs once."""
-    return image_task(tmp_path_factory.mktemp("tasks"), known).parent
+    return image_task(tmp_path_factory.mktemp("tasks"), known, n_train=160).parent
 
 
 @pytest.fixture

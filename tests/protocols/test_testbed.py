@@ -251,7 +251,7 @@ def test_weights_that_cannot_be_had(pgdl: Any, place: Place, monkeypatch: pytest
     code, out, err = pgdl("--applications", "MobileNet,MobilNet", "--data", place.data, "--ssim", "1")
     assert code == 2
     assert err.count("\n") == 1
-    assert "cannot be probed, nor can the 1 others" in err
+    assert "cannot be probed, nor can 1 other model" in err
     assert "MobileNet is left out: its weights are neither in Keras' cache nor to be downloaded" in out
     assert "MobilNet is left out: no such network in keras.applications; did you mean 'MobileNet'?" in out
 

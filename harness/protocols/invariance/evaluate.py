@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.errors import UserError
 from harness.protocols.files import write_csv
 from harness.protocols.invariance.perturbations import Chosen
 from harness.protocols.invariance.plots import plot_curves, plot_pairs, plot_sensitivity
@@ -119,6 +120,8 @@ def evaluate(subject: Subject, question: Question, finished: Callable[[], None] 
     if reference is not None:  # refuses before the work
         Compared.of(reference, names, question.given, question.least_accuracy)
     n_examples = min(question.n_examples, subject.task.data.n_samples)
+    if question.sensitivity and n_examples < BATCH:
+        raise UserError("--sensitivity", expected=f"at least {BATCH} training examples", found=n_examples)
     numbers = batch_numbers(n_examples) if question.sensitivity else []
     settings = Settings(
         question.perturbations,
@@ -134,4 +137,5 @@ def evaluate(subject: Subject, question: Question, finished: Callable[[], None] 
     gaps = {model: reference.gaps[model] for model in study.responses}
     lines = compare(study, question.perturbations, compared)
     points = measure_sensitivity(study, question.perturbations, compared, numbers, question.seed)
+    points = [point for point in points if len(point.scores) > 1]  # where there is a score at all
     return Evaluation(question.perturbations, study, gaps, compared, lines, points)

@@ -18,6 +18,9 @@ MIXTURES = ("intra_l0", "inter_l0", "intra_l1", "inter_l1")
 #: Those of the paper's study of invariance, and both mixtures of inputs.
 DEFAULT = (*PERTURBATIONS, "intra_l0", "inter_l0")
 
+#: Largest magnitude: a turn, and more than any share of an image.
+LARGEST = 360.0
+
 #: Magnitudes of a curve: of changes of images, and of mixtures.
 N_MAGNITUDES, N_SHARES = 25, 11
 
@@ -89,6 +92,6 @@ def _parse(text: str) -> tuple[str, tuple[float, float]]:
         low, high = float(match[2]), float(match[3])
     except ValueError as error:
         raise UserError("--range", expected=expected, found=repr(text)) from error
-    if low >= high:
-        raise UserError("--range", expected="LOW below HIGH", found=repr(text))
+    if not -LARGEST <= low < high <= LARGEST:
+        raise UserError("--range", expected=f"LOW below HIGH, both at most {LARGEST:g}", found=repr(text))
     return match[1], (low, high)

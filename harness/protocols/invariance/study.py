@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -16,10 +17,14 @@ from harness.errors import UserError
 from harness.protocols.invariance.perturbations import Chosen
 from harness.protocols.parts import Arrays, part_file, read_part
 from harness.protocols.processes import ask_all
+from harness.protocols.staged import ModelQuestions
 from harness.protocols.subject import Subject
 from harness.submission import find_baseline
 from harness.task.model import Model
 from harness.worker.runtimes import RUNTIMES
+
+#: The program that computes responses.
+PROGRAM = "harness.protocols.invariance.curves"
 
 #: Raised with every change of the arrays that `curves` writes.
 VERSION = 1
@@ -189,17 +194,16 @@ def _compute(
 ) -> dict[str, str]:
     """Have the files of some models written; returns why those of others were not."""
     failures = {}
-    with tempfile.TemporaryDirectory() as directory:
-        data, shown = Path(directory, "data"), Path(directory, "models")
+    with tempfile.TemporaryDirectory(prefix="pgdl-invariance-") as directory:
+        data = Path(directory, "data")
         if models:
             subject.write_data("train", data)
-        questions = [
-            settings.question
-            | {"model": str(subject.write_model(model, shown)), "data": str(data), "target": str(files[model.id])}
-            for model in models
-        ]
-        for position, answered in ask_all("harness.protocols.invariance.curves", RUNTIMES["tensorflow"], questions):
-            if isinstance(answered, UserError):
-                failures[models[position].id] = str(answered)
-            finished()
+        shared = settings.question | {"data": str(data)}
+        questions = ModelQuestions(subject, models, files, Path(directory), shared)
+        with closing(ask_all(PROGRAM, RUNTIMES["tensorflow"], questions)) as answers:
+            for position, answered in answers:
+                if isinstance(answered, UserError):
+                    failures[models[position].id] = str(answered)
+                questions.forget(position)
+                finished()
     return failures

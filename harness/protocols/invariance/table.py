@@ -60,6 +60,8 @@ class Compared:
         for unknown in set(names) - set(reference.grid.names):
             expected = f"some of {', '.join(reference.grid.names)}"
             raise UserError("--given", expected=expected, found=unknown)
+        if given and len(set(given)) < 2:
+            raise UserError("--given", expected="at least two hyperparameters", found=", ".join(given))
         kept = tuple(model for model in models if reference.train_accuracy[model] >= least_accuracy)
         if len(kept) < 2:
             found = f"{len(kept)} of {len(models)}"

@@ -1,13 +1,11 @@
 """The margins of a task's models on shifted images: computed in processes, each model once, and kept in the cache."""
 
 import importlib.metadata
-import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, overload
 
 import numpy as np
 
@@ -19,9 +17,9 @@ from harness.protocols.overfit.settings import Edges, Settings
 from harness.protocols.overfit.shifts import black_of
 from harness.protocols.parts import part_file, read_part, write_part
 from harness.protocols.processes import ask_all
+from harness.protocols.staged import ModelQuestions
 from harness.protocols.subject import Subject
 from harness.task.data import INPUTS
-from harness.task.model import Model
 from harness.task.shapes import installed_runtime
 from harness.worker.runtimes import Runtime
 
@@ -81,7 +79,7 @@ def compute_grids(subject: Subject, settings: Settings, on_model: Callable[[], o
                 found = vars(find_positions(np.load(Path(place, "data", INPUTS), mmap_mode="r"), black))
                 write_part(where, **found)
             shared |= {"data": str(Path(place, "data")), "black": None if black is None else black.tolist()}
-            questions = _Questions(subject, missing, files, Path(place), shared)
+            questions = ModelQuestions(subject, missing, files, Path(place), shared, strip_softmax)
             with closing(ask_all(PROGRAM, runtime, questions)) as answers:
                 for position, answer in answers:
                     if isinstance(answer, UserError):
@@ -94,33 +92,3 @@ def compute_grids(subject: Subject, settings: Settings, on_model: Callable[[], o
 
 def _versions(runtime: Runtime) -> list[str]:
     return [importlib.metadata.version(name) for name in (*runtime.distributions, "numpy")]
-
-
-class _Questions(Sequence[dict[str, Any]]):
-    """The questions to the program; a model's files are written when its turn comes, and removed after it."""
-
-    def __init__(
-        self, subject: Subject, models: Sequence[Model], files: Mapping[str, Path], place: Path, shared: dict[str, Any]
-    ) -> None:
-        self.models = models
-        self._subject, self._files, self._place = subject, files, place
-        self._shared = shared
-
-    def __len__(self) -> int:
-        return len(self.models)
-
-    @overload
-    def __getitem__(self, position: int) -> dict[str, Any]: ...
-    @overload
-    def __getitem__(self, position: slice) -> Sequence[dict[str, Any]]: ...
-    def __getitem__(self, position: int | slice) -> dict[str, Any] | Sequence[dict[str, Any]]:
-        if isinstance(position, slice):
-            return [self[one] for one in range(*position.indices(len(self)))]
-        model = self.models[position]
-        directory = self._subject.write_model(model, self._place / "models")
-        strip_softmax(directory)
-        return self._shared | {"model": str(directory), "part": str(self._files[model.id])}
-
-    def forget(self, position: int) -> None:
-        """Remove a model's files."""
-        shutil.rmtree(self._place / "models" / self.models[position].id, ignore_errors=True)

@@ -1,7 +1,7 @@
 """Computes margins of shifted images: `python -m harness.protocols.overfit.margins RUNTIME`.
 
 A question (`harness.worker.service`) is `{"model": DIRECTORY, "data": DIRECTORY, "radii": [...], "random": BOOL,
-"black": [...] or null, "part": FILE}`: a model in canonical form; inputs.npy and labels.npy; the largest shifts;
+"black": [...] or null, "target": FILE}`: a model in canonical form; inputs.npy and labels.npy; the largest shifts;
 whether random generators need the margins, or the others; the value of black in each channel, or null for images that
 wrap around; and the part to write (`harness.protocols.parts`). The answer is empty.
 
@@ -42,7 +42,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
         return np.asarray(model.predict_on_batch(images))
 
     part = shifted_margins(predict, inputs, labels, max(question["radii"]), black, needs)
-    write_part(Path(question["part"]), **part)
+    write_part(Path(question["target"]), **part)
     return {}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import xarray as xr
 
 from harness.errors import UserError
+from harness.execution.withhold import Withhold
 from harness.protocols.parts import Arrays, part_file, read_part
 from harness.protocols.subject import Subject, read_subject
 from harness.protocols.testbed import backbones as bodies
@@ -30,6 +31,7 @@ def evaluate_task(
     data: str,
     settings: Settings | None = None,
     models: Wanted = None,
+    withhold: Withhold = Withhold.AUTO,
     report: Report | None = None,
 ) -> xr.Dataset:
     """Evaluate the models of a task as backbones; finished ones come from the cache.
@@ -43,6 +45,7 @@ def evaluate_task(
             y_train, x_test and y_test, or a directory with train/CLASS and test/CLASS.
         settings: the axes of the cells; by default those of the paper.
         models: the models to look at; all by default.
+        withhold: the tasks that are refused, see `read_subject`.
         report: where news go.
 
     Returns:
@@ -53,7 +56,7 @@ def evaluate_task(
         UserError: the task or the data cannot be used, or no model can be probed.
     """
     settings, report = settings or Settings(), report or Report()
-    subject = read_subject(tasks_dir, name, models)
+    subject = read_subject(tasks_dir, name, models, withhold)
     shape = subject.models[0].input_shape
     _require_images(shape, subject)
     material = Material(data, shape, subject.task.data)
@@ -131,13 +134,14 @@ def _evaluate(
         _say(report, [*_first(parts)["notes"].tolist(), "all backbones are probed already"])
     if not parts:
         name, reason = next(iter(failed.items()))
-        others = f", nor can the {len(failed) - 1} others" if len(failed) > 1 else ""
+        plural = " models" if len(failed) > 2 else " model"
+        others = f", nor can {len(failed) - 1} other{plural}" if len(failed) > 1 else ""
         raise UserError(f"{name} cannot be probed{others}", found=reason)
     usable = [replace(one, size=int(parts[one.name]["size"])) for one in backbones if one.name in parts]
     first = _first(parts)
     _say(report, [line for name, part in parts.items() for line in _unconverged(name, part)])
     attributes = {
-        **of, "data": material.data, "seed": settings.seed, "failed": failed, "libraries": libraries,
+        **of, "data": material.data, "seed": str(settings.seed), "failed": failed, "libraries": libraries,
         "n_train": int(first["n_train"]), "n_test": int(first["n_test"]),
     }  # fmt: skip
     counts = [parts[one.name]["counts"] for one in usable]
