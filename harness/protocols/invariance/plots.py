@@ -85,7 +85,7 @@ def plot_pairs(study: Study, perturbations: Sequence[Chosen], gaps: Mapping[str,
                 label = f"{model}: gap {gaps[model]:.3f}, Gi-score {curve.scores['gi']:.3f}"
                 axes.plot(curve.magnitudes, curve.accuracies, color=colour, marker="o", markersize=2.5, label=label)
             axes.set(xlabel=AXES[name])
-            axes.legend(frameon=False, loc="lower left")
+            axes.legend(frameon=False, loc="best")
         panels[0].set_ylabel("accuracy")
         return [write_figure(figure, stem.with_name(stem.name + suffix)) for suffix in SUFFIXES]
 

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 
 from harness.plots import COLOUR, FAINT, INK, new_figure, write_figure
 from harness.protocols.overfit.report import label
@@ -52,13 +51,13 @@ def _finish_axes(axes: Axes, result: Result) -> None:
     smallest = min(row.p_value for row in result.rows)
     if smallest < SMALL:
         axes.set_yscale("log")
-        axes.set_ylim(max(smallest, FLOOR) ** 1.05, 5)
+        axes.set_ylim(max(smallest, FLOOR) ** 1.05, 1.5)
     else:
         axes.set_ylim(0, 1.04)
     axes.axhline(0.05, color=INK, linewidth=0.7, linestyle=":", zorder=1)
     beside: dict[str, Any] = {"xytext": (2, 0), "textcoords": "offset points", "va": "center", "fontsize": 7}
     axes.annotate("0.05", (1, 0.05), xycoords=("axes fraction", "data"), **beside)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xticks(result.settings.radii)
     axes.set_xlabel("epsilon: largest shift in pixels")
     axes.set_ylabel("p-value of independence")
     axes.set_title(f"{result.task}, {result.settings.split} set", loc="left")
