@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from harness.protocols.overfit.estimates import estimates_of
-from harness.protocols.overfit.grids import compute_grids
-from harness.protocols.overfit.settings import Settings
 from numpy.typing import NDArray
 
 from baselines.neural_activation.curve import input_entropies
+from harness.protocols.overfit.estimates import estimates_of
+from harness.protocols.overfit.grids import compute_grids
+from harness.protocols.overfit.settings import Settings
 from harness.protocols.parts import read_part
 from harness.protocols.subject import read_subject
 from tests.science.evidence import Evidence, Vector, bootstrap, correlation, span
