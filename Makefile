@@ -57,7 +57,7 @@ bench: setup sandbox ## Run the benchmarks
 redteam: setup sandbox ## Run every attack on the sandbox, with fast and with fresh starts
 	PGDL_REDTEAM=full $(BIN)/python -m pytest tests/redteam -rxX
 
-soak: setup sandbox ## Run 2,000 calls, a third of them attacks, and kill a run 50 times (a quarter of an hour)
+soak: setup sandbox ## Run 2,000 calls, a third of them attacks, kill a run 50 times, and other long tests (a quarter of an hour)
 	$(BIN)/python -m pytest tests/soak -o addopts= -v
 
 setup: $(STAMP) ## Create .venv with the versions of constraints.txt, unless it is up to date

@@ -13,6 +13,7 @@ RECIPES = sorted((ROOT / "task_data" / "recipes").glob("*.toml"))
 
 #: Models per task: of the competition (Jiang et al. 2020, 1.3.1) and of the invariance study (Schiff et al. 2021, 4.2).
 CELLS = {
+    "invariance_digits": 24,
     "1": 96,
     "2": 54,
     "4": 64,
@@ -107,6 +108,7 @@ def test_shipped_recipes_describe_networks_of_every_cell(path):
     recipe = read_recipe(path)
     words = recipe.name.removeprefix("pgdl_task").split("_")
     kind = "digits" if words[0] == "digits" and words[1] != "half" else next(k for k in reversed(CELLS) if k in words)
+    kind = "invariance_digits" if recipe.name.startswith("invariance_digits") else kind
     assert recipe.name == path.stem
     assert len(recipe.cells) == CELLS[kind]
     for cell in recipe.cells:

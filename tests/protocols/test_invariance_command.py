@@ -69,6 +69,7 @@ def test_curves_scores_table_and_plots(pgdl: Pgdl, pictures: Path, folder: Path,
         from harness.protocols.processes import ask_all
 
         patch.setattr(studies, "ask_all", ask_all)
+        patch.setattr("os.sched_getaffinity", lambda _: {0})  # one process: it takes longer to start than to work
         ended = pgdl("invariance", "pictures", "--tasks", pictures, *OPTIONS, "--sensitivity", "--output", "out")
     assert (ended.code, ended.err.splitlines()[:-1]) == (0, [])
     names = {"curves.csv", "scores.csv", "table.csv", "sensitivity.csv"}

@@ -22,7 +22,7 @@ from harness.protocols.testbed.images import Images, Part
 from harness.protocols.testbed.material import Material
 from harness.protocols.testbed.probing import Report
 from harness.protocols.testbed.results import STATISTICS, read_dataset
-from harness.protocols.testbed.run import evaluate_applications, evaluate_task
+from harness.protocols.testbed.run import evaluate_task
 from harness.protocols.testbed.settings import Settings
 from harness.protocols.testbed.summary import summarize
 from harness.sandbox import Fresh
@@ -223,24 +223,6 @@ def test_the_sign_error_of_a_measure_over_a_slice(place: Place) -> None:
     (same,) = check_consistency(place.dataset, {"its own": values})
     ties = 3 - len(set(values.values()))
     assert same.errors["SSIM 1", "error_p10"] == pytest.approx(ties / 2 / 3)
-
-
-@pytest.mark.usefixtures("_read_here")
-def test_networks_of_keras_with_random_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first half of the classes are seen."""
-    monkeypatch.setattr(backbones, "PREFERRED", ("torch", "jax", "tensorflow"))  # PyTorch compiles nothing
-    random = np.random.default_rng(0)
-    arrays = {}
-    for part, n in (("train", 4), ("test", 2)):
-        labels = np.tile(np.arange(4), n)
-        arrays |= {f"x_{part}": random.integers(0, 256, (len(labels), 12, 12, 3), dtype=np.uint8), f"y_{part}": labels}
-    np.savez(tmp_path / "data.npz", **arrays)
-    settings = Settings(ssim=(0.8, 1.0), unseen=(0, 2))
-    found = evaluate_applications(["MobileNetV2"], str(tmp_path / "data.npz"), settings, weights=None)
-    assert found["size"].values.tolist() == [3_538_984]
-    assert found["is_seen"].values.tolist() == [True, True, False, False]
-    assert np.isfinite(found["objective"].values).all()
-    assert summarize(found).point.size == 3_538_984
 
 
 @pytest.mark.usefixtures("_read_here")
