@@ -76,6 +76,11 @@ def write_figure(figure: Figure, path: Path) -> Path:
     return path
 
 
+def write_pictures(figure: Figure, stem: Path) -> list[Path]:
+    """Write a figure as SVG and PNG, and return the paths: `stem` with the suffix of each; raises `UserError`."""
+    return [write_figure(figure, stem.with_name(stem.name + suffix)) for suffix in (".svg", ".png")]
+
+
 @contextmanager
 def new_figure(width: float, height: float) -> Iterator[Figure]:
     """Provide an empty figure in the house's style; sizes are inches."""

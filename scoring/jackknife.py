@@ -24,6 +24,19 @@ def delete_one(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:
     return np.concatenate([_without(models, signs, cond) for models in chunks])
 
 
+def jackknife_deviations(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Deviations whose norm along the first axis is the standard error.
+
+    Args:
+        left_out: a statistic, or several, without each of the models in turn: shape (n_models, ...).
+
+    Source: Efron and Stein, "The jackknife estimate of variance", 1981.
+    """
+    n_models = len(left_out)
+    deviations: NDArray[np.float64] = (left_out - left_out.mean(axis=0)) * np.sqrt((n_models - 1) / n_models)
+    return deviations
+
+
 def _without(models: slice, signs: tuple[Signs, Signs, Signs], cond: Conditioning) -> Vector:
     both, gap_plus, measure_plus = (cell_counts(pairs, cond) - _involving(models, pairs, cond) for pairs in signs)
     p = frequencies(both, gap_plus, measure_plus, _pairs_without(models, cond))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from scoring.batches import official_scores
-from scoring.jackknife import delete_one
+from scoring.jackknife import delete_one, jackknife_deviations
 from scoring.paired import PairedTask
 from scoring.vectors import Vector
 
@@ -64,9 +64,7 @@ def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut],
 
 def _deletions(task: PairedTask) -> NDArray[np.float64]:
     scores = np.array([delete_one(measure, task.gap, task.conditioning) for measure in task.measures]).T
-    n_models = len(scores)
-    deviations: NDArray[np.float64] = (scores - scores.mean(axis=0)) * np.sqrt((n_models - 1) / n_models)
-    return deviations
+    return jackknife_deviations(scores)
 
 
 def _drawn_gaps(

@@ -55,6 +55,7 @@ def command(
     from harness.board.rounding import rounded
     from harness.cli.calls import prepare_run, record_calls
     from harness.cli.setup import UNSAFE
+    from harness.format.files import make_directory
     from harness.records import Records
     from harness.tables import wide_console
 
@@ -62,7 +63,7 @@ def command(
     chosen = choose(measures)
     families = {submission.name: family for submission, family in chosen}
     if output is not None:
-        _require_directory(output)
+        make_directory(output.parent)
     run = prepare_run([submission for submission, _ in chosen], tasks_dir, task_names, execution)
     references = _require_references(run.tasks, tasks_dir)
     with Records(results) as records:
@@ -103,14 +104,6 @@ def choose(texts: Iterable[str]) -> "list[tuple[Submission, str]]":
 def _parts(text: str) -> list[str]:
     """Split at commas, except those between the parameters of a measure."""
     return [part.strip() for part in re.split(r",(?![^:=,]*=)", text)]
-
-
-def _require_directory(output: Path) -> None:
-    """Create the directory of the files now: a run of hours must not fail at its end because it is missing."""
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot be created: {error.strerror}", file=output.parent) from error
 
 
 def _require_references(tasks: "Sequence[Task]", tasks_dir: Path) -> "dict[str, Reference]":

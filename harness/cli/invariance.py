@@ -77,7 +77,7 @@ def command(
     from harness.cli.setup import note
     from harness.cli.steps import Steps
     from harness.execution.withhold import Withhold
-    from harness.protocols.files import make_directory
+    from harness.format.files import make_directory
     from harness.protocols.invariance.evaluate import Question, evaluate
     from harness.protocols.invariance.perturbations import choose
     from harness.protocols.subject import read_subject

@@ -86,7 +86,7 @@ def command(
     Example: pgdl overfit digits_vgg --epsilon 1..2 --output overfit
     """
     from harness.execution.withhold import Withhold
-    from harness.protocols.files import make_directory
+    from harness.format.files import make_directory
     from harness.protocols.overfit.settings import Edges, Generator, Settings
     from harness.protocols.subject import read_subject
     from harness.tables import wide_console

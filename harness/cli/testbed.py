@@ -80,15 +80,15 @@ def command(
     of DATA that are not in the task. DATA is digits, mnist, cifar100 or another dataset of recipes, an .npz file
     (x_train, y_train, x_test, y_test), or a directory (train/CLASS, test/CLASS).
 
-    Prints the trade-off point and marginals, and how consistent measures of the
-    library are with them. Finished backbones and calls are kept; the same command continues. Exit code 1 if a
-    backbone could not be probed, or a call of a measure failed. docs/testbed.md explains all of it.
+    Prints the trade-off point and marginals, and how consistent measures of the library are with them. Finished
+    backbones and calls are kept; the same command continues. Exit code 1 if a backbone could not be probed, or a call
+    of a measure failed. docs/testbed.md explains all of it.
 
     Example: pgdl testbed digits_half --tasks tasks --data digits --output digits_testbed
     """
     from harness.cli.testbed_report import print_consistency, print_summary, write_files
     from harness.execution.withhold import Withhold
-    from harness.protocols.files import make_directory
+    from harness.format.files import make_directory
     from harness.protocols.testbed.run import evaluate_applications, evaluate_task
     from harness.protocols.testbed.settings import SSIM, Settings
     from harness.protocols.testbed.summary import summarize
@@ -98,7 +98,7 @@ def command(
         found = "both" if applications else "neither"
         raise UserError("backbones", expected="either TASK or --applications", found=found)
     settings = Settings(ssim or SSIM, unseen, execution["seed"])
-    wanted = [] if applications and measures == ("all",) else [one for one in measures if one != options.NONE]
+    wanted = [] if applications and measures == (options.ALL,) else [one for one in measures if one != options.NONE]
     if applications and wanted:
         raise UserError("--measures needs models of a task: with --applications only --measures none")
     if output is not None:
@@ -122,15 +122,11 @@ def command(
 
 
 def _prepare(measures: Sequence[str], tasks_dir: Path, task_name: str, execution: dict[str, Any]) -> "Run":
-    """Prepare the calls of measures; raises `UserError` for a hidden task, whose values are withheld."""
+    """Prepare the calls of measures."""
     from harness.cli.calls import prepare_run
     from harness.cli.compare import choose
 
-    run = prepare_run([submission for submission, _ in choose(measures)], tasks_dir, [task_name], execution)
-    if run.withheld:
-        remedy = "--measures none, or --withhold never"
-        raise UserError(f"the values of measures on the hidden task {task_name} are withheld", remedy=remedy)
-    return run
+    return prepare_run([submission for submission, _ in choose(measures)], tasks_dir, [task_name], execution)
 
 
 def _check(run: "Run", dataset: "xr.Dataset", results: str, console: "Console") -> "tuple[list[Consistency], int]":

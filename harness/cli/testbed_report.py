@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from rich.console import Console
 
-from harness.plots import new_figure, write_figure
+from harness.plots import new_figure, write_pictures
 from harness.protocols.files import write_csv
 from harness.protocols.testbed import plots
 from harness.protocols.testbed.consistency import COMPARED, SLICES, Consistency
@@ -17,9 +17,6 @@ from harness.tables import print_lines, print_table
 
 if TYPE_CHECKING:
     import xarray as xr
-
-#: Suffixes of the plots.
-SUFFIXES = (".svg", ".png")
 
 #: Measures shown on the terminal; the file has all.
 SHOWN = 20
@@ -87,7 +84,7 @@ def _plot(dataset: "xr.Dataset", summary: Summary, measures: Sequence[Consistenc
     for name, (width, height, draw) in drawings.items():
         with new_figure(width, height) as figure:
             draw(figure)
-            yield from (write_figure(figure, directory / f"{name}{suffix}") for suffix in SUFFIXES)
+            yield from write_pictures(figure, directory / name)
 
 
 def _marginals(summary: Summary) -> Iterator[tuple[str, float, list[float]]]:

@@ -18,8 +18,8 @@ from harness.corpus.recipe import Recipe
 from harness.corpus.trainer import CELLS, DATA, RECORDS
 from harness.errors import UserError
 from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TRAIN, model_name
+from harness.task.shapes import require_runtime
 from harness.threads import run_threads
-from harness.worker.runtimes import RUNTIMES
 
 #: File with the digest of the recipe of a task.
 MARK = "recipe.sha256"
@@ -65,10 +65,7 @@ class Build:
 
     def begin(self) -> None:
         """Create the directory of the build, or continue in the existing one; raises `UserError` without TensorFlow."""
-        runtime = RUNTIMES["tensorflow"]
-        if missing := runtime.missing():
-            problem = f"models are trained in TensorFlow; not installed: {', '.join(missing)}"
-            raise UserError(problem, remedy=runtime.install)
+        require_runtime("tensorflow", "models are trained in TensorFlow")
         with self._writing():
             self.building.mkdir(parents=True, exist_ok=True)
             (self.building / MARK).write_text(self.recipe.digest)

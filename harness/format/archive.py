@@ -18,6 +18,9 @@ MAX_MEMBERS = 1000
 SUSPECT_BYTES = 64 * 1024**2
 MAX_RATIO = 100
 
+#: What `zipfile`, and NumPy on top of it, raise for damaged archives.
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -29,7 +32,7 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
             if len(archive.infolist()) > MAX_MEMBERS:
                 raise UserError("too many members", expected=f"at most {MAX_MEMBERS}", found=len(archive.infolist()))
             yield archive
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+    except DAMAGE as error:
         found = printable(str(error))[:200]
         remedy = "copy it again"
         raise UserError("damaged", file=path, expected="a whole zip archive", found=found, remedy=remedy) from error

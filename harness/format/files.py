@@ -33,6 +33,15 @@ def located(where: Path | str) -> Iterator[None]:
         raise UserError(str(error), file=where) from error
 
 
+def make_directory(directory: Path) -> Path:
+    """Create the directory of results before long work starts; raises `UserError` if that is not possible."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot be created: {error.strerror}", file=directory) from error
+    return directory
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON file that contains an object.
 

@@ -3,11 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.task.model_process import ModelProcess
+from harness.task.model_process import PREFERRED, ModelProcess
 from harness.task.shapes import installed_runtime
-
-#: The runtimes that can compute accuracies, the one of most tasks first.
-PREFERRED = ("tensorflow", "jax", "torch")
 
 
 class AccuracyProcess(ModelProcess):

@@ -1,9 +1,6 @@
 """Training and test data as people have them: arrays, shards, folders of images, datasets of Keras."""
 
 import itertools
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,6 +16,7 @@ from harness.format.files import natural
 from harness.format.images import find_images, read_images
 from harness.format.shards import read_samples
 from harness.importer.examples import Examples, of_arrays
+from harness.task.program import run_program
 from harness.task.shapes import PREFERRED, installed_runtime
 
 KINDS = f".npz, .npy, a directory of shards or of images by class, or one of {', '.join(KERAS)}"
@@ -110,12 +108,5 @@ def _of_keras(name: str, part: str) -> Examples:
     runtime = installed_runtime(PREFERRED)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory, f"{name}.npz")
-        ended = subprocess.run(
-            [sys.executable, "-m", "harness.corpus.keras_arrays", name, str(file)],
-            capture_output=True, text=True, check=False, env=os.environ | runtime.environment(1, gpu=False),
-        )  # fmt: skip
-        if ended.returncode == 2:
-            raise UserError(ended.stdout.strip().splitlines()[-1])
-        if ended.returncode:
-            raise RuntimeError(f"Keras ended with status {ended.returncode}:\n{ended.stderr[-3000:]}")
+        run_program("harness.corpus.keras_arrays", runtime, name, str(file))
         return _of_npz(file, part)

@@ -7,15 +7,6 @@ from pathlib import Path
 from harness.errors import UserError
 
 
-def make_directory(directory: Path) -> Path:
-    """Create a directory before the long work starts; raises `UserError` if that is not possible."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot be created: {error.strerror}", file=directory) from error
-    return directory
-
-
 def write_csv(file: Path, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
     """Write a table and return its path; raises `UserError` if that is not possible."""
     try:

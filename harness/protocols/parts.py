@@ -2,8 +2,6 @@
 
 import json
 import os
-import zipfile
-import zlib
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 
 import harness
 from harness.cache import cache_directory
+from harness.format.archive import DAMAGE
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -34,7 +33,7 @@ def read_part(file: Path) -> Arrays | None:
     try:
         with np.load(file) as archive:
             return dict(archive)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError):
+    except (OSError, *DAMAGE):
         return None
 
 

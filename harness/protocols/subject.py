@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from harness.errors import UserError
 from harness.execution.withhold import Withhold
 from harness.format.layout import find_shards
-from harness.task.data import LABELS, decode, read_training_data
+from harness.task.data import LABELS, decode
 from harness.task.digests import Digests
 from harness.task.layout import TaskFiles, find_tasks
 from harness.task.model import Model
@@ -36,7 +36,9 @@ class Subject:
 
     def data_digest(self, split: Split) -> str:
         """Return the digest of the shards; raises `UserError` for a task without them."""
-        source = self._shards(split)
+        if split == "train":
+            return self.task.data.digest
+        source = self._test_shards()
         with Digests(source) as digests:
             return digests.of_data(find_shards(source))
 
@@ -45,12 +47,12 @@ class Subject:
 
         Test data are decoded into this directory alone: a cache of them could be shown to a measure.
         """
-        source = self._shards(split)
+        test = None if split == "train" else find_shards(self._test_shards())
         directory.mkdir(parents=True)
-        if split == "train":
-            read_training_data(source).write_canonical(directory)
+        if test is None:
+            self.task.data.write_canonical(directory)
         else:
-            decode(find_shards(source), directory)
+            decode(test, directory)
         return np.asarray(np.load(directory / LABELS))
 
     def write_model(self, model: Model, directory: Path) -> Path:
@@ -60,13 +62,11 @@ class Subject:
         model.write_canonical(target)
         return target
 
-    def _shards(self, split: Split) -> Path:
-        source = self.files.test if split == "test" else self.files.train
+    def _test_shards(self) -> Path:
+        source = self.files.test
         if not source.is_dir():
-            remedy = "use --split train, or add test shards" if split == "test" else None
-            raise UserError(
-                f"no {split} data", file=source, expected="shards", found="no such directory", remedy=remedy
-            )
+            remedy = "use --split train, or add test shards"
+            raise UserError("no test data", file=source, expected="shards", found="no such directory", remedy=remedy)
         return source
 
 

@@ -12,6 +12,9 @@ from typing import Any, Self
 from harness.errors import UserError
 from harness.worker.runtimes import Runtime
 
+#: The runtimes that run models, the one of most tasks first.
+PREFERRED = ("tensorflow", "jax", "torch")
+
 
 class ModelProcess:
     """The process; a context that ends it.

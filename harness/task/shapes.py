@@ -72,6 +72,14 @@ def installed_runtime(preferred: Sequence[str]) -> Runtime:
     raise UserError("no framework is installed", expected="TensorFlow, JAX or PyTorch", found="none", remedy=remedy)
 
 
+def require_runtime(name: str, purpose: str) -> Runtime:
+    """Return a runtime; raises `UserError`, which begins with the purpose, if it is not installed."""
+    runtime = RUNTIMES[name]
+    if missing := runtime.missing():
+        raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=runtime.install)
+    return runtime
+
+
 def _cache_entry(digest: str) -> Path:
     version = importlib.metadata.version("keras")
     return cache_directory("shapes") / f"{sha256(f'{version} {digest}'.encode()).hexdigest()}.json"

@@ -130,6 +130,9 @@ def test_bad_input_is_refused_before_the_work(pgdl: Pgdl, pictures: Path, folder
         "--perturbations", "rotation", "--range", "translate_x=-1..1"
     )
     assert "--given: expected some of augmentation_level, depth, width, found colour" in refused("--given", "colour")
+    hidden = image_task(folder / "hidden", known)
+    (hidden / "metadata").write_text("hidden: true\n")
+    assert "task pictures: its errors and gaps are withheld" in refused(tasks=folder / "hidden")
     (folder / "file").touch()
     assert "cannot be created" in refused("--output", folder / "file" / "out")
 

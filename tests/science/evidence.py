@@ -2,7 +2,7 @@
 
 import csv
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +65,7 @@ class Evidence:
         return list(csv.DictReader((self.place / file).read_text().splitlines()))
 
 
-def bootstrap(statistic, *columns: Vector) -> tuple[float, float]:  # type: ignore[no-untyped-def]
+def bootstrap(statistic: Callable[..., float], *columns: Vector) -> tuple[float, float]:
     """Return the 90 % interval of a statistic of columns (n,) when rows are drawn with replacement."""
     random, n = np.random.default_rng(0), len(columns[0])
     draws = (random.integers(n, size=n) for _ in range(DRAWS))
@@ -86,8 +86,3 @@ def correlation(first: Vector, second: Vector) -> float:
 def span(ends: tuple[float, float], digits: int = 2) -> str:
     """Return an interval as text."""
     return f"{ends[0]:.{digits}f} to {ends[1]:.{digits}f}"
-
-
-def names(items: Mapping[str, object]) -> str:
-    """Return names in a row."""
-    return ", ".join(items)

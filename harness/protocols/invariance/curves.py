@@ -40,7 +40,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
     for perturbation in question["perturbations"]:
         name, seed = perturbation["name"], question["seed"]
         respond = _response(subject, perturbation)
-        is_mixture = name.startswith(("intra", "inter"))
+        is_mixture = perturbation["is_mixture"]
         for repetition in range(question["repetitions"] if is_mixture else 1):  # only partners are drawn
             arrays[f"{name}.{repetition}"] = respond(question["n_examples"], seed + repetition)
         if not is_mixture:
@@ -54,7 +54,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
 
 def _response(subject: Subject, perturbation: dict[str, Any]) -> Respond:
     name, magnitudes = perturbation["name"], perturbation["magnitudes"]
-    if name.startswith(("intra", "inter")):
+    if perturbation["is_mixture"]:
         kind, layer = name.split("_l")
         return lambda n, seed: mixup_responses(subject, kind, int(layer), len(magnitudes), n, seed)[1]
     return lambda n, seed: invariance_responses(subject, name, tuple(magnitudes), n, seed)

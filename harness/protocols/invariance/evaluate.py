@@ -128,7 +128,7 @@ def evaluate(subject: Subject, question: Question, finished: Callable[[], None] 
         n_examples,
         question.seed,
         repetitions=REPETITIONS if question.sensitivity else 1,
-        timed=[min(number * BATCH, n_examples) for number in numbers],
+        timed=[number * BATCH for number in numbers],
     )
     study = run_study(subject, settings, finished)
     if reference is None or not study.responses:

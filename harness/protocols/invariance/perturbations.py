@@ -54,7 +54,13 @@ class Chosen:
     @property
     def question(self) -> dict[str, Any]:
         """What the process that computes the curve needs to know."""
-        return {"name": self.name, "low": self.low, "high": self.high, "magnitudes": self.magnitudes.tolist()}
+        return {
+            "name": self.name,
+            "is_mixture": self.is_mixture,
+            "low": self.low,
+            "high": self.high,
+            "magnitudes": self.magnitudes.tolist(),
+        }
 
 
 def choose(names: Sequence[str], ranges: Sequence[str]) -> list[Chosen]:

@@ -8,13 +8,10 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 
-from harness.plots import COLOUR, FAINT, INK, new_figure, write_figure
+from harness.plots import COLOUR, FAINT, INK, new_figure, write_pictures
 from harness.protocols.invariance.perturbations import Chosen
 from harness.protocols.invariance.sensitivity import Point
 from harness.protocols.invariance.study import Curve, Study
-
-#: Formats of each plot.
-SUFFIXES = (".svg", ".png")
 
 #: Inches of a panel.
 WIDTH, HEIGHT = 3.4, 2.3
@@ -62,7 +59,7 @@ def plot_curves(study: Study, perturbations: Sequence[Chosen], gaps: Mapping[str
             response.set(xlabel=AXES[chosen.name], ylabel="accuracy", ylim=(0, 1.02))
             cumulative.set(xlabel="magnitude, from 0 to 1", ylabel="cumulative accuracy", xlim=(0, 1), ylim=(0, 1))
         colours.explain(figure, panels)
-        return [write_figure(figure, stem.with_name(stem.name + suffix)) for suffix in SUFFIXES]
+        return write_pictures(figure, stem)
 
 
 def plot_pairs(study: Study, perturbations: Sequence[Chosen], gaps: Mapping[str, float], stem: Path) -> list[Path]:
@@ -87,7 +84,7 @@ def plot_pairs(study: Study, perturbations: Sequence[Chosen], gaps: Mapping[str,
             axes.set(xlabel=AXES[name])
             axes.legend(frameon=False, loc="best")
         panels[0].set_ylabel("accuracy")
-        return [write_figure(figure, stem.with_name(stem.name + suffix)) for suffix in SUFFIXES]
+        return write_pictures(figure, stem)
 
 
 def plot_sensitivity(points: Sequence[Point], stem: Path) -> list[Path]:
@@ -111,7 +108,7 @@ def plot_sensitivity(points: Sequence[Point], stem: Path) -> list[Path]:
             axes.set_xticks(numbers, list(map(str, numbers)))
             axes.minorticks_off()
         figure.legend(loc="outside lower center", ncols=3, frameon=False)
-        return [write_figure(figure, stem.with_name(stem.name + suffix)) for suffix in SUFFIXES]
+        return write_pictures(figure, stem)
 
 
 class _Colours:

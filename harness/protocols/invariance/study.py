@@ -21,6 +21,7 @@ from harness.protocols.staged import ModelQuestions
 from harness.protocols.subject import Subject
 from harness.submission import find_baseline
 from harness.task.model import Model
+from harness.task.shapes import require_runtime
 from harness.worker.runtimes import RUNTIMES
 
 #: The program that computes responses.
@@ -138,10 +139,7 @@ def run_study(subject: Subject, settings: Settings, finished: Callable[[], None]
     Raises:
         UserError: TensorFlow is missing, or the data do not suit a perturbation.
     """
-    runtime = RUNTIMES["tensorflow"]
-    if absent := runtime.missing():
-        problem = f"curves are computed in TensorFlow; not installed: {', '.join(absent)}"
-        raise UserError(problem, remedy=runtime.install)
+    require_runtime("tensorflow", "curves are computed in TensorFlow")
     require_suitable(subject, settings.perturbations)
     files = {model.id: _file(model, subject, settings) for model in subject.models}
     missing = [model for model in subject.models if read_part(files[model.id]) is None]

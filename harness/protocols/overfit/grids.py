@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from harness.errors import UserError
-from harness.importer.accuracies import PREFERRED
 from harness.protocols.overfit.assumption import Positions, find_positions
 from harness.protocols.overfit.logits import strip_softmax
 from harness.protocols.overfit.settings import Edges, Settings
@@ -20,6 +19,7 @@ from harness.protocols.processes import ask_all
 from harness.protocols.staged import ModelQuestions
 from harness.protocols.subject import Subject
 from harness.task.data import INPUTS
+from harness.task.model_process import PREFERRED
 from harness.task.shapes import installed_runtime
 from harness.worker.runtimes import Runtime
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from harness.plots import COLOUR, FAINT, INK, new_figure, write_figure
+from harness.plots import COLOUR, FAINT, INK, new_figure, write_pictures
 from harness.protocols.overfit.report import label
 from harness.protocols.overfit.result import Group, Kind, Result
 
@@ -30,7 +30,7 @@ def write_plots(result: Result, directory: Path) -> list[Path]:
             axes.plot([row.epsilon for row in rows], p_values, **_style(group, number, len(groups)))
         _finish_axes(axes, result)
         figure.legend(loc="outside right upper", frameon=False)
-        return [write_figure(figure, directory / f"overfit.{suffix}") for suffix in ("svg", "png")]
+        return write_pictures(figure, directory / "overfit")
 
 
 def _style(group: Group, number: int, n_groups: int) -> dict[str, Any]:

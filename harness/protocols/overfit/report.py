@@ -43,11 +43,9 @@ _HEADINGS = ("models", "epsilon", "error", "adversarial error", "adversarial est
 def label(group: Group) -> str:
     """Return the name of a group with its number of models."""
     number = len(group.models)
-    return (
-        f"all {number} models"
-        if group.kind is Kind.ALL
-        else f"{group.name} ({number} models)" * (number > 1) or group.name
-    )
+    if group.kind is Kind.ALL:
+        return f"all {number} models"
+    return f"{group.name} ({number} models)" if number > 1 else group.name
 
 
 def p_value_text(value: float) -> str:

@@ -11,12 +11,10 @@ from typing import Any
 from harness.errors import UserError
 from harness.protocols.processes import ask_all
 from harness.protocols.subject import Subject
+from harness.task.model_process import PREFERRED
 from harness.task.shapes import installed_runtime
 
 PROGRAM = "harness.protocols.testbed.backbone_program"
-
-#: Frameworks that run backbones, the one of most tasks first.
-PREFERRED = ("tensorflow", "jax", "torch")
 
 
 @dataclass(frozen=True)

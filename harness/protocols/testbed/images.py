@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +15,8 @@ from harness.corpus.sources import KERAS, TENSORFLOW_DATASETS
 from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.protocols.testbed.noise import WINDOW
-from harness.worker.runtimes import RUNTIMES
+from harness.task.program import run_program
+from harness.task.shapes import require_runtime
 
 #: Datasets that need no path.
 NAMES = ("digits", *KERAS, *TENSORFLOW_DATASETS)
@@ -74,25 +73,21 @@ def read_images(data: str, input_shape: tuple[int, ...] | None = None) -> Images
     Raises:
         UserError: the data cannot be read, or cannot have that shape.
     """
-    if runtime_missing := RUNTIMES["tensorflow"].missing():
-        remedy = "pip install 'pgdl-harness[tensorflow]'"
-        raise UserError(f"images are read by TensorFlow; not installed: {', '.join(runtime_missing)}", remedy=remedy)
-    recipe = _recipe(data, input_shape)
-    environment = os.environ | RUNTIMES["tensorflow"].environment(len(os.sched_getaffinity(0)), gpu=False)
+    runtime = require_runtime("tensorflow", "images are read by TensorFlow")
+    recipe = json.dumps(_recipe(data, input_shape))
+    threads = len(os.sched_getaffinity(0))
     with tempfile.TemporaryDirectory() as directory:
-        ended = subprocess.run(
-            [sys.executable, "-m", "harness.protocols.testbed.image_program", json.dumps(recipe), directory],
-            capture_output=True, text=True, check=False, env=environment,
-        )  # fmt: skip
-        if ended.returncode == 2 and ended.stdout.strip():
-            raise UserError(f"{data}: {ended.stdout.strip().splitlines()[-1].removeprefix(f'{data}: ')}")
-        if ended.returncode:
-            raise RuntimeError(f"the images could not be read:\n{ended.stderr[-3000:]}")
+        try:
+            printed = run_program(
+                "harness.protocols.testbed.image_program", runtime, recipe, directory, threads=threads
+            )
+        except UserError as error:
+            raise UserError(str(error).removeprefix(f"{data}: "), file=data) from error
         train, test = (
             Part(*(np.load(Path(directory, f"{part}_{name}.npy")) for name in ("inputs", "labels")))
             for part in ("train", "test")
         )
-        notes = tuple(json.loads(ended.stdout.strip().splitlines()[-1]))
+        notes = tuple(json.loads(printed.strip().splitlines()[-1]))
     shape = train.inputs.shape[1:]
     if input_shape is not None and shape != input_shape:
         raise UserError("shape of the images", file=data, expected=f"{input_shape}, as the models have", found=shape)

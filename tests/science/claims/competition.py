@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from scoring import compare_submissions, granulated_kendall
+from scoring import compare_submissions, granulated_kendall, official_score
 from tests.science.corpora import HELD_OUT
 from tests.science.evidence import Evidence, bootstrap, correlation, span
 from tests.science.finding import Finding, Verdict, claim, decide
@@ -42,8 +42,6 @@ def _(evidence: Evidence) -> Finding:
         for number, measure in enumerate(measures):
             calls = evidence.calls(task, measure)
             values, gaps = evidence.values(task, measure), evidence.gaps(task)
-            from scoring import official_score
-
             information[number] += official_score(values, gaps, calls.grid).score / len(HELD_OUT)
             kendall[number] += abs(granulated_kendall(values, gaps, calls.grid).score) / len(HELD_OUT)
     found = correlation(information, kendall)

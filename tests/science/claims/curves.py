@@ -5,8 +5,10 @@ from scipy.stats import chi2
 
 from harness.format.reference import Reference
 from scoring import compare_submissions, compare_with_chance, false_discovery_rates
+from scoring.comparison import CRITICAL
 from scoring.conditioning import conditioning
-from scoring.jackknife import delete_one
+from scoring.jackknife import delete_one, jackknife_deviations
+from scoring.official import cell_frequencies, conditional_information
 from tests.science.corpora import HELD_OUT
 from tests.science.evidence import Evidence
 from tests.science.finding import Finding, Verdict, claim, decide
@@ -73,17 +75,14 @@ def _difference(
     assert len(models) == len(grid.models), "every model was compared"
     gap = np.array([float(rows[model]["gap"]) for model in models])
     cond = conditioning(grid, tuple(name for name in grid.varying if name != "augmentation_level"))
-    from scoring.official import cell_frequencies, conditional_information
-
     scores, left_out = [], []
     for statistic in (first, second):
         values = np.array([float(rows[model][statistic]) for model in models])
         scores.append(100 * conditional_information(cell_frequencies(values, gap, cond), cond).min())
         left_out.append(100 * delete_one(values, gap, cond))
-    between = left_out[0] - left_out[1]
-    error = np.sqrt((len(models) - 1) / len(models) * np.sum((between - between.mean()) ** 2))
+    error = float(np.linalg.norm(jackknife_deviations(left_out[0] - left_out[1])))
     difference = scores[0] - scores[1]
-    return difference, difference - 1.645 * error, difference + 1.645 * error, len(models)
+    return difference, difference - CRITICAL * error, difference + CRITICAL * error, len(models)
 
 
 @claim("Once a curve is there, its scores take less than a millisecond", f"{SCHIFF}, section 4.1.3", "invariance")

@@ -3,6 +3,7 @@
 import math
 
 from baselines import MEASURES
+from scoring.comparison import CRITICAL
 from tests.science.evidence import Evidence
 from tests.science.finding import Finding, Verdict, claim, decide
 
@@ -47,7 +48,7 @@ def _(evidence: Evidence) -> Finding:
     deviation = (
         math.sqrt(2 * (2 * N_NETWORKS + 5) / (9 * N_NETWORKS * (N_NETWORKS - 1))) / 2
     )  # of (1 - Kendall's tau) / 2
-    low, high = max(error - 1.645 * deviation, 0.0), min(error + 1.645 * deviation, 1.0)
+    low, high = max(error - CRITICAL * deviation, 0.0), min(error + CRITICAL * deviation, 1.0)
     return Finding(
         f"sign-error {error:.3f} (paper: 0.143 to 0.467)",
         f"{low:.2f} to {high:.2f}",

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from harness.plots import COLOUR, FAINT, INK, new_figure, write_figure
+from harness.plots import COLOUR, FAINT, INK, new_figure, write_pictures
 from harness.protocols.overfit.synthetic.repetition import Setting
-from harness.protocols.overfit.synthetic.report import BETWEEN, LEVEL, STRONG, p_value_range
+from harness.protocols.overfit.synthetic.report import BETWEEN, LEVEL, STRONG, central_range, p_value_range
 from harness.protocols.overfit.synthetic.run import STEP_LENGTHS, Experiment
 from scoring import RiskEstimates, bernstein_interval
 from scoring.vectors import Vector
@@ -31,10 +31,10 @@ def write_plots(experiment: Experiment, directory: Path) -> list[Path]:
     written = []
     with new_figure(6.8, 8.4) as figure:
         _draw_steps(figure, experiment)
-        written += [write_figure(figure, directory / f"synthetic_steps.{suffix}") for suffix in ("svg", "png")]
+        written += write_pictures(figure, directory / "synthetic_steps")
     with new_figure(6.8, 2.8) as figure:
         _draw_histograms(figure, experiment)
-        written += [write_figure(figure, directory / f"synthetic_histograms.{suffix}") for suffix in ("svg", "png")]
+        written += write_pictures(figure, directory / "synthetic_histograms")
     return written
 
 
@@ -76,7 +76,7 @@ def _draw_rates(axes: Axes, experiment: Experiment, setting: Setting) -> None:
     }
     for name, (values, style) in curves.items():
         axes.plot(STEP_LENGTHS, [one.mean() for one in values], label=name, **style)
-    _band(axes, [_central(at.adversarial_estimates) for at in outcomes])
+    _band(axes, [central_range(at.adversarial_estimates) for at in outcomes])
     risk = float(np.mean([one.risk for one in experiment.repetitions[setting]]))
     axes.axhline(risk, color=INK, linewidth=0.8, linestyle=":", label="risk")
     axes.set_ylim(0, 1)
@@ -96,11 +96,6 @@ def _draw_intervals(axes: Axes, estimates: Sequence[RiskEstimates]) -> None:
         axes.plot(STEP_LENGTHS, [one.mean() for one in values], color=colour, label=name)
         _band(axes, [bernstein_interval(one, LEVEL) for one in values], colour)
     axes.set_ylim(0, 1)
-
-
-def _central(values: Vector) -> tuple[float, float]:
-    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
 
 
 def _band(axes: Axes, ranges: Sequence[tuple[float, float]], colour: str = COLOUR) -> None:

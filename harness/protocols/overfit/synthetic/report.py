@@ -77,7 +77,12 @@ def p_value_range(p_values: Vector, n_models: int) -> tuple[float, float]:
     """Return the empirical 95 % interval of p-values of single models, and the range of those of N-model tests."""
     if n_models > N_MODELS[0]:
         return float(p_values.min()), float(p_values.max())
-    low, high = np.quantile(p_values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return central_range(p_values)
+
+
+def central_range(values: Vector) -> tuple[float, float]:
+    """Return the range of the central 95 % of some values."""
+    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)
 
 
