@@ -26,7 +26,7 @@ ASPECT = 0.3  #: of the narrowest erased rectangle
     formula="mean over x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t)",
     source="Aithal et al. 2021, arXiv 2101.06459",
     cost="8 F",
-    needs={Need.DATA},
+    needs={Need.DATA, Need.CLASSES},
 )
 def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
     """Mean penalty over images for seven changes of each. Range: [0, 27].

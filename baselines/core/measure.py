@@ -20,7 +20,8 @@ class Need(StrEnum):
     """What a measure looks at beyond the trained weights."""
 
     DATA = "data"  #: training examples, in forward passes
-    LABELS = "labels"
+    CLASSES = "a logit for each class"
+    LABELS = "labels"  #: and with them a logit for each class
     GRADIENTS = "gradients"
     INITIAL_WEIGHTS = "initial weights"
     HELD_OUT = "held-out data"
@@ -64,11 +65,15 @@ def measure(
     """
 
     def register(compute: Callable[..., float]) -> Complexity:
-        label = name or compute.__name__
+        label, looked_at = name or compute.__name__, frozenset(needs or ())
 
         @functools.wraps(compute)
         def complexity(model: Any, dataset: Any, **parameters: Any) -> float:
-            value = float(compute(subject_of(model, dataset), **parameters))
+            subject = subject_of(model, dataset)
+            _ = subject.weights  # whatever a measure looks at, weights that are not finite are refused
+            if looked_at & {Need.CLASSES, Need.LABELS}:
+                subject.require_classes()
+            value = float(compute(subject, **parameters))
             if not math.isfinite(value):
                 raise FloatingPointError(f"{label} came out as {value}")
             return value
@@ -79,7 +84,7 @@ def measure(
         if label in MEASURES:
             raise ValueError(f"two measures are named {label}")
         family = family_of(compute.__module__)
-        MEASURES[label] = Measure(label, family, meaning, formula, source, cost, frozenset(needs or ()), complexity)
+        MEASURES[label] = Measure(label, family, meaning, formula, source, cost, looked_at, complexity)
         return complexity
 
     return register

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import numpy as np
+
 from baselines.core.retained import Retained
-from baselines.core.sample import Sample, draw, read_examples
+from baselines.core.sample import Array, Sample, draw, read_examples
 from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import Network, fold_batch_norm, read_nodes
 
@@ -32,14 +34,39 @@ class Subject:
         self.found = Retained(RETAINED_BYTES)  #: what `shared` functions returned
 
     @functools.cached_property
+    def weights(self) -> list[Array]:
+        """The trained arrays, in the order of `get_weights()`.
+
+        Raises:
+            MeasureUnavailable: one of them is not finite.
+        """
+        found = []
+        for layer in self.model.layers:
+            own = layer.get_weights()
+            if not all(np.isfinite(array).all() for array in own):
+                raise MeasureUnavailable(f"needs finite weights, which layer {layer.name} lacks")
+            found += own
+        return found
+
+    def require_classes(self) -> None:
+        """Raise `MeasureUnavailable` unless there is an output for each of two classes or more."""
+        number = self.model.outputs[0].shape[-1]
+        if number < 2:
+            raise MeasureUnavailable(f"needs a logit for each of two classes or more, found {number}")
+
+    @functools.cached_property
     def network(self) -> Network:
         """A copy of the network with its layers as they are, but activations apart and without final softmax."""
-        return Network(read_nodes(self.model))
+        return Network(read_nodes(self.model, self.weights))
 
     @functools.cached_property
     def folded(self) -> Network:
-        """The same with batch normalization folded into the weights: what measures of weights look at."""
-        return Network(fold_batch_norm(read_nodes(self.model)))
+        """The same with batch normalization folded into the weights: what measures of weights look at.
+
+        Raises:
+            MeasureUnavailable: there is a normalization that cannot be folded.
+        """
+        return Network(fold_batch_norm(read_nodes(self.model, self.weights)))
 
     @functools.cached_property
     def folded_at_start(self) -> Network:
@@ -52,6 +79,8 @@ class Subject:
         initial = getattr(self.model, "initial_weights", None)
         if initial is None:
             raise MeasureUnavailable("needs the initial weights, which this model lacks")
+        if not all(np.isfinite(array).all() for array in initial):
+            raise MeasureUnavailable("needs finite initial weights, which this model lacks")
         return list(initial)
 
     @functools.cached_property

@@ -71,6 +71,8 @@ def input_jacobians(
     network, sample = subject.network, subject.sample(n_samples, seed)
     if outputs not in ("logits", "probabilities"):
         raise ValueError(f"outputs: expected logits or probabilities, found {outputs}")
+    if outputs == "probabilities":
+        subject.require_classes()
     run = network.compiled(
         ("input Jacobians", outputs),
         lambda images, some: _input_jacobian(network, images, some, outputs),

@@ -31,7 +31,7 @@ def cross_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -
     formula="mean of sum_j p_j ln p_j",
     source="Jiang et al. 2019, arXiv 1912.02178, eq. 23",
     cost="1 F",
-    needs={Need.DATA},
+    needs={Need.DATA, Need.CLASSES},
 )
 def neg_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
     """Minus the mean entropy in nats. Range: [-ln kappa, 0]; 0 for a network that is certain of every answer.

@@ -1,49 +1,123 @@
-"""Folds batch normalization into the weights beside it, where that leaves the network's function as it is."""
+"""Folds batch normalization into kernels, so that no scale is left that a network's function does not depend on.
 
-import warnings
-from collections.abc import Sequence
+In front of a batch normalization, weights can be scaled at will. Right behind a weight layer it is a scale and a shift
+of that layer's outputs. Behind an activation such as ReLU, or pooling, the sizes of its scales still go back into the
+weight layer. Where they can't, as behind a sum of branches, they go on into the weight layers that it feeds. A sign
+and a shift may be left in its place, but no scale.
+"""
+
 from dataclasses import replace
 
 import numpy as np
 
-from baselines.network.nodes import Array, Node, Nodes
+from baselines.core.unavailable import MeasureUnavailable
+from baselines.network.kernels import scale_inputs, scale_outputs, shift_inputs, takes_shift
+from baselines.network.nodes import INPUT, NORMALIZATIONS, Array, Node, Nodes
 
-#: Weight layers whose outputs are scaled by scaling the last axis of their last kernel.
-_BACKWARD = {"Dense", "Conv1D", "Conv2D", "Conv3D", "SeparableConv1D", "SeparableConv2D"}
-_FORWARD = {"Dense", "Conv1D", "Conv2D", "Conv3D"}
+#: Layers that leave channels apart and commute with scaling them by positive numbers.
+_HOMOGENEOUS = {
+    "AveragePooling1D", "AveragePooling2D", "AveragePooling3D", "Cropping1D", "Cropping2D", "Cropping3D",
+    "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D", "GlobalMaxPooling1D",
+    "GlobalMaxPooling2D", "GlobalMaxPooling3D", "Identity", "LeakyReLU", "MaxPooling1D", "MaxPooling2D",
+    "MaxPooling3D", "PReLU", "UpSampling1D", "UpSampling2D", "UpSampling3D", "ZeroPadding1D", "ZeroPadding2D",
+    "ZeroPadding3D",
+}  # fmt: skip
+
+_Network = tuple[Node, ...]
 
 
 def fold_batch_norm(network: Nodes) -> Nodes:
-    """Return the network without batch normalization: logits are the same but for rounding.
+    """Return the network with the scales of batch normalization in its kernels: logits are the same but for rounding.
 
-    It goes backward into a weight layer right before it, or else forward into a dense layer or a 'valid'
-    convolution right behind it. One that has neither stays, with a warning.
+    Raises:
+        MeasureUnavailable: a normalization cannot be folded, so that weights before it could be of any scale.
     """
     nodes = network.nodes
     for position, node in enumerate(nodes):
-        if node.kind == "BatchNormalization":
-            folded = _fold(nodes, position)
+        if node.kind in NORMALIZATIONS:
+            folded = _fold(nodes, position) if node.kind == "BatchNormalization" else None
             if folded is None:
-                warnings.warn(f"layer {node.name}: batch normalization cannot be folded and stays", stacklevel=2)
-            else:
-                nodes = folded
+                raise MeasureUnavailable(
+                    f"layer {node.name} ({node.kind}) cannot be folded into weights, and those before it could be of "
+                    "any scale"
+                )
+            nodes = folded
     return _without_idle(replace(network, nodes=nodes))
 
 
-def _fold(nodes: tuple[Node, ...], position: int) -> tuple[Node, ...] | None:
+def _fold(nodes: _Network, position: int) -> _Network | None:
     norm = nodes[position]
-    before = norm.sources[0]
     if norm.config["axis"] != -1:
         return None
-    if before >= 0 and nodes[before].kind in _BACKWARD and _consumers(nodes, before) == [position]:
-        return _replaced(nodes, {before: _scaled_outputs(nodes[before], *affine(norm)), position: _idle(norm)})
-    behind = _consumers(nodes, position)
-    if len(behind) == 1 and _takes_affine(nodes[behind[0]]):
-        return _replaced(nodes, {behind[0]: _scaled_inputs(nodes[behind[0]], *affine(norm)), position: _idle(norm)})
+    factor, shift = affine(norm)
+    before = norm.sources[0]
+    if before != INPUT and nodes[before].has_kernel and consumers(nodes, before) == [position]:
+        return _replaced(nodes, {before: scale_outputs(nodes[before], factor, shift), position: _idle(norm)})
+    source = _source(nodes, position)
+    if source is not None:
+        nodes = _replaced(nodes, {source: scale_outputs(nodes[source], np.abs(factor), np.zeros_like(shift))})
+        return _with_shift(nodes, position, np.where(factor < 0, -1.0, 1.0), shift)
+    behind = _fed(nodes, position)
+    if not behind:
+        return None
+    size = np.where(factor == 0, 1.0, np.abs(factor))
+    scaled = {place: scale_inputs(nodes[place], size) for place in behind}
+    return _with_shift(_replaced(nodes, scaled), position, np.sign(factor), shift / size)
+
+
+def _source(nodes: _Network, position: int) -> int | None:
+    """The weight layer whose outputs alone are what a batch normalization scales, through what commutes with that."""
+    (place,) = nodes[position].sources
+    while place != INPUT and len(consumers(nodes, place)) == 1:
+        if nodes[place].has_kernel:
+            return place
+        if not _is_homogeneous(nodes[place]):
+            return None
+        (place,) = nodes[place].sources
     return None
 
 
-def _consumers(nodes: Sequence[Node], position: int) -> list[int]:
+def _fed(nodes: _Network, position: int) -> list[int]:
+    """The weight layers that take in what a layer puts out, through what commutes with scaling; none if others do."""
+    found: list[int] = []
+    for place in consumers(nodes, position):
+        if nodes[place].has_kernel:
+            found.append(place)
+            continue
+        behind = _fed(nodes, place) if _is_homogeneous(nodes[place]) or _keeps_channels_last(nodes[place]) else []
+        if not behind:
+            return []
+        found += behind
+    return found
+
+
+def _with_shift(nodes: _Network, position: int, factor: Array, shift: Array) -> _Network:
+    """Let a batch normalization do no more than multiply and add, or have the weight layer behind it do so."""
+    behind = consumers(nodes, position)
+    if len(behind) == 1 and takes_shift(nodes[behind[0]]):
+        layer = scale_inputs(shift_inputs(nodes[behind[0]], shift), factor)
+        return _replaced(nodes, {behind[0]: layer, position: _idle(nodes[position])})
+    norm = nodes[position]
+    variance = np.full_like(factor, 1 - norm.config["epsilon"])
+    weights = tuple(array.astype(np.float32) for array in (factor, shift, np.zeros_like(shift), variance))
+    config = {**norm.config, "scale": True, "center": True}
+    return _replaced(nodes, {position: replace(norm, config=config, weights=weights)})
+
+
+def _is_homogeneous(node: Node) -> bool:
+    if node.kind == "Activation":
+        return node.config["activation"] in ("relu", "leaky_relu", "linear")
+    if node.kind == "ReLU":
+        return node.config.get("max_value") is None and not node.config.get("threshold")
+    return node.kind in _HOMOGENEOUS
+
+
+def _keeps_channels_last(node: Node) -> bool:
+    return node.kind == "Flatten" and node.config.get("data_format") != "channels_first"
+
+
+def consumers(nodes: _Network, position: int) -> list[int]:
+    """Positions of the layers that take in what the one at `position` puts out."""
     return [number for number, node in enumerate(nodes) if position in node.sources]
 
 
@@ -57,40 +131,11 @@ def affine(norm: Node) -> tuple[Array, Array]:
     return factor, center - mean * factor
 
 
-def _scaled_outputs(layer: Node, factor: Array, shift: Array) -> Node:
-    *kernels, bias = _with_bias(layer)
-    kernels[-1] = kernels[-1] * factor
-    return _with_weights(layer, [*kernels, bias * factor + shift])
-
-
-def _takes_affine(layer: Node) -> bool:
-    """Whether every input of the layer's kernel is an input of the layer, none of them padding."""
-    return layer.kind in _FORWARD and layer.config.get("padding", "valid") == "valid" and (
-        layer.config.get("groups", 1) == 1
-    )  # fmt: skip
-
-
-def _scaled_inputs(layer: Node, factor: Array, shift: Array) -> Node:
-    kernel, bias = _with_bias(layer)
-    bias = bias + np.tensordot(kernel, shift, axes=([kernel.ndim - 2], [0])).reshape(-1, len(bias)).sum(axis=0)
-    return _with_weights(layer, [kernel * factor[:, None], bias])
-
-
-def _with_bias(layer: Node) -> list[Array]:
-    arrays = [array.astype(np.float64) for array in layer.weights]
-    return arrays if layer.config["use_bias"] else [*arrays, np.zeros(arrays[-1].shape[-1])]
-
-
-def _with_weights(layer: Node, arrays: list[Array]) -> Node:
-    config = {**layer.config, "use_bias": True}
-    return replace(layer, config=config, weights=tuple(array.astype(np.float32) for array in arrays))
-
-
 def _idle(norm: Node) -> Node:
     return replace(norm, kind="Identity", config={}, weights=())
 
 
-def _replaced(nodes: tuple[Node, ...], new: dict[int, Node]) -> tuple[Node, ...]:
+def _replaced(nodes: _Network, new: dict[int, Node]) -> _Network:
     return tuple(new.get(position, node) for position, node in enumerate(nodes))
 
 

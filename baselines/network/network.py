@@ -2,7 +2,6 @@
 
 import functools
 import math
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -81,17 +80,14 @@ class Network:
     def weight_nodes(self) -> list[int]:
         """Positions of the weight layers' outputs, before activations: the pre-activations.
 
-        Layers that scale and shift are left out, with a warning; folded batch normalization is not among them.
+        Layers that only scale and shift are not among them.
 
         Raises:
-            MeasureUnavailable: another layer has weights, such as attention.
+            MeasureUnavailable: another layer has weights, such as attention or a recurrent layer.
         """
         for node in self.nodes:
-            if node.weights and not node.has_kernel:
-                if not node.scales:
-                    raise MeasureUnavailable(f"does not understand the weights of layer {node.name} ({node.kind})")
-                if node.kind != "BatchNormalization":
-                    warnings.warn(f"layer {node.name} ({node.kind}): its weights are left out", stacklevel=2)
+            if node.weights and not node.has_kernel and not node.scales:
+                raise MeasureUnavailable(f"does not understand the weights of layer {node.name} ({node.kind})")
         return [position for position, node in enumerate(self.nodes) if node.has_kernel]
 
     @property

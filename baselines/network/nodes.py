@@ -23,8 +23,20 @@ _IDLE = {
 #: Attributes under which layers keep kernels, in the order in which a layer applies them.
 KERNELS = ("depthwise_kernel", "pointwise_kernel", "kernel")
 
-#: Layers whose weights only scale and shift: what a measure of weights leaves out, with a warning.
-_SCALES = {"BatchNormalization", "GroupNormalization", "LayerNormalization", "PReLU"}
+#: Weight layers: dense layers and convolutions.
+_WITH_KERNEL = {
+    "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "Dense", "DepthwiseConv1D",
+    "DepthwiseConv2D", "SeparableConv1D", "SeparableConv2D",
+}  # fmt: skip
+
+#: Layers that scale to a mean and a deviation, so that what is before them can be of any scale.
+NORMALIZATIONS = {
+    "BatchNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization", "SpectralNormalization",
+    "UnitNormalization",
+}  # fmt: skip
+
+#: Layers whose weights only scale and shift.
+_SCALES = NORMALIZATIONS | {"Normalization", "PReLU"}
 
 #: Layers whose inputs are arguments of their own, with the names of these.
 _NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
@@ -45,7 +57,7 @@ class Node:
     @property
     def has_kernel(self) -> bool:
         """Whether it is a weight layer: dense, or a convolution of some kind."""
-        return self.kind == "Dense" or "Conv" in self.kind
+        return self.kind in _WITH_KERNEL
 
     @property
     def scales(self) -> bool:
@@ -67,18 +79,17 @@ class Nodes:
 def read_nodes(model: Any, weights: Sequence[Array] | None = None) -> Nodes:
     """Take a model apart; `weights`, in the order of `get_weights()`, replace its own.
 
-    Fused activations become nodes, layers that are idle in inference mode vanish, and so does a final softmax.
+    Fused activations become nodes, models within the model are taken apart, too, layers that are idle in inference
+    mode vanish, and so does a final softmax.
 
     Raises:
-        MeasureUnavailable: a layer that appears twice, a nested model, outputs that are not logits of classes.
+        MeasureUnavailable: a layer that appears twice, more than one input or output, outputs that are no vectors.
     """
     given = list(model.get_weights() if weights is None else weights)
     if len(given) != len(model.get_weights()):
         raise MeasureUnavailable(f"expected {len(model.get_weights())} arrays of weights, found {len(given)}")
     if len(model.inputs) != 1 or len(model.outputs) != 1 or len(model.outputs[0].shape) != 2:
         raise MeasureUnavailable("expected a network with one input, and one output of (examples, classes)")
-    if int(model.outputs[0].shape[1]) < 2:
-        raise MeasureUnavailable(f"expected a logit for each of two classes or more, found {model.outputs[0].shape[1]}")
     reader = _Reader()
     for layer, sources in _layers(model):
         count = len(layer.get_weights())
@@ -89,23 +100,45 @@ def read_nodes(model: Any, weights: Sequence[Array] | None = None) -> Nodes:
     )
 
 
-def _layers(model: Any) -> list[tuple[Any, list[int]]]:
-    """Layers in forward order with the numbers of the layers that feed them."""
+#: A layer, and the numbers of the layers that feed it.
+_Fed = tuple[Any, list[int]]
+
+
+def _layers(model: Any) -> list[_Fed]:
+    """Layers in forward order, those of models within the model among them."""
+    found: list[_Fed] = []
+    if _add_layers(model, INPUT, found) != len(found) - 1:
+        raise MeasureUnavailable(f"layer {found[-1][0].name} is behind the output, or not in forward order")
+    return found
+
+
+def _add_layers(model: Any, source: int, found: list[_Fed]) -> int:
+    """Add the layers of a model that takes in what layer `source` puts out; returns the number of its output's."""
     layers = [layer for layer in model.layers if type(layer).__name__ != "InputLayer"]
     if isinstance(model, tf.keras.Sequential):
-        return [(layer, [number - 1]) for number, layer in enumerate(layers)]
-    producers = {id(model.inputs[0]): INPUT}
-    found = []
-    for number, layer in enumerate(layers):
+        for layer in layers:
+            source = _add_layer(layer, [source], found)
+        return source
+    if len(model.inputs) != 1 or len(model.outputs) != 1:
+        raise MeasureUnavailable(f"model {model.name} within the model has several inputs or outputs")
+    producers = {id(model.inputs[0]): source}
+    for layer in layers:
         try:
             (call,) = layer._inbound_nodes  # `layer.input` would be that of the first call
             tensors = call.keras_inputs if hasattr(call, "keras_inputs") else call.input_tensors  # Keras 2, Keras 3
             sources = [producers[id(tensor)] for tensor in tensors]
-            producers[id(layer.output)] = number
         except (ValueError, KeyError) as error:
             raise MeasureUnavailable(f"layer {layer.name} is used twice, or not in forward order") from error
-        found.append((layer, sources))
-    return found
+        number = _add_layer(layer, sources, found)
+        producers.update({id(tensor): number for tensor in tf.nest.flatten(call.output_tensors)})
+    return producers[id(model.outputs[0])]
+
+
+def _add_layer(layer: Any, sources: list[int], found: list[_Fed]) -> int:
+    if isinstance(layer, tf.keras.Model) and getattr(layer, "inputs", None):  # a subclass may have no graph
+        return _add_layers(layer, sources[0], found)
+    found.append((layer, sources))
+    return len(found) - 1
 
 
 class _Reader:
@@ -119,14 +152,14 @@ class _Reader:
     def add(self, layer: Any, feeding: list[int], weights: tuple[Array, ...]) -> None:
         """Add a layer that takes in the outputs of the layers `feeding`."""
         kind = type(layer).__name__
-        if hasattr(layer, "layers") or not hasattr(tf.keras.layers, kind):
+        if not hasattr(tf.keras.layers, kind):
             raise MeasureUnavailable(f"layer {layer.name} ({kind}) is not one of Keras' own layers")
         sources = tuple(INPUT if number == INPUT else self._outputs[number] for number in feeding)
         output = sources[0]
         if kind not in _IDLE:
             config = layer.get_config()
-            activation = getattr(layer, "activation", None) if kind != "Activation" else None
-            if activation is not None and "activation" in config:
+            activation = layer.activation if kind in _WITH_KERNEL else None  # that of others may be inside of them
+            if activation is not None:
                 config["activation"] = "linear"
             if kind == "BatchNormalization":
                 config["axis"] = _axis(layer)

@@ -122,7 +122,7 @@ def distance_from_init(subject: Subject) -> float:
     Every array of `get_weights()` counts, biases and the state of batch normalization included, as in the
     starting kit of the competition; nothing is folded.
     """
-    pairs = zip(subject.model.get_weights(), subject.initial_weights, strict=True)
+    pairs = zip(subject.weights, subject.initial_weights, strict=True)
     return sum(float(np.sum(np.square(final - initial, dtype=np.float64))) for final, initial in pairs)
 
 

@@ -18,8 +18,8 @@ from baselines.norm.terms import Terms, norm_measure
 def squared_path_norm(subject: Subject) -> float:
     """Sum of the logits that the network with squared weights gives to an input of ones, float64.
 
-    Kernels and biases are squared after batch normalization is folded, and so are the scale and shift of batch
-    normalization that cannot be folded. Average pooling is left as it is. Positive: what is too small or too
+    Kernels and biases are squared after batch normalization is folded, and so are signs and shifts that are left of
+    it. Average pooling is left as it is. Positive: what is too small or too
     large for float64 comes out as the smallest or largest number there is.
     """
     folded = subject.folded.description

@@ -1,0 +1,69 @@
+"""Scales and shifts what a weight layer puts out or takes in, by changing its weights."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from baselines.network.nodes import Array, Node
+
+
+def scale_outputs(layer: Node, factor: Array, shift: Array) -> Node:
+    """Have a layer put out `factor` times what it did, plus `shift`, each (channels,)."""
+    *kernels, bias = _with_bias(layer)
+    kernels[-1] = kernels[-1] * _along_outputs(layer, kernels[-1], factor)
+    return _with_weights(layer, [*kernels, bias * factor + shift])
+
+
+def _along_outputs(layer: Node, kernel: Array, factor: Array) -> Array:
+    """A number for each output channel, shaped as the last axes of the kernel are."""
+    if layer.kind.startswith("Depthwise"):
+        return factor.reshape(kernel.shape[-2:])
+    return factor[:, None] if layer.kind.endswith("Transpose") else factor
+
+
+def scale_inputs(layer: Node, factor: Array) -> Node:
+    """Have a layer do with inputs x what it did with `factor` x, (channels,).
+
+    Channels that were flattened are the last axis of what was: the factors repeat.
+    """
+    kernel, *others = _with_bias(layer)
+    if layer.kind.endswith("Transpose"):
+        kernel = kernel * factor
+    elif "groups" in layer.config and not layer.kind.startswith(("Depthwise", "Separable")):
+        groups = layer.config["groups"]
+        apart = kernel.reshape(*kernel.shape[:-1], groups, -1)  # (..., inputs of a group, groups, outputs of a group)
+        kernel = (apart * factor.reshape(groups, -1).T[:, :, None]).reshape(kernel.shape)
+    else:
+        kernel = kernel * np.tile(factor, kernel.shape[-2] // len(factor))[:, None]
+    return _with_weights(layer, [kernel, *others])
+
+
+def takes_shift(layer: Node) -> bool:
+    """Whether a shift of the layer's inputs shifts its outputs, by as much everywhere: none of them is padding."""
+    if layer.kind not in ("Conv1D", "Conv2D", "Conv3D", "Dense"):
+        return False
+    return bool(layer.config.get("padding", "valid") == "valid" and layer.config.get("groups", 1) == 1)
+
+
+def shift_inputs(layer: Node, shift: Array) -> Node:
+    """Have a layer that `takes_shift` do with inputs x what it did with x + `shift`, (channels,)."""
+    kernel, bias = _with_bias(layer)
+    moved = np.tensordot(kernel, shift, axes=([kernel.ndim - 2], [0])).reshape(-1, len(bias)).sum(axis=0)
+    return _with_weights(layer, [kernel, bias + moved])
+
+
+def _with_bias(layer: Node) -> list[Array]:
+    arrays = [array.astype(np.float64) for array in layer.weights]
+    return arrays if layer.config["use_bias"] else [*arrays, np.zeros(_n_outputs(layer, arrays[-1]))]
+
+
+def _n_outputs(layer: Node, kernel: Array) -> int:
+    if layer.kind.startswith("Depthwise"):
+        return math.prod(kernel.shape[-2:])
+    return int(kernel.shape[-2 if layer.kind.endswith("Transpose") else -1])
+
+
+def _with_weights(layer: Node, arrays: list[Array]) -> Node:
+    config = {**layer.config, "use_bias": True}
+    return replace(layer, config=config, weights=tuple(array.astype(np.float32) for array in arrays))
