@@ -1,0 +1,182 @@
+"""Writes docs/results.md: all measures on the shipped tasks, from the records of `make pictures`.
+
+`write_results.py seeds SEED` prints the measures that draw, with another seed, for `pgdl compare --measures`.
+`write_results.py page COMPARISON RECORDS` prints the page: COMPARISON is what `pgdl compare` wrote as CSV, RECORDS what
+`pgdl results --format csv` printed of all runs.
+"""
+
+import csv
+import statistics
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import rankdata
+
+import baselines
+
+#: The parameter that draws.
+SEED = "seed"
+
+#: Measure -> task -> model -> value.
+Values = dict[str, dict[str, dict[str, float]]]
+
+HEAD = """\
+# All measures on the demo tasks
+
+```sh
+make pictures
+```
+
+wrote this page: {measures} measures on {models} models, {calls:,} calls of {seconds:.0f} s in sum, and further calls of
+those that draw, with other seeds. `pgdl compare --measures all` writes such a table for any tasks, also as CSV,
+LaTeX, parquet and a plot.
+
+**Read it with care.** These are small networks on 8 x 8 images, 32 per task, whose gaps have a standard error of
+about 0.007 ([task_data](../task_data/README.md)). `random` shows the level of chance; `noisy_oracle`, computed from
+the gaps themselves with noise of 0.02, has 20.71 (22.12, 14.00, 26.02). Differences of a few points mean nothing. The
+order may differ for networks of another size or kind.
+
+- *measure*: measures in one line order the models of every task alike, so that they have one score.
+- *score*: 100 times the official conditional mutual information, mean over the three tasks; the next three columns
+  show each task.
+- *Kendall*: rank correlation with the gap, mean over tasks. Unlike the score it has a sign: a negative coefficient
+  with a high score means that the measure orders the models in reverse.
+- *own*: share of the spread over models that is the measure's own randomness, in percent: the variance of a model's
+  rank over seeds, relative to that over models and seeds. Empty for measures without seed.
+- *s*: median seconds of a call, in a sandbox that all measures of a model share; shared work counts for the first
+  measure that needs it, in the order of `pgdl measures`.
+- *failed*: models on which the measure could not be computed.
+
+![Scores by family: the five best measures of each by name, with the noisy oracle and chance](comparison.svg)
+"""
+
+FOOT = """
+## Why the Gi-score is not the mean accuracy
+
+`gi_*` and `pr_mean_error_*` are two summaries of one curve, the accuracy A(t) at magnitudes t from 0 to 1. The latter
+is the mean of 1 - A. The former is twice the mean of (1 - t)(1 - A): an error at the smallest magnitudes weighs most,
+one at the largest nothing. So Gi is close to the training error where a network errs on unchanged examples, and
+forgets what happens at large magnitudes. For mixtures of two classes the networks differ most near one half, t = 1:
+there the mean has more to say. For rotations and shifts, t = 0 is the far end of one side, -180 degrees, and Gi
+weighs the two sides differently.
+
+## How much hangs on one answer
+
+Values repeat to the last bit on one machine, alone or among other measures. Another processor rounds differently,
+which decides an answer differently where two logits are nearly equal. With 32 models that can move a score: of the
+320 x 11 mixtures of each model that made 9.27 for `pal_intra_l0` on digits_nin in an earlier version of this table,
+one answered otherwise gives from 8.23 to 10.34, and 9.51 was seen on another machine.
+"""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print the measures that draw, or the page."""
+    if arguments[0] == "seeds":
+        print(",".join(f"{name}:{SEED}={arguments[1]}" for name, one in baselines.MEASURES.items() if draws(one)))
+    else:
+        comparison, records = (read(Path(path)) for path in arguments[1:])
+        print(page(comparison, records), end="")
+
+
+def draws(measure: baselines.Measure) -> bool:
+    """Whether a measure has a seed, other than the random one."""
+    return SEED in measure.parameters
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file."""
+    csv.field_size_limit(2**24)
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def page(comparison: list[dict[str, str]], records: Iterable[dict[str, str]]) -> str:
+    """Return the page.
+
+    Args:
+        comparison: rows of the measures, best first.
+        records: rows of all calls, those with other seeds among them.
+    """
+    values = values_of(records)
+    tasks = [name.partition(":")[2] for name in comparison[0] if name.startswith("score:")]
+    called = [row for row in comparison if row["measure"] in values]
+    calls = [int(row["models"]) for row in called]
+    seconds = sum(float(row["seconds_per_model"] or 0) * number for row, number in zip(called, calls, strict=True))
+    head = HEAD.format(measures=len(called), models=max(calls), calls=sum(calls), seconds=seconds)
+    short = [task.removeprefix("digits_") for task in tasks]
+    lines = [
+        f"| rank | measure | family | score | {' | '.join(short)} | Kendall | own | s | failed |",
+        "|---" * (8 + len(tasks)) + "|",
+    ]
+    lines += [line(rows, tasks, values) for rows in alike(called, tasks, values)]
+    return head + "\n" + "\n".join(lines) + "\n" + FOOT
+
+
+def values_of(records: Iterable[dict[str, str]]) -> Values:
+    """Values by measure, with its parameters, task and model."""
+    values: Values = {}
+    for row in records:
+        if row["value"]:
+            values.setdefault(row["submission"], {}).setdefault(row["task"], {})[row["model"]] = float(row["value"])
+    return values
+
+
+def alike(rows: Iterable[dict[str, str]], tasks: Sequence[str], values: Values) -> list[list[dict[str, str]]]:
+    """Group the measures that order the models of every task alike, in the order of the first of each group."""
+    groups: dict[tuple[object, ...], list[dict[str, str]]] = {}
+    for row in rows:
+        of_measure = values[row["measure"]]
+        models = [sorted(of_measure.get(task, {})) for task in tasks]
+        ranks = [
+            rankdata([of_measure[task][name] for name in names])
+            for task, names in zip(tasks, models, strict=True)
+            if names
+        ]
+        key = (row["score"], *map(tuple, models), *(tuple(of_task.tolist()) for of_task in ranks))
+        groups.setdefault(key, []).append(row)
+    return list(groups.values())
+
+
+def line(rows: Sequence[dict[str, str]], tasks: Sequence[str], values: Values) -> str:
+    """A line of the table for measures that are alike."""
+    first = rows[0]
+    names = ", ".join(f"`{row['measure']}`" for row in rows)
+    families = ", ".join(dict.fromkeys(row["family"] for row in rows))
+    scores = [figure(first[name], 2) for name in ("score", *(f"score:{task}" for task in tasks))]
+    own = own_share(first["measure"], tasks, values)
+    seconds = ", ".join(dict.fromkeys(figure(row["seconds_per_model"], 3) for row in rows))
+    cells = [
+        first["rank"],
+        names,
+        families,
+        *scores,
+        figure(first["kendall"], 3),
+        own,
+        seconds,
+        first["failed"].replace("0", "", first["failed"] == "0"),
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def figure(text: str, digits: int) -> str:
+    """A number as it is shown."""
+    return f"{float(text):.{digits}f}" if text else ""
+
+
+def own_share(measure: str, tasks: Sequence[str], values: Values) -> str:
+    """Percentage of the variance of ranks that is between seeds, mean over tasks; empty with one seed."""
+    runs = [of_run for name, of_run in values.items() if name == measure or name.startswith(f"{measure}:{SEED}=")]
+    shares = []
+    for task in tasks:
+        models = sorted(set.intersection(*(set(of_run.get(task, {})) for of_run in runs)))
+        if len(runs) > 1 and models:
+            ranks = np.array([rankdata([of_run[task][model] for model in models]) for of_run in runs])
+            total = ranks.var(axis=1).mean()
+            shares.append(min(ranks.var(axis=0, ddof=1).mean() / total, 1.0) if total else 0.0)
+    return f"{100 * statistics.fmean(shares):.0f}" if shares else ""
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
