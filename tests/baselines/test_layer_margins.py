@@ -9,9 +9,10 @@ from small_networks import T1_DATA, dataset, dense, layers, t1
 
 import baselines
 from baselines.core.subject import Subject
-from baselines.margin.layer_margin import chosen_positions, distances, hidden_positions, signature
+from baselines.margin.layer_margin import chosen_positions, distances, signature
 from baselines.margin.winner_margin import augmented
 from baselines.network import INPUT
+from baselines.network.hidden import hidden_positions
 
 NAMES = [name for name in baselines.MEASURES if name.startswith("layer_margin")]
 
