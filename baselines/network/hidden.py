@@ -47,8 +47,8 @@ def end_of_layer(network: Network, place: int) -> int:
 def first_hidden(network: Network) -> int:
     """Where the first hidden layer ends that is more than a linear map of the input: "layer 1" of mixtures.
 
-    It is the first position with a weight layer, and behind or in that a non-linear one, on the way from the input;
-    normalization and activation that follow are included. Behind linear layers alone (a convolution without
+    It is the first position behind a weight layer and, behind that or in it, a non-linear one; normalization and
+    activation that follow are included. Behind linear layers alone (a convolution without
     activation, batch normalization, rescaling, average pooling, reshaping) a mixture is one of inputs. Maximum
     pooling and layer normalization are non-linear. A position that a connection skips, such as those inside of a
     residual block, is passed over, since no mixture there would be all that the network sees: where blocks begin with
@@ -98,4 +98,3 @@ def _is_linear(node: Node) -> bool:
     if node.kind == "Activation":
         return node.config["activation"] == "linear"
     return node.has_kernel or node.kind in _LINEAR or node.kind.startswith(_LINEAR_BEGINNINGS)
-

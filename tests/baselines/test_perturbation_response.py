@@ -138,6 +138,25 @@ def test_layer_1_is_the_first_layers_output_with_its_activation():
     assert baselines.load("pr_mean_error_intra_l0")(model, data) == pytest.approx(3 / 11)
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        [layers.Dense(9), layers.ReLU()],
+        [layers.Flatten(), layers.Dense(9, "relu")],
+        [layers.Rescaling(1.0), layers.Dropout(0.5), layers.Dense(9), layers.Activation("relu")],
+    ],
+)
+def test_mixing_layer_1_is_not_mixing_inputs_however_the_layer_is_written(before):
+    images, labels, centres = blobs()
+    data, fused = dataset(images, labels), network(centres)
+    apart = tf.keras.Sequential([tf.keras.Input((4,)), *before, layers.Dense(3)])
+    apart.set_weights(fused.get_weights())
+    for kind in ("intra", "inter"):
+        inputs, hidden = (baselines.load(f"pr_mean_error_{kind}_l{layer}")(apart, data) for layer in (0, 1))
+        assert hidden != inputs
+        assert hidden == baselines.load(f"pr_mean_error_{kind}_l1")(fused, data)
+
+
 def test_a_connection_to_the_logits_leaves_no_hidden_layer():
     source = tf.keras.Input((2,))
     inner = layers.Dense(2, "relu")(source)
@@ -149,6 +168,44 @@ def test_a_connection_to_the_logits_leaves_no_hidden_layer():
         with pytest.raises(MeasureUnavailable, match="needs a hidden layer that is not linear and that no connection"):
             baselines.load(name)(around, data)
     assert np.isfinite(baselines.load("gi_intra_l0")(around, data))
+
+
+def test_a_small_training_set_is_passed_over_until_there_are_enough_pairs():
+    images, labels, centres = blobs(n=30)
+    subject = Subject(network(centres), dataset(images, labels))
+    shares, accuracies = mixup_curve(subject, "intra", 0, 5, 70, 3)
+    sample, draws = subject.sample(70, 3), np.random.default_rng(3)
+    first, bias, second, shift = subject.model.get_weights()
+    expected = np.zeros(5)
+    seen = []
+    for _ in range(3):
+        some, others = partners(sample.labels, "intra", draws.spawn(1)[0])
+        seen.append(others.tolist())
+        x, y = sample.inputs[some], sample.inputs[others]
+        for i, share in enumerate(shares):
+            features = np.maximum(((1 - share) * x + share * y) @ first + bias, 0)
+            expected[i] += np.mean((features @ second + shift).argmax(axis=1) == sample.labels[some]) / 3
+    assert accuracies == pytest.approx(expected)
+    assert len({tuple(one) for one in seen}) == 3
+
+
+def test_more_pairs_leave_less_to_chance():
+    images, labels, centres = blobs(n=30)
+    model, data = network(centres), dataset(images, labels)
+    measure = baselines.load("pr_mean_error_inter_l0")
+    few, default, paper = (
+        np.std([measure(model, data, seed=seed, n_alphas=3, **options) for seed in range(6)])
+        for options in ({"n_samples": 30}, {}, {"paper_budget": True})
+    )
+    assert few > 3 * default > 4 * paper
+
+
+def test_pairs_are_gathered_in_parts(monkeypatch):
+    images, labels, centres = blobs()
+    model, data = network(centres), dataset(images, labels)
+    expected = [baselines.load(f"gi_intra_l{layer}")(model, data) for layer in (0, 1)]
+    monkeypatch.setattr("baselines.perturbation_response.mixing.GATHERED", 7)
+    assert [baselines.load(f"gi_intra_l{layer}")(model, data) for layer in (0, 1)] == expected
 
 
 # Measures
