@@ -1,6 +1,5 @@
 """Error on averages of two training examples of one class, in the input or behind the first hidden layer."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -135,8 +134,8 @@ def _error(network: Network, sample: Sample, batches: Array, position: int) -> f
     return float(1 - sum(accuracies, Fraction(0)) / len(classes))
 
 
-def _pairs(labels: Array, batches: Sequence[Array]) -> tuple[Array, Array]:
-    """All pairs of one class within batches (positions of examples): the positions of both (n,)."""
+def _pairs(labels: Array, batches: Array) -> tuple[Array, Array]:
+    """All pairs of one class within batches (batches, size) of positions of examples: the positions of both (n,)."""
     found = []
     for batch in batches:
         order = batch[np.argsort(labels[batch], kind="stable")]

@@ -96,5 +96,5 @@ def _is_weight_layer(node: Node) -> bool:
 
 def _is_linear(node: Node) -> bool:
     if node.kind == "Activation":
-        return node.config["activation"] == "linear"
+        return bool(node.config["activation"] == "linear")
     return node.has_kernel or node.kind in _LINEAR or node.kind.startswith(_LINEAR_BEGINNINGS)

@@ -39,12 +39,12 @@ def sharpness_starter_kit(
     Range: [-2, 0]; larger means that smaller changes of the weights do harm. -2 is the bound of the search.
     The changes are sought by projected gradient ascent on the cross-entropy, from three random starts.
 
-    The kit means this, but its code does something else: it descends on the loss, by plain gradient steps of a rate that
-    hardly moves most networks; it assumes a training accuracy of 1 instead of measuring it; it ends at the first ratio
-    whose drop is within 0.01 of the one asked for, so that many networks get one ratio; it changes the moving averages
-    of batch normalization, too; and it leaves the model changed. All of this is corrected together: steps follow the
-    gradient's sign and can cross the box, the drop is that of the network, the search goes on to the place where the
-    drop is exceeded, kernels and biases are changed. Batch normalization is not folded.
+    The kit means this, but its code does something else: it descends on the loss, by plain gradient steps at a rate
+    that hardly moves most networks; it assumes a training accuracy of 1 instead of measuring it; it ends at the first
+    ratio whose drop is within 0.01 of the one asked for, so that many networks get one ratio; it changes the moving
+    averages of batch normalization, too; and it leaves the model changed. All of this is corrected together: steps
+    follow the gradient's sign and can cross the box, the drop is that of the network, the search goes on to the place
+    where the drop is exceeded, kernels and biases are changed. Batch normalization is not folded.
 
     Args:
         subject: the network and its training data.

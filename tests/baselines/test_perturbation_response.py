@@ -91,6 +91,19 @@ def test_two_examples_are_enough():
         baselines.load("gi_intra_l0")(t1(), dataset(*T1_DATA))
 
 
+@pytest.mark.parametrize("n_alphas", [2, 7, 11])
+def test_printed_shares_are_those_of_the_curve(n_alphas):
+    images, labels, centres = blobs()
+    subject = Subject(network(centres), dataset(images, labels))
+    for kind, layer in CURVES:
+        formula = MEASURES[f"gi_{kind}_l{layer}"].formula
+        printed = formula.rpartition("a = ")[2]
+        assert printed == ("t / 2" if kind == "intra" else "t (n_alphas - 1) / (2 n_alphas)")
+        factor = 1 / 2 if kind == "intra" else (n_alphas - 1) / (2 * n_alphas)
+        shares, _ = mixup_curve(subject, kind, layer, n_alphas, 10, 0)
+        assert shares == pytest.approx(np.linspace(0, 1, n_alphas) * factor)
+
+
 # Curves
 
 
