@@ -44,8 +44,8 @@ class Variant:
     cost: str
 
 
-#: The variants by the suffix that measures with them have in their names. Frobenius norms are those of kernels in all of
-#: them, as in the code of Dziugaite et al. 2020; that of a convolution as an operator would count every position.
+#: The variants by the suffix that measures with them have in their names. Frobenius norms are those of kernels in all
+#: of them, as in the code of Dziugaite et al. 2020; that of a convolution as an operator would count every position.
 VARIANTS = {
     "": Variant(squared_matrix_norms, "", "", "SVD"),
     "_fft": Variant(
