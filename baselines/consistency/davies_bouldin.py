@@ -9,6 +9,7 @@ from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array, draw
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
+from baselines.network.hidden import first_hidden
 
 #: Distances below this part of the largest coordinate are rounding.
 ROUNDING = 1e-8
@@ -31,8 +32,10 @@ def davies_bouldin_index(
 
     Args:
         subject: the network and its training data.
-        layer: whose output is looked at: "initial" for the first convolution or pooling layer (the first
-            layer if there is none), or its number among the model's layers, from 0.
+        layer: whose output is looked at: "initial", or its number among the model's layers, from 0. "initial" is the
+            first convolution, as in the authors' code, or a pooling layer if one comes behind a dense layer first;
+            pooling in front of all weight layers would give pixels. A network without either has its first hidden layer
+            looked at that is more than a linear map of the input.
         pool: side of the windows over which the maximum is taken; smaller outputs are taken whole.
         n_batches: batches, each drawn without replacement.
         batch: examples in a batch.
@@ -41,7 +44,7 @@ def davies_bouldin_index(
         seed: draws the examples.
 
     Raises:
-        MeasureUnavailable: all examples are of one class.
+        MeasureUnavailable: all examples are of one class, or there is no such layer.
     """
     return mean_index(
         subject, layer=layer, pool=pool, n_batches=n_batches, batch=batch, stratified=stratified, seed=seed
@@ -86,8 +89,9 @@ def _position(network: Network, layer: str) -> int:
     """Where the output of a layer is."""
     outputs = [output for _, output in network.layers]
     if layer == "initial":
-        strided = [position for position, node in enumerate(network.nodes) if "strides" in node.config]
-        return next((output for output in outputs if strided and output >= strided[0]), outputs[0])
+        first = next((place for place, node in enumerate(network.nodes) if node.has_kernel), len(network.nodes))
+        strided = [place for place in range(first, len(network.nodes)) if "strides" in network.nodes[place].config]
+        return next(output for output in outputs if output >= strided[0]) if strided else first_hidden(network)
     if not layer.isdecimal() or int(layer) >= len(outputs):
         raise ValueError(f"layer: expected initial or a number from 0 to {len(outputs) - 1}, found {layer}")
     return outputs[int(layer)]

@@ -1,5 +1,6 @@
-"""Error on averages of two training examples of one class, in the input or behind the first layer."""
+"""Error on averages of two training examples of one class, in the input or behind the first hidden layer."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from baselines.core.measure import MEASURES, MeasureUnavailable, Need, measure
 from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
+from baselines.network.hidden import before_activation, first_hidden
 
 _SOURCE = "Natekar and Sharma 2020, arXiv 2012.02775"
 _NEEDS = {Need.DATA, Need.LABELS}
@@ -17,7 +19,7 @@ _NEEDS = {Need.DATA, Need.LABELS}
 
 @measure(
     meaning="error on averages of two examples of a class",
-    formula="1 - mean over classes and batches of P(f((x_i + x_j) / 2) = y), y_i = y_j = y",
+    formula="1 - mean over classes of P(f((x_i + x_j) / 2) = y), y_i = y_j = y, of pairs within batches",
     source=_SOURCE,
     cost="450 classes F",
     needs=_NEEDS,
@@ -27,13 +29,15 @@ def mixup_error(
 ) -> float:
     """Error rate on the midpoints of all pairs of examples of a class in a batch. Range: [0, 1].
 
-    All classes weigh alike, and so do all batches that have two examples of a class.
+    All classes weigh alike, and so do all pairs of a class. Batches are full, and there are as many as asked for: a
+    small training set is passed over several times, in another order each time.
 
     Args:
         subject: the network and its training data.
-        per_class: a batch has this times the number of classes.
-        n_batches: batches; fewer where there are too few examples.
-        parity_unshuffled: take the first examples of the training set, as the authors do.
+        per_class: a batch has this times the number of classes, or all examples if there are fewer.
+        n_batches: batches; one where it holds all examples.
+        parity_unshuffled: take the examples in the order of the training set, again from its beginning when it ends,
+            as the authors do.
         seed: draws the examples.
 
     Raises:
@@ -48,17 +52,15 @@ def mixup_error(
 def midpoint_error(subject: Subject, *, per_class: int, n_batches: int, parity_unshuffled: bool, seed: int) -> float:
     """`mixup_error`, once for all who ask."""
     size = per_class * subject.network.n_classes
-    number = size * n_batches
-    if parity_unshuffled:
-        sample = subject.examples.take(np.arange(min(number, len(subject.examples))))
-    else:
-        sample = subject.sample(number, seed)
-    return _error(subject.network, sample, size, INPUT)
+    if not parity_unshuffled:
+        return _error(subject.network, *_drawn(subject, size, n_batches, seed), INPUT)
+    order = np.arange(size * n_batches) % len(subject.examples)
+    return _error(subject.network, subject.examples, order.reshape(n_batches, size), INPUT)
 
 
 @measure(
-    meaning="error on averages of the first layer's outputs for two examples of a class",
-    formula="1 - mean over classes and batches of P(f from (x_i^1 + x_j^1) / 2 = y), y_i = y_j = y",
+    meaning="error on averages of the first hidden layer's outputs for two examples of a class",
+    formula="1 - mean over classes of P(f from (x_i^1 + x_j^1) / 2 = y), y_i = y_j = y, of pairs within batches",
     source=_SOURCE,
     cost="2000 F",
     needs=_NEEDS,
@@ -66,25 +68,27 @@ def midpoint_error(subject: Subject, *, per_class: int, n_batches: int, parity_u
 def manifold_mixup_error(
     subject: Subject, *, batch: int = 50, n_batches: int = 20, preactivation: bool = False, seed: int = 0
 ) -> float:
-    """`mixup_error` with averages of what the model's first layer puts out. Range: [0, 1].
+    """`mixup_error` with averages of the first hidden layer's outputs. Range: [0, 1].
 
-    All batches and classes count; in the authors' code the last batch alone does.
+    The layer is the first that is more than a linear map of the input, its normalization and activation included. All
+    batches and classes count; in the authors' code the last batch alone does.
 
     Args:
         subject: the network and its training data.
         batch: examples in a batch.
-        n_batches: batches; fewer where there are too few examples.
-        preactivation: average before the activation that is part of the layer, as the authors do.
+        n_batches: batches; one where it holds all examples.
+        preactivation: average before the activation of the layer, as the authors do, if it has one. Behind a single
+            linear layer that is the same as averaging inputs.
         seed: draws the examples.
 
     Raises:
-        MeasureUnavailable: no class has two examples in a batch, or a connection skips the first layer.
+        MeasureUnavailable: no class has two examples in a batch, or there is no such hidden layer.
     """
     network = subject.network
-    sources, position = network.layers[0]
-    if preactivation and position not in sources and network.nodes[position].sources != sources:
-        position = network.nodes[position].sources[0]  # the layer and its activation are two nodes
-    return _error(network, subject.sample(batch * n_batches, seed), batch, position)
+    position = first_hidden(network)
+    if preactivation:
+        position = before_activation(network, position)
+    return _error(network, *_drawn(subject, batch, n_batches, seed), position)
 
 
 @measure(
@@ -100,31 +104,45 @@ def dbi_mixup(subject: Subject, *, seed: int = 0) -> float:
     return overlap * midpoint_error(subject, **MEASURES["mixup_error"].parameters | {"seed": seed})
 
 
-def _error(network: Network, sample: Sample, batch: int, position: int) -> float:
-    """1 - mean over classes, and over the batches that have pairs of them, of the accuracy on pairs."""
-    batches, first, second = _pairs(sample.labels, batch)
+def _drawn(subject: Subject, size: int, n_batches: int, seed: int) -> tuple[Sample, Array]:
+    """Draw full batches; returns examples, and the positions of each batch's among them (batches, size).
+
+    What is left of a pass over the training set and is too little for a batch is not used; the next pass has another
+    order. If there are fewer examples than a batch has, one batch has them all.
+    """
+    sample = subject.sample(size * n_batches, seed)
+    if len(sample) < size:
+        return sample, np.arange(len(sample))[None]
+    rng = np.random.default_rng(seed).spawn(1)[0]  # the sample was drawn with the seed itself
+    order, found = np.arange(len(sample)), np.empty((0, size), int)
+    while len(found) < n_batches:
+        found = np.concatenate([found, order[: len(order) // size * size].reshape(-1, size)])
+        order = rng.permutation(len(sample))
+    return sample, found[:n_batches]
+
+
+def _error(network: Network, sample: Sample, batches: Array, position: int) -> float:
+    """1 - mean over classes of the accuracy on all pairs of them within the batches, without rounding in between."""
+    first, second = _pairs(sample.labels, batches)
     if not len(first):
         raise MeasureUnavailable("needs two examples of a class, which this training set lacks")
     labels = sample.labels[first]
     right = _predicted(network, sample.inputs, first, second, position) == labels
-    groups, members = np.unique(np.stack([labels, batches]), axis=1, return_inverse=True)
-    accuracies = np.bincount(members, right) / np.bincount(members)
-    _, classes = np.unique(groups[0], return_inverse=True)
-    return 1 - float(np.mean(np.bincount(classes, accuracies) / np.bincount(classes)))
+    classes, members = np.unique(labels, return_inverse=True)
+    hits, pairs = np.bincount(members, right).astype(int), np.bincount(members)
+    accuracies = (Fraction(int(some), int(all_)) for some, all_ in zip(hits, pairs, strict=True))
+    return float(1 - sum(accuracies, Fraction(0)) / len(classes))
 
 
-def _pairs(labels: Array, batch: int) -> tuple[Array, Array, Array]:
-    """All pairs of one class within batches of consecutive examples: the batch, and the positions of both (n,).
-
-    Pairs of a class follow each other.
-    """
+def _pairs(labels: Array, batches: Array) -> tuple[Array, Array]:
+    """All pairs of one class within batches (batches, size) of positions of examples: the positions of both (n,)."""
     found = []
-    for start in range(0, len(labels), batch):
-        order = np.argsort(labels[start : start + batch], kind="stable") + start
+    for batch in batches:
+        order = batch[np.argsort(labels[batch], kind="stable")]
         some, others = np.nonzero(np.triu(labels[order, None] == labels[order], 1))
-        found.append(np.stack([np.full(len(some), start), order[some], order[others]]))
-    batches, first, second = np.concatenate(found, axis=1)
-    return batches, first, second
+        found.append(np.stack([order[some], order[others]]))
+    first, second = np.concatenate(found, axis=1)
+    return first, second
 
 
 def _predicted(network: Network, inputs: Array, first: Array, second: Array, position: int) -> Array:

@@ -14,13 +14,19 @@ from baselines.core.subject import Subject
     source="control",
     cost="none",
 )
-def random(subject: Subject) -> float:
-    """A number between 0 and 1 that depends on nothing but the weights' bytes and the state of NumPy's seed.
+def random(subject: Subject, *, seed: int = -1) -> float:
+    """A number between 0 and 1 that depends on nothing but the weights' bytes and a seed.
 
     Two models differ even under one seed; the same model under the same seed gives the same number.
+
+    Args:
+        subject: the network.
+        seed: if negative, the seed of the call counts: the state of NumPy's global generator, which stays as it is.
     """
     digest = hashlib.sha256()
     for weights in subject.model.get_weights():
         digest.update(np.ascontiguousarray(weights).tobytes())
-    seed = [int(np.random.randint(2**31)), int.from_bytes(digest.digest())]
-    return float(np.random.default_rng(seed).random())
+    if seed < 0:
+        state = np.random.get_state(legacy=False)["state"]
+        digest.update(np.asarray(state["key"]).tobytes() + int(state["pos"]).to_bytes(8))
+    return float(np.random.default_rng([max(seed, 0), int.from_bytes(digest.digest())]).random())

@@ -13,6 +13,7 @@ from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
+from baselines.network.hidden import hidden_positions
 
 _JIANG = "Jiang et al. 2018, arXiv 1810.00113"
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
@@ -22,22 +23,6 @@ SHORTEST, STILL = 1e-6, 1e-12
 
 #: Hidden layers that are looked at, beside the input.
 HIDDEN = 3
-
-
-#: What belongs to the weight layer before it.
-_BELONGING = {"Activation", "BatchNormalization", "ELU", "LeakyReLU", "PReLU", "ReLU"}
-
-
-def hidden_positions(network: Network) -> list[int]:
-    """Where hidden representations are: behind each weight layer but the last, its normalization and activation."""
-    return [_end(network, place) for place in network.weight_nodes[:-1]]
-
-
-def _end(network: Network, place: int) -> int:
-    """The last of the nodes that follow one after the other and belong to the weight layer at `place`."""
-    behind = [number for number, node in enumerate(network.nodes) if place in node.sources]
-    belongs = len(behind) == 1 and network.nodes[behind[0]].kind in _BELONGING
-    return _end(network, behind[0]) if belongs else place
 
 
 def chosen_positions(network: Network) -> tuple[int, ...]:

@@ -14,8 +14,11 @@ from baselines.network import INPUT, Network
 #: What is added to lengths and deviations.
 SMALL = 1e-7
 
-#: Examples that are augmented together.
+#: Examples whose margins are computed together.
 BATCH = 50
+
+#: Sides of crops, as shares of the image's: 0.85, 0.86, ..., 1.
+CROPS = np.linspace(0.85, 1, 16)
 
 
 @measure(
@@ -30,7 +33,8 @@ def layer_margin_winner(subject: Subject, *, n_samples: int = 500, data: str = "
     Args:
         subject: the network and its training data.
         n_samples: training examples.
-        data: "augmented" (mirror, hue, saturation, brightness, contrast, crop) or "mixup" (means of two of a class).
+        data: "augmented" (mirror, hue, saturation, brightness, contrast, crop, drawn for each image) or "mixup" (means
+            of two of a class).
         seed: draws examples, changes and partners.
 
     Raises:
@@ -86,31 +90,44 @@ def mixed(sample: Sample, seed: int) -> Array:
 
 
 def augmented(images: Array, seed: int) -> Array:
-    """Change images (n, height, width, channels) as the winners did, each batch by draws of its own.
+    """Change images (n, height, width, channels) as the winners did, each by draws of its own.
 
-    Only images of three channels or more have a hue and a saturation; a fourth channel stays.
+    Half of them are mirrored; hue (by up to 0.05 of the colour wheel), saturation (0.6 to 1.2), brightness (by up to
+    0.05) and contrast (0.7 to 1) change; of half of them the centre is enlarged. Only images of three channels or more
+    have a hue and a saturation; a fourth channel stays, but for the enlargement.
+
+    Raises:
+        MeasureUnavailable: these are no images.
     """
     if images.ndim != 4:
         raise MeasureUnavailable(
             f"needs images (height, width, channels), which inputs of shape {images.shape[1:]} are not"
         )
-    rng = np.random.default_rng(seed)
-    batches = [_augmented(images[i : i + BATCH], rng) for i in range(0, len(images), BATCH)]
-    return np.concatenate(batches)
-
-
-def _augmented(images: Array, rng: np.random.Generator) -> Array:
+    rng = np.random.default_rng(seed).spawn(1)[0]  # the sample was drawn with the seed itself
     mirrored = rng.random(len(images)) < 0.5
-    colours = np.where(mirrored[:, None, None, None], images[:, :, ::-1], images)[..., :3]
-    if colours.shape[-1] == 3:
-        colours = tf.image.adjust_saturation(
-            tf.image.adjust_hue(colours, rng.uniform(-0.05, 0.05)), rng.uniform(0.6, 1.2)
-        )
-    colours = tf.image.adjust_contrast(
-        tf.image.adjust_brightness(colours, rng.uniform(-0.05, 0.05)), rng.uniform(0.7, 1.0)
-    )
-    changed = np.concatenate([np.asarray(colours), images[..., 3:]], axis=-1)
-    if rng.random() < 0.5:
-        crop = tf.image.central_crop(changed, rng.uniform(0.85, 0.99))
-        changed = np.asarray(tf.image.resize(crop, images.shape[1:3]))
-    return changed.astype(np.float32)
+    images = np.where(mirrored[:, None, None, None], images[:, :, ::-1], images)
+    changed = np.concatenate([_recoloured(images[..., :3], rng), images[..., 3:]], axis=-1).astype(np.float32)
+    return _enlarged(changed, rng)
+
+
+def _recoloured(images: Array, rng: np.random.Generator) -> Array:
+    number = len(images)
+    hues, saturations = rng.uniform(-0.05, 0.05, number), rng.uniform(0.6, 1.2, number)
+    brightness, contrast = (rng.uniform(*bounds, (number, 1, 1, 1)) for bounds in ((-0.05, 0.05), (0.7, 1.0)))
+    if images.shape[-1] == 3:
+        images = np.stack([
+            tf.image.adjust_saturation(tf.image.adjust_hue(*one), saturation)
+            for *one, saturation in zip(images, hues, saturations, strict=True)
+        ])  # fmt: skip
+    brighter = images + brightness
+    mean = brighter.mean(axis=(1, 2), keepdims=True)
+    recoloured: Array = mean + contrast * (brighter - mean)
+    return recoloured
+
+
+def _enlarged(images: Array, rng: np.random.Generator) -> Array:
+    chosen = np.flatnonzero(rng.random(len(images)) < 0.5)
+    margins = (1 - rng.choice(CROPS, len(chosen))) / 2
+    boxes = np.stack([margins, margins, 1 - margins, 1 - margins], axis=1)
+    images[chosen] = tf.image.crop_and_resize(images[chosen], boxes, np.arange(len(chosen)), images.shape[1:3])
+    return images

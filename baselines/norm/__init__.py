@@ -6,6 +6,7 @@ Products grow with depth, and between networks of several depths they mostly ran
 when scale is moved from one layer to the next (`param_norm`, `fro_dist`) says as much about the optimizer as about
 the function. Norms also grow with the number of training examples, where the gap shrinks (Nagarajan and Kolter
 2019, arXiv 1902.04742). Spectral norms come in three forms: of the kernel as a matrix; `_fft`, of the convolution
-with periodic borders (Sedghi, Gupta and Long 2018, arXiv 1805.10408); `_op`, of the layer as it is. `path_norm` is
-meant for ReLU-like activations.
+with periodic borders (Sedghi, Gupta and Long 2018, arXiv 1805.10408); `_op`, of the layer as it is. Frobenius norms
+beside them stay those of kernels, so that `fro_over_spec_fft` and `_op` are no ranks. `path_norm` is meant for
+ReLU-like activations.
 """

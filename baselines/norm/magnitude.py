@@ -69,9 +69,18 @@ def log_sum_of_spec(terms: Terms) -> float:
     return math.log(terms.depth) + log_prod(terms.spec) / terms.depth
 
 
-@norm_measure(meaning="sum of the stable ranks", formula="sum_i F_i / S_i", source=JIANG + "33", spectral=True)
+@norm_measure(
+    meaning="sum over layers of the kernel's squared Frobenius norm over the squared spectral norm",
+    formula="sum_i F_i / S_i",
+    source=JIANG + "33",
+    spectral=True,
+)
 def fro_over_spec(terms: Terms) -> float:
-    """Sum of the layers' stable ranks; a layer of zeros counts 0. Range: [0, inf)."""
+    """Sum of ratios of norms; a layer of zeros counts 0. Range: [0, inf).
+
+    Of kernels as matrices they are stable ranks. With the spectral norms of convolutions they are not: the Frobenius
+    norm stays that of the kernel, as in the code of Dziugaite et al. 2020, and a ratio may be less than 1.
+    """
     return sum_of_ratios(terms.fro, terms.spec)
 
 

@@ -40,14 +40,26 @@ class Variant:
 
     norms: Callable[..., Array]
     note: str
+    symbols: str  #: whose spectral norms the formula's are, unless they are those of kernels as matrices
     cost: str
 
 
-#: The variants by the suffix that measures with them have in their names.
+#: The variants by the suffix that measures with them have in their names. Frobenius norms are those of kernels in all
+#: of them, as in the code of Dziugaite et al. 2020; that of a convolution as an operator would count every position.
 VARIANTS = {
-    "": Variant(squared_matrix_norms, "", "SVD"),
-    "_fft": Variant(squared_fourier_norms, "; convolutions with periodic borders", "SVD at every frequency"),
-    "_op": Variant(squared_operator_norms, "; convolutions with their own borders", "SVD, Lanczos on convolutions"),
+    "": Variant(squared_matrix_norms, "", "", "SVD"),
+    "_fft": Variant(
+        squared_fourier_norms,
+        "; convolutions with periodic borders",
+        "spectral norms of convolutions with periodic borders",
+        "SVD at every frequency",
+    ),
+    "_op": Variant(
+        squared_operator_norms,
+        "; convolutions with their own borders",
+        "spectral norms of convolutions with their own borders",
+        "SVD, Lanczos on convolutions",
+    ),
 }
 
 #: What the parameters mean that measures get with what they are made of.
@@ -159,13 +171,21 @@ def norm_measure(
         for suffix, variant in (VARIANTS if spectral else {"": VARIANTS[""]}).items():
             cost = ([variant.cost] if spectral else []) + (["1 F"] if margin else [])
             measure(
-                name=name + suffix, meaning=meaning + variant.note, formula=formula, source=source,
+                name=name + suffix, meaning=meaning + variant.note, formula=_formula(formula, variant), source=source,
                 cost=" and ".join(cost) or "none",
                 needs={*(needs or ()), *({Need.DATA, Need.LABELS} if margin else ())},
             )(_of_subject(compute, variant.norms if spectral else None, margin, normalizable))  # fmt: skip
         return MEASURES[name].function
 
     return register
+
+
+def _formula(formula: str, variant: Variant) -> str:
+    """The formula, and whose norms its symbols are."""
+    if not variant.symbols:
+        return formula
+    kernels = ", Frobenius norms of kernels" if "F_" in formula or "|_F" in formula else ""
+    return f"{formula}; {variant.symbols}{kernels}"
 
 
 def _of_subject(

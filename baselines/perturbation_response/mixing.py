@@ -1,25 +1,29 @@
 """How a network's accuracy falls when training examples are mixed with others: Gi-score, Pal-score, mean error.
 
-Layer 0 is the input, layer 1 what the model's first layer puts out, its activation included.
+Layer 0 is the input, layer 1 the first hidden layer, its normalization and activation included, however many layers of
+the model that is (`first_hidden`). Mixing behind linear layers alone would be mixing inputs.
 """
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
-from baselines.core.sample import Array
+from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
-from baselines.perturbation_response.response_curve import gi_score, grid, mean_error, pal_score
+from baselines.network.hidden import first_hidden
+from baselines.perturbation_response.response_curve import accuracies_of, gi_score, grid, mean_error, pal_score
 
 SOURCE = "Schiff et al. 2021, arXiv 2106.04765"
-#: Examples in the paper's 180 batches of 128.
+#: Samples in the paper's 180 batches of 128.
 PAPER_BUDGET = 180 * 128
+#: Pairs of examples that are gathered in memory at once.
+GATHERED = 1024
 
 #: Whom an example is mixed with, and which layer's outputs are mixed; layer 0 is the input.
 CURVES = [(kind, layer) for kind in ("inter", "intra") for layer in (0, 1)]
@@ -95,9 +99,24 @@ def _mix(shares: Any, some: Any, others: Any) -> Any:
 def mixup_curve(
     subject: Subject, kind: str, layer: int, n_alphas: int, n_samples: int, seed: int
 ) -> tuple[Array, Array]:
-    """Mix examples with partners; returns the shares (k,) and the accuracies at them (k,), see `mixup_responses`."""
-    shares, right = mixup_responses(subject, kind, layer, n_alphas, n_samples, seed)
-    return shares, right.mean(axis=0)
+    """Mix examples with partners until there are `n_samples` pairs, see `mixup_responses` for what is done to a pair.
+
+    One pass takes up to `n_samples` examples. Where there are fewer, they are passed over again, with new partners each
+    time; passes are whole, so that every example counts alike, and there may be more pairs than asked for.
+
+    Returns:
+        The shares (k,), and the accuracies at them (k,), fractions.
+    """
+    shares = _shares(kind, n_alphas)
+    sample = subject.sample(n_samples, seed, by_class=True)
+    draws = np.random.default_rng(seed)  # the sample was drawn with the seed itself, partners are by its descendants
+    hits, total = np.zeros(n_alphas, int), 0
+    while not total or len(subject.examples) < n_samples > total:
+        pairs = partners(sample.labels, kind, draws.spawn(1)[0])
+        for right in _responses(subject, layer, sample, pairs, shares):
+            hits += right.sum(axis=0)
+            total += len(right)
+    return shares, accuracies_of(hits, total)
 
 
 def mixup_responses(
@@ -112,22 +131,34 @@ def mixup_responses(
     Returns:
         The shares a (k,), and whether the network is right (n, k) about each drawn example at each of them.
     """
-    shares = grid(0, 0.5, n_alphas, endpoint=kind == "intra")
+    shares = _shares(kind, n_alphas)
     sample = subject.sample(n_samples, seed, by_class=True)
-    rng = np.random.default_rng(seed).spawn(1)[0]  # the sample was drawn with the seed itself
-    some, others = partners(sample.labels, kind, rng)
+    pairs = partners(sample.labels, kind, np.random.default_rng(seed).spawn(1)[0])
+    return shares, np.concatenate(list(_responses(subject, layer, sample, pairs, shares)))
+
+
+def _shares(kind: str, n_alphas: int) -> Array:
+    return grid(0, 0.5, n_alphas, endpoint=kind == "intra")
+
+
+def _responses(
+    subject: Subject, layer: int, sample: Sample, pairs: tuple[Array, Array], shares: Array
+) -> Iterator[Array]:
+    """Whether the network is right about mixed pairs, at each share: parts (n, k) of `GATHERED` pairs or fewer."""
     network = subject.network
-    position = INPUT if layer == 0 else network.layers[0][1]
-    mixed = sample.inputs[some], sample.inputs[others]
-    repeated = np.broadcast_to(shares, (len(some), n_alphas))
-    return shares, is_right(network, "mixup", _mix, mixed, sample.labels[some], repeated, position)
+    position = INPUT if layer == 0 else first_hidden(network)
+    for start in range(0, len(pairs[0]), GATHERED):
+        some, others = (members[start : start + GATHERED] for members in pairs)
+        mixed = sample.inputs[some], sample.inputs[others]
+        repeated = np.broadcast_to(shares, (len(some), len(shares)))
+        yield is_right(network, "mixup", _mix, mixed, sample.labels[some], repeated, position)
 
 
 def _register_gi(kind: str, layer: int) -> None:
     @measure(
         name=f"gi_{kind}_l{layer}",
         meaning=f"Gi-score: how early accuracy falls when {_mixing(kind, layer)}",
-        formula=f"1 - 2 int_0^1 int_0^t A(s) ds dt, {_accuracy(layer)}",
+        formula=f"1 - 2 int_0^1 int_0^t A(s) ds dt, {_accuracy(kind, layer)}",
         source=SOURCE,
         cost="11 F",
         needs={Need.DATA, Need.LABELS},
@@ -141,8 +172,8 @@ def _register_gi(kind: str, layer: int) -> None:
         Args:
             subject: the network and its training data.
             n_alphas: magnitudes, at equal distances.
-            n_samples: training examples.
-            paper_budget: take the 23,040 examples of the paper instead.
+            n_samples: pairs; where there are fewer examples, each has several partners, drawn anew.
+            paper_budget: take the 23,040 pairs of the paper instead.
             seed: draws the examples and their partners.
             method: "trapezoid", or "exact" for a curve of straight lines.
         """
@@ -167,8 +198,8 @@ def _register_pal(
         Args:
             subject: the network and its training data.
             n_alphas: magnitudes, at equal distances.
-            n_samples: training examples.
-            paper_budget: take the 23,040 examples of the paper instead.
+            n_samples: pairs; where there are fewer examples, each has several partners, drawn anew.
+            paper_budget: take the 23,040 pairs of the paper instead.
             seed: draws the examples and their partners.
         """
         number = _number(n_samples, paper_budget=paper_budget)
@@ -179,7 +210,7 @@ def _register_mean_error(kind: str, layer: int) -> None:
     @measure(
         name=f"pr_mean_error_{kind}_l{layer}",
         meaning=f"mean error over all shares when {_mixing(kind, layer)}",
-        formula=f"1 - mean over t of A(t), {_accuracy(layer)}",
+        formula=f"1 - mean over t of A(t), {_accuracy(kind, layer)}",
         source=SOURCE,
         cost="11 F",
         needs={Need.DATA, Need.LABELS},
@@ -192,8 +223,8 @@ def _register_mean_error(kind: str, layer: int) -> None:
         Args:
             subject: the network and its training data.
             n_alphas: magnitudes, at equal distances.
-            n_samples: training examples.
-            paper_budget: take the 23,040 examples of the paper instead.
+            n_samples: pairs; where there are fewer examples, each has several partners, drawn anew.
+            paper_budget: take the 23,040 pairs of the paper instead.
             seed: draws the examples and their partners.
         """
         number = _number(n_samples, paper_budget=paper_budget)
@@ -205,12 +236,13 @@ def _number(n_samples: int, *, paper_budget: bool) -> int:
 
 
 def _mixing(kind: str, layer: int) -> str:
-    what = "outputs of the first layer" if layer else "inputs"
+    what = "outputs of the first hidden layer" if layer else "inputs"
     return f"{what} are mixed with those of {'the same' if kind == 'intra' else 'another'} class"
 
 
-def _accuracy(layer: int) -> str:
-    return f"A(t) = accuracy of f from (1 - t/2) x^{layer} + t/2 x'^{layer}"
+def _accuracy(kind: str, layer: int) -> str:
+    share = "t / 2" if kind == "intra" else "t (n_alphas - 1) / (2 n_alphas)"
+    return f"A(t) = accuracy of f from (1 - a) x^{layer} + a x'^{layer}, a = {share}"
 
 
 for _kind, _layer in CURVES:
@@ -219,7 +251,7 @@ for _kind, _layer in CURVES:
     _register_pal(
         f"pal_{_kind}_l{_layer}",
         f"minus the Pal-score: how little accuracy falls when {_mixing(_kind, _layer)}",
-        f"-int_0.4^1 C / int_0^0.1 C, C(t) = int_0^t A(s) ds, {_accuracy(_layer)}",
+        f"-int_0.4^1 C / int_0^0.1 C, C(t) = int_0^t A(s) ds, {_accuracy(_kind, _layer)}",
         [(_kind, _layer)],
         math.prod,
     )
@@ -227,7 +259,7 @@ for _kind, _layer in CURVES:
     _register_mean_error(_kind, _layer)
 _register_pal(
     "pal_intra_l0_x_l1",
-    "minus the product of the Pal-scores within classes of inputs and of the first layer's outputs",
+    "minus the product of the Pal-scores within classes of inputs and of the first hidden layer's outputs",
     "-Pal_intra_l0 Pal_intra_l1",
     [("intra", 0), ("intra", 1)],
     math.prod,

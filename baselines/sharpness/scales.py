@@ -13,8 +13,8 @@ from baselines.sharpness.weight_space import WeightSpace, gradient, place, repea
 #: Scales are sought in this interval; the ends are what is returned if all are harmful, or none is.
 SMALLEST, LARGEST = 1e-6, 2.0
 N_HALVINGS = 25
-RELATIVE_INTERVAL = 1e-3
-TOLERANCE = 0.01  #: of the drop in accuracy, at which a search is content
+RELATIVE_INTERVAL = 1e-4
+TOLERANCE = 0.01  #: of the drop in accuracy, at which a search among averages of noise is content
 NARROW = 1.25  #: ratio of an interval's ends within which the drop may be taken as linear
 
 #: Standard deviation of the noise that weights of zero get where noise is in proportion to weights.
@@ -28,11 +28,13 @@ ATTACKED = 640  #: examples
 STEP_TO_RADIUS = 2.5 / N_STEPS  #: the steps can cross the whole box, as is usual for this kind of attack
 
 
-def largest_harmless(drop: Callable[[float], float], allowed: float) -> float:
-    """Scale at which the drop in accuracy is `allowed`, by bisection of its logarithm.
+def largest_harmless(drop: Callable[[float], float], allowed: float, is_step: bool = False) -> float:
+    """Largest scale at which the drop in accuracy is not more than `allowed`, by bisection of the scale's logarithm.
 
-    It ends where the drop is within `TOLERANCE` of what is allowed, or the interval is small. Within the last
-    interval, whose ends many models share, the drop is taken as linear. Range: [SMALLEST, LARGEST].
+    It ends where the interval is small. A drop that is an average over noise, and hardly jumps, is within `TOLERANCE`
+    of `allowed` soon; then it is taken as linear within the interval. A drop that is a step function (`is_step`) may
+    be the same over a wide interval, exactly `allowed` as well, and says nothing about the place before it jumps.
+    Range: [SMALLEST, LARGEST].
     """
     drops = {SMALLEST: 0.0, LARGEST: drop(LARGEST)}
     if drops[LARGEST] <= allowed:
@@ -43,13 +45,13 @@ def largest_harmless(drop: Callable[[float], float], allowed: float) -> float:
         return drops[scale] > allowed
 
     def is_enough(low: float, high: float, tried: float) -> bool:
-        is_close = high < NARROW * low and abs(drops[tried] - allowed) < TOLERANCE
-        return is_close or high < (1 + RELATIVE_INTERVAL) * low
+        is_close = high < NARROW * low and drops[low] < allowed and abs(drops[tried] - allowed) < TOLERANCE
+        return (is_close and not is_step) or high < (1 + RELATIVE_INTERVAL) * low
 
     low, high, _ = bisect(
         is_harmful, SMALLEST, LARGEST, N_HALVINGS, middle=lambda low, high: math.sqrt(low * high), is_enough=is_enough
     )
-    return low * math.pow(high / low, (allowed - drops[low]) / (drops[high] - drops[low]))
+    return low if is_step else low * math.pow(high / low, (allowed - drops[low]) / (drops[high] - drops[low]))
 
 
 def weight_space(subject: Subject, n_samples: int, seed: int) -> WeightSpace:
@@ -76,11 +78,10 @@ def noise_scale(
 
     def drop(sigma: float) -> float:
         deviations = tf.sqrt(tf.square(sigma * sizes) + floor**2)
-        hits = space.run(_hits_with_noise, space.trained, deviations, n_draws, seed)
-        return accuracy - float(hits) / (n_draws * len(space.data[1]))
+        hits = int(space.run(_hits_with_noise, space.trained, deviations, n_draws, seed))
+        return (n_draws * space.trained_hits - hits) / (n_draws * len(space.data[1]))
 
     with space.network.restoring():
-        accuracy = space.trained_accuracy
         return largest_harmless(drop, accuracy_drop)
 
 
@@ -103,12 +104,9 @@ def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative:
     space = weight_space(subject, ATTACKED, seed)
     sizes = tf.abs(space.trained) if is_relative else tf.ones_like(space.trained)
     with space.network.restoring():
-        accuracy = space.trained_accuracy
-
-        def drop(alpha: float) -> float:
-            return accuracy - worst_accuracy(space, alpha * sizes, accuracy - accuracy_drop - TOLERANCE, seed)
-
-        return largest_harmless(drop, accuracy_drop)
+        return largest_harmless(
+            lambda alpha: worst_drop(space, alpha * sizes, accuracy_drop, seed), accuracy_drop, True
+        )
 
 
 def hits_after_ascent(network: Network, trained: Any, radii: Any, seed: Any, images: Any, labels: Any) -> Any:
@@ -123,6 +121,14 @@ def hits_after_ascent(network: Network, trained: Any, radii: Any, seed: Any, ima
 def hits_after_steps(
     step: Callable[[Any, Any], Any], network: Network, trained: Any, radii: Any, seed: Any, images: Any, labels: Any
 ) -> Any:
+    """Take steps within a box (`take_steps`), and count the correct answers to all examples."""
+    take_steps(step, network, trained, radii, seed, images, labels)
+    return scores(network, images, labels)[0]
+
+
+def take_steps(
+    step: Callable[[Any, Any], Any], network: Network, trained: Any, radii: Any, seed: Any, images: Any, labels: Any
+) -> None:
     """Go from a random point in the inner half of the box by steps of (point, mean gradient), one batch each."""
     n_batches = -(-tf.shape(labels)[0] // BATCH_SIZE)
     start = trained + radii * tf.random.stateless_uniform(trained.shape, seed, -0.5, 0.5)
@@ -138,20 +144,18 @@ def hits_after_steps(
         return (point,)
 
     repeat(N_STEPS, move, start)
-    return scores(network, images, labels)[0]
 
 
-def worst_accuracy(
-    space: WeightSpace, radii: Any, enough: float, seed: int, attack: Callable[..., Any] = hits_after_ascent
-) -> float:
-    """Lowest accuracy that an attack reaches in the box |u_i| <= radii_i around the trained weights.
+def worst_drop(space: WeightSpace, radii: Any, allowed: float, seed: int) -> float:
+    """Largest drop in accuracy that an ascent finds in the box |u_i| <= radii_i around the trained weights.
 
-    Restarts end early once it is below `enough`. Starts are the same for all boxes, in proportion.
+    Restarts end early once it is more than `allowed`. Starts are the same for all boxes, in proportion. A drop is one
+    division of numbers of examples, so that one of exactly `allowed` is not more than that.
     """
-    lowest = 1.0
+    largest = -math.inf
     for restart in range(N_RESTARTS):
-        hits = space.run(attack, space.trained, radii, [seed, restart])
-        lowest = min(lowest, float(hits) / len(space.data[1]))
-        if lowest < enough:
+        hits = int(space.run(hits_after_ascent, space.trained, radii, [seed, restart]))
+        largest = max(largest, (space.trained_hits - hits) / len(space.data[1]))
+        if largest > allowed:
             break
-    return lowest
+    return largest

@@ -38,9 +38,9 @@ class WeightSpace:
         )
 
     @functools.cached_property
-    def trained_accuracy(self) -> float:
-        """`accuracy` where training ended, once for all who ask."""
-        return self.accuracy(self.trained)
+    def trained_hits(self) -> int:
+        """Number of examples that are classified correctly where training ended, once for all who ask."""
+        return int(self.run(_scores_at, self.trained)[0])
 
     @functools.cached_property
     def trained_gradient(self) -> tuple[float, Any]:

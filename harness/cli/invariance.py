@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option(
     "--perturbations", callback=options.parse_names, metavar="NAME[,NAME...]",
     help="rotation, translate_x, translate_y, color_jitter; mixtures of training examples: intra_l0, inter_l0 (inputs "
-    "of the same class, or of another), intra_l1, inter_l1 (outputs of the first layer). Default: all without the last "
+    "of the same class, or of another), intra_l1, inter_l1 (in the first hidden layer). Default: all but the last "
     "two.",
 )  # fmt: skip
 @click.option(

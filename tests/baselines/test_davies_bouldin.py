@@ -120,7 +120,7 @@ def test_mean_over_batches():
 @pytest.mark.parametrize(
     ("first", "number"),
     [
-        ([layers.MaxPooling2D(2), layers.Conv2D(2, 3)], 0),
+        ([layers.MaxPooling2D(2), layers.Conv2D(2, 3)], 1),  # pooled pixels are pixels
         ([layers.Dropout(0.5), layers.Conv2D(2, 3), layers.BatchNormalization(), layers.ReLU()], 1),
         ([layers.Rescaling(2.0), layers.ReLU(), layers.Activation("tanh"), layers.Conv2D(2, 3)], 3),
         ([layers.Conv2D(2, 3, activation="relu"), layers.Conv2D(2, 3)], 0),
@@ -165,9 +165,21 @@ def test_sequences():
 
 def test_dense_network():
     x, labels = clusters(classes=2)
-    model = dense(np.eye(6), np.ones((6, 2)), activation="linear")
-    expected = davies_bouldin_score(x, labels)
+    model = dense(np.eye(6), np.ones((6, 2)))
+    expected = davies_bouldin_score(np.maximum(x, 0), labels)
     assert davies_bouldin_index(model, dataset(x, labels)) == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_dense_network_of_images_is_looked_at_behind_its_first_activation():
+    x, labels = images(60, 8, 8, 1), np.arange(60) % 3
+    model = conv(layers.Flatten(), layers.Dense(5), layers.BatchNormalization(), layers.ReLU())
+    model.layers[2].set_weights([np.full(5, 2.0), np.full(5, 0.5), np.zeros(5), np.full(5, 4.0)])
+    expected = davies_bouldin_score(output(model, 3, x), labels)
+    data = dataset(x, labels)
+    assert davies_bouldin_index(model, data) == pytest.approx(expected, rel=1e-4)
+    assert davies_bouldin_index(model, data, layer="0") != pytest.approx(expected, rel=1e-2)
+    with pytest.raises(MeasureUnavailable, match="needs a hidden layer"):
+        davies_bouldin_index(conv(layers.AveragePooling2D(2)), data)
 
 
 def test_t1():

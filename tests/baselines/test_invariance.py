@@ -261,8 +261,33 @@ def test_augmented_subset_error_against_numpy(change, share):
     magnitudes = np.random.default_rng(3).spawn(1)[0].uniform(*RANGES[change], len(sample)).astype(np.float32)
     changed = CHANGES[change](tf.constant(magnitudes), tf.constant(sample.inputs)).numpy()
     expected = 1 - np.mean(own_answers(model, changed) == sample.labels)
-    found = value(f"augmented_subset_error_{change}", model, subject.dataset, share=share, seed=3)
+    found = value(f"augmented_subset_error_{change}", model, subject.dataset, share=share, n_least=1, seed=3)
     assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("n_least", "shape"), [(40, (40, 1)), (60, (60, 1)), (61, (60, 2)), (300, (60, 5))])
+def test_augmented_subset_has_a_floor(n_least, shape, monkeypatch):
+    batch, model = images(60, 6, 6, 3), conv((6, 6, 3))
+    labels = own_answers(model, batch)
+    subject = Subject(model, dataset(batch, labels))
+    sample = subject.sample(n_least, 3)
+    magnitudes = np.random.default_rng(3).spawn(1)[0].uniform(*RANGES["rotation"], shape).astype(np.float32)
+    right = [
+        own_answers(model, rotate(tf.constant(column), tf.constant(sample.inputs)).numpy()) == sample.labels
+        for column in magnitudes.T
+    ]
+    found = value("augmented_subset_error_rotation", model, subject.dataset, n_least=n_least, seed=3)
+    assert found == pytest.approx(1 - np.mean(right))
+
+
+def test_seeds_make_little_of_the_error_on_the_augmented_subset_of_a_small_set():
+    batch, model = images(60, 6, 6, 3), conv((6, 6, 3))
+    data = dataset(batch, own_answers(model, batch))
+    found, tenth = (
+        [value("augmented_subset_error_rotation", model, data, seed=seed, **options) for seed in range(10)]
+        for options in ({}, {"n_least": 1})
+    )
+    assert np.std(found) < 0.015 < 0.05 < np.std(tenth)
 
 
 def test_one_example_is_enough():

@@ -9,9 +9,10 @@ from small_networks import T1_DATA, dataset, dense, layers, t1
 
 import baselines
 from baselines.core.subject import Subject
-from baselines.margin.layer_margin import chosen_positions, distances, hidden_positions, signature
+from baselines.margin.layer_margin import chosen_positions, distances, signature
 from baselines.margin.winner_margin import augmented
 from baselines.network import INPUT
+from baselines.network.hidden import hidden_positions
 
 NAMES = [name for name in baselines.MEASURES if name.startswith("layer_margin")]
 
@@ -117,6 +118,31 @@ def test_augmentation_keeps_shapes_and_a_fourth_channel(channels):
     assert not np.allclose(after, before)
     assert np.array_equal(after, augmented(before, 0))
     assert not np.array_equal(after, augmented(before, 1))
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_each_image_is_augmented_by_draws_of_its_own(channels):
+    """Of 400 copies of one image hardly two are alike: they differ in contrast, brightness, crop, and colours."""
+    image = images(channels, number=1)
+    copies = augmented(np.repeat(image, 400, axis=0), 0)
+    assert len(np.unique(copies.reshape(400, -1).round(4), axis=0)) > 390
+    means = copies.mean(axis=(1, 2))
+    assert np.ptp(means[:50, 0]) > 0.08  # brightness within what was a batch
+    mirrored = [np.corrcoef(copy.ravel(), image[0, :, ::-1].ravel())[0, 1] > 0.7 for copy in copies]
+    assert 0.4 < np.mean(mirrored) < 0.6
+
+
+def test_contrast_and_brightness_are_those_of_tensorflow():
+    before = images(1, number=200)
+    after = augmented(before, 3)
+    for old, new in zip(before, after, strict=True):
+        straight = [side for side in (old, old[:, ::-1]) if np.corrcoef(side.ravel(), new.ravel())[0, 1] > 1 - 1e-6]
+        if straight:  # not enlarged
+            contrast = new.std() / old.std()
+            expected = tf.image.adjust_contrast(straight[0] + (new.mean() - old.mean()), contrast).numpy()
+            assert new == pytest.approx(expected, abs=1e-5)
+            assert 0.7 - 1e-4 < contrast < 1 + 1e-4
+            assert abs(new.mean() - old.mean()) < 0.05 + 1e-4
 
 
 def test_a_clearer_network_has_larger_margins():

@@ -72,3 +72,17 @@ def test_random_depends_on_weights_and_seed_alone():
     assert draw(t1(), 1) == draw(t1(), 1)
     assert len({draw(t1(), 1), draw(other, 1), draw(t1(), 2), draw(other, 2)}) == 4
     assert all(0 <= draw(t1(), seed) < 1 for seed in range(20))
+
+
+def test_random_gives_the_same_number_again_for_the_same_seed():
+    np.random.seed(3)
+    before = np.random.get_state()[1].copy()
+    first = random(t1(), None)
+    assert random(t1(), None) == first
+    assert np.array_equal(np.random.get_state()[1], before)
+    found = []
+    for state in (3, 4):
+        np.random.seed(state)
+        found.append([baselines.load(f"random:seed={seed}")(t1(), None) for seed in (0, 1)])
+    assert found[0] == found[1]
+    assert len({first, *found[0]}) == 3

@@ -91,6 +91,19 @@ def test_two_examples_are_enough():
         baselines.load("gi_intra_l0")(t1(), dataset(*T1_DATA))
 
 
+@pytest.mark.parametrize("n_alphas", [2, 7, 11])
+def test_printed_shares_are_those_of_the_curve(n_alphas):
+    images, labels, centres = blobs()
+    subject = Subject(network(centres), dataset(images, labels))
+    for kind, layer in CURVES:
+        formula = MEASURES[f"gi_{kind}_l{layer}"].formula
+        printed = formula.rpartition("a = ")[2]
+        assert printed == ("t / 2" if kind == "intra" else "t (n_alphas - 1) / (2 n_alphas)")
+        factor = 1 / 2 if kind == "intra" else (n_alphas - 1) / (2 * n_alphas)
+        shares, _ = mixup_curve(subject, kind, layer, n_alphas, 10, 0)
+        assert shares == pytest.approx(np.linspace(0, 1, n_alphas) * factor)
+
+
 # Curves
 
 
@@ -138,15 +151,74 @@ def test_layer_1_is_the_first_layers_output_with_its_activation():
     assert baselines.load("pr_mean_error_intra_l0")(model, data) == pytest.approx(3 / 11)
 
 
-def test_a_connection_around_the_first_layer_is_named():
+@pytest.mark.parametrize(
+    "before",
+    [
+        [layers.Dense(9), layers.ReLU()],
+        [layers.Flatten(), layers.Dense(9, "relu")],
+        [layers.Rescaling(1.0), layers.Dropout(0.5), layers.Dense(9), layers.Activation("relu")],
+    ],
+)
+def test_mixing_layer_1_is_not_mixing_inputs_however_the_layer_is_written(before):
+    images, labels, centres = blobs()
+    data, fused = dataset(images, labels), network(centres)
+    apart = tf.keras.Sequential([tf.keras.Input((4,)), *before, layers.Dense(3)])
+    apart.set_weights(fused.get_weights())
+    for kind in ("intra", "inter"):
+        inputs, hidden = (baselines.load(f"pr_mean_error_{kind}_l{layer}")(apart, data) for layer in (0, 1))
+        assert hidden != inputs
+        assert hidden == baselines.load(f"pr_mean_error_{kind}_l1")(fused, data)
+
+
+def test_a_connection_to_the_logits_leaves_no_hidden_layer():
     source = tf.keras.Input((2,))
-    inner = layers.Dense(2, name="inner")(source)
+    inner = layers.Dense(2, "relu")(source)
     model = tf.keras.Model(source, layers.Dense(2)(layers.Add()([source, inner])))
+    around = tf.keras.Model(source, layers.Add()([layers.Dense(2)(source), layers.Dense(2)(inner)]))
     data = dataset(np.eye(2).repeat(2, axis=0), [0, 0, 1, 1])
     for name in ("gi_intra_l1", "pal_inter_l1"):
-        with pytest.raises(MeasureUnavailable, match=r"^a connection skips layer inner: cannot start from there$"):
-            baselines.load(name)(model, data)
-    assert np.isfinite(baselines.load("gi_intra_l0")(model, data))
+        assert np.isfinite(baselines.load(name)(model, data))  # behind the sum
+        with pytest.raises(MeasureUnavailable, match="needs a hidden layer that is not linear and that no connection"):
+            baselines.load(name)(around, data)
+    assert np.isfinite(baselines.load("gi_intra_l0")(around, data))
+
+
+def test_a_small_training_set_is_passed_over_until_there_are_enough_pairs():
+    images, labels, centres = blobs(n=30)
+    subject = Subject(network(centres), dataset(images, labels))
+    shares, accuracies = mixup_curve(subject, "intra", 0, 5, 70, 3)
+    sample, draws = subject.sample(70, 3), np.random.default_rng(3)
+    first, bias, second, shift = subject.model.get_weights()
+    expected = np.zeros(5)
+    seen = []
+    for _ in range(3):
+        some, others = partners(sample.labels, "intra", draws.spawn(1)[0])
+        seen.append(others.tolist())
+        x, y = sample.inputs[some], sample.inputs[others]
+        for i, share in enumerate(shares):
+            features = np.maximum(((1 - share) * x + share * y) @ first + bias, 0)
+            expected[i] += np.mean((features @ second + shift).argmax(axis=1) == sample.labels[some]) / 3
+    assert accuracies == pytest.approx(expected)
+    assert len({tuple(one) for one in seen}) == 3
+
+
+def test_more_pairs_leave_less_to_chance():
+    images, labels, centres = blobs(n=30)
+    model, data = network(centres), dataset(images, labels)
+    measure = baselines.load("pr_mean_error_inter_l0")
+    few, default, paper = (
+        np.std([measure(model, data, seed=seed, n_alphas=3, **options) for seed in range(6)])
+        for options in ({"n_samples": 30}, {}, {"paper_budget": True})
+    )
+    assert few > 3 * default > 4 * paper
+
+
+def test_pairs_are_gathered_in_parts(monkeypatch):
+    images, labels, centres = blobs()
+    model, data = network(centres), dataset(images, labels)
+    expected = [baselines.load(f"gi_intra_l{layer}")(model, data) for layer in (0, 1)]
+    monkeypatch.setattr("baselines.perturbation_response.mixing.GATHERED", 7)
+    assert [baselines.load(f"gi_intra_l{layer}")(model, data) for layer in (0, 1)] == expected
 
 
 # Measures

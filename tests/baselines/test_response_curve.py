@@ -5,7 +5,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from baselines.perturbation_response.response_curve import gi_score, grid, mean_error, pal_score, pcd_curve
+from baselines.perturbation_response.response_curve import (
+    accuracies_of,
+    gi_score,
+    grid,
+    mean_error,
+    pal_score,
+    pcd_curve,
+)
 
 RANGES = [(0, 1), (0, 0.5), (-180, 179), (3, 4)]
 
@@ -110,6 +117,34 @@ def test_grid():
         grid(0, 1, 1)
     with pytest.raises(ValueError, match="from low to high, found 1 to 1"):
         grid(1, 1, 5)
+
+
+@pytest.mark.parametrize("bounds", [*RANGES, (0, 5 / 11)])
+@pytest.mark.parametrize("n", [2, 11, 25])
+def test_fractions_give_what_floats_give(n, bounds):
+    hits = np.random.default_rng(n).integers(0, 321, n)
+    magnitudes, exact = np.linspace(*bounds, n), accuracies_of(hits, 320)
+    for method in ("trapezoid", "exact"):
+        assert gi_score(magnitudes, exact, method) == pytest.approx(gi_score(magnitudes, hits / 320, method))
+    assert pal_score(magnitudes, exact) == pytest.approx(pal_score(magnitudes, hits / 320))
+    assert mean_error(exact) == pytest.approx(mean_error(hits / 320))
+
+
+@given(st.lists(st.integers(0, 320), min_size=11, max_size=11), st.randoms())
+def test_equal_counts_in_another_order_have_the_same_mean_to_the_last_digit(hits, random):
+    shuffled = random.sample(hits, len(hits))
+    assert mean_error(accuracies_of(np.array(hits), 320)) == mean_error(accuracies_of(np.array(shuffled), 320))
+
+
+def test_equal_areas_are_equal_to_the_last_digit():
+    """Of 11 magnitudes those in the middle weigh 2 h (1 - t): one error at t = 0.4 costs as much as two at 0.7."""
+    shares, values = np.linspace(0, 0.5, 11), set()
+    for early, late in [(6, 0), (5, 2), (4, 4), (3, 6), (2, 8), (1, 10), (0, 12)]:
+        hits = np.full(11, 300)
+        hits[4] -= early
+        hits[7] -= late
+        values.add(gi_score(shares, accuracies_of(hits, 320)))
+    assert len(values) == 1
 
 
 def test_another_method_is_refused():

@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from small_networks import T1_DATA, dataset, dense, t1
+import tensorflow as tf
+from small_networks import T1_DATA, dataset, dense, layers, t1
 
 import baselines
 from baselines.core.subject import subject_of
+from baselines.network import read_nodes
 from baselines.sharpness import scales as perturbation
 from baselines.sharpness import starter_kit as starter_sharpness
 from baselines.sharpness.worst_case import box_bound, magnitude_box_bound
@@ -100,6 +102,28 @@ def test_alpha_is_the_largest_where_no_change_does_harm(name, images, labels):
     assert value(name, dense([[1.0, 0.0]]), dataset(images, labels)) == 1 / 4
 
 
+#: Ten examples, each with a weight layer's rows (a, b) of its own, so that it is lost beyond (a - b) / 2, or the ratio
+#: (a - b) / (a + b). The first is lost early: from there to the others' place exactly a tenth is.
+A_TENTH = np.array([[1.1, 1.0], *[[1.8, 1.0]] * 9]), dataset(np.eye(10), [0] * 10)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2])
+def test_a_drop_of_exactly_the_bound_is_allowed(share):
+    kernel, data = A_TENTH[0].copy(), A_TENTH[1]
+    kernel[: round(10 * share)] = kernel[0]
+    alpha, relative = (value(name, dense(kernel), data, accuracy_drop=share) ** -0.5 for name in SCALES)
+    assert alpha == pytest.approx(0.4, rel=1e-3)
+    assert relative == pytest.approx(0.8 / 2.8, rel=1e-3)
+    kit = value("sharpness_starter_kit", dense(kernel), data, accuracy_drop=share)
+    assert kit == pytest.approx(-0.8 / 2.8, abs=1e-5)
+
+
+def test_networks_that_differ_do_not_meet_at_a_point_of_the_search():
+    kernels = [np.array([[1.1, 1.0], *[[late, 1.0]] * 9]) for late in np.linspace(1.7, 1.9, 9)]
+    for name in ("sharpness_flatness", "sharpness_starter_kit"):
+        assert len({value(name, dense(kernel), A_TENTH[1]) for kernel in kernels}) == 9
+
+
 def test_one_attack_on_each_box_serves_all_measures(monkeypatch):
     found = []
     monkeypatch.setattr(perturbation, "largest_harmless", lambda *_: found.append(1) or 0.5)
@@ -164,7 +188,23 @@ def test_parity_with_the_code_of_the_starter_kit_descends(monkeypatch):
     found = value("sharpness_starter_kit", model, data, parity_descent=True)
     assert -2 <= found < value("sharpness_starter_kit", model, data) - 0.1
     monkeypatch.setattr(starter_sharpness, "LEARNING_RATE", 1.0)
-    assert value("sharpness_starter_kit", model, data, parity_descent=True) == -2
+    assert value("sharpness_starter_kit", model, data, parity_descent=True) == pytest.approx(-2, abs=1e-5)
+
+
+def test_parity_with_the_code_of_the_starter_kit_ends_at_a_point_of_the_bisection():
+    kernel, data = A_TENTH
+    found = value("sharpness_starter_kit", dense(kernel), data, parity_descent=True)
+    assert (found * 2**19).is_integer()
+    assert value("sharpness_starter_kit", dense(kernel), data, parity_descent=True) == found
+
+
+def test_parity_with_the_code_of_the_starter_kit_moves_all_arrays():
+    model = tf.keras.Sequential([tf.keras.Input((1,)), layers.Dense(3), layers.BatchNormalization(), layers.Dense(2)])
+    network = starter_sharpness._AllWeights(read_nodes(model))
+    assert [tuple(v.shape) for v in network.variables] == [w.shape for w in model.get_weights()]
+    before = [weights.copy() for weights in model.get_weights()]
+    value("sharpness_starter_kit", model, dataset(*ONE_FEATURE), parity_descent=True)
+    assert all(np.array_equal(*pair) for pair in zip(before, model.get_weights(), strict=True))
 
 
 # Of the loss

@@ -12,7 +12,7 @@ from baselines.perturbation_response.invariance import PERTURBATIONS
 from harness.errors import UserError
 from harness.hints import did_you_mean
 
-#: Mixtures of training examples: of the same class or of another one, of inputs or of the first layer's outputs.
+#: Mixtures of training examples: of the same class or of another one, of inputs or in the first hidden layer.
 MIXTURES = ("intra_l0", "inter_l0", "intra_l1", "inter_l1")
 
 #: Those of the paper's study of invariance, and both mixtures of inputs.

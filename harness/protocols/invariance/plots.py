@@ -30,8 +30,8 @@ AXES = {
     "color_jitter": "amount of colour jitter",
     "intra_l0": "share of another input of the same class",
     "inter_l0": "share of an input of another class",
-    "intra_l1": "share of another first layer's output, same class",
-    "inter_l1": "share of another first layer's output, another class",
+    "intra_l1": "share of another example in the first hidden layer, same class",
+    "inter_l1": "share of another example in the first hidden layer, another class",
 }
 
 

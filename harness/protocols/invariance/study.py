@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.perturbation_response.response_curve import gi_score, mean_error, pal_score, pcd_curve
+from baselines.perturbation_response.response_curve import accuracies_of, gi_score, mean_error, pal_score, pcd_curve
 from harness.errors import UserError
 from harness.protocols.invariance.perturbations import Chosen
 from harness.protocols.parts import Arrays, part_file, read_part
@@ -69,13 +69,20 @@ class Curve:
 
     Attributes:
         magnitudes: (n,), increasing.
-        accuracies: (n,), in [0, 1].
-        subset_error: error on a tenth of the training images, each changed at random; None for mixtures.
+        hits: (n,), numbers of right answers.
+        n_examples: number of answers at each magnitude.
+        subset_error: error on a tenth of the training images, or more, each changed at random; None for mixtures.
     """
 
     magnitudes: Vector
-    accuracies: Vector
+    hits: NDArray[np.int_]
+    n_examples: int
     subset_error: float | None = None
+
+    @property
+    def accuracies(self) -> Vector:
+        """Accuracies (n,), in [0, 1]."""
+        return self.hits / self.n_examples
 
     @property
     def cumulative(self) -> tuple[Vector, Vector]:
@@ -85,10 +92,11 @@ class Curve:
     @cached_property
     def scores(self) -> dict[str, float]:
         """Complexity measures by name, larger for a larger predicted gap, as the library defines them."""
+        accuracies = accuracies_of(self.hits, self.n_examples)
         scores = {
-            "gi": gi_score(self.magnitudes, self.accuracies),
-            "pal": -pal_score(self.magnitudes, self.accuracies),
-            "mean_error": mean_error(self.accuracies),
+            "gi": gi_score(self.magnitudes, accuracies),
+            "pal": -pal_score(self.magnitudes, accuracies),
+            "mean_error": mean_error(accuracies),
         }
         return scores if self.subset_error is None else scores | {"subset_error": self.subset_error}
 
@@ -103,8 +111,8 @@ class Responses:
         """Return the curve of a repetition, or that of some of its examples only."""
         right = self.arrays[f"{chosen.name}.{repetition if chosen.is_mixture else 0}"]
         subset = self.arrays.get(f"{chosen.name}.subset")
-        accuracies = (right if rows is None else right[rows]).mean(axis=0)
-        return Curve(chosen.magnitudes, accuracies, None if subset is None else float(subset))
+        right = right if rows is None else right[rows]
+        return Curve(chosen.magnitudes, right.sum(axis=0), len(right), None if subset is None else float(subset))
 
     def n_examples(self, chosen: Chosen) -> int:
         """Number of examples of a curve."""
