@@ -21,12 +21,14 @@ SAMPLES = 2048
 #: A new one for every call: with one that was there before, the work would be shared.
 SEEDS = itertools.count(1000)
 
-#: Measure -> how many of its floor. Seeds do not change weights, so spectra are timed on their first call.
+#: Measure -> how many passes over all examples are its floor: forward passes, or passes with gradients.
 FORWARD = {
     "inverse_margin:n_samples=2048": 1, "neg_entropy:n_samples=2048": 1, "gi_intra_l0:n_alphas=5": 5,
     "gi_inter_l0:n_alphas=5": 5, "gi_rotation:n_alphas=5": 5, "gi_color_jitter:n_alphas=5": 5,
+    "inverse_layer_cushion:n_samples=2048": 1, "noise_sensitivity_l2": 3, "wcv": 500 / SAMPLES,
 }  # fmt: skip
 GRADIENT = {"fisher_trace": 1, "input_gradient_norm": 1, "sam_sharpness": 2}
+#: Seeds do not change weights, so spectra are timed on their first call.
 SPECTRAL = ("log_prod_of_spec", "log_prod_of_spec_fft")
 
 
@@ -39,6 +41,20 @@ def vgg(norm):
                 model.add(layers.BatchNormalization())
             model.add(layers.ReLU())
         model.add(layers.MaxPooling2D())
+    model.add(layers.Flatten())
+    model.add(layers.Dense(10))
+    return model
+
+
+def of_the_demo(norm):
+    """About as large as the networks of the shipped tasks."""
+    model = tf.keras.Sequential([tf.keras.Input((8, 8, 1))])
+    for width in (8, 16):
+        model.add(layers.Conv2D(width, 3, padding="same"))
+        if norm:
+            model.add(layers.BatchNormalization())
+        model.add(layers.ReLU())
+    model.add(layers.MaxPooling2D())
     model.add(layers.Flatten())
     model.add(layers.Dense(10))
     return model
@@ -82,11 +98,11 @@ def bare_svd(subject, variant):
     return seconds(lambda: [np.linalg.svd(spectrum, compute_uv=False) for spectrum in spectra], repeats=1)
 
 
-def report(norm):
+def report(model):
     rng = np.random.default_rng(0)
-    images = rng.random((SAMPLES + 500, 32, 32, 3), np.float32)
+    images = rng.random((SAMPLES + 500, *model.input_shape[1:]), np.float32)
     data = tf.data.Dataset.from_tensor_slices((images, rng.integers(0, 10, len(images)).astype(np.int32)))
-    model, found = vgg(norm), {}
+    found = {}
     with baselines.sharing():
         subject = subject_of(model, data)
         sample = subject.sample(SAMPLES)
@@ -101,6 +117,9 @@ def report(norm):
     return found
 
 
-print(
-    json.dumps({kind: report(norm) for kind, norm in (("VGG-like", False), ("with batch norm", True))}), file=sys.stdout
-)
+NETWORKS = {
+    "VGG-like": vgg(norm=False), "with batch norm": vgg(norm=True), "demo": of_the_demo(norm=False),
+    "demo, batch norm": of_the_demo(norm=True),
+}  # fmt: skip
+
+print(json.dumps({kind: report(model) for kind, model in NETWORKS.items()}), file=sys.stdout)

@@ -1,0 +1,185 @@
+"""Networks that are the same function of their inputs, and what every measure makes of them.
+
+The same weights in other units, inputs in another order, the same layers written in another way, the same data in
+another order: a measure has the same value, unless it is named here, with the reason.
+"""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import dataset, layers
+
+import baselines
+from baselines import MEASURES, MeasureUnavailable
+
+#: Looks at every array as it is, or at what layers put out before they are normalized.
+BEFORE_NORMALIZATION = {
+    "distance_from_init": "nothing is folded, as in the starting kit",
+    "jacobian_norm": "derivatives with respect to what every layer takes in, normalization included",
+    "sharpness_starter_kit": "its steps are of one length for all weights, as in the starting kit",
+    "random": "the bytes of the weights",
+    "cna": "pre-activations are those in front of normalization, as in the authors' code",
+    "cna_area": "as cna",
+    "cna_margin": "as cna",
+    "cna_area_over_margin": "as cna",
+}
+
+#: Counts the layers of the model as they are written.
+LAYERS_AS_WRITTEN = {
+    "jacobian_norm": "mean over all layers of the model",
+    "wcv": "the last third of the layers",
+    "vr": "what the last two layers take in",
+}
+
+#: Draw a number for each input or weight, so that another order of inputs has other draws.
+DRAWS_BY_INPUT = {
+    "cna_area", "cna_area_over_margin", "cna_margin", "hessian_trace", "noise_sensitivity", "pacbayes_flatness",
+    "pacbayes_init", "pacbayes_mag_flatness", "pacbayes_mag_init", "pacbayes_mag_init_exact", "pacbayes_mag_orig",
+    "pacbayes_orig", "random", "sensitivity_output_change", "sharpness_mag_flatness", "sharpness_mag_init",
+    "sharpness_mag_orig", "sharpness_starter_kit",
+}  # fmt: skip
+
+#: Draw partners, batches or noise for each example, so that another order of examples has other draws.
+DRAWS_BY_EXAMPLE = {
+    "arora_compression_bound", "cna_area", "cna_area_over_margin", "cna_margin", "dbi_mixup", "gi_inter_l0",
+    "gi_inter_l1", "gi_intra_l0", "gi_intra_l1", "jacobian_norm", "manifold_mixup_error", "mixup_error",
+    "noise_sensitivity", "noise_sensitivity_l1", "noise_sensitivity_l2", "pal_inter_l0", "pal_inter_l1",
+    "pal_inter_plus_intra_l0", "pal_intra_l0", "pal_intra_l0_x_l1", "pal_intra_l1", "pr_mean_error_inter_l0",
+    "pr_mean_error_inter_l1", "pr_mean_error_intra_l0", "pr_mean_error_intra_l1", "sensitivity_output_change", "vpm",
+    "wcv",
+}  # fmt: skip
+
+
+def found(model, data, names=MEASURES):
+    """What each measure returns, or says."""
+    values = {}
+    with baselines.sharing():
+        for name in names:
+            try:
+                values[name] = MEASURES[name].function(model, data)
+            except MeasureUnavailable as error:
+                values[name] = str(error)
+    return values
+
+
+def with_weights(model, seed=0):
+    """Random weights that are not too large, and others that training began with."""
+    rng = np.random.default_rng(seed)
+    for _ in range(2):
+        model.initial_weights = model.get_weights()
+        for layer in model.layers:
+            drawn = [
+                rng.normal(size=array.shape) / max(np.sqrt(array[..., 0].size), 1) for array in layer.get_weights()
+            ]
+            layer.set_weights([np.abs(array) + 0.5 for array in drawn] if is_norm(layer) else drawn)
+    return model
+
+
+def labels_of(model, inputs):
+    """The network's own answers, but for some."""
+    labels = model(inputs.astype(np.float32)).numpy().argmax(axis=1)
+    labels[:6] = np.arange(6) % 3
+    return labels
+
+
+def is_norm(layer):
+    return isinstance(layer, layers.BatchNormalization)
+
+
+def normalized(units=(1, 1, 1)):
+    """A network with normalization behind its layers or their activations, each in other units."""
+    norms = [layers.BatchNormalization(epsilon=1e-3 * unit**2) for unit in units]
+    middle = [layers.DepthwiseConv2D(3), norms[0], layers.ReLU(), layers.SeparableConv2D(5, 2), layers.ReLU(), norms[1]]
+    end = [layers.Flatten(), layers.Dense(6), norms[2], layers.ReLU(), layers.Dense(3)]
+    model = with_weights(tf.keras.Sequential([tf.keras.Input((6, 6, 3)), *middle, *end]))
+    initial, trained = model.initial_weights, model.get_weights()
+    model.set_weights(initial)
+    model.initial_weights = in_units(model, units)
+    model.set_weights(trained)
+    model.set_weights(in_units(model, units))
+    return model
+
+
+def in_units(model, units):
+    """The weights, if what each weight layer puts out, and its normalization takes in, has another unit."""
+    *weighty, last = [layer for layer in model.layers if layer.weights]
+    changed = []
+    for layer, norm, unit in zip(weighty[::2], weighty[1::2], units, strict=True):
+        *others, kernel, bias = layer.get_weights()
+        gamma, beta, mean, variance = norm.get_weights()
+        changed += [*others, unit * kernel, unit * bias, gamma, beta, unit * mean, unit**2 * variance]
+    return [*changed, *last.get_weights()]
+
+
+@pytest.fixture(scope="module")
+def in_other_units():
+    rng = np.random.default_rng(1)
+    images = rng.random((48, 6, 6, 3))
+    data = dataset(images, labels_of(normalized(), images))
+    return [found(normalized(units), data) for units in ((1, 1, 1), (4, 0.25, 16))]  # powers of 2 are exact
+
+
+@pytest.mark.parametrize("name", sorted(MEASURES.keys() - BEFORE_NORMALIZATION.keys()))
+def test_units_that_normalization_hides_do_not_matter(name, in_other_units):
+    before, after = (values[name] for values in in_other_units)
+    assert after == close(before)
+
+
+def dense(*, order=slice(None), apart=False):
+    """A dense network whose inputs are in another order, or whose layers are apart from their activations."""
+    hidden = [[layers.Dense(n), layers.ReLU()] if apart else [layers.Dense(n, "relu")] for n in (8, 6)]
+    first = [layers.Rescaling(1.0)] if apart else []
+    model = tf.keras.Sequential([tf.keras.Input((7,)), *first, *hidden[0], *hidden[1], layers.Dense(3)])
+    with_weights(model)
+    for arrays in (trained := model.get_weights(), model.initial_weights):
+        arrays[0] = arrays[0][order]
+    model.set_weights(trained)
+    return model
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    """Inputs (60, 7) and labels."""
+    inputs = np.random.default_rng(2).normal(size=(60, 7))
+    return inputs, labels_of(dense(), inputs)
+
+
+@pytest.fixture(scope="module")
+def as_they_are(vectors):
+    return found(dense(), dataset(*vectors))
+
+
+@pytest.fixture(scope="module")
+def inputs_in_another_order(vectors):
+    order = np.random.default_rng(3).permutation(7)
+    return found(dense(order=order), dataset(vectors[0][:, order], vectors[1]))
+
+
+@pytest.fixture(scope="module")
+def examples_in_another_order(vectors):
+    order = np.random.default_rng(4).permutation(60)
+    return found(dense(), dataset(*(array[order] for array in vectors)))
+
+
+@pytest.fixture(scope="module")
+def layers_apart(vectors):
+    return found(dense(apart=True), dataset(*vectors))
+
+
+@pytest.mark.parametrize("name", sorted(MEASURES.keys() - DRAWS_BY_INPUT))
+def test_the_order_of_inputs_does_not_matter(name, as_they_are, inputs_in_another_order):
+    assert inputs_in_another_order[name] == close(as_they_are[name])
+
+
+@pytest.mark.parametrize("name", sorted(MEASURES.keys() - DRAWS_BY_EXAMPLE))
+def test_the_order_of_examples_does_not_matter(name, as_they_are, examples_in_another_order):
+    assert examples_in_another_order[name] == close(as_they_are[name])
+
+
+@pytest.mark.parametrize("name", sorted(MEASURES.keys() - LAYERS_AS_WRITTEN.keys()))
+def test_a_linear_first_layer_and_activations_of_their_own_do_not_matter(name, as_they_are, layers_apart):
+    assert layers_apart[name] == close(as_they_are[name])
+
+
+def close(value):
+    return value if isinstance(value, str) else pytest.approx(value, rel=1e-4, abs=1e-9)
