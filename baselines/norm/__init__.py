@@ -7,5 +7,7 @@ when scale is moved from one layer to the next (`param_norm`, `fro_dist`) says a
 the function. Norms also grow with the number of training examples, where the gap shrinks (Nagarajan and Kolter
 2019, arXiv 1902.04742). Spectral norms come in three forms: of the kernel as a matrix; `_fft`, of the convolution
 with periodic borders (Sedghi, Gupta and Long 2018, arXiv 1805.10408); `_op`, of the layer as it is. `path_norm` is
-meant for ReLU-like activations.
+meant for ReLU-like activations. `alpha`, `weighted_alpha` and `log_alpha_norm` fit power laws to the layers' spectra
+(Martin, Peng and Mahoney 2021, arXiv 2002.06716), which takes hundreds of eigenvalues to be steady: small networks
+have tens, and their exponents are mostly noise.
 """
