@@ -1,4 +1,4 @@
-"""Power laws in spectra: maximum likelihood in closed form, draws from Pareto laws, package `powerlaw`, spectra by hand."""
+"""Power laws in spectra: closed forms, draws from Pareto laws, package `powerlaw`, spectra by hand."""
 
 import math
 
