@@ -92,7 +92,8 @@ def _eigenvalues(layer: LinearMap, singular: Array) -> Array:
     else:
         values = np.sort(np.linalg.eigvalsh(gram(layer.kernel.reshape(-1, inputs, outputs))), axis=None)
     scale = math.prod(layer.window) / 2 if "Conv" in layer.node.kind else 1.0
-    return scale * values[values > RESOLUTION * values[-1]]
+    found: Array = scale * values[values > RESOLUTION * values[-1]]
+    return found
 
 
 @measure(
