@@ -69,24 +69,14 @@ def _position(network: Network, layer: str) -> int:
     """The input of a convolution or pooling layer; of a network without any a hidden layer's output."""
     if layer not in _PLACES:
         raise ValueError(f"layer: expected 1st or 8th, found {layer}")
-    outputs = [output for _, output in network.layers]
     strided = {i for i, node in enumerate(network.nodes) if "strides" in node.config}
     for number in _PLACES[layer]:
-        if number < len(outputs) and _nodes_of(network, number) & strided:
+        if number < len(network.layers) and strided & set(network.nodes_of(number)):
             return network.layers[number][0][0]
     hidden = hidden_positions(network)
     if not hidden:
         raise MeasureUnavailable("needs a hidden layer, which this network lacks")
     return hidden[0] if layer == "1st" else hidden[min(7, len(hidden) - 1)]
-
-
-def _nodes_of(network: Network, number: int) -> set[int]:
-    """Nodes that the model's layer is made of."""
-    sources, output = network.layers[number]
-    nodes = {output} - set(sources)
-    if nodes and output != INPUT:
-        nodes |= {source for source in network.nodes[output].sources if source not in sources}
-    return nodes
 
 
 def _margins(network: Network, place: int, images: Any, labels: Any) -> tuple[Any, Any, Any]:

@@ -221,3 +221,11 @@ def test_a_normalization_that_cannot_be_folded_is_left_out_with_a_warning():
     network = Network(read_nodes(chain(layers.Conv2D(4, 3), layers.GroupNormalization(2, name="groups"))))
     with pytest.warns(UserWarning, match=r"layer groups \(GroupNormalization\): its weights are left out"):
         assert len(network.kernels) == 2
+
+
+def test_nodes_of_layers():
+    """A fused activation is a node of its own; an idle layer has none."""
+    model = chain(layers.Conv2D(3, 3, activation="relu"), layers.Dropout(0.5), layers.BatchNormalization())
+    network = Subject(model, None).network
+    kinds = [[network.nodes[place].kind for place in network.nodes_of(number)] for number in range(5)]
+    assert kinds == [["Conv2D", "Activation"], [], ["BatchNormalization"], ["Flatten"], ["Dense"]]
