@@ -6,8 +6,8 @@ Representations of low intrinsic dimension were found with low test errors (Ansu
 and those of high effective rank with high accuracy of linear probes (Garrido et al. 2023, arXiv 2210.02885): rank
 and dimension are not the same, and RankMe was made for networks that were not trained on labels. Every network that
 is trained long enough collapses on its training set, however wrong the labels are. These look at the input of the
-last weight layer, whose width bounds the rank. Persistent homology looks at the units of all layers: where few of
-them are nearly copies of others, the gap was found to be small (`persistence_mean_h0`: Ballester et al. 2024, arXiv
-2203.12330). The paper fits its summaries to the gaps of a task, by itself each is weak, and in degree 1 they take
-minutes, so that they are left out.
+last weight layer, whose width bounds the rank. Persistent homology looks at the units of all layers: networks with
+fewer units that are nearly copies of others are expected to generalize (`persistence_mean_h0`: Ballester et al.
+2024, arXiv 2203.12330). The paper fits many summaries together to the gaps of a task, and has degree 1 as well,
+which is too slow here for hundreds of units.
 """
