@@ -6,8 +6,8 @@ from pathlib import Path
 
 #: The families in the order of the catalogue.
 FAMILIES = (
-    "size", "norm", "margin", "sharpness", "gradient", "label_variation", "consistency", "perturbation_response",
-    "neural_activation", "compression", "control",
+    "size", "norm", "margin", "sharpness", "gradient", "label_variation", "consistency", "representation",
+    "perturbation_response", "neural_activation", "compression", "control",
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 A network that answers steadily around its training examples is expected to do so beside them (Novak et al. 2018,
 arXiv 1802.08760), and weights whose change moves the answers much carry much information (Liang et al. 2019, arXiv
 1711.01530). Derivatives of the loss are tiny once the training set is fitted, and then rank how far training went:
-use the `log_` forms. Derivatives of the logits grow with the scale of the logits. Steadiness is no virtue by
-itself: a constant network has it.
+use the `log_` forms. Derivatives of the logits grow with the scale of the logits, and their mean square over
+examples (`geometric_complexity`: Dherin et al. 2022, arXiv 2209.13083) with the square of it: on a training loss
+that goes to 0 it ranks how far training went. Steadiness is no virtue by itself: a constant network has it.
 """

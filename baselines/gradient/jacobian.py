@@ -142,3 +142,20 @@ def log_jacobian_norm_normalized(
     parts = np.array(input_jacobians(subject, n_samples, seed, classes_at_once, "logits"))
     jacobians, inputs, answers = parts[:, (parts > 0).all(axis=0)]
     return float(np.mean(np.log(jacobians) + np.log(inputs) - np.log(answers))) if len(inputs) else 0.0
+
+
+@measure(
+    meaning="mean square of the Jacobian of the logits with respect to the input",
+    formula="E |d f / d x|_F^2",
+    source="Dherin, Munn, Rosca and Barrett 2022, arXiv 2209.13083",
+    cost="kappa B",
+    needs={Need.DATA, Need.GRADIENTS},
+)
+def geometric_complexity(subject: Subject, *, n_samples: int = 2048, classes_at_once: int = 10, seed: int = 0) -> float:
+    """Geometric complexity: a discrete Dirichlet energy of the logits over the training inputs. Range: [0, inf).
+
+    It is |W|_F^2 for a linear network, and 0 for a constant one. The parameters are those of `input_jacobian_norm`,
+    whose square is smaller by the variance of the norm over examples. The paper takes all examples or a batch.
+    """
+    norms = input_jacobians(subject, n_samples, seed, classes_at_once, "logits")[0]
+    return float(np.mean(norms**2))

@@ -5,5 +5,8 @@ al. 2017, arXiv 1706.08498), and distances from the boundary in hidden layers pr
 the logits alone (Jiang et al. 2018, arXiv 1810.00113; Natekar and Sharma 2020, arXiv 2012.02775). Without a norm
 below it, a margin grows with the scale of the last layer and says nothing. Where models were trained to one
 cross-entropy, their margins of the logits differ little by design. Over a product of norms, the product's
-dependence on depth outweighs the margin.
+dependence on depth outweighs the margin; over the spread of the classes in a layer (`kv_margin`, `kv_gn_margin`:
+Chuang et al. 2021, arXiv 2106.03314) there is no such product, but the spread shrinks as classes collapse.
+Distances in the input predict little, unless they are taken along its leading principal components
+(`constrained_margin`: Mouton et al. 2023, arXiv 2308.15466).
 """

@@ -99,6 +99,16 @@ class Network:
         """Shape of one example at a position."""
         return self._shapes[position]
 
+    def nodes_of(self, number: int) -> list[int]:
+        """Positions of the nodes that a layer of the model, by its number in `layers`, is made of; of an idle one none.
+
+        After a rewriting that lost some, those that are left.
+        """
+        sources, output = self.layers[number]
+        if output in sources:
+            return []
+        return [*(source for source in self.nodes[output].sources if source not in sources), output]
+
     def layer(self, position: int) -> Any:
         """The Keras layer of a node."""
         return self._layers[position]

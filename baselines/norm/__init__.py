@@ -8,5 +8,7 @@ the function. Norms also grow with the number of training examples, where the ga
 2019, arXiv 1902.04742). Spectral norms come in three forms: of the kernel as a matrix; `_fft`, of the convolution
 with periodic borders (Sedghi, Gupta and Long 2018, arXiv 1805.10408); `_op`, of the layer as it is. Frobenius norms
 beside them stay those of kernels, so that `fro_over_spec_fft` and `_op` are no ranks. `path_norm` is meant for
-ReLU-like activations.
+ReLU-like activations. `alpha`, `weighted_alpha` and `log_alpha_norm` fit power laws to the layers' spectra
+(Martin, Peng and Mahoney 2021, arXiv 2002.06716), which takes hundreds of eigenvalues to be steady: small networks
+have tens, and their exponents are mostly noise.
 """

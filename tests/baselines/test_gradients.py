@@ -17,6 +17,7 @@ VALUES = {
     "gradient_noise_final": 0,
     "fisher_rao_norm": 0.537883,
     "input_jacobian_norm": math.sqrt(61),
+    "geometric_complexity": 61,
     "log_jacobian_norm_normalized": math.log(2) / 2,
     "log_fisher_trace": math.log(5.641700),
 }
@@ -122,7 +123,9 @@ def scaled(*factors):
     return dense(*(factor * kernel for factor, kernel in zip(factors, T1_KERNELS, strict=True)))
 
 
-@pytest.mark.parametrize("name", ["fisher_rao_norm", "input_gradient_norm", "input_jacobian_norm"])
+@pytest.mark.parametrize(
+    "name", ["fisher_rao_norm", "input_gradient_norm", "input_jacobian_norm", "geometric_complexity"]
+)
 def test_what_moving_scale_between_layers_leaves(name):
     measure = baselines.load(name)
     assert measure(scaled(5, 0.2), dataset(*T1_DATA)) == pytest.approx(measure(t1(), dataset(*T1_DATA)), rel=1e-4)
@@ -134,10 +137,24 @@ def test_what_it_changes():
 
 
 def test_the_jacobian_grows_with_the_logits_and_its_relative_form_does_not():
-    for name, factor in (("input_jacobian_norm", 3), ("log_jacobian_norm_normalized", 1)):
+    for name, factor in (("input_jacobian_norm", 3), ("geometric_complexity", 9), ("log_jacobian_norm_normalized", 1)):
         measure = baselines.load(name)
         expected = factor * measure(t1(), dataset(*T1_DATA))
         assert measure(scaled(1, 3), dataset(*T1_DATA)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_geometric_complexity_of_a_linear_network_is_its_squared_norm():
+    kernel, images = np.random.default_rng(0).normal(size=(6, 12)), np.random.default_rng(1).normal(size=(30, 6))
+    measure = baselines.load("geometric_complexity")
+    assert measure(dense(kernel), dataset(images, np.zeros(30))) == pytest.approx(np.sum(kernel**2), rel=1e-5)
+
+
+def test_geometric_complexity_is_the_mean_of_the_squares_over_examples():
+    """A unit that is on for one of two examples: the Jacobian is (2, 0)' (1, -1) there, and 0 at the other."""
+    model = dense([[2.0], [0.0]], [[1.0, -1.0]])
+    data = dataset([[1.0, 3.0], [-1.0, 3.0]], [0, 1])
+    assert baselines.load("geometric_complexity")(model, data) == pytest.approx((8 + 0) / 2)
+    assert baselines.load("input_jacobian_norm")(model, data) == pytest.approx((math.sqrt(8) + 0) / 2)
 
 
 def test_labels_of_the_model_are_other_labels():

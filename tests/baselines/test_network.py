@@ -321,3 +321,11 @@ def test_recurrent_layers_run_and_their_weights_are_refused_by_name(kind):
     for look in (lambda: network.weight_nodes, lambda: network.kernels, lambda: network.variables):
         with pytest.raises(MeasureUnavailable, match=rf"weights of layer memory \({kind}\)"):
             look()
+
+
+def test_nodes_of_layers():
+    """A fused activation is a node of its own; an idle layer has none."""
+    model = chain(layers.Conv2D(3, 3, activation="relu"), layers.Dropout(0.5), layers.BatchNormalization())
+    network = Subject(model, None).network
+    kinds = [[network.nodes[place].kind for place in network.nodes_of(number)] for number in range(5)]
+    assert kinds == [["Conv2D", "Activation"], [], ["BatchNormalization"], ["Flatten"], ["Dense"]]

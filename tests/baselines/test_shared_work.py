@@ -152,8 +152,11 @@ def test_each_gradient_is_computed_once(name, work):
 
 
 def test_each_spectrum_is_computed_once(work):
-    """Four kernels, trained and changed: their matrices; and at every frequency that of the depthwise convolution."""
-    assert sum(count for key, count in work.items() if key[:2] == ("spectrum", "eigvalsh")) == 10
+    """Four kernels, trained and changed: their matrices; and at every frequency that of the depthwise convolution.
+
+    The places of the other convolution's window; and the last hidden representation.
+    """
+    assert sum(count for key, count in work.items() if key[:2] == ("spectrum", "eigvalsh")) == 10 + 2
 
 
 def test_each_search_is_made_once(work):

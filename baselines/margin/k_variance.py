@@ -1,0 +1,158 @@
+"""Margins over the spread of the classes in a hidden layer, by optimal transport.
+
+Chuang et al. 2021 (arXiv 2106.03314): the k-variance of a class is the Wasserstein-1 distance between two halves of its
+examples, in a hidden layer. Their bound has the margins over the mean k-variance, times a Lipschitz constant of
+what follows. Layers, numbers of examples and the one split into halves are those of the authors' code.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.sample import Array
+from baselines.core.subject import Subject, shared
+from baselines.margin.layer_margin import hidden_positions, output_margins
+from baselines.network import INPUT, Network
+
+_SOURCE = "Chuang et al. 2021, arXiv 2106.03314"
+_NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
+
+#: What is added to lengths of gradients; and the least spread.
+SMALL, STILL = 1e-6, 1e-12
+
+#: Where the layer may be, in the order of preference: numbers of the model's layers, from 0.
+_PLACES = {"1st": (2, 3, 4, 5), "8th": (8, 9, 6, 7, 5, 4, 3, 2)}
+
+
+class _Class(NamedTuple):
+    """A class with two examples or more in the sample."""
+
+    share: float  #: of the training set
+    margins: Array  #: (n,)
+    lengths: Array  #: (n,), of the margins' gradients with respect to the layer
+    variance: float  #: k-variance in the layer
+
+
+@shared
+def _classes(subject: Subject, place: int, per_class: int, seed: int) -> list[_Class]:
+    network, sample = subject.network, subject.sample(per_class * subject.network.n_classes, seed)
+    population = subject.examples.labels
+    run = network.compiled(
+        ("margins and features", place),
+        lambda images, labels: _margins(network, place, images, labels),
+        network.spec(INPUT),
+        tf.TensorSpec((None,), tf.int32),
+    )
+    found = []
+    for label in np.unique(sample.labels):
+        part = sample.take(np.flatnonzero(sample.labels == label))
+        if len(part) > 1:
+            batches = list(_batches(run, network, part.inputs, part.labels))
+            margins, lengths, features = (np.concatenate(parts) for parts in zip(*batches, strict=True))
+            share = float(np.mean(population == label))
+            found.append(_Class(share, margins, lengths, k_variance(features.reshape(len(part), -1))))
+    if not found:
+        raise MeasureUnavailable("needs a class with two examples, which this training set lacks")
+    return found
+
+
+def _batches(run: Any, network: Network, inputs: Array, labels: Array) -> Iterator[list[Array]]:
+    size = max(network.batch_size // 2, 8)
+    for i in range(0, len(inputs), size):
+        yield [tensor.numpy() for tensor in run(inputs[i : i + size], labels[i : i + size])]
+
+
+def _position(network: Network, layer: str) -> int:
+    """The input of a convolution or pooling layer; of a network without any a hidden layer's output."""
+    if layer not in _PLACES:
+        raise ValueError(f"layer: expected 1st or 8th, found {layer}")
+    strided = {i for i, node in enumerate(network.nodes) if "strides" in node.config}
+    for number in _PLACES[layer]:
+        if number < len(network.layers) and strided & set(network.nodes_of(number)):
+            return network.layers[number][0][0]
+    hidden = hidden_positions(network)
+    if not hidden:
+        raise MeasureUnavailable("needs a hidden layer, which this network lacks")
+    return hidden[0] if layer == "1st" else hidden[min(7, len(hidden) - 1)]
+
+
+def _margins(network: Network, place: int, images: Any, labels: Any) -> tuple[Any, Any, Any]:
+    with tf.GradientTape() as tape:
+        tape.watch(images)
+        features, logits = network.run({INPUT: images}, [place, network.output])
+        margin = output_margins(logits, labels)
+    slopes = tape.gradient(margin, features)
+    return margin, tf.norm(tf.reshape(slopes, (tf.shape(slopes)[0], -1)), axis=1), features
+
+
+def k_variance(points: Array) -> float:
+    """Wasserstein-1 distance between the first and the second half of points (n, features); the last of odd n is left.
+
+    Between as many points on both sides the best transport is a matching.
+    """
+    from scipy.optimize import linear_sum_assignment  # here: listing the measures must not wait for it
+
+    half = len(points) // 2
+    centered = (points - points.mean(axis=0, dtype=np.float64)).astype(np.float32)
+    left, right = centered[:half], centered[half : 2 * half]
+    squares = [np.einsum("nf,nf->n", part, part) for part in (left, right)]
+    products = tf.matmul(left, right, transpose_b=True).numpy()
+    distances = np.sqrt(np.maximum(squares[0][:, None] + squares[1] - 2 * products, 0))
+    return float(distances[linear_sum_assignment(distances)].mean())
+
+
+def _over(statistic: str, margins: Array, spreads: Array, shares: Array) -> float:
+    if statistic not in ("median", "mean"):
+        raise ValueError(f"statistic: expected median or mean, found {statistic}")
+    value = np.median(margins) if statistic == "median" else np.mean(margins)
+    return -float(value) / max(float(spreads @ shares) / float(shares.sum()), STILL)
+
+
+@measure(
+    meaning="minus the median margin over the k-variance of the classes in a hidden layer",
+    formula="-median margin / sum_c share_c V_c L_c, V_c = W_1 of halves of c, L_c = max over c of |d margin / d x^l|",
+    source=_SOURCE, cost="1 F and 1 B", needs=_NEEDS,
+)  # fmt: skip
+def kv_margin(
+    subject: Subject, *, layer: str = "1st", statistic: str = "median", per_class: int = 200, seed: int = 0
+) -> float:
+    """kV-Margin: free of the scale of logits and layer. Range: (-inf, inf).
+
+    Wrong answers count with their negative margins. Classes with one example in the sample do not count. Classes that
+    are single points in the layer leave a spread of 0, which counts as 1e-12.
+
+    Args:
+        subject: the network and its training data.
+        layer: "1st" is the input of the first convolution or pooling layer among the model's layers 2 to 5, from 0;
+            "8th" of that among 8, 9, 6, 7, 5, 4, 3, 2. Of a network without: what its first or eighth hidden weight
+            layer puts out, or its last.
+        statistic: "median" as in the authors' code, or "mean".
+        per_class: training examples, times the number of classes; they are drawn from all together.
+        seed: draws the examples.
+
+    Raises:
+        ValueError: another `layer` or `statistic`.
+        MeasureUnavailable: there is no hidden layer, or no class counts.
+    """
+    classes = _classes(subject, _position(subject.network, layer), per_class, seed)
+    margins = np.concatenate([one.margins for one in classes])
+    spreads = np.array([one.variance * one.lengths.max() for one in classes])
+    return _over(statistic, margins, spreads, np.array([one.share for one in classes]))
+
+
+@measure(
+    meaning="minus the median distance from the boundary in a hidden layer, over the k-variance of the classes there",
+    formula="-median (margin / (|d margin / d x^l| + 1e-6)) / sum_c share_c V_c, V_c = W_1 of halves of class c",
+    source=_SOURCE, cost="1 F and 1 B", needs=_NEEDS,
+)  # fmt: skip
+def kv_gn_margin(
+    subject: Subject, *, layer: str = "8th", statistic: str = "median", per_class: int = 200, seed: int = 0
+) -> float:
+    """kV-GN-Margin, of gradient-normalized margins. Range: (-inf, inf). Parameters and limits: see `kv_margin`."""
+    classes = _classes(subject, _position(subject.network, layer), per_class, seed)
+    distances = np.concatenate([one.margins / (one.lengths + SMALL) for one in classes])
+    spreads = np.array([one.variance for one in classes])
+    return _over(statistic, distances, spreads, np.array([one.share for one in classes]))

@@ -1,0 +1,80 @@
+"""How far the classes have collapsed to points in the penultimate representation."""
+
+import numpy as np
+
+from baselines.core.measure import Need, measure
+from baselines.core.sample import Array
+from baselines.core.subject import Subject
+from baselines.representation.penultimate import penultimate_by_class
+
+_NEEDS = {Need.DATA, Need.LABELS}
+
+#: The squared distance of two classes is taken to be at least this part of their variances.
+CLOSEST = 1e-12
+
+#: Directions in which the class means vary by less than this part of the largest are rounding.
+ROUNDING = 1e-6
+
+
+@measure(
+    meaning="class-distance normalized variance of the penultimate representation",
+    formula="mean over pairs of classes of (v_c + v_c') / (2 |mu_c - mu_c'|^2), v_c = E |h - mu_c|^2",
+    source="Galanti, Gyorgy and Hutter 2022, arXiv 2112.15121",
+    cost="1 F",
+    needs=_NEEDS,
+)
+def cdnv(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Mean CDNV over pairs of classes. Range: [0, 5e11]; 0 where every class is a single point.
+
+    Classes with fewer than two examples in the sample do not count.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples.
+        seed: draws them.
+
+    Raises:
+        MeasureUnavailable: fewer than two classes count.
+    """
+    features, labels = penultimate_by_class(subject, n_samples, seed)
+    means, within, sizes = _centered(features, labels)
+    variances = np.bincount(labels, np.einsum("nf,nf->n", within, within)) / sizes
+    first, second = np.triu_indices(len(means), 1)
+    distances = np.sum((means[first] - means[second]) ** 2, axis=1)
+    sums = variances[first] + variances[second]
+    return float(np.mean(np.where(sums > 0, sums / (2 * np.maximum(distances, _least(sums))), 0.0)))
+
+
+def _least(sums: Array) -> Array:
+    found: Array = np.where(sums > 0, CLOSEST * sums, 1.0)
+    return found
+
+
+@measure(
+    meaning="neural collapse NC1: variation within classes over that between them",
+    formula="tr(Sigma_W pinv(Sigma_B)) / kappa of the penultimate representation",
+    source="Papyan, Han and Donoho 2020, arXiv 2008.08186",
+    cost="1 F",
+    needs=_NEEDS,
+)
+def neural_collapse_nc1(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Within-class covariance in units of the covariance of the class means. Range: [0, inf); 0 for full collapse.
+
+    All examples of the sample count alike in Sigma_W, all classes in Sigma_B, whose center is the mean of the class
+    means. The paper has as many examples of each class. A network that gives all classes the same mean gets 0.
+    Classes and parameters are those of `cdnv`.
+    """
+    features, labels = penultimate_by_class(subject, n_samples, seed)
+    means, within, _ = _centered(features, labels)
+    # With the centered means as the columns of M, Sigma_B is M M' / kappa, and the trace kappa E |pinv(M) (h - mu)|^2.
+    inverse = np.linalg.pinv((means - means.mean(axis=0)).T, rcond=ROUNDING)
+    return float(np.mean(np.sum((within @ inverse.T) ** 2, axis=1)))
+
+
+def _centered(features: Array, labels: Array) -> tuple[Array, Array, Array]:
+    """Means of classes (classes, f), examples less their class' mean (n, f), and numbers of examples (classes,)."""
+    features = features.astype(np.float64)
+    members = np.eye(labels.max() + 1)[labels]
+    sizes = members.sum(axis=0)
+    means = (members.T @ features) / sizes[:, None]
+    return means, features - means[labels], sizes

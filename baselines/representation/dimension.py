@@ -1,0 +1,98 @@
+"""How many dimensions the penultimate representation has."""
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.sample import Array
+from baselines.core.subject import Subject
+from baselines.representation.penultimate import penultimate
+
+#: What is added to singular values over their sum, as its authors do.
+SMALL = 1e-7
+
+
+@measure(
+    meaning="intrinsic dimension of the penultimate representation",
+    formula="slope of -ln(1 - F(r)) over ln r, r = distance to second over that to first neighbour: TwoNN",
+    source="Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784",
+    cost="1 F",
+    needs={Need.DATA},
+)
+def intrinsic_dimension(subject: Subject, *, n_samples: int = 2048, fraction: float = 0.9, seed: int = 0) -> float:
+    """TwoNN estimate (Facco et al. 2017). Range: [0, inf). The paper finds lower test errors where it is low.
+
+    Examples with the same representation count as one. One or two different ones have dimension 0.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples.
+        fraction: of the ratios r that the line through the origin is fitted to; the largest are left out.
+        seed: draws the examples.
+
+    Raises:
+        MeasureUnavailable: every example has two neighbours at the same distance, as in a lattice.
+    """
+    features, _ = penultimate(subject, n_samples, seed)
+    return two_nn(np.unique(features, axis=0).astype(np.float64), fraction)
+
+
+def two_nn(points: Array, fraction: float) -> float:
+    """Intrinsic dimension of different points (n, features), by the line through the origin that fits best."""
+    if len(points) < 3:
+        return 0.0
+    nearest = np.sort(_two_nearest(points), axis=1)
+    return slope(nearest[:, 1] / nearest[:, 0], fraction)
+
+
+def slope(ratios: Array, fraction: float) -> float:
+    """Exponent d of ratios (n,) whose distribution is about F(r) = 1 - r^-d, r >= 1."""
+    logs = np.sort(np.log(ratios))
+    kept = logs[: max(int(fraction * len(logs)), 1)]
+    if not kept.any():
+        raise MeasureUnavailable("needs examples whose neighbours are not equally far, which are lacking")
+    return float(kept @ -np.log1p(-np.arange(len(kept)) / len(logs))) / float(kept @ kept)
+
+
+def _two_nearest(points: Array) -> Array:
+    """Distances (n, 2) to the two nearest others: these are found with rounding, but their distances are exact."""
+    points = points - points.mean(axis=0)
+    squares = np.einsum("nf,nf->n", points, points)
+    found = squares - 2 * _product(points, points.T)
+    np.fill_diagonal(found, np.inf)
+    others = np.argpartition(found, 1, axis=1)[:, :2]
+    return np.stack([np.linalg.norm(points - points[others[:, k]], axis=1) for k in (0, 1)], axis=1)
+
+
+@measure(
+    meaning="minus the effective rank of the penultimate representation: RankMe",
+    formula="-exp(-sum_k p_k ln p_k), p_k = s_k / sum_j s_j + 1e-7, s singular values of the examples' representations",
+    source="Garrido, Balestriero, Najman and LeCun 2023, arXiv 2210.02885",
+    cost="1 F",
+    needs={Need.DATA},
+)
+def rankme(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Minus the effective rank. Range: [-min(examples, features), 0]; 0 for a representation of zeros only.
+
+    Representations are not centered. The paper takes 25600 examples: with fewer than there are features the rank
+    is bounded by their number.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples.
+        seed: draws them.
+    """
+    features = penultimate(subject, n_samples, seed)[0].astype(np.float64)
+    if features.shape[0] < features.shape[1]:
+        features = features.T
+    values = np.sqrt(np.maximum(np.linalg.eigvalsh(_product(features.T, features)), 0))
+    if not values.any():
+        return 0.0
+    shares = values / values.sum() + SMALL
+    return -float(np.exp(-np.sum(shares * np.log(shares))))
+
+
+def _product(left: Array, right: Array) -> Array:
+    """Matrix product, in TensorFlow's threads: NumPy's own would wait for those, for longer than it takes."""
+    found: Array = tf.matmul(left, right).numpy()
+    return found

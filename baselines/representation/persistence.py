@@ -1,0 +1,134 @@
+"""Persistent homology, in degree 0, of the graph of units whose edges are correlations of their activations.
+
+Ballester et al. 2024 (arXiv 2203.12330): units are points, as far from each other as 1 - |corr| of their activations
+over training examples. In degree 0 all points are born at 0, and one dies with each edge of a minimum spanning tree
+at its length: these are the heights at which single linkage joins clusters.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.sample import Array
+from baselines.core.subject import Subject, shared
+from baselines.network import INPUT, Network
+
+_SOURCE = "Ballester et al. 2024, arXiv 2203.12330"
+
+
+@shared
+def deaths(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
+    """Return where the finite classes of degree 0 die (units - 1,), in [0, 1], ascending."""
+    network, sample = subject.network, subject.sample(n_samples, seed)
+    places = unit_positions(network)
+    most_active = network.compiled(
+        ("most active units", places),
+        lambda images: [tf.argmax(tf.abs(_activations(network, places, images)), axis=1)],
+        network.spec(INPUT),
+    )
+    total = sum(int(np.prod(network.shape(place))) for place in places)
+    counts = np.bincount(_in_batches(most_active, network, sample.inputs), minlength=total)
+    units = draw_units(counts, n_units, np.random.default_rng(seed).spawn(1)[0])
+    if len(units) < 2:
+        raise MeasureUnavailable("needs two units, which this network lacks")
+    chosen = network.compiled(
+        ("activations of units", places),
+        lambda images, some: [tf.gather(_activations(network, places, images), some, axis=1)],
+        network.spec(INPUT),
+        tf.TensorSpec((None,), tf.int64),
+    )
+    return merge_heights(dissimilarities(_in_batches(chosen, network, sample.inputs, units)))
+
+
+def unit_positions(network: Network) -> tuple[int, ...]:
+    """Where the outputs of the model's layers with weights are, activations included."""
+    found = [
+        network.layers[number][1]
+        for number in range(len(network.layers))
+        if any(network.nodes[node].weights for node in network.nodes_of(number))
+    ]
+    if not found:
+        raise MeasureUnavailable("needs a layer with weights, which this network lacks")
+    return tuple(dict.fromkeys(found))
+
+
+def _activations(network: Network, places: tuple[int, ...], images: Any) -> Any:
+    """Activations (n, units) of all layers."""
+    outputs = network.run({INPUT: images}, places)
+    return tf.concat([tf.reshape(output, (tf.shape(images)[0], -1)) for output in outputs], axis=1)
+
+
+def _in_batches(run: Any, network: Network, images: Array, *others: Array) -> Array:
+    size = network.batch_size
+    return np.concatenate([run(images[i : i + size], *others)[0].numpy() for i in range(0, len(images), size)])
+
+
+def draw_units(counts: Array, number: int, rng: np.random.Generator) -> Array:
+    """Draw `number` units without replacement by importance; all, in order, if there are no more.
+
+    Importance is the number of examples (units,) on which a unit is the most active one of all. All units that are
+    that on none have the weight of one example together.
+    """
+    if len(counts) <= number:
+        return np.arange(len(counts))
+    idle = counts == 0
+    weights = np.where(idle, 1 / max(idle.sum(), 1), counts)
+    return np.sort(rng.choice(len(counts), number, replace=False, p=weights / weights.sum()))
+
+
+def dissimilarities(activations: Array) -> Array:
+    """1 - |corr| (units, units) of activations (n, units), float32; units that are constant correlate with none."""
+    centered = activations - activations.mean(axis=0, dtype=np.float64)
+    lengths = np.linalg.norm(centered, axis=0)
+    unit = (centered / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    found: Array = tf.matmul(unit, unit, transpose_a=True).numpy()
+    np.abs(found, out=found)
+    np.subtract(1, found, out=found)
+    return np.maximum(found, 0, out=found)
+
+
+def merge_heights(distances: Array) -> Array:
+    """Heights (n - 1,) at which single linkage joins n points at symmetric `distances` (n, n), ascending."""
+    from scipy.cluster.hierarchy import linkage  # here: listing the measures must not wait for it
+
+    heights: Array = linkage(distances[np.triu_indices(len(distances), 1)], "single")[:, 2]
+    return heights
+
+
+@measure(
+    meaning="minus the mean death in degree 0 of the persistent homology of the units' correlations",
+    formula="-mean edge of a minimum spanning tree of units at distances 1 - |corr(a_i, a_j)|",
+    source=_SOURCE,
+    cost="2 F",
+    needs={Need.DATA},
+)
+def persistence_mean_h0(subject: Subject, *, n_samples: int = 2000, n_units: int = 3000, seed: int = 0) -> float:
+    """Minus the average death. Range: [-1, 0]; 0 for units that are all copies of each other.
+
+    The paper fits weights of several summaries to gaps. In degree 0 average life and midlife are the average death,
+    and half of it. The sign is that of the authors' later work, which makes deaths larger to lower the gap.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples that correlations are taken over.
+        n_units: outputs of layers with weights; those that are the most active ones on many examples are preferred.
+        seed: draws examples and units.
+
+    Raises:
+        MeasureUnavailable: there is no layer with weights.
+    """
+    return -float(np.mean(deaths(subject, n_samples, n_units, seed)))
+
+
+@measure(
+    meaning="standard deviation of the deaths in degree 0 of the persistent homology of the units' correlations",
+    formula="standard deviation of the edges of a minimum spanning tree of units at distances 1 - |corr(a_i, a_j)|",
+    source=_SOURCE,
+    cost="2 F",
+    needs={Need.DATA},
+)
+def persistence_std_h0(subject: Subject, *, n_samples: int = 2000, n_units: int = 3000, seed: int = 0) -> float:
+    """Spread of the deaths. Range: [0, 1/2]. The paper argues for no sign. Parameters: see `persistence_mean_h0`."""
+    return float(np.std(deaths(subject, n_samples, n_units, seed)))

@@ -1,0 +1,139 @@
+"""Margins over k-variances: closed forms on linear networks, brute force over matchings, invariances."""
+
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import dataset, dense, layers
+
+import baselines
+from baselines.core.subject import Subject
+from baselines.margin.k_variance import _position, k_variance
+
+kv, kv_gn = baselines.load("kv_margin"), baselines.load("kv_gn_margin")
+
+#: Two classes of two examples: halves are one example each, 2 apart in class 0 and 6 apart in class 1.
+IMAGES, LABELS = [[3.0, 1.0], [3.0, -1.0], [-5.0, 3.0], [-5.0, -3.0]], [0, 0, 1, 1]
+
+
+def linear(scale_in=1.0, scale_out=1.0):
+    """The hidden layer is the input; the margin of an example of class 0 is 2 x_1, and its gradient is 2 long."""
+    return dense(scale_in * np.eye(2), scale_out * np.array([[1.0, -1.0], [0.0, 0.0]]), activation=None)
+
+
+def test_two_classes_of_two_examples():
+    """Margins are 6, 6, 10, 10; spreads 2 and 6, with shares of a half."""
+    data = dataset(IMAGES, LABELS)
+    assert kv(linear(), data) == pytest.approx(-8 / (2 * (2 + 6) / 2), rel=1e-5)
+    assert kv_gn(linear(), data) == pytest.approx(-4 / ((2 + 6) / 2), rel=1e-5)
+
+
+def test_median_and_mean():
+    data = dataset([*IMAGES, [17.0, 1.0], [17.0, -1.0]], [*LABELS, 0, 0])
+    for measure in (kv, kv_gn):
+        found = [measure(linear(), data, statistic=name) for name in ("median", "mean")]
+        assert found[0] / found[1] == pytest.approx(10 / ((6 + 6 + 10 + 10 + 34 + 34) / 6), rel=1e-5)
+        with pytest.raises(ValueError, match="statistic: expected median or mean"):
+            measure(linear(), data, statistic="max")
+
+
+def test_shares_of_classes():
+    """With each example of class 0 twice its share is 2/3; its halves are alike (spread 0) or opposite (spread 2)."""
+    data = dataset([*IMAGES, *IMAGES[:2]], [*LABELS, *LABELS[:2]])
+    expected = [-3 / (2 / 3 * spread + 1 / 3 * 6) for spread in (0, 2)]
+    found = {round(float(kv_gn(linear(), data, seed=seed)), 3) for seed in range(20)}
+    assert sorted(found) == pytest.approx(sorted(expected), abs=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_k_variance_is_the_best_of_all_matchings(seed):
+    points = np.random.default_rng(seed).normal(size=(11, 3))
+    costs = np.linalg.norm(points[:5, None] - points[None, 5:10], axis=2)
+    best = min(costs[range(5), order].mean() for order in itertools.permutations(range(5)))
+    assert k_variance(points) == pytest.approx(best, rel=1e-5)
+
+
+def test_k_variance_of_shifted_halves_is_the_shift():
+    points = np.random.default_rng(0).normal(size=(40, 6))
+    assert k_variance(np.concatenate([points, points[::-1] + np.array([3, 4, 0, 0, 0, 0])])) == pytest.approx(
+        5, rel=1e-5
+    )
+    assert k_variance(np.ones((10, 3))) == 0
+
+
+def examples(model, n=60, seed=0):
+    """Examples with the labels that the model gives them, but for a tenth."""
+    rng = np.random.default_rng(seed)
+    images = rng.normal(size=(n, *model.input_shape[1:])).astype(np.float32)
+    labels = model(images).numpy().argmax(axis=1)
+    return images, np.where(rng.random(n) < 0.1, (labels + 1) % 3, labels)
+
+
+def network(scale_in=1.0, scale_out=1.0):
+    rng = np.random.default_rng(0)
+    return dense(scale_in * rng.normal(size=(4, 8)), scale_out * rng.normal(size=(8, 3)))
+
+
+@pytest.mark.parametrize("measure", [kv, kv_gn])
+def test_the_scale_of_layer_and_logits_does_not_matter(measure):
+    data = dataset(*examples(network()))
+    expected = measure(network(), data)
+    for scales in ((5, 1), (1, 5), (0.2, 5)):
+        assert measure(network(*scales), data) == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["kv_margin", "kv_gn_margin"])
+def test_against_numpy(name):
+    """A class' Lipschitz constant is the longest gradient among its examples, where those of a ReLU network differ."""
+    model = network()
+    images, labels = examples(model)
+    sample = Subject(model, dataset(images, labels)).sample(600, 0)
+    first, second = model.get_weights()
+    hidden = np.maximum(sample.inputs @ first, 0)
+    answers = hidden @ second
+    margins, lengths = np.zeros(60), np.zeros(60)
+    for i, label in enumerate(sample.labels):
+        rival = max((j for j in range(3) if j != label), key=lambda j, i=i: answers[i, j])
+        margins[i] = answers[i, label] - answers[i, rival]
+        lengths[i] = np.linalg.norm(second[:, label] - second[:, rival])
+    assert np.bincount(sample.labels).min() > 3
+    spread = 0.0
+    for label in range(3):
+        rows = np.flatnonzero(sample.labels == label)
+        longest = lengths[rows].max() if name == "kv_margin" else 1
+        spread += len(rows) / 60 * k_variance(hidden[rows]) * longest
+    expected = -np.median(margins if name == "kv_margin" else margins / lengths) / spread
+    assert baselines.load(name)(model, dataset(images, labels)) == pytest.approx(expected, rel=1e-4)
+
+
+def test_collapsed_classes_dead_networks_and_lonely_examples():
+    collapsed = dataset([[1, 0], [1, 0], [-1, 0], [-1, 0]], LABELS)
+    assert kv_gn(linear(), collapsed) == pytest.approx(-1 / 1e-12, rel=1e-4)
+    dead = dense(np.zeros((2, 3)), np.zeros((3, 2)))
+    assert kv(dead, dataset(IMAGES, LABELS)) == 0
+    more = dataset([*IMAGES, [9.0, 9.0]], [*LABELS, 2])
+    three = dense(np.eye(2), [[1.0, -1.0, 0.0], [0.0, 0.0, 0.0]], activation=None)
+    assert kv_gn(three, more) < 0
+    with pytest.raises(baselines.MeasureUnavailable, match="a class with two examples"):
+        kv(linear(), dataset([[1, 0], [-1, 0]], [0, 1]))
+    with pytest.raises(baselines.MeasureUnavailable, match="needs a hidden layer"):
+        kv(dense([[1.0, -1.0], [0.0, 0.0]]), dataset(IMAGES, LABELS))
+
+
+def test_layers():
+    """Layers 0 to 9; 0, 2 and 6 are convolutions, 4 pools."""
+    middle = [
+        layers.Conv2D(3, 3, padding="same"), layers.ReLU(), layers.Conv2D(3, 3, padding="same", activation="relu"),
+        layers.ReLU(), layers.MaxPooling2D(), layers.Dropout(0.5), layers.Conv2D(3, 3, padding="same"), layers.ReLU(),
+        layers.Flatten(), layers.Dense(3),
+    ]  # fmt: skip
+    model = tf.keras.Sequential([tf.keras.Input((8, 8, 1)), *middle])
+    found = Subject(model, None).network
+    assert _position(found, "1st") == found.layers[1][1]
+    assert _position(found, "8th") == found.layers[5][1]
+    with pytest.raises(ValueError, match="layer: expected 1st or 8th"):
+        _position(found, "2nd")
+    deep = Subject(dense(*[np.eye(2)] * 12), None).network
+    assert deep.shape(_position(deep, "1st")) == (2,)
+    assert [_position(deep, layer) for layer in ("1st", "8th")] == [1, 15]
