@@ -4,5 +4,6 @@ Clusters that overlap, midpoints of two examples of a class that are answered wr
 arXiv 2012.02775, winners of the competition), and answers that change under flips, crops or colours (Aithal et al.
 2021, arXiv 2101.06459, runners-up) speak for memorized examples. `mixup_error` is 0 for many good networks, and
 ties say nothing. Networks that were trained with the very augmentation are robust to it without generalizing
-better. A constant network passes every test of robustness.
+better. A constant network passes every test of robustness. `augmentation_robustness_runner_up` is the runners-up's
+submission as it was: a sum over the first images, with what depends on their order.
 """
