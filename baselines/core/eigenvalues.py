@@ -1,8 +1,9 @@
 """Largest eigenvalues of symmetric matrices that are known by their products with vectors, by Lanczos' iteration.
 
-There are two for two purposes. A product with a Hessian costs passes over the training set, so these are counted, and
-the value is as good as so many make it. A product with a layer and its adjoint is cheap, so ARPACK goes on until the
-value is good; it looks for the largest in size, which is the same for a matrix without negative eigenvalues.
+The largest one comes in two ways. A product with a Hessian costs passes over the training set, so these are counted,
+and the value is as good as so many make it. A product with a layer and its adjoint is cheap, so ARPACK goes on until
+the value is good; it looks for the largest in size, which is the same for a matrix without negative eigenvalues.
+Several at once need all old directions, which are as long as the weights.
 """
 
 from collections.abc import Callable
@@ -13,6 +14,9 @@ from baselines.core.sample import Array
 
 #: Relative error, or change between two steps, at which an eigenvalue is good enough.
 TOLERANCE = 1e-4
+
+#: Part of the largest product below which what is left of a product is rounding.
+ROUNDING = 1e-6
 
 
 def largest_eigenvalue(product: Callable[[Array], Array], begin: Array, n_steps: int) -> float:
@@ -45,3 +49,43 @@ def largest_eigenvalue_of_positive(product: Callable[[Array], Array], begin: Arr
 
     operator = LinearOperator((len(begin), len(begin)), product, dtype=np.float32)
     return float(eigsh(operator, k=1, v0=begin, tol=TOLERANCE, return_eigenvectors=False)[0])
+
+
+def ritz_values(product: Callable[[Array], Array], size: int, n_steps: int, seed: int) -> Array:
+    """Eigenvalues, the extreme ones first to be right, after `n_steps` of Lanczos' iteration on all old directions.
+
+    All eigenvalues if there are as many steps as the matrix has rows. Where the iteration ends early, it begins again
+    in a direction not seen yet, so that an eigenvalue comes as often as the matrix has it.
+
+    Args:
+        product: of a symmetric matrix with vectors (size,).
+        size: rows of the matrix.
+        n_steps: products; as many float32 vectors are kept.
+        seed: draws the directions to begin with.
+    """
+    from scipy.linalg import eigvalsh_tridiagonal
+
+    rng = np.random.default_rng(seed)
+    n_steps = min(n_steps, size)
+    basis = np.zeros((n_steps, size), np.float32)
+    diagonal, beside = np.zeros(n_steps), np.zeros(n_steps)
+    vector, largest = _orthogonal(rng.normal(size=size), basis[:0]), 0.0
+    for step in range(n_steps):
+        basis[step] = vector / np.linalg.norm(vector)
+        found = product(basis[step]).astype(np.float64)
+        diagonal[step] = basis[step] @ found
+        largest = max(largest, float(np.linalg.norm(found)))
+        vector = _orthogonal(found, basis[: step + 1])
+        beside[step] = np.linalg.norm(vector)
+        if beside[step] <= ROUNDING * largest:
+            vector, beside[step] = _orthogonal(rng.normal(size=size), basis[: step + 1]), 0.0
+    found = eigvalsh_tridiagonal(diagonal, beside[:-1])
+    values: Array = found[::-1]
+    return values
+
+
+def _orthogonal(vector: Array, basis: Array) -> Array:
+    """What is left of a vector (n,) orthogonal to orthonormal rows (steps, n); twice, because of rounding."""
+    for _ in range(2):
+        vector = vector - (basis @ vector.astype(np.float32)) @ basis
+    return vector

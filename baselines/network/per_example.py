@@ -7,8 +7,8 @@ gradient with respect to the kernel.
 
 import itertools
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from baselines.core.lazy import tf
 from baselines.core.unavailable import MeasureUnavailable
@@ -35,14 +35,37 @@ def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, A
     Raises:
         MeasureUnavailable: a layer is of a kind whose gradients it cannot take apart.
     """
+    parts, products = _taken_apart(network, inputs, lambda logits: cross_entropies(logits, labels))
+    return tf.add_n([part.squares for part in parts]), tf.add_n(products), _joined([part.total for part in parts])
+
+
+def weight_moments(network: Network, inputs: Any, value: Callable[[Any], Any]) -> tuple[Any, Any]:
+    """Sums over examples (weights,) of the gradients of `value(logits)` (n,), and of their squares, weight by weight.
+
+    The rest is as with `per_example`.
+    """
+    parts, _ = _taken_apart(network, inputs, value)
+    return _joined([part.total for part in parts]), _joined([part.power for part in parts])
+
+
+class Part(NamedTuple):
+    """A part of the gradients: that of some weights of a layer. A compiled function computes of it what it returns."""
+
+    squares: Any  #: squared norms (n,)
+    total: Any  #: sum over examples, of the weights' shape or its transpose
+    power: Any  #: sum of squares over examples, of the same shape
+
+
+def _taken_apart(network: Network, inputs: Any, value: Callable[[Any], Any]) -> tuple[list[Part], list[Any]]:
+    """Parts of the gradients of `value(logits)` (n,), and products (n,) of weights with gradients, to be added up."""
     places = network.weight_nodes
     with tf.GradientTape() as tape:
         tape.watch(inputs)
         sources = [network.nodes[place].sources[0] for place in places]
         *found, logits = network.run({INPUT: inputs}, [*sources, *places, network.output])
-        loss = tf.reduce_sum(cross_entropies(logits, labels))
+        total = tf.reduce_sum(value(logits))
     taken, outputs = found[: len(places)], found[len(places) :]
-    slopes = tape.gradient(loss, outputs)
+    slopes = tape.gradient(total, outputs)
     parts: list[Part] = []
     products = []
     for place, entering, leaving, slope in zip(places, taken, outputs, slopes, strict=True):
@@ -52,12 +75,11 @@ def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, A
         products.append(_sum(slope * leaving))
         if node.kind == "SeparableConv2D":
             products.append(_sum(slope * (leaving - weights[2] if node.config["use_bias"] else leaving)))
-    squares, totals = zip(*parts, strict=True)
-    return tf.add_n(squares), tf.add_n(products), tf.concat([tf.reshape(total, [-1]) for total in totals], axis=0)
+    return parts, products
 
 
-#: Squared norms (n,), and the sum over examples, of a part of the gradients: that of some weights of a layer.
-Part = tuple[Any, Any]
+def _joined(tensors: list[Any]) -> Any:
+    return tf.concat([tf.reshape(tensor, [-1]) for tensor in tensors], axis=0)
 
 
 def _parts(node: Node, weights: Any, entering: Any, slope: Any) -> Iterator[Part]:
@@ -83,7 +105,8 @@ def _parts(node: Node, weights: Any, entering: Any, slope: Any) -> Iterator[Part
 
 
 def _part(gradients: Any) -> Part:
-    return _sum(tf.square(gradients)), tf.reduce_sum(gradients, axis=0)
+    squares = tf.square(gradients)
+    return Part(_sum(squares), tf.reduce_sum(gradients, axis=0), tf.reduce_sum(squares, axis=0))
 
 
 def _sum(values: Any) -> Any:
@@ -103,7 +126,12 @@ def _outer(entering: Any, slope: Any) -> Part:
     if positions * (inputs + outputs) >= inputs * outputs:
         return _part(tf.matmul(slope, entering, transpose_a=True))
     alike = tf.matmul(entering, entering, transpose_b=True) * tf.matmul(slope, slope, transpose_b=True)
-    return _sum(alike), tf.tensordot(slope, entering, axes=([0, 1], [0, 1]))
+    axes = ([0, 1], [0, 1])
+    if positions == 1:
+        power = tf.tensordot(tf.square(slope), tf.square(entering), axes)
+    else:
+        power = tf.reduce_sum(tf.square(tf.matmul(slope, entering, transpose_a=True)), axis=0)
+    return Part(_sum(alike), tf.tensordot(slope, entering, axes), power)
 
 
 def _depthwise(node: Node, entering: Any, slope: Any) -> Iterator[Part]:

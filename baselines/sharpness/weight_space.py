@@ -95,19 +95,22 @@ def scores(network: Network, images: Any, labels: Any) -> tuple[Any, ...]:
         is_hit &= tf.math.is_finite(losses)  # far away logits overflow, and those are wrong
         return tf.reduce_sum(tf.cast(is_hit, tf.float32)), tf.reduce_sum(losses)
 
-    return _summed(network, of_batch, images, labels, 0.0, 0.0)
+    return summed(network, of_batch, images, labels, 0.0, 0.0)
 
 
-def gradient(network: Network, images: Any, labels: Any) -> tuple[Any, Any]:
-    """Summed cross-entropy of one batch, and its gradient (n,)."""
+def gradient(
+    network: Network, images: Any, labels: Any, losses: Callable[[Any, Any], Any] | None = None
+) -> tuple[Any, Any]:
+    """Summed cross-entropy of one batch, and its gradient (n,); or those of `losses(logits, labels)` (examples,)."""
     with tf.GradientTape() as tape:
-        loss = tf.reduce_sum(_losses(network.logits(images), labels))
+        loss = tf.reduce_sum((losses or _losses)(network.logits(images), labels))
     return loss, _joined(tape.gradient(loss, network.variables, unconnected_gradients="zero"))
 
 
-def _summed(
+def summed(
     network: Network, of_batch: Callable[[Any, Any], tuple[Any, ...]], images: Any, labels: Any, *zeros: Any
 ) -> tuple[Any, ...]:
+    """Add up what `of_batch(images, labels)` returns over batches, beginning with `zeros`."""
     size = network.batch_size
 
     def add(i: Any, *sums: Any) -> tuple[Any, ...]:
@@ -124,7 +127,7 @@ def _scores_at(network: Network, point: Any, images: Any, labels: Any) -> tuple[
 
 def _gradient_at(network: Network, point: Any, images: Any, labels: Any) -> tuple[Any, ...]:
     place(network, point)
-    return _summed(network, functools.partial(gradient, network), images, labels, 0.0, tf.zeros_like(point))
+    return summed(network, functools.partial(gradient, network), images, labels, 0.0, tf.zeros_like(point))
 
 
 def _hessian_product(network: Network, vector: Any, images: Any, labels: Any) -> Any:
@@ -134,7 +137,7 @@ def _hessian_product(network: Network, vector: Any, images: Any, labels: Any) ->
             along = tf.tensordot(slope, vector, 1)
         return (_joined(tape.gradient(along, network.variables, unconnected_gradients="zero")),)
 
-    return _summed(network, of_batch, images, labels, tf.zeros_like(vector))[0]
+    return summed(network, of_batch, images, labels, tf.zeros_like(vector))[0]
 
 
 def _losses(logits: Any, labels: Any) -> Any:

@@ -5,9 +5,11 @@ import pytest
 from small_networks import dataset, dense
 
 import baselines
-from baselines.core.eigenvalues import largest_eigenvalue
+from baselines.core.eigenvalues import largest_eigenvalue, ritz_values
+from baselines.sharpness import effective_dimensionality as dimensionality
 
 trace, top_eigenvalue = map(baselines.load, ("hessian_trace", "hessian_top_eigenvalue"))
+effective_dimensionality = baselines.load("effective_dimensionality")
 
 
 def softmax(logits):
@@ -99,3 +101,46 @@ def test_flat_loss():
     for model in (dense([[1e4, -1e4]]), dense([[-1.0]], [[1.0, 2.0]])):  # saturated, dead
         assert trace(model, data) == 0
         assert top_eigenvalue(model, data) == 0
+
+
+# Several eigenvalues
+
+
+@pytest.mark.parametrize("size", [30, 200])
+def test_leading_eigenvalues_against_numpy(size):
+    rng = np.random.default_rng(5)
+    values = np.concatenate([[90, 50, 50, -20, 10], rng.uniform(-1, 1, size - 5)])
+    basis = np.linalg.qr(rng.normal(size=(size, size)))[0]
+    matrix = (basis * values) @ basis.T
+    found = ritz_values(lambda vector: matrix @ vector, size, 60, 0)
+    assert len(found) == min(size, 60)
+    assert found[[0, -1]] == pytest.approx([90, -20], rel=1e-4)
+    if size <= 60:
+        assert found == pytest.approx(np.sort(values)[::-1], abs=1e-3)
+
+
+def test_an_eigenvalue_comes_as_often_as_the_matrix_has_it():
+    matrix = np.diag([4.0, 4, 4, 1, 1, 0])
+    assert ritz_values(lambda vector: matrix @ vector, 6, 10, 0) == pytest.approx([4, 4, 4, 1, 1, 0], abs=1e-5)
+
+
+@pytest.mark.parametrize("alpha", [0.01, 1.0, 5.0])
+def test_effective_dimensionality_of_a_linear_classifier_and_of_a_hidden_layer(alpha, linear, hidden):
+    kernel, images = linear
+    (first, second), points, labels = hidden
+    cases = [
+        (hessian_of_linear(kernel, images), dense(kernel), dataset(images, np.zeros(len(images)))),
+        (hessian_by_differences([first, second], points, labels), dense(first, second), dataset(points, labels)),
+    ]
+    for hessian, model, data in cases:
+        values = np.maximum(np.linalg.eigvalsh(hessian), 0)
+        expected = np.sum(values / (values + alpha))
+        assert effective_dimensionality(model, data, alpha=alpha) == pytest.approx(expected, rel=1e-2, abs=1e-3)
+
+
+def test_effective_dimensionality_of_a_flat_loss_is_zero_and_of_too_many_weights_refused(monkeypatch):
+    data = dataset(np.ones((4, 1)), np.zeros(4))
+    assert effective_dimensionality(dense([[1e4, -1e4]]), data) == 0
+    monkeypatch.setattr(dimensionality, "BASIS_BYTES", 100)
+    with pytest.raises(baselines.MeasureUnavailable, match="needs 100 vectors of 2 weights"):
+        effective_dimensionality(dense([[1.0, 2.0]]), data)

@@ -1,0 +1,95 @@
+"""How alike the gradients of single examples are: their signal-to-noise ratio, and their coherence.
+
+Weights are kernels and biases; batch normalization is folded.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.measure import Need, measure
+from baselines.core.sample import Array
+from baselines.core.subject import Subject, shared
+from baselines.gradient.weight_gradients import SHARE, weight_gradients
+from baselines.network import INPUT
+from baselines.network.per_example import cross_entropies, weight_moments
+
+_NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
+
+#: Part of a mean square below which a variance is rounding.
+ROUNDING = 1e-5
+
+
+@shared
+def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array]:
+    """Means of the gradients of single examples' cross-entropies, and of their squares, weight by weight (weights,).
+
+    The order of the weights is that of `weight_moments`.
+
+    Raises:
+        MeasureUnavailable: a layer whose gradients cannot be taken apart.
+    """
+    network, sample = subject.folded, subject.sample(n_samples, seed)
+
+    def sums(images: Any, labels: Any) -> tuple[Any, Any]:
+        return weight_moments(network, images, lambda logits: cross_entropies(logits, labels))
+
+    run = network.compiled("gradient moments", sums, network.spec(INPUT), tf.TensorSpec((None,), tf.int32))
+    size = max(network.batch_size // SHARE, 8)
+    found = np.zeros((2, 1))
+    for i in range(0, len(sample), size):
+        batch = run(sample.inputs[i : i + size], sample.labels[i : i + size])
+        found = found + np.stack([part.numpy().astype(np.float64) for part in batch])
+    mean, square = found / len(sample)
+    return mean, square
+
+
+@measure(
+    meaning="minus the mean signal-to-noise ratio of the weights' gradients",
+    formula="-mean over weights j of (E g_ij)^2 / Var g_ij",
+    source="Liu et al. 2020, arXiv 2001.07384",
+    cost="1 B",
+    needs=_NEEDS,
+)
+def gsnr(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Minus the mean gradient signal-to-noise ratio (GSNR). Range: (-inf, 0].
+
+    A large ratio means that a step which helps one example helps the others, seen or not; hence the sign. The paper
+    follows it through training; this is its value at the end, where the gradients' mean is close to 0. With n examples
+    it is never below 1 / n by much, signal or not. Weights whose gradient does not vary, as that of dead units, are
+    left out; 0 if none does.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples.
+        seed: draws the examples.
+    """
+    mean, square = gradient_moments(subject, n_samples, seed)
+    variance = square - mean**2
+    varies = variance > ROUNDING * square
+    return -float(np.mean(mean[varies] ** 2 / variance[varies])) if varies.any() else 0.0
+
+
+@measure(
+    meaning="minus the number of examples that one example's gradient helps on average, itself included",
+    formula="-n |E g|^2 / E |g_i|^2",
+    source="Chatterjee and Zielinski 2020, arXiv 2008.01217; Chatterjee 2020, arXiv 2002.10657",
+    cost="1 B",
+    needs=_NEEDS,
+)
+def m_coherence(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Minus the m-coherence of the loss' gradients on n training examples. Range: [-n, 0].
+
+    It is -n if all gradients are the same, and -1 if they are orthogonal; coherent gradients are expected to
+    generalize, hence the sign. At a stationary point their sum vanishes, and so does it: it is meant for training,
+    and once a network is fitted it ranks how far training went. 0 where all gradients are 0.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples, n.
+        seed: draws the examples.
+    """
+    squares, _, mean_square = weight_gradients(subject, n_samples, seed)
+    power = float(squares.mean())
+    return -len(squares) * mean_square / power if power else 0.0

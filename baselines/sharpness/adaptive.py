@@ -1,0 +1,172 @@
+"""Adaptive sharpness: how much the loss rises when each weight changes in proportion to itself.
+
+Scale that is moved between layers leaves such changes as they are. Weights are kernels and biases; batch normalization
+is folded into them. Parameters that both measures of Andriushchenko et al. have:
+
+rho: size of the changes in units of the weights. Defaults are of those that the authors tried on residual networks.
+normalize_logits: centre the logits and scale them to length 1 before the loss, as in most of their experiments, and in
+    the command that they print: otherwise a network whose logits are large looks flat where it is right.
+n_samples: training examples, 1024 in their experiments.
+seed: draws the examples, and the changes.
+"""
+
+import functools
+from typing import Any
+
+from baselines.core.lazy import tf
+from baselines.core.measure import Need, measure
+from baselines.core.subject import Subject
+from baselines.network import Network
+from baselines.network.per_example import cross_entropies
+from baselines.sharpness.auto_pgd import checkpoints, highest
+from baselines.sharpness.scales import weight_space
+from baselines.sharpness.weight_space import gradient, place, repeat, summed
+
+_NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
+_MODERN = "Andriushchenko et al. 2023, arXiv 2302.07011"
+
+#: The shortest length by which logits are divided.
+SHORTEST = 1e-10
+
+#: Distributions of changes, of unit size.
+_DRAWS = ("normal", "uniform")
+
+
+@measure(
+    meaning="rise of the training loss by the worst change of each weight in proportion to it",
+    formula="E_S max_{|u_i| <= rho |w_i|} L_S(w + u) - L_S(w), batches S of 128 examples",
+    source=f"{_MODERN}, by Auto-PGD of Croce and Hein 2020, arXiv 2003.01690",
+    cost="21 B of 1024 examples",
+    needs=_NEEDS,
+)
+def adaptive_sharpness_worst_linf(
+    subject: Subject, *, rho: float = 0.002, normalize_logits: bool = True, n_steps: int = 20, batch: int = 128,
+    n_samples: int = 1024, seed: int = 0,
+) -> float:  # fmt: skip
+    """Adaptive worst-case l_infinity m-sharpness, as far as the search finds it. Range: [0, inf).
+
+    Each batch is attacked on its own, from the trained weights, by Auto-PGD along the gradient's sign, and the best
+    point on the way counts. Momentum is that of Auto-PGD; the authors' code has the place before last in its stead.
+
+    Args:
+        subject: the network and its training data.
+        rho: as above, and so are the others that are not named here.
+        normalize_logits: as above.
+        n_steps: of each attack.
+        batch: m, examples of a batch; all batches weigh alike, a last smaller one, too.
+        n_samples: as above.
+        seed: as above.
+    """
+    space = weight_space(subject, n_samples, seed)
+    radii = rho * tf.abs(space.trained)
+    with space.network.restoring():
+        rises = space.run(_worst_rises, space.trained, radii, normalize_logits, batch, n_steps, checkpoints(n_steps))
+    return float(rises) / -(-len(space.data[1]) // batch)
+
+
+@measure(
+    meaning="rise of the training loss by random changes of each weight in proportion to it",
+    formula="E_u L(w + u) - L(w), u_i ~ N(0, rho^2 w_i^2)",
+    source=_MODERN,
+    cost="21 F of 1024 examples",
+    needs={Need.DATA, Need.LABELS},
+)
+def adaptive_sharpness_avg(
+    subject: Subject, *, rho: float = 0.1, normalize_logits: bool = True, noise: str = "normal", n_draws: int = 20,
+    n_samples: int = 1024, seed: int = 0,
+) -> float:  # fmt: skip
+    """Adaptive average-case sharpness. Range: (-inf, inf).
+
+    Args:
+        subject: the network and its training data.
+        rho: as above, and so are the others that are not named here.
+        normalize_logits: as above.
+        noise: "normal", the paper's average case for p = 2, or "uniform" in the box |u_i| <= rho |w_i|, for p = inf.
+        n_draws: of the changes.
+        n_samples: as above.
+        seed: as above.
+
+    Raises:
+        ValueError: another `noise`.
+    """
+    if noise not in _DRAWS:
+        raise ValueError(f"noise: expected {' or '.join(_DRAWS)}, found {noise}")
+    space = weight_space(subject, n_samples, seed)
+    sizes = rho * tf.abs(space.trained)
+    with space.network.restoring():
+        total = space.run(_loss_with_noise, space.trained, sizes, normalize_logits, noise == "uniform", n_draws, seed)
+        still = space.run(_loss_with_noise, space.trained, 0 * sizes, normalize_logits, False, 1, seed)
+    return float(total / n_draws - still) / len(space.data[1])
+
+
+@measure(
+    meaning="rise of the training loss by one step along its gradient in units of the weights",
+    formula="L(w + rho T^2 g / |T g|) - L(w), T = diag(|w|), g the gradient of L",
+    source="Kwon et al. 2021, arXiv 2102.11600",
+    cost="1 B + 1 F",
+    needs=_NEEDS,
+)
+def asam_sharpness(subject: Subject, *, rho: float = 0.5, n_samples: int = 2048, seed: int = 0) -> float:
+    """Adaptive sharpness of ASAM: its one step stands in for the largest rise in |u / w| <= rho. Range: (-inf, inf).
+
+    It is `sam_sharpness` in units of the weights. The paper's training adds 0.01 to T for the sake of weights near 0
+    and leaves biases in absolute units; here T is that of its definition, for kernels and biases. 0 where T g vanishes.
+
+    Args:
+        subject: the network and its training data.
+        rho: length of the step; the paper's for CIFAR-10.
+        n_samples: training examples on which the loss is measured.
+        seed: draws the examples.
+    """
+    space = weight_space(subject, n_samples, seed)
+    with space.network.restoring():
+        loss, slope = space.trained_gradient
+        relative = tf.abs(space.trained) * slope
+        step = tf.math.divide_no_nan(rho * tf.abs(space.trained) * relative, tf.norm(relative))
+        return space.loss(space.trained + step) - loss
+
+
+def _losses(normalizes: Any, logits: Any, labels: Any) -> Any:
+    """Cross-entropies (n,); `normalizes` is a tensor."""
+    centred = logits - tf.reduce_mean(logits, axis=1, keepdims=True)
+    lengths = tf.sqrt(tf.maximum(tf.reduce_sum(tf.square(centred), axis=1, keepdims=True), SHORTEST**2))
+    return cross_entropies(centred / tf.where(normalizes, lengths, 1.0), labels)
+
+
+def _worst_rises(
+    network: Network, trained: Any, radii: Any, normalizes: Any, batch: Any, n_steps: Any, looks: Any,
+    images: Any, labels: Any,
+) -> Any:  # fmt: skip
+    """Sum over batches of the largest rise of their mean loss."""
+    losses = functools.partial(_losses, normalizes)
+
+    def add(i: Any, total: Any) -> tuple[Any]:
+        some, truth = images[i * batch : (i + 1) * batch], labels[i * batch : (i + 1) * batch]
+
+        def value(point: Any) -> tuple[Any, Any]:
+            place(network, point)
+            return gradient(network, some, truth, losses)
+
+        low, high = highest(value, trained, radii, n_steps, looks)
+        return (total + (high - low) / tf.cast(tf.size(truth), tf.float32),)
+
+    return repeat(-(-tf.shape(labels)[0] // batch), add, 0.0)[0]
+
+
+def _loss_with_noise(
+    network: Network, trained: Any, sizes: Any, normalizes: Any, is_uniform: Any, n_draws: Any, seed: Any,
+    images: Any, labels: Any,
+) -> Any:  # fmt: skip
+    """Summed loss, over draws and examples."""
+
+    def add(draw: Any, total: Any) -> tuple[Any]:
+        normal = tf.random.stateless_normal(trained.shape, [seed, draw])
+        uniform = tf.random.stateless_uniform(trained.shape, [seed, draw], -1.0, 1.0)
+        place(network, trained + sizes * tf.where(is_uniform, uniform, normal))
+
+        def of_batch(some: Any, truth: Any) -> tuple[Any]:
+            return (tf.reduce_sum(_losses(normalizes, network.logits(some), truth)),)
+
+        return (total + summed(network, of_batch, images, labels, 0.0)[0],)
+
+    return repeat(n_draws, add, 0.0)[0]

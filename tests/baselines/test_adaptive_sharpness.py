@@ -1,0 +1,127 @@
+"""Adaptive sharpness: closed forms of a linear classifier, all corners of a box, and what scale does not change."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import dataset, dense
+from test_sharpness import ONE_FEATURE
+
+import baselines
+from baselines.sharpness.auto_pgd import checkpoints, highest
+
+worst, average, asam = map(
+    baselines.load, ("adaptive_sharpness_worst_linf", "adaptive_sharpness_avg", "asam_sharpness")
+)
+
+#: Logits (a x, b x) of `ONE_FEATURE`, whose margins are all a - b.
+LINEAR = [(2.0, 1.0), (3.0, -1.0), (0.5, 2.0)]
+
+
+def loss(margin):
+    return math.log1p(math.exp(-margin))
+
+
+@pytest.mark.parametrize(("a", "b"), LINEAR)
+@pytest.mark.parametrize("rho", [0.01, 0.5])
+def test_a_linear_classifier_in_closed_form(a, b, rho):
+    model, data, margin = dense([[a, b]]), dataset(*ONE_FEATURE), a - b
+    found = worst(model, data, rho=rho, normalize_logits=False)
+    assert found == pytest.approx(loss(margin - rho * (abs(a) + abs(b))) - loss(margin), rel=1e-4)
+    size = rho * math.hypot(a, b)
+    assert asam(model, data, rho=rho) == pytest.approx(loss(margin - size) - loss(margin), rel=1e-4)
+
+    points, weights = np.polynomial.hermite_e.hermegauss(60)
+    expected = sum(w * loss(margin + size * z) for z, w in zip(points, weights, strict=True)) / math.sqrt(2 * math.pi)
+    found = average(model, data, rho=rho, normalize_logits=False, n_draws=20_000)
+    assert found == pytest.approx(expected - loss(margin), abs=4 * size / math.sqrt(20_000))
+
+
+def test_uniform_noise_stays_in_the_box():
+    model, data = dense([[2.0, 1.0]]), dataset(*ONE_FEATURE)
+    grid = (np.arange(200) + 0.5) / 100 - 1
+    expected = np.mean(np.logaddexp(0, -(1 + 0.8 * (2 * grid[:, None] - grid)))) - loss(1)
+    found = average(model, data, rho=0.8, normalize_logits=False, noise="uniform", n_draws=20_000)
+    assert found == pytest.approx(expected, abs=0.02)
+    with pytest.raises(ValueError, match="noise: expected normal or uniform, found other"):
+        average(model, data, noise="other")
+
+
+def test_each_batch_has_its_own_worst_change():
+    """One example of each class in one place: a change that hurts the one helps the other."""
+    model, data, rho = dense([[2.0, 1.0]]), dataset([[1.0], [1.0]], [0, 1]), 0.1
+    alone = worst(model, data, rho=rho, batch=1, normalize_logits=False)
+    assert alone == pytest.approx((loss(0.7) - loss(1) + loss(-1.3) - loss(-1)) / 2, rel=1e-4)
+    together = worst(model, data, rho=rho, batch=2, normalize_logits=False)
+    assert together == pytest.approx((loss(1.3) - loss(1) + loss(-1.3) - loss(-1)) / 2, rel=1e-4)
+
+
+def small():
+    rng = np.random.default_rng(1)
+    return [rng.normal(size=(2, 2)), rng.normal(size=(2, 3))], rng.normal(size=(30, 2)), rng.integers(0, 3, 30)
+
+
+def loss_of(first, second, images, labels, normalizes):
+    logits = np.maximum(images @ first, 0) @ second
+    if normalizes:
+        logits = logits - logits.mean(axis=1, keepdims=True)
+        logits = logits / np.maximum(np.linalg.norm(logits, axis=1, keepdims=True), 1e-10)
+    return np.mean(np.logaddexp.reduce(logits, axis=1) - logits[np.arange(len(labels)), labels])
+
+
+@pytest.mark.parametrize("normalizes", [False, True])
+def test_no_corner_of_the_box_is_worse_than_what_the_search_finds(normalizes):
+    (first, second), images, labels = small()
+    rises = []
+    for signs in itertools.product([-1, 1], repeat=10):
+        scales = 1 + 0.1 * np.array(signs)
+        changed = [first * scales[:4].reshape(2, 2), second * scales[4:].reshape(2, 3)]
+        rises.append(loss_of(*changed, images, labels, normalizes) - loss_of(first, second, images, labels, normalizes))
+    found = worst(dense(first, second), dataset(images, labels), rho=0.1, normalize_logits=normalizes)
+    assert found >= 0.97 * max(rises) > 0
+
+
+def test_normalized_logits_are_free_of_scale():
+    rng = np.random.default_rng(2)
+    kernels, data = [rng.normal(size=(4, 6)), rng.normal(size=(6, 3))], (rng.normal(size=(90, 4)), np.arange(90) % 3)
+    for measure in (worst, average):
+        plain, large = (measure(dense(kernels[0], scale * kernels[1]), dataset(*data)) for scale in (1, 10))
+        assert large == pytest.approx(plain, rel=1e-3)
+    # Two classes leave +-1 / sqrt(2), which small changes do not alter.
+    assert worst(dense([[2.0, 1.0]]), dataset(*ONE_FEATURE), rho=0.1) == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("factor", [4.0, 0.25])
+def test_scale_between_layers_does_not_matter(factor):
+    (first, second), images, labels = small()
+    data = dataset(images, labels)
+    for measure in (worst, average, asam):
+        plain, moved = (measure(dense(first * c, second / c), data) for c in (1.0, factor))
+        assert moved == pytest.approx(plain, rel=1e-3)
+
+
+def test_flat_losses_do_not_rise():
+    model, data = dense([[-1.0]], [[1.0, 2.0]]), dataset(np.ones((4, 1)), np.zeros(4))  # a dead unit
+    assert worst(model, data) == asam(model, data) == 0
+    assert average(model, data) == pytest.approx(0, abs=1e-6)
+
+
+# Auto-PGD
+
+
+def test_checkpoints_are_those_of_the_paper():
+    assert checkpoints(100) == [22, 41, 57, 70, 80, 87, 93, 99]
+    assert checkpoints(20) == [5, 9, 12, 14, 16, 18, 19, 20]
+
+
+def test_a_maximum_within_the_box_is_approached_by_ever_smaller_steps():
+    target = np.array([0.31, -0.72, 0.05], np.float32)
+
+    def value(point):
+        return -tf.reduce_sum(tf.square(point - target)), -2 * (point - target)
+
+    low, high = highest(value, tf.zeros(3), tf.ones(3), 100, tf.constant(checkpoints(100)))
+    assert float(low) == pytest.approx(-np.sum(target**2))
+    assert float(high) == pytest.approx(0, abs=2e-3)

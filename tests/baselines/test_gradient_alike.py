@@ -1,0 +1,104 @@
+"""Signal and noise of single examples' gradients: closed forms, and one backward pass for each example."""
+
+import math
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import dataset, dense
+from test_gradients import NETWORKS, examples
+
+import baselines
+from baselines.core.subject import Subject
+from baselines.gradient.takeuchi import fisher_diagonal
+
+gsnr, m_coherence, tic_trace, tic_diag = map(baselines.load, ("gsnr", "m_coherence", "tic_trace", "tic_diag"))
+ALL = [gsnr, m_coherence, tic_trace, tic_diag]
+
+
+def coin(probability, right, number=200):
+    """A network that gives class 0 a probability, whatever the input, and examples of which a share is of class 0."""
+    logit = math.log(probability / (1 - probability))
+    return dense([[logit, 0.0]]), dataset(np.ones((number, 1)), np.arange(number) >= right * number)
+
+
+# Gradients are +-(1 - p) or +-p, so all moments are those of a coin
+
+
+@pytest.mark.parametrize(("probability", "right"), [(0.5, 0.7), (0.9, 0.6), (0.2, 0.5), (0.7, 0.7)])
+def test_closed_forms_of_a_coin(probability, right):
+    model, data = coin(probability, right)
+    mean, square = probability - right, right * (1 - probability) ** 2 + (1 - right) * probability**2
+    variance, curvature = right * (1 - right), probability * (1 - probability)
+    assert square == pytest.approx(mean**2 + variance)
+    assert gsnr(model, data) == pytest.approx(-(mean**2) / variance, rel=1e-3, abs=1e-6)
+    assert m_coherence(model, data) == pytest.approx(-200 * mean**2 / square, rel=1e-4, abs=1e-4)
+    assert tic_trace(model, data) == pytest.approx(square / curvature / 200, rel=1e-4)
+    assert tic_diag(model, data) == pytest.approx(2 * square / curvature / 200, rel=1e-4)
+
+
+def test_calibrated_probabilities_give_the_number_of_weights_over_that_of_examples():
+    """The case for which Akaike's criterion is meant: C = F."""
+    model, data = coin(0.7, 0.7)
+    assert tic_trace(model, data) == pytest.approx(1 / 200, rel=1e-4)
+    assert tic_diag(model, data) == pytest.approx(2 / 200, rel=1e-4)
+
+
+def test_coherence_of_equal_and_of_orthogonal_gradients():
+    equal = dataset(np.ones((50, 4)), np.zeros(50))
+    assert m_coherence(dense(np.zeros((4, 3))), equal) == pytest.approx(-50)
+    orthogonal = dataset(np.eye(50), np.zeros(50))
+    assert m_coherence(dense(np.zeros((50, 3))), orthogonal) == pytest.approx(-1)
+
+
+@pytest.mark.parametrize("make", NETWORKS.values(), ids=NETWORKS)
+def test_against_one_backward_pass_for_each_example(make):
+    model = make()
+    images, labels = examples(model.input_shape[1:])
+    network = Subject(model, dataset(images, labels)).folded
+    gradients = []  # (examples, classes, weights) of the logits
+    for image in np.float32(images):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(network.variables)
+            logits = tf.unstack(network.logits(image[None])[0])
+        rows = [tape.gradient(logit, network.variables) for logit in logits]
+        gradients.append([np.concatenate([part.numpy().ravel() for part in row]) for row in rows])
+    gradients = np.array(gradients, np.float64)
+    p = tf.nn.softmax(network.logits(np.float32(images))).numpy().astype(np.float64)
+    of_loss = np.einsum("nk,nkw->nw", p - np.eye(3)[labels], gradients)
+    of_labels = p[:, :, None] * (np.einsum("nyk,nkw->nyw", p[:, None] - np.eye(3), gradients)) ** 2
+    noise, fisher = (of_loss**2).mean(axis=0), of_labels.sum(axis=1).mean(axis=0)
+
+    varies = of_loss.var(axis=0) > 1e-5 * noise
+    expected = np.mean(of_loss[:, varies].mean(axis=0) ** 2 / of_loss[:, varies].var(axis=0))
+    data = dataset(images, labels)
+    assert gsnr(model, data) == pytest.approx(-expected, rel=1e-3)
+    assert m_coherence(model, data) == pytest.approx(-20 * np.sum(of_loss.mean(axis=0) ** 2) / noise.sum(), rel=1e-3)
+    assert tic_trace(model, data) == pytest.approx(noise.sum() / fisher.sum() / 20, rel=1e-3)
+    assert tic_diag(model, data, epsilon=1e-4) == pytest.approx(np.sum(noise / (fisher + 1e-4)) / 20, rel=2e-3)
+
+
+def test_random_directions_have_the_fisher_matrix_as_their_mean():
+    model = NETWORKS["few positions"]()
+    images, labels = examples((8, 8, 2), 200)
+    subject = Subject(model, dataset(images, labels))
+    exact, drawn = fisher_diagonal(subject, 200, 3, 0), fisher_diagonal(subject, 200, 2, 0)
+    assert drawn.sum() != exact.sum()
+    assert drawn.sum() == pytest.approx(exact.sum(), rel=0.1)
+
+
+def test_what_moving_scale_between_layers_leaves():
+    rng = np.random.default_rng(3)
+    kernels = [rng.normal(size=(4, 6)), rng.normal(size=(6, 3))]
+    data = dataset(rng.normal(size=(80, 4)), rng.integers(0, 3, 80))
+    models = [dense(kernels[0] * scale, kernels[1] / scale) for scale in (1.0, 4.0)]
+    assert gsnr(models[1], data) == pytest.approx(gsnr(models[0], data), rel=1e-3)
+    assert tic_diag(models[1], data, epsilon=0.0) == pytest.approx(tic_diag(models[0], data, epsilon=0.0), rel=1e-3)
+
+
+@pytest.mark.parametrize("measure", ALL)
+def test_no_gradient_at_all_gives_zero(measure):
+    model = dense([[-1.0]], [[1.0, 2.0]])  # a dead unit
+    data = dataset(np.ones((4, 1)), [0, 1, 0, 1])
+    assert measure(model, data) == 0
+    assert tic_diag(model, data, epsilon=0.0) == 0

@@ -1,0 +1,91 @@
+"""Relative flatness against its definition on whole Hessians, in closed form, and what leaves it as it is."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import dataset, dense, layers
+
+import baselines
+from baselines import MeasureUnavailable
+
+relative_flatness = baselines.load("relative_flatness")
+
+
+def softmax(logits):
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def loss_of(kernels, images, labels):
+    hidden = images
+    for kernel in kernels[:-1]:
+        hidden = np.maximum(hidden @ kernel, 0)
+    return -np.mean(np.log(softmax(hidden @ kernels[-1]))[np.arange(len(labels)), labels])
+
+
+def by_definition(kernels, number, images, labels, step=1e-5):
+    """Sum over s, t of <w_s, w_t> Tr(H_st), H by differences of the loss."""
+    kernel = kernels[number]
+    inputs, neurons = kernel.shape
+
+    def loss(change):
+        return loss_of([*kernels[:number], kernel + change, *kernels[number + 1 :]], images, labels)
+
+    total = 0.0
+    for s in range(neurons):
+        for t in range(neurons):
+            trace = 0.0
+            for i in range(inputs):
+                one, other = np.zeros_like(kernel), np.zeros_like(kernel)
+                one[i, s], other[i, t] = step, step
+                trace += loss(one + other) - loss(one - other) - loss(other - one) + loss(-one - other)
+            total += kernel[:, s] @ kernel[:, t] * trace / (4 * step**2)
+    return total
+
+
+@pytest.fixture
+def deep():
+    rng = np.random.default_rng(0)
+    kernels = [rng.normal(size=shape) / 2 for shape in ((4, 5), (5, 4), (4, 3))]
+    return kernels, rng.normal(size=(40, 4)), rng.integers(0, 3, 40)
+
+
+@pytest.mark.parametrize("layer", [-1, 0, 1, 2])
+@pytest.mark.parametrize("classes_at_once", [2, 10])
+def test_definition(deep, layer, classes_at_once):
+    kernels, images, labels = deep
+    found = relative_flatness(dense(*kernels), dataset(images, labels), layer=layer, classes_at_once=classes_at_once)
+    assert found == pytest.approx(by_definition(kernels, layer % 3, images, labels), rel=1e-3)
+
+
+def test_one_layer_in_closed_form():
+    """Two classes with p = 1/2: E |x|^2 |w_0 - w_1|^2 / 4."""
+    kernel = np.array([[3.0, 3.0], [1.0, -1.0]])
+    data = dataset([[2.0, 0.0], [4.0, 0.0]], [0, 1])
+    assert relative_flatness(dense(kernel), data) == pytest.approx((4 + 16) / 2 * 4 / 4)
+
+
+def test_scale_between_layers_and_order_of_units(deep):
+    kernels, images, labels = deep
+    data = dataset(images, labels)
+    first, *rest = kernels
+    expected = relative_flatness(dense(*kernels), data)
+    assert relative_flatness(dense(8 * first, *rest[:-1], rest[-1] / 8), data) == pytest.approx(expected, rel=1e-4)
+    assert relative_flatness(dense(first[:, ::-1], rest[0][::-1], rest[1]), data) == pytest.approx(expected, rel=1e-4)
+    assert relative_flatness(dense(first, rest[0], 2 * rest[1]), data) != pytest.approx(expected, rel=0.01)
+
+
+def test_a_saturated_network_is_flat():
+    assert relative_flatness(dense([[1e3, -1e3]]), dataset(np.ones((4, 1)), np.zeros(4))) == 0
+
+
+def test_layers_that_it_cannot_treat():
+    model = tf.keras.Sequential(
+        [tf.keras.Input((4, 4, 1)), layers.Conv2D(2, 2, name="odd"), layers.Flatten(), layers.Dense(3)]
+    )
+    data = dataset(np.ones((3, 4, 4, 1)), [0, 1, 2])
+    assert relative_flatness(model, data) > 0
+    with pytest.raises(MeasureUnavailable, match=r"needs a dense layer .* layer odd \(Conv2D\) is not"):
+        relative_flatness(model, data, layer=0)
+    with pytest.raises(ValueError, match="layer: expected a number from -2 to 1, found 2"):
+        relative_flatness(model, data, layer=2)
