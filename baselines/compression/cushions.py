@@ -16,14 +16,13 @@ from baselines.core.measure import MeasureUnavailable
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
+from baselines.network.nodes import ACTIVATIONS
 
 #: Smallest cushion: that of a layer that sends a signal to zero.
 FLOOR = 1e-6
 
 #: Percentiles that stand for the smallest and the largest over examples.
 LOW, HIGH = 5, 95
-
-_ACTIVATIONS = {"Activation", "ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"}
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def _norms(network: Network, images: Any) -> list[Any]:
 
 def _activation(network: Network, place: int) -> int:
     """Where the activation of a weight layer is; the layer itself if none follows."""
-    behind = (i for i, node in enumerate(network.nodes) if node.sources == (place,) and node.kind in _ACTIVATIONS)
+    behind = (i for i, node in enumerate(network.nodes) if node.sources == (place,) and node.kind in ACTIVATIONS)
     return next(behind, place)
 
 

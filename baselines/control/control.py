@@ -24,7 +24,7 @@ def random(subject: Subject, *, seed: int = -1) -> float:
         seed: if negative, the seed of the call counts: the state of NumPy's global generator, which stays as it is.
     """
     digest = hashlib.sha256()
-    for weights in subject.model.get_weights():
+    for weights in subject.weights:
         digest.update(np.ascontiguousarray(weights).tobytes())
     if seed < 0:
         state = np.random.get_state(legacy=False)["state"]

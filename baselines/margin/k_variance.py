@@ -14,8 +14,9 @@ from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.margin.layer_margin import hidden_positions, output_margins
+from baselines.margin.layer_margin import output_margins
 from baselines.network import INPUT, Network
+from baselines.network.hidden import hidden_positions
 
 _SOURCE = "Chuang et al. 2021, arXiv 2106.03314"
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}

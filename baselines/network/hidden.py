@@ -2,15 +2,10 @@
 
 from baselines.core.unavailable import MeasureUnavailable
 from baselines.network.network import Network
-from baselines.network.nodes import Node
-
-_ACTIVATIONS = {"Activation", "ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"}
-_NORMALIZATIONS = {
-    "BatchNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization", "UnitNormalization",
-}  # fmt: skip
+from baselines.network.nodes import ACTIVATIONS, NORMALIZATIONS, Node
 
 #: What belongs to the weight layer before it.
-_BELONGING = _ACTIVATIONS | _NORMALIZATIONS
+_BELONGING = ACTIVATIONS | NORMALIZATIONS
 
 #: Pooling and reshaping, which may come between a weight layer and its activation.
 _POOLING = ("AveragePooling", "MaxPooling", "Cropping", "ZeroPadding", "Flatten", "Permute", "Reshape")
@@ -33,11 +28,11 @@ def hidden_positions(network: Network) -> list[int]:
 
 def end_of_layer(network: Network, place: int) -> int:
     """The last of the nodes that follow one after the other and belong to the weight layer at `place`."""
-    end, is_active = place, network.nodes[place].kind in _ACTIVATIONS
+    end, is_active = place, network.nodes[place].kind in ACTIVATIONS
     while (following := _only_consumer(network, place)) is not None:
         node = network.nodes[following]
         if node.kind in _BELONGING:
-            end, is_active = following, is_active or node.kind in _ACTIVATIONS
+            end, is_active = following, is_active or node.kind in ACTIVATIONS
         elif is_active or not node.kind.startswith(_POOLING):
             break
         place = following
@@ -74,9 +69,9 @@ def first_hidden(network: Network) -> int:
 def before_activation(network: Network, place: int) -> int:
     """Where the activation of the layer that ends at `place` takes in its input; `place` itself if there is none."""
     here = place
-    while network.nodes[here].kind in _NORMALIZATIONS:
+    while network.nodes[here].kind in NORMALIZATIONS:
         here = network.nodes[here].sources[0]
-    return network.nodes[here].sources[0] if network.nodes[here].kind in _ACTIVATIONS else place
+    return network.nodes[here].sources[0] if network.nodes[here].kind in ACTIVATIONS else place
 
 
 def _only_consumer(network: Network, place: int) -> int | None:

@@ -29,6 +29,8 @@ _WITH_KERNEL = {
     "DepthwiseConv2D", "SeparableConv1D", "SeparableConv2D",
 }  # fmt: skip
 
+ACTIVATIONS = {"Activation", "ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"}
+
 #: Layers that scale to a mean and a deviation, so that what is before them can be of any scale.
 NORMALIZATIONS = {
     "BatchNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization", "SpectralNormalization",

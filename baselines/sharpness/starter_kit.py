@@ -84,7 +84,7 @@ class _AllWeights(Network):
 
 def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> float:
     """The ratio at which the kit's search ends, the last one that it tried."""
-    network = _AllWeights(read_nodes(subject.model))
+    network = _AllWeights(read_nodes(subject.model, subject.weights))
     stream, starts = _stream(subject.examples, np.random.default_rng(seed)), itertools.count()
     trained = WeightSpace(network, subject.examples.take(np.arange(1))).trained
     drops = {}
