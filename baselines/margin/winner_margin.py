@@ -80,7 +80,7 @@ def _margins(network: Network, place: int, images: Any, labels: Any) -> tuple[An
 
 def mixed(sample: Sample, seed: int) -> Array:
     """Means of every example and another of its class; of itself where the class has no other."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed).spawn(1)[0]  # the sample was drawn with the seed itself
     partners = np.arange(len(sample))
     for label in np.unique(sample.labels):
         members = rng.permutation(np.flatnonzero(sample.labels == label))
@@ -129,5 +129,6 @@ def _enlarged(images: Array, rng: np.random.Generator) -> Array:
     chosen = np.flatnonzero(rng.random(len(images)) < 0.5)
     margins = (1 - rng.choice(CROPS, len(chosen))) / 2
     boxes = np.stack([margins, margins, 1 - margins, 1 - margins], axis=1)
-    images[chosen] = tf.image.crop_and_resize(images[chosen], boxes, np.arange(len(chosen)), images.shape[1:3])
+    if len(chosen):
+        images[chosen] = tf.image.crop_and_resize(images[chosen], boxes, np.arange(len(chosen)), images.shape[1:3])
     return images

@@ -1,27 +1,23 @@
-"""How a network's accuracy falls when training examples are mixed with others: Gi-score, Pal-score, mean error.
+"""How a network's accuracy falls when training examples are mixed with others.
 
 Layer 0 is the input, layer 1 the first hidden layer, its normalization and activation included, however many layers of
 the model that is (`first_hidden`). Mixing behind linear layers alone would be mixing inputs.
 """
 
-import math
-import statistics
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject, shared
+from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import INPUT, Network
 from baselines.network.hidden import first_hidden
-from baselines.perturbation_response.response_curve import accuracies_of, gi_score, grid, mean_error, pal_score
+from baselines.perturbation_response.response_curve import accuracies_of, grid
 
 SOURCE = "Schiff et al. 2021, arXiv 2106.04765"
-#: Samples in the paper's 180 batches of 128.
-PAPER_BUDGET = 180 * 128
 #: Pairs of examples that are gathered in memory at once.
 GATHERED = 1024
 
@@ -152,122 +148,3 @@ def _responses(
         mixed = sample.inputs[some], sample.inputs[others]
         repeated = np.broadcast_to(shares, (len(some), len(shares)))
         yield is_right(network, "mixup", _mix, mixed, sample.labels[some], repeated, position)
-
-
-def _register_gi(kind: str, layer: int) -> None:
-    @measure(
-        name=f"gi_{kind}_l{layer}",
-        meaning=f"Gi-score: how early accuracy falls when {_mixing(kind, layer)}",
-        formula=f"1 - 2 int_0^1 int_0^t A(s) ds dt, {_accuracy(kind, layer)}",
-        source=SOURCE,
-        cost="11 F",
-        needs={Need.DATA, Need.LABELS},
-    )
-    def gi(
-        subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, paper_budget: bool = False, seed: int = 0,
-        method: str = "trapezoid",
-    ) -> float:  # fmt: skip
-        """Gi-score of a mixup curve. Range: [0, 1]; 0 for a network that is always right.
-
-        Args:
-            subject: the network and its training data.
-            n_alphas: magnitudes, at equal distances.
-            n_samples: pairs; where there are fewer examples, each has several partners, drawn anew.
-            paper_budget: take the 23,040 pairs of the paper instead.
-            seed: draws the examples and their partners.
-            method: "trapezoid", or "exact" for a curve of straight lines.
-        """
-        number = _number(n_samples, paper_budget=paper_budget)
-        return gi_score(*mixup_curve(subject, kind, layer, n_alphas, number, seed), method)
-
-
-def _register_pal(
-    name: str, meaning: str, formula: str, curves: Sequence[tuple[str, int]], combine: Callable[[list[float]], float]
-) -> None:
-    @measure(
-        name=name, meaning=meaning, formula=formula, source=SOURCE, cost=f"{11 * len(curves)} F",
-        needs={Need.DATA, Need.LABELS},
-    )  # fmt: skip
-    def pal(
-        subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, paper_budget: bool = False, seed: int = 0
-    ) -> float:
-        """Minus the Pal-score of a mixup curve, or minus a combination of several. Range: (-inf, 0].
-
-        An accuracy that does not change gives -84, however low it is; one of 0 at small magnitudes gives 0.
-
-        Args:
-            subject: the network and its training data.
-            n_alphas: magnitudes, at equal distances.
-            n_samples: pairs; where there are fewer examples, each has several partners, drawn anew.
-            paper_budget: take the 23,040 pairs of the paper instead.
-            seed: draws the examples and their partners.
-        """
-        number = _number(n_samples, paper_budget=paper_budget)
-        return -combine([pal_score(*mixup_curve(subject, *curve, n_alphas, number, seed)) for curve in curves])
-
-
-def _register_mean_error(kind: str, layer: int) -> None:
-    @measure(
-        name=f"pr_mean_error_{kind}_l{layer}",
-        meaning=f"mean error over all shares when {_mixing(kind, layer)}",
-        formula=f"1 - mean over t of A(t), {_accuracy(kind, layer)}",
-        source=SOURCE,
-        cost="11 F",
-        needs={Need.DATA, Need.LABELS},
-    )
-    def pr_mean_error(
-        subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, paper_budget: bool = False, seed: int = 0
-    ) -> float:
-        """1 - mean accuracy on a mixup curve. Range: [0, 1].
-
-        Args:
-            subject: the network and its training data.
-            n_alphas: magnitudes, at equal distances.
-            n_samples: pairs; where there are fewer examples, each has several partners, drawn anew.
-            paper_budget: take the 23,040 pairs of the paper instead.
-            seed: draws the examples and their partners.
-        """
-        number = _number(n_samples, paper_budget=paper_budget)
-        return mean_error(mixup_curve(subject, kind, layer, n_alphas, number, seed)[1])
-
-
-def _number(n_samples: int, *, paper_budget: bool) -> int:
-    return PAPER_BUDGET if paper_budget else n_samples
-
-
-def _mixing(kind: str, layer: int) -> str:
-    what = "outputs of the first hidden layer" if layer else "inputs"
-    return f"{what} are mixed with those of {'the same' if kind == 'intra' else 'another'} class"
-
-
-def _accuracy(kind: str, layer: int) -> str:
-    share = "t / 2" if kind == "intra" else "t (n_alphas - 1) / (2 n_alphas)"
-    return f"A(t) = accuracy of f from (1 - a) x^{layer} + a x'^{layer}, a = {share}"
-
-
-for _kind, _layer in CURVES:
-    _register_gi(_kind, _layer)
-for _kind, _layer in CURVES:
-    _register_pal(
-        f"pal_{_kind}_l{_layer}",
-        f"minus the Pal-score: how little accuracy falls when {_mixing(_kind, _layer)}",
-        f"-int_0.4^1 C / int_0^0.1 C, C(t) = int_0^t A(s) ds, {_accuracy(_kind, _layer)}",
-        [(_kind, _layer)],
-        math.prod,
-    )
-for _kind, _layer in CURVES:
-    _register_mean_error(_kind, _layer)
-_register_pal(
-    "pal_intra_l0_x_l1",
-    "minus the product of the Pal-scores within classes of inputs and of the first hidden layer's outputs",
-    "-Pal_intra_l0 Pal_intra_l1",
-    [("intra", 0), ("intra", 1)],
-    math.prod,
-)
-_register_pal(
-    "pal_inter_plus_intra_l0",
-    "minus the mean of the Pal-scores between classes and within them, of inputs",
-    "-(Pal_inter_l0 + Pal_intra_l0) / 2",
-    [("inter", 0), ("intra", 0)],
-    statistics.fmean,
-)

@@ -132,6 +132,10 @@ def test_each_image_is_augmented_by_draws_of_its_own(channels):
     assert 0.4 < np.mean(mirrored) < 0.6
 
 
+def test_a_single_image_may_be_augmented():
+    assert len({augmented(images(3, number=1), seed).tobytes() for seed in range(8)}) == 8
+
+
 def test_contrast_and_brightness_are_those_of_tensorflow():
     before = images(1, number=200)
     after = augmented(before, 3)
