@@ -14,6 +14,7 @@ from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
+from baselines.network.hidden import hidden_positions
 
 _SOURCE = "Ballester et al. 2024, arXiv 2203.12330"
 
@@ -43,15 +44,8 @@ def deaths(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
 
 
 def unit_positions(network: Network) -> tuple[int, ...]:
-    """Where the outputs of the model's layers with weights are, activations included."""
-    found = [
-        network.layers[number][1]
-        for number in range(len(network.layers))
-        if any(network.nodes[node].weights for node in network.nodes_of(number))
-    ]
-    if not found:
-        raise MeasureUnavailable("needs a layer with weights, which this network lacks")
-    return tuple(dict.fromkeys(found))
+    """Where hidden layers end, their normalizations and activations included, and the logits."""
+    return tuple(dict.fromkeys([*hidden_positions(network), network.output]))
 
 
 def _activations(network: Network, places: tuple[int, ...], images: Any) -> Any:
@@ -113,11 +107,12 @@ def persistence_mean_h0(subject: Subject, *, n_samples: int = 2000, n_units: int
     Args:
         subject: the network and its training data.
         n_samples: training examples that correlations are taken over.
-        n_units: outputs of layers with weights; those that are the most active ones on many examples are preferred.
+        n_units: outputs of weight layers, behind their activations; those that are the most active ones on many
+            examples are preferred.
         seed: draws examples and units.
 
     Raises:
-        MeasureUnavailable: there is no layer with weights.
+        MeasureUnavailable: there are not two units, or a layer's weights are not understood.
     """
     return -float(np.mean(deaths(subject, n_samples, n_units, seed)))
 

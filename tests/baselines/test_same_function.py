@@ -33,7 +33,8 @@ LAYERS_AS_WRITTEN = {
 
 #: Draw a number for each input or weight, so that another order of inputs has other draws.
 DRAWS_BY_INPUT = {
-    "cna_area", "cna_area_over_margin", "cna_margin", "hessian_trace", "noise_sensitivity", "pacbayes_flatness",
+    "adaptive_sharpness_avg", "cna_area", "cna_area_over_margin", "cna_margin", "hessian_trace",
+    "local_learning_coefficient", "noise_sensitivity", "pacbayes_flatness",
     "pacbayes_init", "pacbayes_mag_flatness", "pacbayes_mag_init", "pacbayes_mag_init_exact", "pacbayes_mag_orig",
     "pacbayes_orig", "random", "sensitivity_output_change", "sharpness_mag_flatness", "sharpness_mag_init",
     "sharpness_mag_orig", "sharpness_starter_kit",
@@ -42,7 +43,8 @@ DRAWS_BY_INPUT = {
 #: Draw partners, batches or noise for each example, so that another order of examples has other draws.
 DRAWS_BY_EXAMPLE = {
     "arora_compression_bound", "cna_area", "cna_area_over_margin", "cna_margin", "dbi_mixup", "gi_inter_l0",
-    "gi_inter_l1", "gi_intra_l0", "gi_intra_l1", "jacobian_norm", "manifold_mixup_error", "mixup_error",
+    "gi_inter_l1", "gi_intra_l0", "gi_intra_l1", "jacobian_norm", "kv_gn_margin", "kv_margin",
+    "manifold_mixup_error", "mixup_error",
     "noise_sensitivity", "noise_sensitivity_l1", "noise_sensitivity_l2", "pal_inter_l0", "pal_inter_l1",
     "pal_inter_plus_intra_l0", "pal_intra_l0", "pal_intra_l0_x_l1", "pal_intra_l1", "pr_mean_error_inter_l0",
     "pr_mean_error_inter_l1", "pr_mean_error_intra_l0", "pr_mean_error_intra_l1", "sensitivity_output_change", "vpm",
