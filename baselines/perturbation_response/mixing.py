@@ -106,13 +106,14 @@ def mixup_curve(
     shares = _shares(kind, n_alphas)
     sample = subject.sample(n_samples, seed, by_class=True)
     draws = np.random.default_rng(seed)  # the sample was drawn with the seed itself, partners are by its descendants
-    hits, total = np.zeros(n_alphas, int), 0
-    while not total or len(subject.examples) < n_samples > total:
-        pairs = partners(sample.labels, kind, draws.spawn(1)[0])
-        for right in _responses(subject, layer, sample, pairs, shares):
-            hits += right.sum(axis=0)
-            total += len(right)
-    return shares, accuracies_of(hits, total)
+    passes = [partners(sample.labels, kind, draws.spawn(1)[0])]
+    while len(subject.examples) < n_samples > len(passes) * len(passes[0][0]):
+        passes.append(partners(sample.labels, kind, draws.spawn(1)[0]))
+    pairs = np.concatenate(passes, axis=1)
+    hits = np.zeros(n_alphas, int)
+    for right in _responses(subject, layer, sample, pairs, shares):
+        hits += right.sum(axis=0)
+    return shares, accuracies_of(hits, pairs.shape[1])
 
 
 def mixup_responses(
@@ -138,7 +139,7 @@ def _shares(kind: str, n_alphas: int) -> Array:
 
 
 def _responses(
-    subject: Subject, layer: int, sample: Sample, pairs: tuple[Array, Array], shares: Array
+    subject: Subject, layer: int, sample: Sample, pairs: Array | tuple[Array, Array], shares: Array
 ) -> Iterator[Array]:
     """Whether the network is right about mixed pairs, at each share: parts (n, k) of `GATHERED` pairs or fewer."""
     network = subject.network
