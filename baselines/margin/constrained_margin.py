@@ -123,7 +123,7 @@ def _margins(network: Network, images: Any, labels: Any, components: Any) -> tup
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def constrained_margin(
-    subject: Subject, *, n_samples: int = 500, n_components: int = 0, pca_samples: int = 2048, rate: float = 0.25,
+    subject: Subject, *, n_samples: int = 500, n_components: int = 0, pca_samples: int = 1000, rate: float = 0.25,
     n_steps: int = 20, seed: int = 0,
 ) -> float:  # fmt: skip
     """Constrained margin, of right answers. Range: (-inf, 0].
