@@ -3,13 +3,11 @@
 import math
 from typing import Any
 
-import numpy as np
-
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
-from baselines.core.outputs import cross_entropies
 from baselines.core.subject import Subject
 from baselines.network import Network
+from baselines.network.per_example import cross_entropies
 from baselines.sharpness.scales import weight_space
 from baselines.sharpness.weight_space import gradient, place, repeat
 
@@ -53,15 +51,12 @@ def local_learning_coefficient(
         MeasureUnavailable: a chain ran away, the step being too large for this network.
     """
     space = weight_space(subject, n_samples, seed)
-    sample = subject.sample(n_samples, seed)
-    n = len(sample)
+    n = len(space.data[1])
     temperature = n / math.log(max(n, 3))
-    before = cross_entropies(space.network.outputs(sample.inputs)[0], sample.labels).astype(np.float32)
     with space.network.restoring():
         rise = space.run(
-            _mean_rise, space.trained, before, step_size, gamma, temperature, n_chains, n_burn_in, n_draws,
-            min(batch, n), seed,
-        )  # fmt: skip
+            _mean_rise, space.trained, step_size, gamma, temperature, n_chains, n_burn_in, n_draws, min(batch, n), seed
+        )
     value = temperature * float(rise)
     if not math.isfinite(value):
         raise MeasureUnavailable(f"the chain ran away with steps of {step_size:g}: try a smaller step_size")
@@ -69,11 +64,12 @@ def local_learning_coefficient(
 
 
 def _mean_rise(
-    network: Network, trained: Any, before: Any, step_size: Any, gamma: Any, temperature: Any, n_chains: Any,
+    network: Network, trained: Any, step_size: Any, gamma: Any, temperature: Any, n_chains: Any,
     n_burn_in: Any, n_draws: Any, batch: Any, seed: Any, images: Any, labels: Any,
 ) -> Any:  # fmt: skip
-    """Mean rise of the loss above `before` (examples,), over the draws of all chains."""
+    """Mean rise of the loss above that of the same examples at the trained weights, over the draws of all chains."""
     n, n_steps = tf.shape(labels)[0], n_burn_in + n_draws
+    before = _losses(network, images, labels)
     size = tf.cast(batch, tf.float32)
 
     def move(i: Any, point: Any, total: Any) -> tuple[Any, Any]:
@@ -91,3 +87,16 @@ def _mean_rise(
         return (repeat(n_steps, lambda i, *state: move(number * n_steps + i, *state), trained, total)[1],)
 
     return repeat(n_chains, chain, 0.0)[0] / tf.cast(n_chains * n_draws, tf.float32)
+
+
+def _losses(network: Network, images: Any, labels: Any) -> Any:
+    """Cross-entropies (examples,) where the network is now."""
+    size = network.batch_size
+
+    def add(i: Any, found: Any) -> tuple[Any]:
+        some = slice(i * size, (i + 1) * size)
+        losses = cross_entropies(network.logits(images[some]), labels[some])
+        places = i * size + tf.range(tf.size(losses))
+        return (tf.tensor_scatter_nd_update(found, places[:, None], losses),)
+
+    return repeat(-(-tf.shape(labels)[0] // size), add, tf.zeros(tf.shape(labels)))[0]
