@@ -10,7 +10,7 @@ from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
-from baselines.network import INPUT
+from baselines.network import INPUT, Network
 
 #: What a changed answer costs: flipped, saturation, cropped, edges, brighter, flipped and saturation, erased.
 PENALTIES = (6.0, 1.0, 2.0, 3.0, 1.0, 12.0, 2.0)
@@ -45,7 +45,24 @@ def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000
     Raises:
         MeasureUnavailable: inputs are not images of 1, 3 or 4 channels, the first three of which are colours.
     """
-    network = subject.network
+    inputs = subject.sample(n_samples, seed).inputs
+    rng = np.random.default_rng(seed).spawn(1)[0]  # the sample was drawn with the seed itself
+    saturations = rng.uniform(*SATURATION, (2, len(inputs))).astype(np.float32)
+    return sum_of_penalties(subject.network, inputs, saturations, rng) / len(inputs)
+
+
+def sum_of_penalties(network: Network, inputs: Array, saturations: Array, rng: np.random.Generator) -> float:
+    """Sum of the penalties of images (n, H, W, C) for all changes, which the order of images does not alter.
+
+    Args:
+        network: the network.
+        inputs: the images.
+        saturations: factors (2, n), without and with a flip.
+        rng: draws what is erased.
+
+    Raises:
+        MeasureUnavailable: inputs are not images of 1, 3 or 4 channels.
+    """
     shape = network.shape(INPUT)
     if len(shape) != 3 or shape[-1] not in (1, 3, 4) or min(shape[:2]) < 2:
         raise MeasureUnavailable(f"needs images with 1, 3 or 4 channels, which inputs of shape {shape} are not")
@@ -61,15 +78,11 @@ def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000
 
     specs = [network.spec(INPUT), tf.TensorSpec((2, None), tf.float32), tf.TensorSpec((None, 4), tf.int32)]
     run = network.compiled("augmentation penalties", penalties, *specs)
-    inputs = subject.sample(n_samples, seed).inputs
-    rng = np.random.default_rng(seed).spawn(1)[0]  # the sample was drawn with the seed itself
-    saturations = rng.uniform(*SATURATION, (2, len(inputs))).astype(np.float32)
-    rectangles = draw_rectangles(len(inputs), *shape[:2], rng)
-    step = max(network.batch_size // 8, 1)
+    rectangles = draw_rectangles(len(inputs), shape[0], shape[1], rng)
+    step = max(network.batch_size // (1 + len(PENALTIES)), 1)
     batches = [slice(start, start + step) for start in range(0, len(inputs), step)]
     found = [run(inputs[some], saturations[:, some], rectangles[some]).numpy() for some in batches]
-    penalties_of_all = np.concatenate(found, axis=1).astype(np.float64)
-    return math.fsum(penalties_of_all.ravel()) / len(inputs)  # the order of examples must not be seen in the last digit
+    return math.fsum(penalty for part in found for penalty in part.astype(np.float64).flat)
 
 
 def changed(images: Any, saturations: Any, rectangles: Any) -> Sequence[Any]:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from measure_values import values
 from small_networks import dataset, layers
 
 import baselines
@@ -34,16 +35,9 @@ def data():
     return dataset(draw.random((40, 6, 6, 1)), np.arange(40) % 3)
 
 
-def found(model, data, names):
-    """What each measure returns, or says."""
-    values = {}
-    with baselines.sharing():
-        for name in names:
-            try:
-                values[name] = MEASURES[name].function(model, data)
-            except MeasureUnavailable as error:
-                values[name] = str(error)
-    return values
+def said(message):
+    """What `values` has in the place of the value of a measure that refuses."""
+    return repr(MeasureUnavailable(message))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -53,8 +47,8 @@ def test_weights_that_are_not_finite_are_refused_by_all(bad, nested, data):
     weights = model.get_weights()
     weights[3][1] = bad
     model.set_weights(weights)
-    assert set(found(model, data, MEASURES).values()) == {
-        f"needs finite weights, which layer {model.layers[2].name} lacks"
+    assert set(values(model, data).values()) == {
+        said(f"needs finite weights, which layer {model.layers[2].name} lacks")
     }
 
 
@@ -62,14 +56,14 @@ def test_initial_weights_that_are_not_finite_are_refused_where_they_are_needed(d
     model = small()
     model.initial_weights[2][0, 0] = np.nan
     names = [name for name, measure in MEASURES.items() if Need.INITIAL_WEIGHTS in measure.needs]
-    assert set(found(model, data, names).values()) == {"needs finite initial weights, which this model lacks"}
+    assert set(values(model, data, names).values()) == {said("needs finite initial weights, which this model lacks")}
 
 
 def test_one_logit_is_enough_for_what_does_not_need_logits_of_classes(data):
-    values = found(small(outputs=1), data, MEASURES)
-    refused = {name for name, value in values.items() if isinstance(value, str)}
+    found = values(small(outputs=1), data)
+    refused = {name for name, value in found.items() if isinstance(value, str)}
     assert refused - NEED_LARGE_LAYERS == OF_CLASSES
-    assert {values[name] for name in OF_CLASSES} == {"needs a logit for each of two classes or more, found 1"}
+    assert {found[name] for name in OF_CLASSES} == {said("needs a logit for each of two classes or more, found 1")}
     with pytest.raises(MeasureUnavailable, match="of two classes or more, found 1"):
         baselines.load("input_jacobian_norm:outputs=probabilities")(small(outputs=1), data)
 

@@ -7,10 +7,10 @@ another order: a measure has the same value, unless it is named here, with the r
 import numpy as np
 import pytest
 import tensorflow as tf
+from measure_values import values
 from small_networks import dataset, layers
 
-import baselines
-from baselines import MEASURES, MeasureUnavailable
+from baselines import MEASURES
 
 #: Looks at every array as it is, or at what layers put out before they are normalized.
 BEFORE_NORMALIZATION = {
@@ -50,18 +50,6 @@ DRAWS_BY_EXAMPLE = {
     "pr_mean_error_inter_l1", "pr_mean_error_intra_l0", "pr_mean_error_intra_l1", "sensitivity_output_change", "vpm",
     "wcv",
 }  # fmt: skip
-
-
-def found(model, data, names=MEASURES):
-    """What each measure returns, or says."""
-    values = {}
-    with baselines.sharing():
-        for name in names:
-            try:
-                values[name] = MEASURES[name].function(model, data)
-            except MeasureUnavailable as error:
-                values[name] = str(error)
-    return values
 
 
 def with_weights(model, seed=0):
@@ -118,12 +106,12 @@ def in_other_units():
     rng = np.random.default_rng(1)
     images = rng.random((48, 6, 6, 3))
     data = dataset(images, labels_of(normalized(), images))
-    return [found(normalized(units), data) for units in ((1, 1, 1), (4, 0.25, 16))]  # powers of 2 are exact
+    return [values(normalized(units), data) for units in ((1, 1, 1), (4, 0.25, 16))]  # powers of 2 are exact
 
 
 @pytest.mark.parametrize("name", sorted(MEASURES.keys() - BEFORE_NORMALIZATION.keys()))
 def test_units_that_normalization_hides_do_not_matter(name, in_other_units):
-    before, after = (values[name] for values in in_other_units)
+    before, after = (found[name] for found in in_other_units)
     assert after == close(before)
 
 
@@ -148,24 +136,24 @@ def vectors():
 
 @pytest.fixture(scope="module")
 def as_they_are(vectors):
-    return found(dense(), dataset(*vectors))
+    return values(dense(), dataset(*vectors))
 
 
 @pytest.fixture(scope="module")
 def inputs_in_another_order(vectors):
     order = np.random.default_rng(3).permutation(7)
-    return found(dense(order=order), dataset(vectors[0][:, order], vectors[1]))
+    return values(dense(order=order), dataset(vectors[0][:, order], vectors[1]))
 
 
 @pytest.fixture(scope="module")
 def examples_in_another_order(vectors):
     order = np.random.default_rng(4).permutation(60)
-    return found(dense(), dataset(*(array[order] for array in vectors)))
+    return values(dense(), dataset(*(array[order] for array in vectors)))
 
 
 @pytest.fixture(scope="module")
 def layers_apart(vectors):
-    return found(dense(apart=True), dataset(*vectors))
+    return values(dense(apart=True), dataset(*vectors))
 
 
 @pytest.mark.parametrize("name", sorted(MEASURES.keys() - DRAWS_BY_INPUT))

@@ -4,6 +4,7 @@ A measure is called on one subject with two seeds: the first call builds and tra
 compared is the work on the examples, not the second or so that a network takes to be taken apart and compiled once.
 """
 
+import functools
 import itertools
 import json
 import sys
@@ -32,10 +33,11 @@ GRADIENT = {"fisher_trace": 1, "input_gradient_norm": 1, "sam_sharpness": 2}
 SPECTRAL = ("log_prod_of_spec", "log_prod_of_spec_fft")
 
 
-def vgg(norm):
-    model = tf.keras.Sequential([tf.keras.Input((32, 32, 3))])
-    for width in (32, 64, 128):
-        for _ in range(2):
+def network(shape, widths, *, per_width, norm):
+    """Convolutions, `per_width` of each width and then pooling."""
+    model = tf.keras.Sequential([tf.keras.Input(shape)])
+    for width in widths:
+        for _ in range(per_width):
             model.add(layers.Conv2D(width, 3, padding="same"))
             if norm:
                 model.add(layers.BatchNormalization())
@@ -46,18 +48,9 @@ def vgg(norm):
     return model
 
 
-def of_the_demo(norm):
-    """About as large as the networks of the shipped tasks."""
-    model = tf.keras.Sequential([tf.keras.Input((8, 8, 1))])
-    for width in (8, 16):
-        model.add(layers.Conv2D(width, 3, padding="same"))
-        if norm:
-            model.add(layers.BatchNormalization())
-        model.add(layers.ReLU())
-    model.add(layers.MaxPooling2D())
-    model.add(layers.Flatten())
-    model.add(layers.Dense(10))
-    return model
+#: Makers of a network as large as those of the shipped tasks, and of one like VGG.
+SMALL = functools.partial(network, (8, 8, 1), (8, 16), per_width=1)
+LARGE = functools.partial(network, (32, 32, 3), (32, 64, 128), per_width=2)
 
 
 def timed(specification, model, data):
@@ -118,8 +111,13 @@ def report(model):
 
 
 NETWORKS = {
-    "VGG-like": vgg(norm=False), "with batch norm": vgg(norm=True), "demo": of_the_demo(norm=False),
-    "demo, batch norm": of_the_demo(norm=True),
-}  # fmt: skip
+    "demo": (SMALL, False),
+    "demo, batch norm": (SMALL, True),
+    "VGG": (LARGE, False),
+    "VGG, batch norm": (LARGE, True),
+}
 
-print(json.dumps({kind: report(model) for kind, model in NETWORKS.items()}), file=sys.stdout)
+if __name__ == "__main__":
+    chosen = sys.argv[1:] or NETWORKS  # names of networks
+    models = {kind: make(norm=norm) for kind, (make, norm) in NETWORKS.items() if kind in chosen}
+    print(json.dumps({kind: report(model) for kind, model in models.items()}), file=sys.stdout)
