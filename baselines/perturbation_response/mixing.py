@@ -109,7 +109,7 @@ def mixup_curve(
     passes = [partners(sample.labels, kind, draws.spawn(1)[0])]
     while len(subject.examples) < n_samples > len(passes) * len(passes[0][0]):
         passes.append(partners(sample.labels, kind, draws.spawn(1)[0]))
-    pairs = np.concatenate(passes, axis=1)
+    pairs: Array = np.concatenate(passes, axis=1)
     hits = np.zeros(n_alphas, int)
     for right in _responses(subject, layer, sample, pairs, shares):
         hits += right.sum(axis=0)
