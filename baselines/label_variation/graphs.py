@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from baselines.core.lazy import tf
+from baselines.core.product import product
 from baselines.core.sample import Array
 
 #: Similarities that differ by less, in units of their type's precision, count as equal: rounding must not choose
@@ -31,7 +31,7 @@ def _products(representations: Array) -> tuple[Array, Array]:
     rows = representations.reshape(len(representations), -1)
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     rows = rows / np.where(norms > 0, norms, 1)
-    return _product(rows, rows.T), (norms > 0).astype(rows.dtype)
+    return product(rows, rows.T), (norms > 0).astype(rows.dtype)
 
 
 def neighbours(similarities: Array, k: int) -> Array:
@@ -50,16 +50,10 @@ def normalized_variation(adjacency: Array, signal: Array) -> float:
     """
     degrees = adjacency.sum(axis=1, dtype=np.float64)
     scaled = signal / np.sqrt(np.maximum(degrees, 1))[:, None]
-    return float((signal**2).sum() - (scaled * _product(adjacency.astype(np.float64), scaled)).sum())
+    return float((signal**2).sum() - (scaled * product(adjacency.astype(np.float64), scaled)).sum())
 
 
 def variation(weights: Array, signal: Array) -> float:
     """tr(Y' L Y) of a signal Y (n, c), with L = D - A, symmetric A (n, n), and D the sums of its rows."""
     weights = weights.astype(np.float64)
-    return float(((signal**2).sum(axis=1) * weights.sum(axis=1)).sum() - (signal * _product(weights, signal)).sum())
-
-
-def _product(left: Array, right: Array) -> Array:
-    """Matrix product, in TensorFlow's threads: NumPy's own would wait for those, for longer than it takes."""
-    found: Array = tf.matmul(left, right).numpy()
-    return found
+    return float(((signal**2).sum(axis=1) * weights.sum(axis=1)).sum() - (signal * product(weights, signal)).sum())

@@ -10,6 +10,7 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.product import product
 from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject, shared
 from baselines.margin.layer_margin import output_margins
@@ -35,14 +36,14 @@ def leading_components(subject: Subject, number: int, n_samples: int, seed: int)
     rows = inputs.reshape(len(inputs), -1)
     rows = rows.astype(np.float64) - rows.mean(axis=0, dtype=np.float64)
     is_wide = rows.shape[0] < rows.shape[1]
-    squares, vectors = np.linalg.eigh(_product(rows, rows.T) if is_wide else _product(rows.T, rows))
+    squares, vectors = np.linalg.eigh(product(rows, rows.T) if is_wide else product(rows.T, rows))
     squares, vectors = squares[::-1], vectors[:, ::-1]
     n_positive = int(np.sum(squares > ROUNDING * max(squares[0], 0)))
     if n_positive == 0:
         raise MeasureUnavailable("needs inputs that differ, which this training set lacks")
     number = min(number or elbow(squares[:n_positive]), n_positive)
     leading = vectors[:, :number]
-    components = _product(rows.T, leading) / np.sqrt(squares[:number]) if is_wide else leading
+    components = product(rows.T, leading) / np.sqrt(squares[:number]) if is_wide else leading
     return np.ascontiguousarray(components.T, dtype=np.float32)
 
 
@@ -55,12 +56,6 @@ def elbow(values: Array) -> int:
         return len(values)
     heights = (values - values[-1]) / (values[0] - values[-1])
     return int(np.argmin(heights - np.linspace(1, 0, len(values)))) + 1
-
-
-def _product(left: Array, right: Array) -> Array:
-    """Matrix product, in TensorFlow's threads: NumPy's own would wait for those, for longer than it takes."""
-    found: Array = tf.matmul(left, right).numpy()
-    return found
 
 
 def boundary_distances(network: Network, sample: Sample, components: Array, rate: float, n_steps: int) -> Array:
@@ -129,12 +124,13 @@ def constrained_margin(
     """Constrained margin, of right answers. Range: (-inf, 0].
 
     The rival class is the one with the largest other logit, at every step anew. Inputs are not kept in their range.
+    How the elbow is found, the rival and the steps are choices of this library, not compared with the authors' code.
 
     Args:
         subject: the network and its training data.
-        n_samples: training examples; the paper takes 5000.
-        n_components: principal components; 0 for as many as up to the elbow of their variances, as in the paper.
-        pca_samples: training examples that the components are taken from; the paper takes all.
+        n_samples: training examples.
+        n_components: principal components; 0 for as many as up to the elbow of their variances.
+        pca_samples: training examples that the components are taken from.
         rate: part of the way to the boundary that a step goes.
         n_steps: steps of an example at most; 1 gives the first-order distance.
         seed: draws the examples.

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.product import product
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.representation.penultimate import penultimate
@@ -58,7 +58,7 @@ def _two_nearest(points: Array) -> Array:
     """Distances (n, 2) to the two nearest others: these are found with rounding, but their distances are exact."""
     points = points - points.mean(axis=0)
     squares = np.einsum("nf,nf->n", points, points)
-    found = squares - 2 * _product(points, points.T)
+    found = squares - 2 * product(points, points.T)
     np.fill_diagonal(found, np.inf)
     others = np.argpartition(found, 1, axis=1)[:, :2]
     return np.stack([np.linalg.norm(points - points[others[:, k]], axis=1) for k in (0, 1)], axis=1)
@@ -85,14 +85,8 @@ def rankme(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     features = penultimate(subject, n_samples, seed)[0].astype(np.float64)
     if features.shape[0] < features.shape[1]:
         features = features.T
-    values = np.sqrt(np.maximum(np.linalg.eigvalsh(_product(features.T, features)), 0))
+    values = np.sqrt(np.maximum(np.linalg.eigvalsh(product(features.T, features)), 0))
     if not values.any():
         return 0.0
     shares = values / values.sum() + SMALL
     return -float(np.exp(-np.sum(shares * np.log(shares))))
-
-
-def _product(left: Array, right: Array) -> Array:
-    """Matrix product, in TensorFlow's threads: NumPy's own would wait for those, for longer than it takes."""
-    found: Array = tf.matmul(left, right).numpy()
-    return found
