@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from baselines.core.product import product
 from baselines.core.sample import Array
 
 #: Relative error, or change between two steps, at which an eigenvalue is good enough.
@@ -19,7 +20,7 @@ TOLERANCE = 1e-4
 ROUNDING = 1e-6
 
 
-def largest_eigenvalue(product: Callable[[Array], Array], begin: Array, n_steps: int) -> float:
+def largest_eigenvalue(multiply: Callable[[Array], Array], begin: Array, n_steps: int) -> float:
     """Largest eigenvalue of a symmetric matrix that is known by its products with vectors (n,).
 
     Old directions are not kept: rounding lets them come back, which repeats eigenvalues but moves none.
@@ -31,7 +32,7 @@ def largest_eigenvalue(product: Callable[[Array], Array], begin: Array, n_steps:
     beside: list[float] = []
     value = -np.inf
     for _ in range(n_steps):
-        found = product(vector.astype(np.float32)) - beta * previous
+        found = multiply(vector.astype(np.float32)) - beta * previous
         diagonal.append(float(vector @ found))
         before, value = value, float(eigvalsh_tridiagonal(diagonal, beside)[-1])
         found = found - diagonal[-1] * vector
@@ -43,22 +44,22 @@ def largest_eigenvalue(product: Callable[[Array], Array], begin: Array, n_steps:
     return value
 
 
-def largest_eigenvalue_of_positive(product: Callable[[Array], Array], begin: Array) -> float:
+def largest_eigenvalue_of_positive(multiply: Callable[[Array], Array], begin: Array) -> float:
     """Largest eigenvalue of a symmetric matrix without negative ones; vectors (n,) are float32."""
     from scipy.sparse.linalg import LinearOperator, eigsh
 
-    operator = LinearOperator((len(begin), len(begin)), product, dtype=np.float32)
+    operator = LinearOperator((len(begin), len(begin)), multiply, dtype=np.float32)
     return float(eigsh(operator, k=1, v0=begin, tol=TOLERANCE, return_eigenvectors=False)[0])
 
 
-def ritz_values(product: Callable[[Array], Array], size: int, n_steps: int, seed: int) -> Array:
+def ritz_values(multiply: Callable[[Array], Array], size: int, n_steps: int, seed: int) -> Array:
     """Eigenvalues, the extreme ones first to be right, after `n_steps` of Lanczos' iteration on all old directions.
 
     All eigenvalues if there are as many steps as the matrix has rows. Where the iteration ends early, it begins again
     in a direction not seen yet, so that an eigenvalue comes as often as the matrix has it.
 
     Args:
-        product: of a symmetric matrix with vectors (size,).
+        multiply: the product of a symmetric matrix with a vector (size,).
         size: rows of the matrix.
         n_steps: products; as many float32 vectors are kept.
         seed: draws the directions to begin with.
@@ -72,7 +73,7 @@ def ritz_values(product: Callable[[Array], Array], size: int, n_steps: int, seed
     vector, largest = _orthogonal(rng.normal(size=size), basis[:0]), 0.0
     for step in range(n_steps):
         basis[step] = vector / np.linalg.norm(vector)
-        found = product(basis[step]).astype(np.float64)
+        found = multiply(basis[step]).astype(np.float64)
         diagonal[step] = basis[step] @ found
         largest = max(largest, float(np.linalg.norm(found)))
         vector = _orthogonal(found, basis[: step + 1])
@@ -87,5 +88,6 @@ def ritz_values(product: Callable[[Array], Array], size: int, n_steps: int, seed
 def _orthogonal(vector: Array, basis: Array) -> Array:
     """What is left of a vector (n,) orthogonal to orthonormal rows (steps, n); twice, because of rounding."""
     for _ in range(2):
-        vector = vector - (basis @ vector.astype(np.float32)) @ basis
+        parts = product(basis, vector.astype(np.float32)[:, None])
+        vector = vector - product(parts.T, basis)[0]
     return vector

@@ -13,7 +13,7 @@ from baselines.sharpness.weight_space import WeightSpace, gradient, place, repea
 #: Scales are sought in this interval; the ends are what is returned if all are harmful, or none is.
 SMALLEST, LARGEST = 1e-6, 2.0
 N_HALVINGS = 25
-RELATIVE_INTERVAL = 1e-4
+RELATIVE_INTERVAL = 1e-3
 TOLERANCE = 0.01  #: of the drop in accuracy, at which a search among averages of noise is content
 NARROW = 1.25  #: ratio of an interval's ends within which the drop may be taken as linear
 
@@ -28,17 +28,19 @@ ATTACKED = 640  #: examples
 STEP_TO_RADIUS = 2.5 / N_STEPS  #: the steps can cross the whole box, as is usual for this kind of attack
 
 
-def largest_harmless(drop: Callable[[float], float], allowed: float, is_step: bool = False) -> float:
+def largest_harmless(
+    drop: Callable[[float], float], allowed: float, largest: float = LARGEST, *, is_step: bool = False
+) -> float:
     """Largest scale at which the drop in accuracy is not more than `allowed`, by bisection of the scale's logarithm.
 
     It ends where the interval is small. A drop that is an average over noise, and hardly jumps, is within `TOLERANCE`
     of `allowed` soon; then it is taken as linear within the interval. A drop that is a step function (`is_step`) may
     be the same over a wide interval, exactly `allowed` as well, and says nothing about the place before it jumps.
-    Range: [SMALLEST, LARGEST].
+    Range: [SMALLEST, largest].
     """
-    drops = {SMALLEST: 0.0, LARGEST: drop(LARGEST)}
-    if drops[LARGEST] <= allowed:
-        return LARGEST
+    drops = {SMALLEST: 0.0, largest: drop(largest)}
+    if drops[largest] <= allowed:
+        return largest
 
     def is_harmful(scale: float) -> bool:
         drops[scale] = drop(scale)
@@ -49,7 +51,7 @@ def largest_harmless(drop: Callable[[float], float], allowed: float, is_step: bo
         return (is_close and not is_step) or high < (1 + RELATIVE_INTERVAL) * low
 
     low, high, _ = bisect(
-        is_harmful, SMALLEST, LARGEST, N_HALVINGS, middle=lambda low, high: math.sqrt(low * high), is_enough=is_enough
+        is_harmful, SMALLEST, largest, N_HALVINGS, middle=lambda low, high: math.sqrt(low * high), is_enough=is_enough
     )
     return low if is_step else low * math.pow(high / low, (allowed - drops[low]) / (drops[high] - drops[low]))
 
@@ -104,9 +106,24 @@ def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative:
     space = weight_space(subject, ATTACKED, seed)
     sizes = tf.abs(space.trained) if is_relative else tf.ones_like(space.trained)
     with space.network.restoring():
-        return largest_harmless(
-            lambda alpha: worst_drop(space, alpha * sizes, accuracy_drop, seed), accuracy_drop, True
-        )
+        return smallest_of_restarts(
+            LARGEST,
+            lambda restart, largest: largest_harmless(
+                lambda alpha: drop_after_ascent(space, alpha * sizes, [seed, restart]), accuracy_drop, largest,
+                is_step=True,
+            ),
+        )  # fmt: skip
+
+
+def smallest_of_restarts(largest: float, search: Callable[[int, float], float]) -> float:
+    """The smallest scale that the ascents from any start find harmless.
+
+    Each start has a search of its own (restart, largest scale), which need not look beyond what others have found to be
+    harmful: most end after one ascent.
+    """
+    for restart in range(N_RESTARTS):
+        largest = search(restart, largest)
+    return largest
 
 
 def hits_after_ascent(network: Network, trained: Any, radii: Any, seed: Any, images: Any, labels: Any) -> Any:
@@ -146,16 +163,11 @@ def take_steps(
     repeat(N_STEPS, move, start)
 
 
-def worst_drop(space: WeightSpace, radii: Any, allowed: float, seed: int) -> float:
-    """Largest drop in accuracy that an ascent finds in the box |u_i| <= radii_i around the trained weights.
+def drop_after_ascent(space: WeightSpace, radii: Any, seeds: list[int]) -> float:
+    """Drop in accuracy that an ascent finds in the box |u_i| <= radii_i around the trained weights.
 
-    Restarts end early once it is more than `allowed`. Starts are the same for all boxes, in proportion. A drop is one
-    division of numbers of examples, so that one of exactly `allowed` is not more than that.
+    Starts by the same seeds are the same for all boxes, in proportion. A drop is one division of numbers of examples,
+    so that one of exactly what is allowed is not more than that.
     """
-    largest = -math.inf
-    for restart in range(N_RESTARTS):
-        hits = int(space.run(hits_after_ascent, space.trained, radii, [seed, restart]))
-        largest = max(largest, (space.trained_hits - hits) / len(space.data[1]))
-        if largest > allowed:
-            break
-    return largest
+    hits = int(space.run(hits_after_ascent, space.trained, radii, seeds))
+    return (space.trained_hits - hits) / len(space.data[1])

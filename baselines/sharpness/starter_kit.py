@@ -1,7 +1,7 @@
 """The sharpness of the competition's starting kit, corrected or as it is."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,16 @@ from baselines.core.measure import Need, measure
 from baselines.core.sample import Sample
 from baselines.core.subject import Subject
 from baselines.network import Network, read_nodes
-from baselines.sharpness.scales import ATTACKED, BATCH_SIZE, N_RESTARTS, N_STEPS, take_steps, worst_drop
+from baselines.sharpness.scales import (
+    ATTACKED,
+    BATCH_SIZE,
+    N_RESTARTS,
+    N_STEPS,
+    RELATIVE_INTERVAL,
+    drop_after_ascent,
+    smallest_of_restarts,
+    take_steps,
+)
 from baselines.sharpness.weight_space import WeightSpace, scores
 
 N_HALVINGS = 20
@@ -58,16 +67,23 @@ def sharpness_starter_kit(
     space = WeightSpace(subject.network, subject.sample(ATTACKED, seed))
     sizes = tf.abs(space.trained)
     with space.network.restoring():
-        return -_largest_harmless(space, sizes, accuracy_drop, seed)
+        return -smallest_of_restarts(
+            LARGEST_RATIO,
+            lambda restart, largest: _largest_harmless(
+                lambda ratio: drop_after_ascent(space, ratio * sizes, [seed, restart]) > accuracy_drop, largest
+            ),
+        )
 
 
-def _largest_harmless(space: WeightSpace, sizes: Any, allowed: float, seed: int) -> float:
-    """Largest ratio in [0, LARGEST_RATIO] whose drop in accuracy is at most `allowed`, by bisection."""
+def _largest_harmless(is_harmful: Callable[[float], bool], largest: float) -> float:
+    """Largest ratio in [0, largest] that is not harmful, by bisection."""
+    if not is_harmful(largest):
+        return largest
 
-    def is_harmful(ratio: float) -> bool:
-        return worst_drop(space, ratio * sizes, allowed, seed) > allowed
+    def is_enough(low: float, high: float, _tried: float) -> bool:
+        return high < (1 + RELATIVE_INTERVAL) * low
 
-    return bisect(is_harmful, 0.0, LARGEST_RATIO, N_HALVINGS).low if is_harmful(LARGEST_RATIO) else LARGEST_RATIO
+    return bisect(is_harmful, 0.0, largest, N_HALVINGS, is_enough=is_enough).low
 
 
 # The kit's code

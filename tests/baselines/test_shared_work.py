@@ -160,9 +160,11 @@ def test_each_spectrum_is_computed_once(work):
 
 
 def test_each_search_is_made_once(work):
-    """For sigma, sigma', alpha and alpha'; for the starting kit's ratio; for the fraction that is pruned."""
+    """For sigma and sigma'; from up to three starts for alpha, alpha' and the kit's ratio; for what is pruned."""
     searches = Counter()
     for key, count in work.items():
         if key[0] == "search":
             searches[key[1].partition(".")[0]] += count
-    assert searches == {"largest_harmless": 4, "_largest_harmless": 1, "pruning_tolerance": 1}
+    most = {"largest_harmless": 2 + 2 * 3, "sharpness_starter_kit": 3, "pruning_tolerance": 1}
+    assert searches.keys() == most.keys()
+    assert all(count <= most[name] for name, count in searches.items())

@@ -115,7 +115,7 @@ def test_a_drop_of_exactly_the_bound_is_allowed(share):
     assert alpha == pytest.approx(0.4, rel=1e-3)
     assert relative == pytest.approx(0.8 / 2.8, rel=1e-3)
     kit = value("sharpness_starter_kit", dense(kernel), data, accuracy_drop=share)
-    assert kit == pytest.approx(-0.8 / 2.8, abs=1e-5)
+    assert kit == pytest.approx(-0.8 / 2.8, rel=1e-3)
 
 
 def test_networks_that_differ_do_not_meet_at_a_point_of_the_search():
@@ -126,12 +126,12 @@ def test_networks_that_differ_do_not_meet_at_a_point_of_the_search():
 
 def test_one_attack_on_each_box_serves_all_measures(monkeypatch):
     found = []
-    monkeypatch.setattr(perturbation, "largest_harmless", lambda *_: found.append(1) or 0.5)
+    monkeypatch.setattr(perturbation, "largest_harmless", lambda *_, **__: found.append(1) or 0.5)
     model, data = t1(), dataset(*T1_DATA)
     with baselines.sharing():
         for name in [*SCALES, *BOUNDS]:
             value(name, model, data)
-    assert len(found) == 2
+    assert len(found) == 2 * perturbation.N_RESTARTS
 
 
 @pytest.mark.parametrize("name", [*SCALES, "sharpness_starter_kit", "keskar_sharpness", "sam_sharpness"])
@@ -151,7 +151,7 @@ def test_the_shared_network_is_left_as_found(name):
 @pytest.mark.parametrize(("a", "b"), LINEAR)
 def test_starter_kit_on_a_linear_classifier_in_closed_form(a, b):
     found = value("sharpness_starter_kit", dense([[a, b]]), dataset(*ONE_FEATURE))
-    assert found == pytest.approx(-(a - b) / (a + b), abs=1e-5)
+    assert found == pytest.approx(-(a - b) / (a + b), rel=1e-3)
 
 
 def test_starter_kit_does_not_see_a_rescaling_between_layers():
@@ -174,7 +174,7 @@ NOISY = dataset(ONE_FEATURE[0], ONE_FEATURE[1][:-16] + [1 - label for label in O
 
 
 def test_starter_kit_measures_the_training_accuracy_instead_of_assuming_one():
-    assert value("sharpness_starter_kit", dense([[2.0, 1.0]]), NOISY) == pytest.approx(-1 / 3, abs=1e-5)
+    assert value("sharpness_starter_kit", dense([[2.0, 1.0]]), NOISY) == pytest.approx(-1 / 3, rel=1e-3)
 
 
 def test_parity_with_the_code_of_the_starter_kit_assumes_an_accuracy_of_one():
