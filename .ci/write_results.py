@@ -29,8 +29,8 @@ HEAD = """\
 make pictures
 ```
 
-wrote this page: {measures} measures on {models} models, {calls:,} calls of {seconds:.0f} s in sum, and further calls of
-those that draw, with other seeds. `pgdl compare --measures all` writes such a table for any tasks, also as CSV,
+wrote this page: {measures} measures on {models} models, {calls:,} calls of {seconds:.0f} s in sum, and on digits_nin
+further calls of those that draw, with other seeds. `pgdl compare --measures all` writes such a table for any tasks, also as CSV,
 LaTeX, parquet and a plot.
 
 **Read it with care.** These are small networks on 8 x 8 images, 32 per task, whose gaps have a standard error of
@@ -44,7 +44,7 @@ order may differ for networks of another size or kind.
 - *Kendall*: rank correlation with the gap, mean over tasks. Unlike the score it has a sign: a negative coefficient
   with a high score means that the measure orders the models in reverse.
 - *own*: share of the spread over models that is the measure's own randomness, in percent: the variance of a model's
-  rank over seeds, relative to that over models and seeds. Empty for measures without seed.
+  rank over seeds, relative to that over models and seeds, on digits_nin. Empty for measures without seed.
 - *s*: median seconds of a call, in a sandbox that all measures of a model share; shared work counts for the first
   measure that needs it, in the order of `pgdl measures`.
 - *failed*: models on which the measure could not be computed.

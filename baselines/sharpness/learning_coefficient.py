@@ -16,12 +16,12 @@ from baselines.sharpness.weight_space import gradient, place, repeat
     meaning="effective number of parameters by the loss of weights drawn around the trained ones, halved",
     formula="n beta (E_w L(w) - L(w*)), density of w ~ exp(-n beta L(w) - gamma |w - w*|^2 / 2), beta = 1 / ln n",
     source="Lau et al. 2023, arXiv 2308.12108, by their stochastic gradient Langevin dynamics",
-    cost="400 B of 64 examples",
+    cost="200 B of 64 examples",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def local_learning_coefficient(
-    subject: Subject, *, step_size: float = 1e-4, gamma: float = 100.0, n_chains: int = 2, n_burn_in: int = 100,
-    n_draws: int = 100, batch: int = 64, n_samples: int = 2048, seed: int = 0,
+    subject: Subject, *, step_size: float = 1e-4, gamma: float = 100.0, n_chains: int = 2, n_burn_in: int = 50,
+    n_draws: int = 50, batch: int = 64, n_samples: int = 2048, seed: int = 0,
 ) -> float:  # fmt: skip
     """Estimate of lambda(w*), half the number of weights where the loss is regular. Range: (-inf, inf).
 
