@@ -30,8 +30,8 @@ make pictures
 ```
 
 wrote this page: {measures} measures on {models} models, {calls:,} calls of {seconds:.0f} s in sum, and on digits_nin
-further calls of those that draw, with other seeds. `pgdl compare --measures all` writes such a table for any tasks, also as CSV,
-LaTeX, parquet and a plot.
+further calls of those that draw, with other seeds. `pgdl compare --measures all` writes such a table for any tasks,
+also as CSV, LaTeX, parquet and a plot.
 
 **Read it with care.** These are small networks on 8 x 8 images, 32 per task, whose gaps have a standard error of
 about 0.007 ([task_data](../task_data/README.md)). `random` shows the level of chance; `noisy_oracle`, computed from

@@ -142,5 +142,5 @@ def test_effective_dimensionality_of_a_flat_loss_is_zero_and_of_too_many_weights
     data = dataset(np.ones((4, 1)), np.zeros(4))
     assert effective_dimensionality(dense([[1e4, -1e4]]), data) == 0
     monkeypatch.setattr(dimensionality, "BASIS_BYTES", 100)
-    with pytest.raises(baselines.MeasureUnavailable, match="needs 100 vectors of 2 weights"):
+    with pytest.raises(baselines.MeasureUnavailable, match="needs 50 vectors of 2 weights"):
         effective_dimensionality(dense([[1.0, 2.0]]), data)
