@@ -38,7 +38,7 @@ def test_other_parameters_make_another_submission() -> None:
         ("inverse_margin:seed=1.5", "seed: expected int, found 1.5"),
         ("inverse_margin:seed=", "seed: expected a value such as 0, found ''"),
         ("inverse_margin:seed", "seed: expected a value such as 0, found ''"),
-        ("random:seed=1", "seed: expected one of no parameters"),
+        ("depth:seed=1", "seed: expected one of no parameters"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(specification: str, message: str) -> None:
