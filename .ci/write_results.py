@@ -58,9 +58,8 @@ FOOT = """
 `gi_*` and `pr_mean_error_*` are two summaries of one curve, the accuracy A(t) at magnitudes t from 0 to 1. The latter
 is the mean of 1 - A. The former is twice the mean of (1 - t)(1 - A): an error at the smallest magnitudes weighs most,
 one at the largest nothing. So Gi is close to the training error where a network errs on unchanged examples, and
-forgets what happens at large magnitudes. For mixtures of two classes the networks differ most near one half, t = 1:
-there the mean has more to say. For rotations and shifts, t = 0 is the far end of one side, -180 degrees, and Gi
-weighs the two sides differently.
+forgets what happens at large magnitudes. For rotations and shifts, t = 0 is the far end of one side, -180 degrees, and
+Gi weighs the two sides differently. In the table above neither is ahead throughout.
 
 ## How much hangs on one answer
 
