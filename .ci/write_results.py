@@ -80,7 +80,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def draws(measure: baselines.Measure) -> bool:
-    """Whether a measure has a seed, other than the random one."""
+    """Whether a measure has a seed."""
     return SEED in measure.parameters
 
 

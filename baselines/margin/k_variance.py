@@ -14,7 +14,7 @@ from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.margin.layer_margin import output_margins
+from baselines.margin.layer_margin import margins_at
 from baselines.network import INPUT, Network
 from baselines.network.hidden import hidden_positions
 
@@ -43,7 +43,7 @@ def _classes(subject: Subject, place: int, per_class: int, seed: int) -> list[_C
     population = subject.examples.labels
     run = network.compiled(
         ("margins and features", place),
-        lambda images, labels: _margins(network, place, images, labels),
+        lambda images, labels: margins_at(network, place, images, labels),
         network.spec(INPUT),
         tf.TensorSpec((None,), tf.int32),
     )
@@ -78,15 +78,6 @@ def _position(network: Network, layer: str) -> int:
     if not hidden:
         raise MeasureUnavailable("needs a hidden layer, which this network lacks")
     return hidden[0] if layer == "1st" else hidden[min(7, len(hidden) - 1)]
-
-
-def _margins(network: Network, place: int, images: Any, labels: Any) -> tuple[Any, Any, Any]:
-    with tf.GradientTape() as tape:
-        tape.watch(images)
-        features, logits = network.run({INPUT: images}, [place, network.output])
-        margin = output_margins(logits, labels)
-    slopes = tape.gradient(margin, features)
-    return margin, tf.norm(tf.reshape(slopes, (tf.shape(slopes)[0], -1)), axis=1), features
 
 
 def k_variance(points: Array) -> float:

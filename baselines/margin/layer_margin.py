@@ -67,6 +67,16 @@ def output_margins(logits: Any, labels: Any) -> Any:
     return true - tf.reduce_max(tf.where(is_true, logits.dtype.min, logits), axis=1)
 
 
+def margins_at(network: Network, place: int, images: Any, labels: Any) -> tuple[Any, Any, Any]:
+    """Margins (n,), lengths of their gradients with respect to what is at `place` (n,), and what is there (n, ...)."""
+    with tf.GradientTape() as tape:
+        tape.watch(images)
+        features, logits = network.run({INPUT: images}, [place, network.output])
+        margin = output_margins(logits, labels)
+    slopes = tape.gradient(margin, features)
+    return margin, tf.norm(tf.reshape(slopes, (tf.shape(slopes)[0], -1)), axis=1), features
+
+
 def _margins(network: Network, positions: tuple[int, ...], images: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
     """Margins (n,), lengths of their gradients (layers, n), and sums and sums of squares of every layer's features."""
     with tf.GradientTape() as tape:

@@ -1,14 +1,12 @@
 """The margin measure of the competition's winners: distances in the first layer, on augmented or mixed examples."""
 
-from typing import Any
-
 import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject
-from baselines.margin.layer_margin import output_margins
+from baselines.margin.layer_margin import margins_at
 from baselines.network import INPUT, Network
 
 #: What is added to lengths and deviations.
@@ -49,33 +47,23 @@ def layer_margin_winner(subject: Subject, *, n_samples: int = 500, data: str = "
     place = network.layers[_first(network)][1]
     run = network.compiled(
         ("winner margins", place),
-        lambda images, labels: _margins(network, place, images, labels),
+        lambda images, labels: margins_at(network, place, images, labels),
         network.spec(INPUT),
         tf.TensorSpec((None,), tf.int32),
     )
     parts = [run(images[i : i + BATCH], sample.labels[i : i + BATCH]) for i in range(0, len(sample), BATCH)]
-    distances, features = (np.concatenate([part[k].numpy() for part in parts]).astype(np.float64) for k in (0, 1))
-    deviation = np.sqrt(trim_mean(features.reshape(len(features), -1).var(axis=0), 0.05)) + SMALL
-    return -float(distances.mean() / deviation)
+    margins, lengths, features = (np.concatenate([part[k].numpy() for part in parts]) for k in range(3))
+    distances = (margins / (lengths + np.float32(SMALL))).astype(np.float64)
+    spreads = features.reshape(len(features), -1).var(axis=0, dtype=np.float64)
+    return -float(distances.mean() / (np.sqrt(trim_mean(spreads, 0.05)) + SMALL))
 
 
 def _first(network: Network) -> int:
     """The first layer of the model that has filters or units."""
-    for number, (_, output) in enumerate(network.layers):
-        nodes = [output, *(network.nodes[output].sources if output != INPUT else ())]
-        if any(place != INPUT and network.nodes[place].has_kernel for place in nodes):
+    for number in range(len(network.layers)):
+        if any(network.nodes[place].has_kernel for place in network.nodes_of(number)):
             return number
     raise MeasureUnavailable("needs a layer with filters or units, which this network lacks")
-
-
-def _margins(network: Network, place: int, images: Any, labels: Any) -> tuple[Any, Any]:
-    with tf.GradientTape() as tape:
-        tape.watch(images)
-        features, logits = network.run({INPUT: images}, [place, network.output])
-        margin = output_margins(logits, labels)
-    slopes = tape.gradient(margin, features)
-    lengths = tf.norm(tf.reshape(slopes, (tf.shape(slopes)[0], -1)), axis=1)
-    return margin / (lengths + SMALL), features
 
 
 def mixed(sample: Sample, seed: int) -> Array:

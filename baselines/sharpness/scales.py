@@ -132,14 +132,7 @@ def hits_after_ascent(network: Network, trained: Any, radii: Any, seed: Any, ima
     def ascend(point: Any, slope: Any) -> Any:
         return point + STEP_TO_RADIUS * radii * tf.sign(slope)
 
-    return hits_after_steps(ascend, network, trained, radii, seed, images, labels)
-
-
-def hits_after_steps(
-    step: Callable[[Any, Any], Any], network: Network, trained: Any, radii: Any, seed: Any, images: Any, labels: Any
-) -> Any:
-    """Take steps within a box (`take_steps`), and count the correct answers to all examples."""
-    take_steps(step, network, trained, radii, seed, images, labels)
+    take_steps(ascend, network, trained, radii, seed, images, labels)
     return scores(network, images, labels)[0]
 
 
