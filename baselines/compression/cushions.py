@@ -15,7 +15,7 @@ from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.network import INPUT, Network
+from baselines.network import INPUT, Network, joined
 from baselines.network.nodes import ACTIVATIONS
 
 #: Smallest cushion: that of a layer that sends a signal to zero.
@@ -40,11 +40,11 @@ class Norms:
 def norms(subject: Subject, n_samples: int, seed: int) -> Norms:
     """Norms of what goes through the network, with batch normalization folded."""
     network, images = subject.folded, subject.sample(n_samples, seed).inputs
-    compiled = network.compiled("norms", lambda batch: _norms(network, batch), network.spec(INPUT))
-    size = network.batch_size
-    batches = [compiled(images[i : i + size]) for i in range(0, len(images), size)]
-    parts = (np.concatenate([part.numpy() for part in parts]) for parts in zip(*batches, strict=True))
-    return Norms(*[part.astype(np.float64) for part in parts])
+
+    def run(batch: Any) -> Any:
+        return _norms(network, batch)
+
+    return Norms(*[part.astype(np.float64) for part in joined(network.in_batches("norms", run, [images]))])
 
 
 def _norms(network: Network, images: Any) -> list[Any]:
@@ -127,17 +127,20 @@ def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: i
     network, images = subject.folded, subject.sample(n_samples, seed).inputs
     places = network.weight_nodes
     size = max(network.batch_size // len(places), 1)
-    forward = network.compiled("carried", lambda batch: _carried(network, batch), network.spec(INPUT))
-    probe = network.compiled(
-        "probed", lambda batch, seeds: _probed(network, batch, seeds), network.spec(INPUT), tf.TensorSpec(2, tf.int32)
-    )
-    ratios = []
-    for number, start in enumerate(range(0, len(images), size)):
-        batch = images[start : start + size]
-        carried, lengths = (part.numpy().astype(np.float64) for part in forward(batch))
-        squares = [probe(batch, [seed, number * n_probes + i]).numpy().astype(np.float64) for i in range(n_probes)]
-        ratios.append(_ratios(carried, lengths[:, :, None] * np.sqrt(np.mean(squares, axis=0))))
-    return _least(network, np.concatenate(ratios), robust)
+
+    def forward(batch: Any) -> Any:
+        return _carried(network, batch)
+
+    def probe(batch: Any, examples: Any, seed: Any, number: Any) -> Any:
+        return _probed(network, batch, tf.stack([seed, n_probes * (examples[0] // size) + number]))
+
+    batches = network.in_batches("carried", forward, [images], size=size, often=True)
+    carried, lengths = (part.astype(np.float64) for part in joined(batches))
+    arrays, squares = [images, np.arange(len(images))], np.zeros(1)
+    for number in range(n_probes):
+        found = network.in_batches(("probed", n_probes), probe, arrays, seed, number, size=size, often=True)
+        squares = squares + np.concatenate(list(found)).astype(np.float64) / n_probes
+    return _least(network, _ratios(carried, lengths[:, :, None] * np.sqrt(squares)), robust)
 
 
 def _least(network: Network, ratios: Array, robust: bool) -> Array:
@@ -164,18 +167,25 @@ def _carried(network: Network, images: Any) -> tuple[Any, Any]:
     """|J_ij x^i| (n, d, d) and |x^i| (n, d).
 
     All i are followed at once: at layer i a copy of the examples joins whose x^i is scaled by 1 + s. Its derivative
-    with respect to s is x^i there, and J_ij x^i behind.
+    with respect to s is x^i there, and J_ij x^i behind. The derivative of y is that of <u, dy/ds> with respect to u:
+    so there is none to take forward, which takes much longer to compile.
     """
     places, number = network.weight_nodes, tf.shape(images)[0]
-    scale, values, carried, lengths = tf.constant(0.0), {INPUT: images}, [], []
-    with tf.autodiff.ForwardAccumulator(scale, tf.constant(1.0)) as accumulator:
-        for i, place in enumerate(places):
-            values[place] = network.run(values, [place])[0]
-            moved = accumulator.jvp(values[place], tf.UnconnectedGradients.ZERO)[number:]
-            carried.append(_by_layer(moved, [i, number], [0, len(places) - i]))
-            lengths.append(_norm(values[place][:number]))
-            joining = {p: value[:number] * (1 + scale) if p == place else value[:number] for p, value in values.items()}
-            values = {p: tf.concat([value, joining[p]], axis=0) for p, value in values.items()}
+    scale, values, found = tf.constant(0.0), {INPUT: images}, []
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            inner.watch(scale)
+            for place in places:
+                values[place] = network.run(values, [place])[0]
+                found.append(values[place])
+                joining = {p: v[:number] * (1 + scale) if p == place else v[:number] for p, v in values.items()}
+                values = {p: tf.concat([value, joining[p]], axis=0) for p, value in values.items()}
+        weights = [tf.zeros_like(value) for value in found]
+        outer.watch(weights)
+        along = inner.gradient(found, scale, weights, tf.UnconnectedGradients.ZERO)
+    moved = outer.gradient(along, weights, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+    carried = [_by_layer(m[number:], [i, number], [0, len(places) - i]) for i, m in enumerate(moved)]
+    lengths = [_norm(value[:number]) for value in found]
     return tf.transpose(tf.stack(carried), [2, 1, 0]), tf.stack(lengths, axis=1)
 
 

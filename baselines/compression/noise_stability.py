@@ -11,7 +11,7 @@ from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.output_margin import positive_margin
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
-from baselines.network import INPUT, Network
+from baselines.network import INPUT, Network, joined
 
 _PAPER = "Arora et al. 2018, arXiv 1802.05296"
 
@@ -118,16 +118,14 @@ def _noise_sensitivity(subject: Subject, layer: int, tau: float, n_draws: int, n
     if layer > len(places):
         raise MeasureUnavailable(f"needs {layer} weight layers, which this network lacks")
     position = places[layer - 1] if layer else INPUT
-    compiled = network.compiled(
-        ("noise", position),
-        lambda *arguments: _moved(network, position, *arguments),
-        network.spec(INPUT), tf.TensorSpec((), tf.float32), tf.TensorSpec((), tf.int32), tf.TensorSpec(2, tf.int32),
-    )  # fmt: skip
+
+    def run(images: Any, places: Any, tau: Any, seed: Any) -> Any:
+        return _moved(network, position, images, tau, n_draws, tf.stack([seed, places[0]]))
+
     images = subject.sample(n_samples, seed).inputs
-    size = max(network.batch_size // n_draws, 1)
-    starts = range(0, len(images), size)
-    batches = [compiled(images[i : i + size], tau, n_draws, [seed, i]) for i in starts]
-    moved, lengths = (np.concatenate([part.numpy() for part in parts]) for parts in zip(*batches, strict=True))
+    arrays, size = [images, np.arange(len(images))], max(network.batch_size // n_draws, 1)
+    batches = network.in_batches(("noise", position, n_draws), run, arrays, np.float32(tau), seed, size=size)
+    moved, lengths = joined(batches)
     return _mean_ratio(moved.astype(np.float64), lengths.astype(np.float64)) / tau**2
 
 

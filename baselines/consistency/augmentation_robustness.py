@@ -68,7 +68,7 @@ def sum_of_penalties(network: Network, inputs: Array, saturations: Array, rng: n
         raise MeasureUnavailable(f"needs images with 1, 3 or 4 channels, which inputs of shape {shape} are not")
 
     def penalties(images: Any, saturations: Any, rectangles: Any) -> Any:
-        versions = tf.concat([images, *changed(images, saturations, rectangles)], axis=0)
+        versions = tf.concat([images, *changed(images, tf.transpose(saturations), rectangles)], axis=0)
         probabilities = tf.nn.softmax(network.logits(versions))
         shape = [1 + len(PENALTIES), -1]
         confidence = tf.reshape(tf.reduce_max(probabilities, axis=1), shape)
@@ -76,12 +76,9 @@ def sum_of_penalties(network: Network, inputs: Array, saturations: Array, rng: n
         difference = tf.abs(confidence[1:] - confidence[0])
         return tf.where(answer[1:] == answer[0], difference, tf.constant(PENALTIES)[:, None])
 
-    specs = [network.spec(INPUT), tf.TensorSpec((2, None), tf.float32), tf.TensorSpec((None, 4), tf.int32)]
-    run = network.compiled("augmentation penalties", penalties, *specs)
-    rectangles = draw_rectangles(len(inputs), shape[0], shape[1], rng)
-    step = max(network.batch_size // (1 + len(PENALTIES)), 1)
-    batches = [slice(start, start + step) for start in range(0, len(inputs), step)]
-    found = [run(inputs[some], saturations[:, some], rectangles[some]).numpy() for some in batches]
+    arrays = [inputs, saturations.T, draw_rectangles(len(inputs), shape[0], shape[1], rng)]
+    size = max(network.batch_size // (1 + len(PENALTIES)), 1)
+    found = network.in_batches("augmentation penalties", penalties, arrays, size=size)
     return math.fsum(penalty for part in found for penalty in part.astype(np.float64).flat)
 
 

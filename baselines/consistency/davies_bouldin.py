@@ -108,6 +108,4 @@ def _features(network: Network, inputs: Array, position: int, pool: int) -> Arra
         window = [pool] * len(sides)
         return tf.nn.pool(features, window, "MAX", strides=window, padding="VALID")
 
-    compiled = network.compiled(("pooled", position, pool), run, network.spec(INPUT))
-    size = network.batch_size
-    return np.concatenate([compiled(inputs[i : i + size]).numpy() for i in range(0, len(inputs), size)])
+    return np.concatenate(list(network.in_batches(("pooled", position, pool), run, [inputs])))

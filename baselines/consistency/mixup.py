@@ -12,6 +12,7 @@ from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
 from baselines.network.hidden import before_activation, first_hidden
+from baselines.network.network import FEW
 
 _SOURCE = "Natekar and Sharma 2020, arXiv 2012.02775"
 _NEEDS = {Need.DATA, Need.LABELS}
@@ -155,9 +156,12 @@ def _predicted(network: Network, inputs: Array, first: Array, second: Array, pos
 
     places = tf.TensorSpec((None,), tf.int64)
     plain = tf.autograph.experimental.do_not_convert(run)  # so that errors come out as they are
-    compiled = network.compiled(("mixed", position), plain, network.spec(INPUT), places, places)
+    starts = range(0, len(first), network.batch_size)
+    compiled = network.compiled(
+        ("mixed", position), plain, network.spec(INPUT), places, places, eager=len(starts) <= FEW
+    )
     predicted = []
-    for start in range(0, len(first), network.batch_size):
+    for start in starts:
         end = start + network.batch_size
         used, (some, others) = np.unique(np.stack([first[start:end], second[start:end]]), return_inverse=True)
         predicted.append(compiled(inputs[used], some, others).numpy())

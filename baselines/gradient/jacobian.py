@@ -8,7 +8,7 @@ from baselines.core.lazy import tf
 from baselines.core.measure import Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.network import INPUT, Network
+from baselines.network import INPUT, Network, joined
 
 
 @measure(
@@ -73,21 +73,17 @@ def input_jacobians(
         raise ValueError(f"outputs: expected logits or probabilities, found {outputs}")
     if outputs == "probabilities":
         subject.require_classes()
-    run = network.compiled(
-        ("input Jacobians", outputs),
-        lambda images, some: _input_jacobian(network, images, some, outputs),
-        network.spec(INPUT),
-        network.spec(network.output),
-    )
+
+    def run(images: Any, some: Any) -> Any:
+        return _input_jacobian(network, images, some, outputs)
+
     directions = np.array_split(np.eye(network.n_classes, dtype=np.float32), -(-network.n_classes // classes_at_once))
     size = max(network.batch_size // classes_at_once, 4)
-    squares, lengths = [], []
-    for i in range(0, len(sample), size):
-        parts = [run(sample.inputs[i : i + size], some) for some in directions]
-        squares.append(sum(part[0].numpy().astype(np.float64) for part in parts))
-        lengths.append(parts[0][1].numpy())
+    key = ("input Jacobians", outputs)
+    parts = [joined(network.in_batches(key, run, [sample.inputs], some, size=size)) for some in directions]
+    squares = np.sum([part[0] for part in parts], axis=0, dtype=np.float64)
     inputs = np.linalg.norm(sample.inputs.reshape(len(sample), -1).astype(np.float64), axis=1)
-    return np.sqrt(np.concatenate(squares)), inputs, np.concatenate(lengths).astype(np.float64)
+    return np.sqrt(squares), inputs, parts[0][1].astype(np.float64)
 
 
 def _input_jacobian(network: Network, images: Any, directions: Any, outputs: str) -> tuple[Any, Any]:

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from baselines.core.lazy import tf
 from baselines.core.measure import Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.gradient.weight_gradients import SHARE, weight_gradients
-from baselines.network import INPUT
+from baselines.gradient.weight_gradients import batch_size, weight_gradients
 from baselines.network.per_example import cross_entropies, weight_moments
 
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
@@ -35,12 +33,10 @@ def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array
     def sums(images: Any, labels: Any) -> tuple[Any, Any]:
         return weight_moments(network, images, lambda logits: cross_entropies(logits, labels))
 
-    run = network.compiled("gradient moments", sums, network.spec(INPUT), tf.TensorSpec((None,), tf.int32))
-    size = max(network.batch_size // SHARE, 8)
+    arrays = [sample.inputs, sample.labels]
     found = np.zeros((2, 1))
-    for i in range(0, len(sample), size):
-        batch = run(sample.inputs[i : i + size], sample.labels[i : i + size])
-        found = found + np.stack([part.numpy().astype(np.float64) for part in batch])
+    for moments in network.in_batches("gradient moments", sums, arrays, size=batch_size(network)):
+        found = found + np.stack(moments).astype(np.float64)
     mean, square = found / len(sample)
     return mean, square
 

@@ -6,6 +6,7 @@ a `log_` form of each. Batch normalization is folded; weights are kernels and bi
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from baselines.core.measure import Need, measure
 from baselines.core.outputs import logits
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.network import INPUT
+from baselines.network import Network, joined
 from baselines.network.per_example import cross_entropies, per_example
 
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
@@ -40,17 +41,23 @@ def weight_gradients(subject: Subject, n_samples: int, seed: int, label: str = "
     """
     network, sample = subject.folded, subject.sample(n_samples, seed)
     labels = sample.labels if label == "true" else _drawn(subject, n_samples, seed, label)
-    run = network.compiled(
-        "per example",
-        lambda *batch: per_example(network, *batch),
-        network.spec(INPUT),
-        tf.TensorSpec((None,), tf.int32),
-    )
-    size = max(network.batch_size // SHARE, 8)
-    parts = [run(sample.inputs[i : i + size], labels[i : i + size]) for i in range(0, len(sample), size)]
-    squares, products = (np.concatenate([part[k].numpy() for part in parts]).astype(np.float64) for k in (0, 1))
-    mean = np.sum([part[2].numpy() for part in parts], axis=0, dtype=np.float64) / len(sample)
-    return squares, products, float(np.square(mean).sum())
+
+    def run(*batch: Any) -> Any:
+        return per_example(network, *batch)
+
+    found, total = [], np.zeros(1)
+    for *of_examples, summed in network.in_batches(
+        "per example", run, [sample.inputs, labels], size=batch_size(network)
+    ):
+        found.append(of_examples)
+        total = total + summed.astype(np.float64)
+    squares, products = (part.astype(np.float64) for part in joined(found))
+    return squares, products, float(np.square(total / len(sample)).sum())
+
+
+def batch_size(network: Network) -> int:
+    """Examples whose gradients are taken apart at once."""
+    return max(network.batch_size // SHARE, 8)
 
 
 def _drawn(subject: Subject, n_samples: int, seed: int, label: str) -> Array:
@@ -130,7 +137,7 @@ def input_gradients(subject: Subject, n_samples: int, seed: int) -> Array:
     """Norms (n,) of the gradients of single examples' cross-entropies with respect to the input."""
     network, sample = subject.network, subject.sample(n_samples, seed)
 
-    def norms(images: object, labels: object) -> object:
+    def norms(images: Any, labels: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(images)
             answers = network.logits(images)
@@ -138,10 +145,8 @@ def input_gradients(subject: Subject, n_samples: int, seed: int) -> Array:
         slopes = tape.gradient(loss, images)
         return tf.norm(tf.reshape(slopes, (tf.shape(slopes)[0], -1)), axis=1)
 
-    run = network.compiled("input gradients", norms, network.spec(INPUT), tf.TensorSpec((None,), tf.int32))
-    size = network.batch_size
-    parts = [run(sample.inputs[i : i + size], sample.labels[i : i + size]) for i in range(0, len(sample), size)]
-    found: Array = np.concatenate([part.numpy() for part in parts]).astype(np.float64)
+    parts = network.in_batches("input gradients", norms, [sample.inputs, sample.labels])
+    found: Array = np.concatenate(list(parts)).astype(np.float64)
     return found
 
 

@@ -13,8 +13,8 @@ from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.product import product
 from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject, shared
-from baselines.margin.layer_margin import output_margins
-from baselines.network import INPUT, Network
+from baselines.margin.layer_margin import batch_size, output_margins
+from baselines.network import Network, joined
 
 #: Components whose variance is below this part of the largest are rounding.
 ROUNDING = 1e-10
@@ -64,19 +64,12 @@ def boundary_distances(network: Network, sample: Sample, components: Array, rate
     Each step goes `rate` of the way to the boundary as the gradients at the place show it. The distance is that of the
     boundary as shown from the place with the least margin. NaN for wrong answers and where there is no gradient.
     """
-    run = network.compiled(
-        "margins along components",
-        lambda images, labels, some: _margins(network, images, labels, some),
-        network.spec(INPUT),
-        tf.TensorSpec((None,), tf.int32),
-        tf.TensorSpec((None, components.shape[1]), tf.float32),
-    )
     moved = np.zeros((len(sample), len(components)))
     least, found, first = np.full(len(sample), np.inf), np.full(len(sample), np.nan), np.zeros(len(sample))
     left = np.arange(len(sample))
     for step in range(n_steps):
         places = sample.inputs[left] + (moved[left] @ components).reshape(-1, *sample.inputs.shape[1:])
-        margins, slopes = _in_batches(run, network, places.astype(np.float32), sample.labels[left], components)
+        margins, slopes = _margins(network, places.astype(np.float32), sample.labels[left], components)
         if step == 0:
             first[:] = margins
         squares = np.sum(slopes**2, axis=1)
@@ -94,20 +87,21 @@ def boundary_distances(network: Network, sample: Sample, components: Array, rate
     return found
 
 
-def _in_batches(run: Any, network: Network, images: Array, labels: Array, components: Array) -> tuple[Array, Array]:
-    size = max(network.batch_size // 2, 8)
-    parts = [run(images[i : i + size], labels[i : i + size], components) for i in range(0, len(images), size)]
-    margins, slopes = (np.concatenate([part[k].numpy() for part in parts]).astype(np.float64) for k in (0, 1))
+def _margins(network: Network, images: Array, labels: Array, components: Array) -> tuple[Array, Array]:
+    """Margins (n,) and their gradients' parts along rows of `components` (n, components)."""
+
+    def run(images: Any, labels: Any, components: Any) -> tuple[Any, Any]:
+        with tf.GradientTape() as tape:
+            tape.watch(images)
+            margin = output_margins(network.logits(images), labels)
+        slopes = tape.gradient(margin, images)
+        return margin, tf.matmul(tf.reshape(slopes, (tf.shape(slopes)[0], -1)), components, transpose_b=True)
+
+    batches = network.in_batches(
+        "margins along components", run, [images, labels], components, size=batch_size(network), often=True
+    )
+    margins, slopes = (array.astype(np.float64) for array in joined(batches))
     return margins, slopes
-
-
-def _margins(network: Network, images: Any, labels: Any, components: Any) -> tuple[Any, Any]:
-    """Margins (n,) and their derivatives (n, k) along the components."""
-    with tf.GradientTape() as tape:
-        tape.watch(images)
-        margin = output_margins(network.logits(images), labels)
-    slopes = tape.gradient(margin, images)
-    return margin, tf.matmul(tf.reshape(slopes, (tf.shape(slopes)[0], -1)), components, transpose_b=True)
 
 
 @measure(

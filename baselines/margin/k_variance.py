@@ -5,8 +5,7 @@ examples, in a hidden layer. Their bound has the margins over the mean k-varianc
 what follows. Layers, numbers of examples and the one split into halves are those of the authors' code.
 """
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.margin.layer_margin import margins_at
-from baselines.network import INPUT, Network
+from baselines.network import Network
 from baselines.network.hidden import hidden_positions
 
 _SOURCE = "Chuang et al. 2021, arXiv 2106.03314"
@@ -41,29 +40,16 @@ class _Class(NamedTuple):
 def _classes(subject: Subject, place: int, per_class: int, seed: int) -> list[_Class]:
     network, sample = subject.network, subject.sample(per_class * subject.network.n_classes, seed)
     population = subject.examples.labels
-    run = network.compiled(
-        ("margins and features", place),
-        lambda images, labels: margins_at(network, place, images, labels),
-        network.spec(INPUT),
-        tf.TensorSpec((None,), tf.int32),
-    )
     found = []
     for label in np.unique(sample.labels):
         part = sample.take(np.flatnonzero(sample.labels == label))
         if len(part) > 1:
-            batches = list(_batches(run, network, part.inputs, part.labels))
-            margins, lengths, features = (np.concatenate(parts) for parts in zip(*batches, strict=True))
+            margins, lengths, features = margins_at(network, place, part.inputs, part.labels, often=True)
             share = float(np.mean(population == label))
             found.append(_Class(share, margins, lengths, k_variance(features.reshape(len(part), -1))))
     if not found:
         raise MeasureUnavailable("needs a class with two examples, which this training set lacks")
     return found
-
-
-def _batches(run: Any, network: Network, inputs: Array, labels: Array) -> Iterator[list[Array]]:
-    size = max(network.batch_size // 2, 8)
-    for i in range(0, len(inputs), size):
-        yield [tensor.numpy() for tensor in run(inputs[i : i + size], labels[i : i + size])]
 
 
 def _position(network: Network, layer: str) -> int:

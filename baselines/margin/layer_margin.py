@@ -12,7 +12,7 @@ from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.network import INPUT, Network
+from baselines.network import INPUT, Network, joined
 from baselines.network.hidden import hidden_positions
 
 _JIANG = "Jiang et al. 2018, arXiv 1810.00113"
@@ -40,24 +40,24 @@ def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed
     Distances of examples without a gradient, in a dead network, are NaN.
     """
     network, sample = subject.network, subject.sample(n_samples, seed)
-    run = network.compiled(
-        ("layer margins", positions),
-        lambda images, labels: _margins(network, positions, images, labels),
-        network.spec(INPUT),
-        tf.TensorSpec((None,), tf.int32),
-    )
-    size = max(network.batch_size // 2, 8)
-    found, sums, squares = [], [], []
-    for i in range(0, len(sample), size):
-        margin, lengths, total, square = run(sample.inputs[i : i + size], sample.labels[i : i + size])
-        lengths = lengths.numpy().astype(np.float64)
-        found.append(np.where(lengths > 0, margin.numpy() / np.maximum(lengths, SHORTEST), np.nan))
-        sums.append([array.numpy() for array in total])
-        squares.append([array.numpy() for array in square])
+
+    def run(images: Any, labels: Any) -> Any:
+        return _margins(network, positions, images, labels)
+
+    arrays = [sample.inputs, sample.labels]
+    batches = network.in_batches(("layer margins", positions), run, arrays, size=batch_size(network))
+    margins, lengths, sums, squares = zip(*batches, strict=True)
+    exact = np.concatenate(lengths).astype(np.float64).T
+    found = np.where(exact > 0, np.concatenate(margins) / np.maximum(exact, SHORTEST), np.nan)
     means = [np.sum(parts, axis=0) / len(sample) for parts in zip(*sums, strict=True)]
     powers = [np.sum(parts, axis=0) / len(sample) for parts in zip(*squares, strict=True)]
     variations = [max(float((power - mean**2).sum()), STILL) for mean, power in zip(means, powers, strict=True)]
-    return np.concatenate(found, axis=1), np.array(variations)
+    return found, np.array(variations)
+
+
+def batch_size(network: Network) -> int:
+    """Examples that are run at once, with gradients."""
+    return max(network.batch_size // 2, 8)
 
 
 def output_margins(logits: Any, labels: Any) -> Any:
@@ -67,18 +67,23 @@ def output_margins(logits: Any, labels: Any) -> Any:
     return true - tf.reduce_max(tf.where(is_true, logits.dtype.min, logits), axis=1)
 
 
-def margins_at(network: Network, place: int, images: Any, labels: Any) -> tuple[Any, Any, Any]:
+def margins_at(network: Network, place: int, inputs: Array, labels: Array, *, often: bool = False) -> list[Array]:
     """Margins (n,), lengths of their gradients with respect to what is at `place` (n,), and what is there (n, ...)."""
-    with tf.GradientTape() as tape:
-        tape.watch(images)
-        features, logits = network.run({INPUT: images}, [place, network.output])
-        margin = output_margins(logits, labels)
-    slopes = tape.gradient(margin, features)
-    return margin, tf.norm(tf.reshape(slopes, (tf.shape(slopes)[0], -1)), axis=1), features
+
+    def run(images: Any, labels: Any) -> tuple[Any, Any, Any]:
+        with tf.GradientTape() as tape:
+            tape.watch(images)
+            features, logits = network.run({INPUT: images}, [place, network.output])
+            margin = output_margins(logits, labels)
+        slopes = tape.gradient(margin, features)
+        return margin, tf.norm(tf.reshape(slopes, (tf.shape(slopes)[0], -1)), axis=1), features
+
+    size = batch_size(network)
+    return joined(network.in_batches(("margins at", place), run, [inputs, labels], size=size, often=often))
 
 
 def _margins(network: Network, positions: tuple[int, ...], images: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
-    """Margins (n,), lengths of their gradients (layers, n), and sums and sums of squares of every layer's features."""
+    """Margins (n,), lengths of their gradients (n, layers), and sums and sums of squares of every layer's features."""
     with tf.GradientTape() as tape:
         tape.watch(images)
         *layers, logits = network.run({INPUT: images}, [*positions, network.output])
@@ -88,7 +93,7 @@ def _margins(network: Network, positions: tuple[int, ...], images: Any, labels: 
     exact = [tf.cast(layer, tf.float64) for layer in layers]  # a variance is a small difference of large sums
     sums = [tf.reduce_sum(layer, axis=0) for layer in exact]
     squares = [tf.reduce_sum(tf.square(layer), axis=0) for layer in exact]
-    return margin, tf.stack([tf.norm(slope, axis=1) for slope in flat]), sums, squares
+    return margin, tf.stack([tf.norm(slope, axis=1) for slope in flat], axis=1), sums, squares
 
 
 def normalized(subject: Subject, n_samples: int, seed: int) -> Array:

@@ -7,13 +7,10 @@ from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject
 from baselines.margin.layer_margin import margins_at
-from baselines.network import INPUT, Network
+from baselines.network import Network
 
 #: What is added to lengths and deviations.
 SMALL = 1e-7
-
-#: Examples whose margins are computed together.
-BATCH = 50
 
 #: Sides of crops, as shares of the image's: 0.85, 0.86, ..., 1.
 CROPS = np.linspace(0.85, 1, 16)
@@ -45,14 +42,7 @@ def layer_margin_winner(subject: Subject, *, n_samples: int = 500, data: str = "
         raise ValueError(f"data: expected augmented or mixup, found {data}")
     images = augmented(sample.inputs, seed) if data == "augmented" else mixed(sample, seed)
     place = network.layers[_first(network)][1]
-    run = network.compiled(
-        ("winner margins", place),
-        lambda images, labels: margins_at(network, place, images, labels),
-        network.spec(INPUT),
-        tf.TensorSpec((None,), tf.int32),
-    )
-    parts = [run(images[i : i + BATCH], sample.labels[i : i + BATCH]) for i in range(0, len(sample), BATCH)]
-    margins, lengths, features = (np.concatenate([part[k].numpy() for part in parts]) for k in range(3))
+    margins, lengths, features = margins_at(network, place, images, sample.labels)
     distances = (margins / (lengths + np.float32(SMALL))).astype(np.float64)
     spreads = features.reshape(len(features), -1).var(axis=0, dtype=np.float64)
     return -float(distances.mean() / (np.sqrt(trim_mean(spreads, 0.05)) + SMALL))

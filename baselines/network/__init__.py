@@ -4,7 +4,7 @@
 """
 
 from baselines.network.fold import fold_batch_norm
-from baselines.network.network import Kernel, Network
+from baselines.network.network import Kernel, Network, joined
 from baselines.network.nodes import INPUT, Node, Nodes, read_nodes
 
-__all__ = ["INPUT", "Kernel", "Network", "Node", "Nodes", "fold_batch_norm", "read_nodes"]
+__all__ = ["INPUT", "Kernel", "Network", "Node", "Nodes", "fold_batch_norm", "joined", "read_nodes"]

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +15,9 @@ from baselines.network.nodes import INPUT, Array, Node, Nodes
 
 #: Bytes of all activations of a batch, about.
 BATCH_BYTES = 2**28
+
+#: Batches up to which a function is not worth being compiled: that takes as long as dozens of passes do.
+FEW = 4
 
 
 @dataclass(frozen=True)
@@ -171,8 +174,13 @@ class Network:
         """Logits (examples, classes) of inputs (examples, ...); differentiable."""
         return self.run({INPUT: inputs}, [self.output])[0]
 
-    def compiled(self, key: Any, function: Callable[..., Any], *specs: Any) -> Any:
-        """Compile a function of tensors once for each `key`; `specs` leave the number of examples open."""
+    def compiled(self, key: Any, function: Callable[..., Any], *specs: Any, eager: bool = False) -> Any:
+        """Compile a function of tensors once for each `key`; `specs` leave the number of examples open.
+
+        If `eager` the function runs step by step instead.
+        """
+        if eager:
+            return lambda *arguments: function(*map(tf.convert_to_tensor, arguments))
         if key not in self._compiled:
             self._compiled[key] = tf.function(function, input_signature=specs, autograph=False)
         return self._compiled[key]
@@ -187,17 +195,47 @@ class Network:
         numbers = sum(math.prod(shape) for shape in self._shapes.values())
         return int(np.clip(BATCH_BYTES // (4 * numbers), 16, 1024))
 
-    def outputs(self, inputs: Array, wanted: Sequence[int] | None = None, start: int = INPUT) -> list[Array]:
+    def outputs(
+        self, inputs: Array, wanted: Sequence[int] | None = None, start: int = INPUT, *, often: bool = False
+    ) -> list[Array]:
         """Run `inputs` (n, ...), as found at `start`, in batches; returns arrays (n, ...), one per position wanted.
 
-        By default the logits alone.
+        By default the logits alone. For `often` see `in_batches`.
         """
         positions = tuple(wanted if wanted is not None else (self.output,))
-        run = self.compiled(
-            ("outputs", start, positions), lambda batch: self.run({start: batch}, positions), self.spec(start)
-        )
-        batches = [run(inputs[i : i + self.batch_size]) for i in range(0, len(inputs), self.batch_size)]
-        return [np.concatenate([batch[i].numpy() for batch in batches]) for i in range(len(positions))]
+
+        def run(batch: Any) -> list[Any]:
+            return self.run({start: batch}, positions)
+
+        return joined(self.in_batches(("outputs", start, positions), run, [inputs], often=often))
+
+    def in_batches(
+        self, key: Any, function: Callable[..., Any], arrays: Sequence[Array], *others: Any, size: int | None = None,
+        often: bool = False,
+    ) -> Iterator[Any]:  # fmt: skip
+        """Run a function of tensors on batches of `arrays` (n, ...); yields what it returns for each, as arrays.
+
+        Args:
+            key: names the function, with all that it depends on but its arguments.
+            function: of a batch of each array, and of `others`; its result may be nested.
+            arrays: are cut along their first axis.
+            others: numbers, or arrays of any length.
+            size: examples of a batch; by default `batch_size`.
+            often: compile the function even for few batches, because it will be called many times.
+        """
+        size = size or self.batch_size
+        starts = range(0, len(arrays[0]), size)
+        others = tuple(map(np.asarray, others))
+        specs = [tf.TensorSpec((None, *array.shape[1:])[: array.ndim], array.dtype) for array in (*arrays, *others)]
+        run = self.compiled(key, function, *specs, eager=not often and len(starts) <= FEW)
+        for i in starts:
+            found = run(*[array[i : i + size] for array in arrays], *others)
+            yield tf.nest.map_structure(lambda tensor: tensor.numpy(), found)
+
+
+def joined(batches: Iterable[Sequence[Array]]) -> list[Array]:
+    """Concatenate each of the arrays (examples, ...) that a function returned for batches."""
+    return [np.concatenate(parts) for parts in zip(*batches, strict=True)]
 
 
 def _make(node: Node, dtype: str) -> Any:

@@ -15,6 +15,10 @@ from baselines.core.unavailable import MeasureUnavailable
 from baselines.network.network import Network
 from baselines.network.nodes import INPUT, Node
 
+#: Weights of a convolution up to which the gradients of single examples are taken for its whole window at once: that
+#: takes few operations, and memory for all of them.
+STACKED = 2**17
+
 
 def cross_entropies(logits: Any, labels: Any) -> Any:
     """Cross-entropy in nats of logits (n, classes); returns (n,), with gradients that are exact where it is tiny.
@@ -36,7 +40,7 @@ def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, A
         MeasureUnavailable: a layer is of a kind whose gradients it cannot take apart.
     """
     parts, products = _taken_apart(network, inputs, lambda logits: cross_entropies(logits, labels))
-    return tf.add_n([part.squares for part in parts]), tf.add_n(products), _joined([part.total for part in parts])
+    return tf.add_n([part.squares() for part in parts]), tf.add_n(products), _joined([part.total() for part in parts])
 
 
 def weight_moments(network: Network, inputs: Any, value: Callable[[Any], Any]) -> tuple[Any, Any]:
@@ -45,15 +49,15 @@ def weight_moments(network: Network, inputs: Any, value: Callable[[Any], Any]) -
     The rest is as with `per_example`.
     """
     parts, _ = _taken_apart(network, inputs, value)
-    return _joined([part.total for part in parts]), _joined([part.power for part in parts])
+    return _joined([part.total() for part in parts]), _joined([part.power() for part in parts])
 
 
 class Part(NamedTuple):
-    """A part of the gradients: that of some weights of a layer. A compiled function computes of it what it returns."""
+    """A part of the gradients: that of some weights of a layer."""
 
-    squares: Any  #: squared norms (n,)
-    total: Any  #: sum over examples, of the weights' shape or its transpose
-    power: Any  #: sum of squares over examples, of the same shape
+    squares: Callable[[], Any]  #: squared norms (n,)
+    total: Callable[[], Any]  #: sum over examples, of the weights' shape or its transpose
+    power: Callable[[], Any]  #: sum of squares over examples, of the same shape
 
 
 def _taken_apart(network: Network, inputs: Any, value: Callable[[Any], Any]) -> tuple[list[Part], list[Any]]:
@@ -89,7 +93,10 @@ def _parts(node: Node, weights: Any, entering: Any, slope: Any) -> Iterator[Part
     if node.kind == "Dense":
         yield _outer(entering, slope)
     elif node.kind in ("Conv1D", "Conv2D", "Conv3D") and node.config["groups"] == 1:
-        yield from (_outer(window, slope) for window in _windows(node, entering, slope))
+        windows = _windows(node, entering, slope)
+        if math.prod(weights[0].shape) <= STACKED:
+            windows = [tf.concat(windows, axis=-1)]
+        yield from (_outer(window, slope) for window in windows)
     elif node.kind == "DepthwiseConv2D":
         yield from _depthwise(node, entering, slope)
     elif node.kind == "SeparableConv2D":
@@ -105,13 +112,16 @@ def _parts(node: Node, weights: Any, entering: Any, slope: Any) -> Iterator[Part
 
 
 def _part(gradients: Any) -> Part:
-    squares = tf.square(gradients)
-    return Part(_sum(squares), tf.reduce_sum(gradients, axis=0), tf.reduce_sum(squares, axis=0))
+    return Part(
+        lambda: _sum(tf.square(gradients)),
+        lambda: tf.reduce_sum(gradients, axis=0),
+        lambda: tf.reduce_sum(tf.square(gradients), axis=0),
+    )
 
 
 def _sum(values: Any) -> Any:
     """Sum over all axes but the first."""
-    return tf.reduce_sum(tf.reshape(values, (tf.shape(values)[0], -1)), axis=1)
+    return tf.reduce_sum(values, axis=list(range(1, len(values.shape))))
 
 
 def _flat(values: Any) -> Any:
@@ -126,12 +136,14 @@ def _outer(entering: Any, slope: Any) -> Part:
     if positions * (inputs + outputs) >= inputs * outputs:
         return _part(tf.matmul(slope, entering, transpose_a=True))
     alike = tf.matmul(entering, entering, transpose_b=True) * tf.matmul(slope, slope, transpose_b=True)
-    axes = ([0, 1], [0, 1])
-    if positions == 1:
-        power = tf.tensordot(tf.square(slope), tf.square(entering), axes)
-    else:
-        power = tf.reduce_sum(tf.square(tf.matmul(slope, entering, transpose_a=True)), axis=0)
-    return Part(_sum(alike), tf.tensordot(slope, entering, axes), power)
+    rows, columns = tf.reshape(slope, (-1, outputs)), tf.reshape(entering, (-1, inputs))
+
+    def power() -> Any:
+        if positions == 1:
+            return tf.matmul(tf.square(rows), tf.square(columns), transpose_a=True)
+        return tf.reduce_sum(tf.square(tf.matmul(slope, entering, transpose_a=True)), axis=0)
+
+    return Part(lambda: _sum(alike), lambda: tf.matmul(rows, columns, transpose_a=True), power)
 
 
 def _depthwise(node: Node, entering: Any, slope: Any) -> Iterator[Part]:

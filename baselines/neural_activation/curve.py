@@ -11,7 +11,7 @@ import numpy as np
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable
 from baselines.core.sample import Array
-from baselines.network import INPUT, Network
+from baselines.network import INPUT, Network, joined
 
 #: Images whose pixels are counted at once.
 _CHUNK = 256
@@ -59,10 +59,7 @@ def activity(network: Network, images: Array) -> tuple[Array, Array]:
         sums = [tf.reduce_sum(values, axis=list(range(1, len(values.shape)))) for values in found]
         return tf.stack(sums, axis=1), logits
 
-    compiled = network.compiled("activity", run, network.spec(INPUT))
-    size = network.batch_size
-    batches = [compiled(images[i : i + size]) for i in range(0, len(images), size)]
-    sums, logits = (np.concatenate([part.numpy() for part in parts]) for parts in zip(*batches, strict=True))
+    sums, logits = joined(network.in_batches("activity", run, [images]))
     return sums.astype(np.float64), logits
 
 

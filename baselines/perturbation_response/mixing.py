@@ -52,14 +52,9 @@ def is_right(
         predicted = tf.argmax(network.run({position: changed}, [network.output])[0], axis=1, output_type=tf.int32)
         return tf.equal(tf.reshape(predicted, [-1, number]), labels[:, None])
 
-    specs = [tf.TensorSpec((None,), tf.int32), tf.TensorSpec((None, None), tf.float32)]
-    specs += [network.spec(INPUT)] * len(inputs)
-    plain = tf.autograph.experimental.do_not_convert(answers)  # so that errors come out as they are
-    run = network.compiled(("is right", name, position), plain, *specs)
     arrays = [labels, magnitudes.astype(np.float32), *inputs]
-    step = max(network.batch_size // magnitudes.shape[1], 1)
-    batches = [run(*[array[i : i + step] for array in arrays]).numpy() for i in range(0, len(labels), step)]
-    return np.concatenate(batches)
+    size = max(network.batch_size // magnitudes.shape[1], 1)
+    return np.concatenate(list(network.in_batches(("is right", name, position), answers, arrays, size=size)))
 
 
 def partners(labels: Array, kind: str, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -24,23 +24,21 @@ def deaths(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
     """Return where the finite classes of degree 0 die (units - 1,), in [0, 1], ascending."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     places = unit_positions(network)
-    most_active = network.compiled(
-        ("most active units", places),
-        lambda images: [tf.argmax(tf.abs(_activations(network, places, images)), axis=1)],
-        network.spec(INPUT),
-    )
+
+    def most_active(images: Any) -> Any:
+        return tf.argmax(tf.abs(_activations(network, places, images)), axis=1)
+
+    def chosen(images: Any, units: Any) -> Any:
+        return tf.gather(_activations(network, places, images), units, axis=1)
+
+    found = network.in_batches(("most active units", places), most_active, [sample.inputs])
     total = sum(int(np.prod(network.shape(place))) for place in places)
-    counts = np.bincount(_in_batches(most_active, network, sample.inputs), minlength=total)
+    counts = np.bincount(np.concatenate(list(found)), minlength=total)
     units = draw_units(counts, n_units, np.random.default_rng(seed).spawn(1)[0])
     if len(units) < 2:
         raise MeasureUnavailable("needs two units, which this network lacks")
-    chosen = network.compiled(
-        ("activations of units", places),
-        lambda images, some: [tf.gather(_activations(network, places, images), some, axis=1)],
-        network.spec(INPUT),
-        tf.TensorSpec((None,), tf.int64),
-    )
-    return merge_heights(dissimilarities(_in_batches(chosen, network, sample.inputs, units)))
+    activations = network.in_batches(("activations of units", places), chosen, [sample.inputs], units)
+    return merge_heights(dissimilarities(np.concatenate(list(activations))))
 
 
 def unit_positions(network: Network) -> tuple[int, ...]:
@@ -52,11 +50,6 @@ def _activations(network: Network, places: tuple[int, ...], images: Any) -> Any:
     """Activations (n, units) of all layers."""
     outputs = network.run({INPUT: images}, places)
     return tf.concat([tf.reshape(output, (tf.shape(images)[0], -1)) for output in outputs], axis=1)
-
-
-def _in_batches(run: Any, network: Network, images: Array, *others: Array) -> Array:
-    size = network.batch_size
-    return np.concatenate([run(images[i : i + size], *others)[0].numpy() for i in range(0, len(images), size)])
 
 
 def draw_units(counts: Array, number: int, rng: np.random.Generator) -> Array:

@@ -3,7 +3,8 @@
 from baselines.core.lazy import tf
 from baselines.core.measure import Need, measure
 from baselines.core.subject import Subject
-from baselines.sharpness.scales import N_STEPS, STEP_TO_RADIUS, weight_space
+from baselines.sharpness.box import N_STEPS, STEP_TO_RADIUS
+from baselines.sharpness.scales import weight_space
 
 
 @measure(

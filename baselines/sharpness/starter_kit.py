@@ -1,7 +1,7 @@
 """The sharpness of the competition's starting kit, corrected or as it is."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,22 +12,12 @@ from baselines.core.measure import Need, measure
 from baselines.core.sample import Sample
 from baselines.core.subject import Subject
 from baselines.network import Network, read_nodes
-from baselines.sharpness.scales import (
-    ATTACKED,
-    BATCH_SIZE,
-    N_RESTARTS,
-    N_STEPS,
-    RELATIVE_INTERVAL,
-    drop_after_ascent,
-    smallest_of_restarts,
-    take_steps,
-)
+from baselines.sharpness.box import ATTACKED, BATCH_SIZE, N_RESTARTS, N_STEPS, harmless_box, take_steps
 from baselines.sharpness.weight_space import WeightSpace, scores
 
-N_HALVINGS = 20
-LARGEST_RATIO = 2.0
-
 # Of the kit's own code
+LARGEST_RATIO = 2.0
+N_HALVINGS = 20
 LEARNING_RATE = 1e-3
 TOLERANCE = 0.01  #: of the accuracy, at which its search ends
 ENOUGH = 0.8  #: accuracy below which it starts no more descents
@@ -37,7 +27,7 @@ ENOUGH = 0.8  #: accuracy below which it starts no more descents
     meaning="minus the relative size of the smallest change of the weights that costs 10 % accuracy",
     formula="-max{a : no |u_i| <= a |w_i| costs more than the accuracy drop}",
     source="PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976), with ascent where its code descends",
-    cost="<= 21 x 3 x (20 B of 64 examples + 1 F of 640)",
+    cost="about 20 x (20 B of 64 examples + 1 F of 640)",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def sharpness_starter_kit(
@@ -45,7 +35,7 @@ def sharpness_starter_kit(
 ) -> float:
     """Minus the largest a for which no change of every weight w by at most a |w| costs more than the accuracy drop.
 
-    Range: [-2, 0]; larger means that smaller changes of the weights do harm. -2 is the bound of the search.
+    Range: [-2, -1e-6]; larger means that smaller changes of the weights do harm. -2 is the bound of the search.
     The changes are sought by projected gradient ascent on the cross-entropy, from three random starts.
 
     The kit means this, but its code does something else: it descends on the loss, by plain gradient steps at a rate
@@ -65,25 +55,7 @@ def sharpness_starter_kit(
     if parity_descent:
         return -_ratio_of_the_kit(subject, accuracy_drop, seed)
     space = WeightSpace(subject.network, subject.sample(ATTACKED, seed))
-    sizes = tf.abs(space.trained)
-    with space.network.restoring():
-        return -smallest_of_restarts(
-            LARGEST_RATIO,
-            lambda restart, largest: _largest_harmless(
-                lambda ratio: drop_after_ascent(space, ratio * sizes, [seed, restart]) > accuracy_drop, largest
-            ),
-        )
-
-
-def _largest_harmless(is_harmful: Callable[[float], bool], largest: float) -> float:
-    """Largest ratio in [0, largest] that is not harmful, by bisection."""
-    if not is_harmful(largest):
-        return largest
-
-    def is_enough(low: float, high: float, _tried: float) -> bool:
-        return high < (1 + RELATIVE_INTERVAL) * low
-
-    return bisect(is_harmful, 0.0, largest, N_HALVINGS, is_enough=is_enough).low
+    return -harmless_box(space, tf.abs(space.trained), accuracy_drop, seed)
 
 
 # The kit's code

@@ -1,6 +1,6 @@
 """Sharpness: what the worst small change of the weights does, to the training accuracy or to the loss.
 
-The scales alpha and alpha' are those of `scales.box_scale`. Biases are changed, too, but w and w0, the
+The scales alpha and alpha' are those of `box.box_scale`. Biases are changed, too, but w and w0, the
 trained and the initial weights, are kernels alone unless `include_bias`; n is their number, m that of the
 training examples. Batch normalization is folded into them.
 """
@@ -10,11 +10,11 @@ import math
 from baselines.core.measure import Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
+from baselines.sharpness.box import box_scale
 from baselines.sharpness.pacbayes import common_variance, isotropic_bound, magnitude_bound, moved, trained
-from baselines.sharpness.scales import box_scale
 
 _J19 = "Jiang et al. 2019, arXiv 1912.02178, eq."
-_COST = "<= 26 x 3 x (20 B of 64 examples + 1 F of 640) for alpha and as much for alpha', which others share"
+_COST = "about 20 x (20 B of 64 examples + 1 F of 640) for alpha and as much for alpha', which others share"
 _DATA = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 
 CONFIDENCE = 0.05  #: delta, the chance that a magnitude-aware bound does not hold

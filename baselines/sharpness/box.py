@@ -1,0 +1,118 @@
+"""How large a box around the weights is in which no change costs much training accuracy, as far as attacks find one."""
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+from baselines.core.lazy import tf
+from baselines.core.subject import Subject, shared
+from baselines.network import Network
+from baselines.sharpness.scales import LARGEST, RELATIVE_INTERVAL, SMALLEST, weight_space
+from baselines.sharpness.weight_space import WeightSpace, gradient, place, repeat, scores
+
+# Sizes of an attack are those of the competition's starting kit.
+N_STEPS = 20
+N_RESTARTS = 3
+BATCH_SIZE = 64
+ATTACKED = 640  #: examples
+STEP_TO_RADIUS = 2.5 / N_STEPS  #: the steps can cross the whole box, as is usual for this kind of attack
+
+#: Logarithms of how much smaller a scale is tried if one is harmful that was not for another start; then 4 times that.
+CLOSE, GROWTH = 0.01, 4.0
+
+
+@shared
+def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative: bool) -> float:
+    """Largest alpha at which no change of all weights costs more than `accuracy_drop`, as far as an attack finds one.
+
+    A weight w changes by at most alpha; if relative, by at most alpha |w|. Range: [SMALLEST, LARGEST].
+    """
+    space = weight_space(subject, ATTACKED, seed)
+    sizes = tf.abs(space.trained) if is_relative else tf.ones_like(space.trained)
+    return harmless_box(space, sizes, accuracy_drop, seed)
+
+
+def harmless_box(space: WeightSpace, sizes: Any, accuracy_drop: float, seed: int) -> float:
+    """Largest alpha at which ascents within |u_i| <= alpha sizes_i cost no more than `accuracy_drop`, from any start.
+
+    Each start has a search of its own, which need not look beyond what others have found to be harmful: most end after
+    one ascent. Range: [SMALLEST, LARGEST].
+    """
+    n = len(space.data[1])
+    allowed = max(lost for lost in range(n + 1) if lost / n <= accuracy_drop)
+    largest, first_step = LARGEST, math.log(LARGEST / SMALLEST)
+    with space.network.restoring():
+        for restart in range(N_RESTARTS):
+            lost = functools.partial(_lost_after_ascent, space, sizes, [seed, restart])
+            largest = largest_harmless(lost, allowed, largest, first_step if restart == 0 else CLOSE)
+    return largest
+
+
+def largest_harmless(lost: Callable[[float], int], allowed: int, largest: float, step: float) -> float:
+    """Largest scale, to `RELATIVE_INTERVAL`, that is smaller than all at which more than `allowed` answers are lost.
+
+    The logarithm of their number is about a line in that of the scale, with steps, and need not be monotone. From
+    `largest` the search goes back by growing steps, the first of them given as a logarithm; between the last two it is
+    Brent's method, which does not come to the same points for different networks. Range: [SMALLEST, largest].
+    """
+    from scipy.optimize import brentq  # here: listing the measures must not wait for it
+
+    known: dict[float, float] = {}
+
+    def excess(logarithm: float) -> float:
+        if logarithm not in known:
+            found = max(lost(math.exp(logarithm)), 0) if logarithm > lowest else 0
+            known[logarithm] = math.log((found + 0.5) / (allowed + 1))
+        return known[logarithm]
+
+    lowest, high = math.log(SMALLEST), math.log(largest)
+    if excess(high) <= 0:
+        return largest
+    low = max(high - step, lowest)
+    while excess(low) > 0:
+        high, step = low, GROWTH * step
+        low = max(high - step, lowest)
+    while high - low > RELATIVE_INTERVAL:
+        brentq(excess, low, high, xtol=RELATIVE_INTERVAL)
+        high = min(scale for scale, found in known.items() if found > 0)
+        low = max(scale for scale, found in known.items() if found <= 0 and scale < high)
+    return math.exp(low)
+
+
+def _lost_after_ascent(space: WeightSpace, sizes: Any, seeds: list[int], alpha: float) -> int:
+    """Right answers that an ascent in the box |u_i| <= alpha sizes_i around the trained weights takes away.
+
+    Starts by the same seeds are the same for all boxes, in proportion.
+    """
+    return space.trained_hits - int(space.run(_hits_after_ascent, space.trained, alpha * sizes, seeds))
+
+
+def _hits_after_ascent(network: Network, trained: Any, radii: Any, seed: Any, images: Any, labels: Any) -> Any:
+    """Number of correct answers after an ascent on the loss, by the gradient's sign, within a box."""
+
+    def ascend(point: Any, slope: Any) -> Any:
+        return point + STEP_TO_RADIUS * radii * tf.sign(slope)
+
+    take_steps(ascend, network, trained, radii, seed, images, labels)
+    return scores(network, images, labels)[0]
+
+
+def take_steps(
+    step: Callable[[Any, Any], Any], network: Network, trained: Any, radii: Any, seed: Any, images: Any, labels: Any
+) -> None:
+    """Go from a random point in the inner half of the box by steps of (point, mean gradient), one batch each."""
+    n_batches = -(-tf.shape(labels)[0] // BATCH_SIZE)
+    start = trained + radii * tf.random.stateless_uniform(trained.shape, seed, -0.5, 0.5)
+    place(network, start)
+
+    def move(i: Any, point: Any) -> tuple[Any]:
+        first = BATCH_SIZE * (i % n_batches)
+        truth = labels[first : first + BATCH_SIZE]
+        _, slope = gradient(network, images[first : first + BATCH_SIZE], truth)
+        moved = step(point, slope / tf.cast(tf.size(truth), tf.float32))
+        point = tf.clip_by_value(moved, trained - radii, trained + radii)
+        place(network, point)
+        return (point,)
+
+    repeat(N_STEPS, move, start)
