@@ -63,10 +63,12 @@ class Subject:
     def folded(self) -> Network:
         """The same with batch normalization folded into the weights: what measures of weights look at.
 
+        `network` itself where there is none.
+
         Raises:
             MeasureUnavailable: there is a normalization that cannot be folded.
         """
-        return Network(fold_batch_norm(read_nodes(self.model, self.weights)))
+        return Network(fold_batch_norm(self.network.description)) if self.network.is_normalized else self.network
 
     @functools.cached_property
     def folded_at_start(self) -> Network:

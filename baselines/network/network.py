@@ -11,7 +11,7 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.unavailable import MeasureUnavailable
-from baselines.network.nodes import INPUT, Array, Node, Nodes
+from baselines.network.nodes import INPUT, NORMALIZATIONS, Array, Node, Nodes
 
 #: Bytes of all activations of a batch, about.
 BATCH_BYTES = 2**28
@@ -68,6 +68,11 @@ class Network:
                 layer.set_weights(node.weights)
 
     # What it looks like
+
+    @property
+    def is_normalized(self) -> bool:
+        """Whether a node normalizes."""
+        return any(node.kind in NORMALIZATIONS for node in self.nodes)
 
     @property
     def output(self) -> int:

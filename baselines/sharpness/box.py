@@ -8,7 +8,7 @@ from typing import Any
 from baselines.core.lazy import tf
 from baselines.core.subject import Subject, shared
 from baselines.network import Network
-from baselines.sharpness.scales import LARGEST, RELATIVE_INTERVAL, SMALLEST, weight_space
+from baselines.sharpness.scales import LARGEST, SMALLEST, weight_space
 from baselines.sharpness.weight_space import WeightSpace, gradient, place, repeat, scores
 
 # Sizes of an attack are those of the competition's starting kit.
@@ -18,27 +18,26 @@ BATCH_SIZE = 64
 ATTACKED = 640  #: examples
 STEP_TO_RADIUS = 2.5 / N_STEPS  #: the steps can cross the whole box, as is usual for this kind of attack
 
+#: Relative precision of a scale: about what the starts of an attack differ by.
+PRECISION = 5e-3
+
 #: Logarithms of how much smaller a scale is tried if one is harmful that was not for another start; then 4 times that.
 CLOSE, GROWTH = 0.01, 4.0
 
 
 @shared
-def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative: bool) -> float:
+def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative: bool, is_folded: bool = True) -> float:
     """Largest alpha at which no change of all weights costs more than `accuracy_drop`, as far as an attack finds one.
 
-    A weight w changes by at most alpha; if relative, by at most alpha |w|. Range: [SMALLEST, LARGEST].
+    A weight w changes by at most alpha; if relative, by at most alpha |w|. Batch normalization is folded, or stays as
+    it is. Ascents go out from several starts. Each has a search of its own, which need not look beyond what others have
+    found to be harmful: most end after one ascent. Range: [SMALLEST, LARGEST].
     """
-    space = weight_space(subject, ATTACKED, seed)
+    if is_folded:
+        space = weight_space(subject, ATTACKED, seed)
+    else:
+        space = WeightSpace(subject.network, subject.sample(ATTACKED, seed))
     sizes = tf.abs(space.trained) if is_relative else tf.ones_like(space.trained)
-    return harmless_box(space, sizes, accuracy_drop, seed)
-
-
-def harmless_box(space: WeightSpace, sizes: Any, accuracy_drop: float, seed: int) -> float:
-    """Largest alpha at which ascents within |u_i| <= alpha sizes_i cost no more than `accuracy_drop`, from any start.
-
-    Each start has a search of its own, which need not look beyond what others have found to be harmful: most end after
-    one ascent. Range: [SMALLEST, LARGEST].
-    """
     n = len(space.data[1])
     allowed = max(lost for lost in range(n + 1) if lost / n <= accuracy_drop)
     largest, first_step = LARGEST, math.log(LARGEST / SMALLEST)
@@ -50,7 +49,7 @@ def harmless_box(space: WeightSpace, sizes: Any, accuracy_drop: float, seed: int
 
 
 def largest_harmless(lost: Callable[[float], int], allowed: int, largest: float, step: float) -> float:
-    """Largest scale, to `RELATIVE_INTERVAL`, that is smaller than all at which more than `allowed` answers are lost.
+    """Largest scale, to `PRECISION`, that is smaller than all at which more than `allowed` answers are lost.
 
     The logarithm of their number is about a line in that of the scale, with steps, and need not be monotone. From
     `largest` the search goes back by growing steps, the first of them given as a logarithm; between the last two it is
@@ -73,8 +72,8 @@ def largest_harmless(lost: Callable[[float], int], allowed: int, largest: float,
     while excess(low) > 0:
         high, step = low, GROWTH * step
         low = max(high - step, lowest)
-    while high - low > RELATIVE_INTERVAL:
-        brentq(excess, low, high, xtol=RELATIVE_INTERVAL)
+    while high - low > PRECISION:
+        brentq(excess, low, high, xtol=PRECISION)
         high = min(scale for scale, found in known.items() if found > 0)
         low = max(scale for scale, found in known.items() if found <= 0 and scale < high)
     return math.exp(low)

@@ -12,7 +12,7 @@ from baselines.core.measure import Need, measure
 from baselines.core.sample import Sample
 from baselines.core.subject import Subject
 from baselines.network import Network, read_nodes
-from baselines.sharpness.box import ATTACKED, BATCH_SIZE, N_RESTARTS, N_STEPS, harmless_box, take_steps
+from baselines.sharpness.box import ATTACKED, BATCH_SIZE, N_RESTARTS, N_STEPS, box_scale, take_steps
 from baselines.sharpness.weight_space import WeightSpace, scores
 
 # Of the kit's own code
@@ -54,8 +54,8 @@ def sharpness_starter_kit(
     """
     if parity_descent:
         return -_ratio_of_the_kit(subject, accuracy_drop, seed)
-    space = WeightSpace(subject.network, subject.sample(ATTACKED, seed))
-    return -harmless_box(space, tf.abs(space.trained), accuracy_drop, seed)
+    is_folded = not subject.network.is_normalized  # as sharpness_mag_flatness then
+    return -box_scale(subject, accuracy_drop, seed, is_relative=True, is_folded=is_folded)
 
 
 # The kit's code

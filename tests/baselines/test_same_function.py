@@ -36,8 +36,8 @@ DRAWS_BY_INPUT = {
     "adaptive_sharpness_avg", "cna_area", "cna_area_over_margin", "cna_margin", "effective_dimensionality",
     "hessian_trace", "local_learning_coefficient", "noise_sensitivity", "pacbayes_flatness",
     "pacbayes_init", "pacbayes_mag_flatness", "pacbayes_mag_init", "pacbayes_mag_init_exact", "pacbayes_mag_orig",
-    "pacbayes_orig", "random", "sensitivity_output_change", "sharpness_mag_flatness", "sharpness_mag_init",
-    "sharpness_mag_orig", "sharpness_starter_kit",
+    "pacbayes_orig", "random", "sensitivity_output_change", "sharpness_flatness", "sharpness_init",
+    "sharpness_mag_flatness", "sharpness_mag_init", "sharpness_mag_orig", "sharpness_orig", "sharpness_starter_kit",
 }  # fmt: skip
 
 #: Draw partners, batches or noise for each example, so that another order of examples has other draws.

@@ -5,13 +5,16 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
 from small_networks import T1_DATA, dataset, dense, layers, t1
 
 import baselines
 from baselines.core.subject import subject_of
 from baselines.network import read_nodes
-from baselines.sharpness import scales as perturbation
+from baselines.sharpness import box
 from baselines.sharpness import starter_kit as starter_sharpness
+from baselines.sharpness.scales import LARGEST, SMALLEST
 from baselines.sharpness.worst_case import box_bound, magnitude_box_bound
 
 SCALES = ["sharpness_flatness", "sharpness_mag_flatness"]
@@ -21,6 +24,11 @@ BOUNDS = ["sharpness_init", "sharpness_orig", "sharpness_mag_init", "sharpness_m
 #: alpha leaves a - b - 2 alpha, that by a ratio r of each weight (1 - r) a - (1 + r) b: beyond, all points are lost.
 ONE_FEATURE = ([[1.0], [-1.0]] * 40, [0, 1] * 40)
 LINEAR = [(2.0, 1.0), (1.1, 1.0), (5.0, 1.0)]
+
+
+def within(expected):
+    """What a search for a box may find."""
+    return pytest.approx(expected, rel=box.PRECISION)
 
 
 def value(name, model, data, **parameters):
@@ -73,13 +81,13 @@ def test_only_bounds_around_the_initial_weights_need_them(name):
 @pytest.mark.parametrize(("a", "b"), LINEAR)
 def test_alpha_of_a_linear_classifier_in_closed_form(a, b):
     alpha, relative = (value(name, dense([[a, b]]), dataset(*ONE_FEATURE)) ** -0.5 for name in SCALES)
-    assert alpha == pytest.approx(min((a - b) / 2, perturbation.LARGEST), rel=2e-3)
-    assert relative == pytest.approx((a - b) / (a + b), rel=2e-3)
+    assert alpha == within(min((a - b) / 2, LARGEST))
+    assert relative == within((a - b) / (a + b))
 
 
 def test_alpha_of_two_layers_in_closed_form():
     alpha = value("sharpness_flatness", dense([[2.0], [0.0]], [[1.0, 0.0]]), dataset([[1.0, 0.0]], [0])) ** -0.5
-    assert alpha == pytest.approx(0.5, rel=2e-3)  # (2 - alpha) (1 - 2 alpha) = 0
+    assert alpha == within(0.5)  # (2 - alpha) (1 - 2 alpha) = 0
 
 
 @pytest.mark.parametrize("factor", [4.0, 0.25])
@@ -112,10 +120,30 @@ def test_a_drop_of_exactly_the_bound_is_allowed(share):
     kernel, data = A_TENTH[0].copy(), A_TENTH[1]
     kernel[: round(10 * share)] = kernel[0]
     alpha, relative = (value(name, dense(kernel), data, accuracy_drop=share) ** -0.5 for name in SCALES)
-    assert alpha == pytest.approx(0.4, rel=1e-3)
-    assert relative == pytest.approx(0.8 / 2.8, rel=1e-3)
+    assert alpha == within(0.4)
+    assert relative == within(0.8 / 2.8)
     kit = value("sharpness_starter_kit", dense(kernel), data, accuracy_drop=share)
-    assert kit == pytest.approx(-0.8 / 2.8, rel=1e-3)
+    assert kit == within(-0.8 / 2.8)
+
+
+@given(st.floats(2e-6, 1.9), st.floats(0.01, 15))
+def test_the_search_for_a_box_finds_a_step(scale, step):
+    found = box.largest_harmless(lambda alpha: 9 * int(alpha > scale), 3, LARGEST, step)
+    assert scale * (1 - box.PRECISION) <= found <= scale
+
+
+@given(st.integers(0, 99), st.floats(0.01, 15))
+def test_the_search_for_a_box_ends_below_all_that_it_found_harmful(seed, step):
+    rng, tried = np.random.default_rng(seed), {SMALLEST: 0}
+
+    def lost(alpha):
+        tried[alpha] = int(rng.poisson(30 * alpha**0.5))
+        return tried[alpha]
+
+    found = box.largest_harmless(lost, 10, LARGEST, step)
+    harmful = [alpha for alpha, number in tried.items() if number > 10]
+    assert tried[found] <= 10
+    assert found == LARGEST or found < min(harmful) <= found * (1 + 2 * box.PRECISION)
 
 
 def test_networks_that_differ_do_not_meet_at_a_point_of_the_search():
@@ -126,12 +154,12 @@ def test_networks_that_differ_do_not_meet_at_a_point_of_the_search():
 
 def test_one_attack_on_each_box_serves_all_measures(monkeypatch):
     found = []
-    monkeypatch.setattr(perturbation, "largest_harmless", lambda *_, **__: found.append(1) or 0.5)
+    monkeypatch.setattr(box, "largest_harmless", lambda *_, **__: found.append(1) or 0.5)
     model, data = t1(), dataset(*T1_DATA)
     with baselines.sharing():
         for name in [*SCALES, *BOUNDS]:
             value(name, model, data)
-    assert len(found) == 2 * perturbation.N_RESTARTS
+    assert len(found) == 2 * box.N_RESTARTS
 
 
 @pytest.mark.parametrize("name", [*SCALES, "sharpness_starter_kit", "keskar_sharpness", "sam_sharpness"])
@@ -151,7 +179,7 @@ def test_the_shared_network_is_left_as_found(name):
 @pytest.mark.parametrize(("a", "b"), LINEAR)
 def test_starter_kit_on_a_linear_classifier_in_closed_form(a, b):
     found = value("sharpness_starter_kit", dense([[a, b]]), dataset(*ONE_FEATURE))
-    assert found == pytest.approx(-(a - b) / (a + b), rel=1e-3)
+    assert found == within(-(a - b) / (a + b))
 
 
 def test_starter_kit_does_not_see_a_rescaling_between_layers():
@@ -174,7 +202,7 @@ NOISY = dataset(ONE_FEATURE[0], ONE_FEATURE[1][:-16] + [1 - label for label in O
 
 
 def test_starter_kit_measures_the_training_accuracy_instead_of_assuming_one():
-    assert value("sharpness_starter_kit", dense([[2.0, 1.0]]), NOISY) == pytest.approx(-1 / 3, rel=1e-3)
+    assert value("sharpness_starter_kit", dense([[2.0, 1.0]]), NOISY) == within(-1 / 3)
 
 
 def test_parity_with_the_code_of_the_starter_kit_assumes_an_accuracy_of_one():
