@@ -167,8 +167,8 @@ def _carried(network: Network, images: Any) -> tuple[Any, Any]:
     """|J_ij x^i| (n, d, d) and |x^i| (n, d).
 
     All i are followed at once: at layer i a copy of the examples joins whose x^i is scaled by 1 + s. Its derivative
-    with respect to s is x^i there, and J_ij x^i behind. The derivative of y is that of <u, dy/ds> with respect to u:
-    so there is none to take forward, which takes much longer to compile.
+    with respect to s is x^i there, and J_ij x^i behind. It is taken by going backward twice, as the derivative of
+    <u, dy/ds> with respect to u: TensorFlow's forward mode takes much longer to compile.
     """
     places, number = network.weight_nodes, tf.shape(images)[0]
     scale, values, found = tf.constant(0.0), {INPUT: images}, []

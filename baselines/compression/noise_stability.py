@@ -79,7 +79,7 @@ def _contraction(subject: Subject, n_samples: int, seed: int, *, robust: bool) -
     meaning="generalization bound by compression: cushions of layers and between them, over the margin",
     formula="ln(c^2 d^2 max_x |f(x)|^2 sum_i 1 / (mu_i^2 mu_i->^2)) - 2 ln gamma",
     source=_PAPER + ", theorem 4.1, without its constants",
-    cost="2 F, and d / 2 (6 F + 4 B) for 256 examples",
+    cost="2 F, and d / 2 (5 F + 6 B) for 256 examples",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def arora_compression_bound(
@@ -119,8 +119,8 @@ def _noise_sensitivity(subject: Subject, layer: int, tau: float, n_draws: int, n
         raise MeasureUnavailable(f"needs {layer} weight layers, which this network lacks")
     position = places[layer - 1] if layer else INPUT
 
-    def run(images: Any, places: Any, tau: Any, seed: Any) -> Any:
-        return _moved(network, position, images, tau, n_draws, tf.stack([seed, places[0]]))
+    def run(images: Any, examples: Any, tau: Any, seed: Any) -> Any:
+        return _moved(network, position, images, tau, n_draws, tf.stack([seed, examples[0]]))
 
     images = subject.sample(n_samples, seed).inputs
     arrays, size = [images, np.arange(len(images))], max(network.batch_size // n_draws, 1)

@@ -12,7 +12,6 @@ from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
 from baselines.network.hidden import before_activation, first_hidden
-from baselines.network.network import FEW
 
 _SOURCE = "Natekar and Sharma 2020, arXiv 2012.02775"
 _NEEDS = {Need.DATA, Need.LABELS}
@@ -155,11 +154,9 @@ def _predicted(network: Network, inputs: Array, first: Array, second: Array, pos
         return tf.argmax(network.run({position: middle}, [network.output])[0], axis=1, output_type=tf.int32)
 
     places = tf.TensorSpec((None,), tf.int64)
-    plain = tf.autograph.experimental.do_not_convert(run)  # so that errors come out as they are
     starts = range(0, len(first), network.batch_size)
-    compiled = network.compiled(
-        ("mixed", position), plain, network.spec(INPUT), places, places, eager=len(starts) <= FEW
-    )
+    specs = [network.spec(INPUT), places, places]
+    compiled = network.compiled(("mixed", position), run, *specs, n_calls=len(starts))
     predicted = []
     for start in starts:
         end = start + network.batch_size

@@ -16,7 +16,7 @@ import numpy as np
 from baselines.core.retained import Retained
 from baselines.core.sample import Array, Sample, draw, read_examples
 from baselines.core.unavailable import MeasureUnavailable
-from baselines.network import Network, fold_batch_norm, read_nodes
+from baselines.network import Network, Nodes, fold_batch_norm, read_nodes
 
 #: Bytes of results that are kept for other measures, so that none runs out of memory for the sake of its neighbours.
 #: The training set, and the networks with what was compiled of them, come on top.
@@ -55,9 +55,14 @@ class Subject:
             raise MeasureUnavailable(f"needs a logit for each of two classes or more, found {number}")
 
     @functools.cached_property
+    def nodes(self) -> Nodes:
+        """The trained network taken apart: its layers as they are, but activations apart and without final softmax."""
+        return read_nodes(self.model, self.weights)
+
+    @functools.cached_property
     def network(self) -> Network:
-        """A copy of the network with its layers as they are, but activations apart and without final softmax."""
-        return Network(read_nodes(self.model, self.weights))
+        """A copy of the network that runs `nodes`."""
+        return Network(self.nodes)
 
     @functools.cached_property
     def folded(self) -> Network:
@@ -68,7 +73,7 @@ class Subject:
         Raises:
             MeasureUnavailable: there is a normalization that cannot be folded.
         """
-        return Network(fold_batch_norm(self.network.description)) if self.network.is_normalized else self.network
+        return Network(fold_batch_norm(self.nodes)) if self.nodes.is_normalized else self.network
 
     @functools.cached_property
     def folded_at_start(self) -> Network:

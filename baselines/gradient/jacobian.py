@@ -80,7 +80,8 @@ def input_jacobians(
     directions = np.array_split(np.eye(network.n_classes, dtype=np.float32), -(-network.n_classes // classes_at_once))
     size = max(network.batch_size // classes_at_once, 4)
     key = ("input Jacobians", outputs)
-    parts = [joined(network.in_batches(key, run, [sample.inputs], some, size=size)) for some in directions]
+    often = len(directions) > 1
+    parts = [joined(network.in_batches(key, run, [sample.inputs], some, size=size, often=often)) for some in directions]
     squares = np.sum([part[0] for part in parts], axis=0, dtype=np.float64)
     inputs = np.linalg.norm(sample.inputs.reshape(len(sample), -1).astype(np.float64), axis=1)
     return np.sqrt(squares), inputs, parts[0][1].astype(np.float64)

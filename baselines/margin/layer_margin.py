@@ -46,13 +46,15 @@ def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed
 
     arrays = [sample.inputs, sample.labels]
     batches = network.in_batches(("layer margins", positions), run, arrays, size=batch_size(network))
-    margins, lengths, sums, squares = zip(*batches, strict=True)
-    exact = np.concatenate(lengths).astype(np.float64).T
-    found = np.where(exact > 0, np.concatenate(margins) / np.maximum(exact, SHORTEST), np.nan)
-    means = [np.sum(parts, axis=0) / len(sample) for parts in zip(*sums, strict=True)]
-    powers = [np.sum(parts, axis=0) / len(sample) for parts in zip(*squares, strict=True)]
-    variations = [max(float((power - mean**2).sum()), STILL) for mean, power in zip(means, powers, strict=True)]
-    return found, np.array(variations)
+    of_examples, totals = [], [[np.zeros(1), np.zeros(1)] for _ in positions]
+    for *found, sums in batches:
+        of_examples.append(found)
+        totals = [[old + new for old, new in zip(*pair, strict=True)] for pair in zip(totals, sums, strict=True)]
+    margins, lengths = joined(of_examples)
+    exact = lengths.astype(np.float64).T
+    moments = [(total / len(sample), square / len(sample)) for total, square in totals]
+    variations = [max(float((power - mean**2).sum()), STILL) for mean, power in moments]
+    return np.where(exact > 0, margins / np.maximum(exact, SHORTEST), np.nan), np.array(variations)
 
 
 def batch_size(network: Network) -> int:
@@ -82,8 +84,8 @@ def margins_at(network: Network, place: int, inputs: Array, labels: Array, *, of
     return joined(network.in_batches(("margins at", place), run, [inputs, labels], size=size, often=often))
 
 
-def _margins(network: Network, positions: tuple[int, ...], images: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
-    """Margins (n,), lengths of their gradients (n, layers), and sums and sums of squares of every layer's features."""
+def _margins(network: Network, positions: tuple[int, ...], images: Any, labels: Any) -> tuple[Any, Any, Any]:
+    """Margins (n,), lengths of their gradients (n, layers), and sum and sum of squares of each layer's features."""
     with tf.GradientTape() as tape:
         tape.watch(images)
         *layers, logits = network.run({INPUT: images}, [*positions, network.output])
@@ -91,9 +93,8 @@ def _margins(network: Network, positions: tuple[int, ...], images: Any, labels: 
     slopes = tape.gradient(margin, layers)
     flat = [tf.reshape(slope, (tf.shape(slope)[0], -1)) for slope in slopes]
     exact = [tf.cast(layer, tf.float64) for layer in layers]  # a variance is a small difference of large sums
-    sums = [tf.reduce_sum(layer, axis=0) for layer in exact]
-    squares = [tf.reduce_sum(tf.square(layer), axis=0) for layer in exact]
-    return margin, tf.stack([tf.norm(slope, axis=1) for slope in flat], axis=1), sums, squares
+    sums = [(tf.reduce_sum(layer, axis=0), tf.reduce_sum(tf.square(layer), axis=0)) for layer in exact]
+    return margin, tf.stack([tf.norm(slope, axis=1) for slope in flat], axis=1), sums
 
 
 def normalized(subject: Subject, n_samples: int, seed: int) -> Array:

@@ -11,12 +11,12 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.unavailable import MeasureUnavailable
-from baselines.network.nodes import INPUT, NORMALIZATIONS, Array, Node, Nodes
+from baselines.network.nodes import INPUT, Array, Node, Nodes
 
 #: Bytes of all activations of a batch, about.
 BATCH_BYTES = 2**28
 
-#: Batches up to which a function is not worth being compiled: that takes as long as dozens of passes do.
+#: Calls up to which a function is not worth being compiled: that takes as long as dozens of passes do.
 FEW = 4
 
 
@@ -68,11 +68,6 @@ class Network:
                 layer.set_weights(node.weights)
 
     # What it looks like
-
-    @property
-    def is_normalized(self) -> bool:
-        """Whether a node normalizes."""
-        return any(node.kind in NORMALIZATIONS for node in self.nodes)
 
     @property
     def output(self) -> int:
@@ -179,16 +174,16 @@ class Network:
         """Logits (examples, classes) of inputs (examples, ...); differentiable."""
         return self.run({INPUT: inputs}, [self.output])[0]
 
-    def compiled(self, key: Any, function: Callable[..., Any], *specs: Any, eager: bool = False) -> Any:
+    def compiled(self, key: Any, function: Callable[..., Any], *specs: Any, n_calls: int | None = None) -> Any:
         """Compile a function of tensors once for each `key`; `specs` leave the number of examples open.
 
-        If `eager` the function runs step by step instead.
+        If `n_calls` says that it will be called a few times only, it runs step by step instead.
         """
-        if eager:
+        if n_calls is not None and n_calls <= FEW:
             return lambda *arguments: function(*map(tf.convert_to_tensor, arguments))
-        if key not in self._compiled:
-            self._compiled[key] = tf.function(function, input_signature=specs, autograph=False)
-        return self._compiled[key]
+        if (key, specs) not in self._compiled:
+            self._compiled[key, specs] = tf.function(function, input_signature=specs, autograph=False)
+        return self._compiled[key, specs]
 
     def spec(self, position: int) -> Any:
         """What `compiled` must know of tensors at a position."""
@@ -232,7 +227,7 @@ class Network:
         starts = range(0, len(arrays[0]), size)
         others = tuple(map(np.asarray, others))
         specs = [tf.TensorSpec((None, *array.shape[1:])[: array.ndim], array.dtype) for array in (*arrays, *others)]
-        run = self.compiled(key, function, *specs, eager=not often and len(starts) <= FEW)
+        run = self.compiled(key, function, *specs, n_calls=None if often else len(starts))
         for i in starts:
             found = run(*[array[i : i + size] for array in arrays], *others)
             yield tf.nest.map_structure(lambda tensor: tensor.numpy(), found)

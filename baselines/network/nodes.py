@@ -77,6 +77,11 @@ class Nodes:
     """For each layer of the model, in forward order, the positions of its inputs and of its output; after
     a rewriting that loses some of them, positions of what is left."""
 
+    @property
+    def is_normalized(self) -> bool:
+        """Whether a node normalizes."""
+        return any(node.kind in NORMALIZATIONS for node in self.nodes)
+
 
 def read_nodes(model: Any, weights: Sequence[Array] | None = None) -> Nodes:
     """Take a model apart; `weights`, in the order of `get_weights()`, replace its own.

@@ -15,8 +15,8 @@ from baselines.core.unavailable import MeasureUnavailable
 from baselines.network.network import Network
 from baselines.network.nodes import INPUT, Node
 
-#: Weights of a convolution up to which the gradients of single examples are taken for its whole window at once: that
-#: takes few operations, and memory for all of them.
+#: Numbers for an example up to which gradients with respect to a convolution are taken for its whole window at once:
+#: those of all windows that it takes in, or of the kernel. That takes fewer operations, and more memory.
 STACKED = 2**17
 
 
@@ -34,13 +34,14 @@ def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, A
     """Return, of the cross-entropy, |g_i|^2 (n,), <w, g_i> (n,) and the sum of g_i over examples (weights,).
 
     Weights w are the kernels and biases of all weight layers; the sum's entries are in an order of their own.
-    Use it inside `Network.compiled`.
 
     Raises:
         MeasureUnavailable: a layer is of a kind whose gradients it cannot take apart.
     """
-    parts, products = _taken_apart(network, inputs, lambda logits: cross_entropies(logits, labels))
-    return tf.add_n([part.squares() for part in parts]), tf.add_n(products), _joined([part.total() for part in parts])
+    layers = _layers(network, inputs, lambda logits: cross_entropies(logits, labels))
+    found = [(part.squares(), part.total()) for layer in layers for part in _parts(layer)]
+    products = [product for layer in layers for product in _products(layer)]
+    return tf.add_n([squares for squares, _ in found]), tf.add_n(products), _joined([total for _, total in found])
 
 
 def weight_moments(network: Network, inputs: Any, value: Callable[[Any], Any]) -> tuple[Any, Any]:
@@ -48,20 +49,31 @@ def weight_moments(network: Network, inputs: Any, value: Callable[[Any], Any]) -
 
     The rest is as with `per_example`.
     """
-    parts, _ = _taken_apart(network, inputs, value)
-    return _joined([part.total() for part in parts]), _joined([part.power() for part in parts])
+    layers = _layers(network, inputs, value)
+    found = [(part.total(), part.power()) for layer in layers for part in _parts(layer)]
+    return _joined([total for total, _ in found]), _joined([power for _, power in found])
+
+
+class _Layer(NamedTuple):
+    """A weight layer, what goes through it, and the gradient of what is differentiated with respect to its output."""
+
+    node: Node
+    weights: Any
+    entering: Any
+    leaving: Any
+    slope: Any
 
 
 class Part(NamedTuple):
-    """A part of the gradients: that of some weights of a layer."""
+    """A part of the gradients: that of some weights of a layer. To be used and let go, for it may be large."""
 
     squares: Callable[[], Any]  #: squared norms (n,)
     total: Callable[[], Any]  #: sum over examples, of the weights' shape or its transpose
     power: Callable[[], Any]  #: sum of squares over examples, of the same shape
 
 
-def _taken_apart(network: Network, inputs: Any, value: Callable[[Any], Any]) -> tuple[list[Part], list[Any]]:
-    """Parts of the gradients of `value(logits)` (n,), and products (n,) of weights with gradients, to be added up."""
+def _layers(network: Network, inputs: Any, value: Callable[[Any], Any]) -> list[_Layer]:
+    """What goes through the weight layers, with the gradients of `value(logits)` (n,)."""
     places = network.weight_nodes
     with tf.GradientTape() as tape:
         tape.watch(inputs)
@@ -70,31 +82,37 @@ def _taken_apart(network: Network, inputs: Any, value: Callable[[Any], Any]) -> 
         total = tf.reduce_sum(value(logits))
     taken, outputs = found[: len(places)], found[len(places) :]
     slopes = tape.gradient(total, outputs)
-    parts: list[Part] = []
-    products = []
-    for place, entering, leaving, slope in zip(places, taken, outputs, slopes, strict=True):
-        node, weights = network.nodes[place], network.layer(place).weights
-        parts += _parts(node, weights, entering, slope)
-        # A layer is linear in its weights, W dL/dW + b dL/db = z dL/dz; and in each of two kernels.
-        products.append(_sum(slope * leaving))
-        if node.kind == "SeparableConv2D":
-            products.append(_sum(slope * (leaving - weights[2] if node.config["use_bias"] else leaving)))
-    return parts, products
+    described = [(network.nodes[place], network.layer(place).weights) for place in places]
+    through = zip(taken, outputs, slopes, strict=True)
+    return [_Layer(*layer, *passed) for layer, passed in zip(described, through, strict=True)]
+
+
+def _products(layer: _Layer) -> Iterator[Any]:
+    """Products (n,) of a layer's weights with their gradients, to be added up.
+
+    It is linear in its weights, W dL/dW + b dL/db = z dL/dz; and in each of two kernels.
+    """
+    node, weights, _, leaving, slope = layer
+    yield _sum(slope * leaving)
+    if node.kind == "SeparableConv2D":
+        yield _sum(slope * (leaving - weights[2] if node.config["use_bias"] else leaving))
 
 
 def _joined(tensors: list[Any]) -> Any:
     return tf.concat([tf.reshape(tensor, [-1]) for tensor in tensors], axis=0)
 
 
-def _parts(node: Node, weights: Any, entering: Any, slope: Any) -> Iterator[Part]:
-    """Take the gradients with respect to a layer's weights apart, given what enters and the slope of what leaves."""
+def _parts(layer: _Layer) -> Iterator[Part]:
+    """Take the gradients with respect to a layer's weights apart."""
+    node, weights, entering, _, slope = layer
     if node.config["use_bias"]:
         yield _part(tf.reduce_sum(_flat(slope), axis=1))
     if node.kind == "Dense":
         yield _outer(entering, slope)
     elif node.kind in ("Conv1D", "Conv2D", "Conv3D") and node.config["groups"] == 1:
         windows = _windows(node, entering, slope)
-        if math.prod(weights[0].shape) <= STACKED:
+        stacked = math.prod(weights[0].shape[:-1]) * max(math.prod(slope.shape[1:-1]), slope.shape[-1])
+        if stacked <= STACKED:
             windows = [tf.concat(windows, axis=-1)]
         yield from (_outer(window, slope) for window in windows)
     elif node.kind == "DepthwiseConv2D":
@@ -135,7 +153,6 @@ def _outer(entering: Any, slope: Any) -> Part:
     positions, inputs, outputs = entering.shape[1], entering.shape[2], slope.shape[2]
     if positions * (inputs + outputs) >= inputs * outputs:
         return _part(tf.matmul(slope, entering, transpose_a=True))
-    alike = tf.matmul(entering, entering, transpose_b=True) * tf.matmul(slope, slope, transpose_b=True)
     rows, columns = tf.reshape(slope, (-1, outputs)), tf.reshape(entering, (-1, inputs))
 
     def power() -> Any:
@@ -143,7 +160,10 @@ def _outer(entering: Any, slope: Any) -> Part:
             return tf.matmul(tf.square(rows), tf.square(columns), transpose_a=True)
         return tf.reduce_sum(tf.square(tf.matmul(slope, entering, transpose_a=True)), axis=0)
 
-    return Part(lambda: _sum(alike), lambda: tf.matmul(rows, columns, transpose_a=True), power)
+    def squares() -> Any:
+        return _sum(tf.matmul(entering, entering, transpose_b=True) * tf.matmul(slope, slope, transpose_b=True))
+
+    return Part(squares, lambda: tf.matmul(rows, columns, transpose_a=True), power)
 
 
 def _depthwise(node: Node, entering: Any, slope: Any) -> Iterator[Part]:

@@ -21,8 +21,11 @@ STEP_TO_RADIUS = 2.5 / N_STEPS  #: the steps can cross the whole box, as is usua
 #: Relative precision of a scale: about what the starts of an attack differ by.
 PRECISION = 5e-3
 
-#: Logarithms of how much smaller a scale is tried if one is harmful that was not for another start; then 4 times that.
-CLOSE, GROWTH = 0.01, 4.0
+#: Where a scale is harmful that was not for another start, one is tried that is smaller by this logarithm.
+CLOSE = 0.01
+
+#: By how much such steps grow.
+GROWTH = 4.0
 
 
 @shared
@@ -39,21 +42,21 @@ def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative:
         space = WeightSpace(subject.network, subject.sample(ATTACKED, seed))
     sizes = tf.abs(space.trained) if is_relative else tf.ones_like(space.trained)
     n = len(space.data[1])
-    allowed = max(lost for lost in range(n + 1) if lost / n <= accuracy_drop)
+    allowed = max(number for number in range(n + 1) if number / n <= accuracy_drop)
     largest, first_step = LARGEST, math.log(LARGEST / SMALLEST)
     with space.network.restoring():
         for restart in range(N_RESTARTS):
             lost = functools.partial(_lost_after_ascent, space, sizes, [seed, restart])
-            largest = largest_harmless(lost, allowed, largest, first_step if restart == 0 else CLOSE)
+            largest = largest_harmless_box(lost, allowed, largest, first_step if restart == 0 else CLOSE)
     return largest
 
 
-def largest_harmless(lost: Callable[[float], int], allowed: int, largest: float, step: float) -> float:
-    """Largest scale, to `PRECISION`, that is smaller than all at which more than `allowed` answers are lost.
+def largest_harmless_box(lost: Callable[[float], int], allowed: int, largest: float, step: float) -> float:
+    """Largest scale, to `PRECISION`, that is smaller than all tried ones at which more than `allowed` answers are lost.
 
     The logarithm of their number is about a line in that of the scale, with steps, and need not be monotone. From
     `largest` the search goes back by growing steps, the first of them given as a logarithm; between the last two it is
-    Brent's method, which does not come to the same points for different networks. Range: [SMALLEST, largest].
+    Brent's method, whose points are led by the numbers that it finds. Range: [SMALLEST, largest].
     """
     from scipy.optimize import brentq  # here: listing the measures must not wait for it
 
@@ -72,11 +75,11 @@ def largest_harmless(lost: Callable[[float], int], allowed: int, largest: float,
     while excess(low) > 0:
         high, step = low, GROWTH * step
         low = max(high - step, lowest)
-    while high - low > PRECISION:
+    if high - low > PRECISION:
         brentq(excess, low, high, xtol=PRECISION)
         high = min(scale for scale, found in known.items() if found > 0)
         low = max(scale for scale, found in known.items() if found <= 0 and scale < high)
-    return math.exp(low)
+    return max(math.exp(low), SMALLEST)
 
 
 def _lost_after_ascent(space: WeightSpace, sizes: Any, seeds: list[int], alpha: float) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.subject import Subject
-from baselines.network import INPUT, Network
+from baselines.network import Network
 
 
 @measure(
@@ -74,11 +74,11 @@ def _of_examples(network: Network, inputs: Any, place: int, classes_at_once: int
         return squares * tf.reduce_sum(tf.square(entering), axis=1)
 
     specs = [network.spec(source), network.spec(place), network.spec(network.output)]
-    run = network.compiled(("relative flatness", place), traces, *specs)
+    run = network.compiled(("relative flatness", place), traces, *specs, n_calls=-(-len(inputs) // network.batch_size))
     parts = np.array_split(np.eye(classes, dtype=np.float32), -(-classes // classes_at_once))
     size = network.batch_size
     found = []
     for start in range(0, len(inputs), size):
-        batch = network.outputs(inputs[start : start + size], [source, place], INPUT)
+        batch = network.outputs(inputs[start : start + size], [source, place], often=len(inputs) > size)
         found.append(sum(run(*batch, some).numpy().astype(np.float64) for some in parts))
     return np.concatenate(found)

@@ -54,7 +54,7 @@ def sharpness_starter_kit(
     """
     if parity_descent:
         return -_ratio_of_the_kit(subject, accuracy_drop, seed)
-    is_folded = not subject.network.is_normalized  # as sharpness_mag_flatness then
+    is_folded = not subject.nodes.is_normalized  # nothing is, and the search is that of sharpness_mag_flatness
     return -box_scale(subject, accuracy_drop, seed, is_relative=True, is_folded=is_folded)
 
 

@@ -1,7 +1,7 @@
 """Networks that are the same function of their inputs, and what every measure makes of them.
 
 The same weights in other units, inputs in another order, the same layers written in another way, the same data in
-another order: a measure has the same value, unless it is named here, with the reason.
+another order, and functions that are compiled: a measure has the same value, unless it is named here, with the reason.
 """
 
 import numpy as np
@@ -11,6 +11,7 @@ from measure_values import values
 from small_networks import dataset, layers
 
 from baselines import MEASURES
+from baselines.network import network
 
 #: Looks at every array as it is, or at what layers put out before they are normalized.
 BEFORE_NORMALIZATION = {
@@ -102,17 +103,37 @@ def in_units(model, units):
 
 
 @pytest.fixture(scope="module")
-def in_other_units():
-    rng = np.random.default_rng(1)
-    images = rng.random((48, 6, 6, 3))
-    data = dataset(images, labels_of(normalized(), images))
-    return [values(normalized(units), data) for units in ((1, 1, 1), (4, 0.25, 16))]  # powers of 2 are exact
+def images():
+    """Images (48, 6, 6, 3) and labels."""
+    inputs = np.random.default_rng(1).random((48, 6, 6, 3))
+    return dataset(inputs, labels_of(normalized(), inputs))
+
+
+@pytest.fixture(scope="module")
+def in_some_units(images):
+    return values(normalized(), images)
+
+
+@pytest.fixture(scope="module")
+def in_other_units(images):
+    return values(normalized((4, 0.25, 16)), images)  # powers of 2 are exact
+
+
+@pytest.fixture(scope="module")
+def compiled(images):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(network, "FEW", 0)
+        return values(normalized(), images)
 
 
 @pytest.mark.parametrize("name", sorted(MEASURES.keys() - BEFORE_NORMALIZATION.keys()))
-def test_units_that_normalization_hides_do_not_matter(name, in_other_units):
-    before, after = (found[name] for found in in_other_units)
-    assert after == close(before)
+def test_units_that_normalization_hides_do_not_matter(name, in_some_units, in_other_units):
+    assert in_other_units[name] == close(in_some_units[name])
+
+
+@pytest.mark.parametrize("name", sorted(MEASURES))
+def test_functions_that_are_compiled_find_the_same_as_those_that_are_not(name, in_some_units, compiled):
+    assert compiled[name] == close(in_some_units[name])
 
 
 def dense(*, order=slice(None), apart=False):

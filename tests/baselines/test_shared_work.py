@@ -7,12 +7,12 @@ from collections import Counter
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import dataset, layers
+from small_networks import dataset, dense, layers
 
 import baselines
 from baselines.compression import pruning
 from baselines.core.bisection import bisect
-from baselines.core.subject import Subject, shared
+from baselines.core.subject import Subject, shared, subject_of
 from baselines.network import Network
 from baselines.sharpness import box, scales
 
@@ -72,7 +72,7 @@ def work():
         patch.setattr(np.linalg, name, counting_spectra(name, of_one_matrix, counts))
     for module in (pruning, scales):
         patch.setattr(module, "bisect", counting_searches(bisect, counts))
-    patch.setattr(box, "largest_harmless", counting_searches(box.largest_harmless, counts))
+    patch.setattr(box, "largest_harmless_box", counting_searches(box.largest_harmless_box, counts))
     rng = np.random.default_rng(5)
     images, model = rng.normal(size=(90, 7, 7, 3)), network()
     data = dataset(images, model(images.astype(np.float32)).numpy().argmax(axis=1))  # it is right about all of them
@@ -160,10 +160,23 @@ def test_each_spectrum_is_computed_once(work):
     assert sum(count for key, count in work.items() if key[:2] == ("spectrum", "eigvalsh")) == 10 + 2
 
 
+def test_what_is_not_normalized_needs_no_folding_and_one_search():
+    model, data = dense([[2.0, 1.0]]), dataset(np.ones((4, 1)), np.zeros(4))
+    with baselines.sharing():
+        subject = subject_of(model, data)
+        assert subject.folded is subject.network
+        kit, flatness = (
+            baselines.load(name)(model, data) for name in ("sharpness_starter_kit", "sharpness_mag_flatness")
+        )
+        searches = [key for key in subject.found if key[0].__name__ == "box_scale"]
+    assert len(searches) == 1
+    assert kit == pytest.approx(-(flatness**-0.5))
+
+
 def test_each_search_is_made_once(work):
     """For sigma and sigma', and for what is pruned; from three starts for alpha, alpha' and the kit's ratio."""
     searches = Counter()
     for key, count in work.items():
         if key[0] == "search":
             searches[key[1]] += count
-    assert searches == {"bisect": 2 + 1, "largest_harmless": 3 * 3}
+    assert searches == {"bisect": 2 + 1, "largest_harmless_box": 3 * 3}

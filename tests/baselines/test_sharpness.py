@@ -128,7 +128,7 @@ def test_a_drop_of_exactly_the_bound_is_allowed(share):
 
 @given(st.floats(2e-6, 1.9), st.floats(0.01, 15))
 def test_the_search_for_a_box_finds_a_step(scale, step):
-    found = box.largest_harmless(lambda alpha: 9 * int(alpha > scale), 3, LARGEST, step)
+    found = box.largest_harmless_box(lambda alpha: 9 * int(alpha > scale), 3, LARGEST, step)
     assert scale * (1 - box.PRECISION) <= found <= scale
 
 
@@ -140,7 +140,7 @@ def test_the_search_for_a_box_ends_below_all_that_it_found_harmful(seed, step):
         tried[alpha] = int(rng.poisson(30 * alpha**0.5))
         return tried[alpha]
 
-    found = box.largest_harmless(lost, 10, LARGEST, step)
+    found = box.largest_harmless_box(lost, 10, LARGEST, step)
     harmful = [alpha for alpha, number in tried.items() if number > 10]
     assert tried[found] <= 10
     assert found == LARGEST or found < min(harmful) <= found * (1 + 2 * box.PRECISION)
@@ -154,7 +154,7 @@ def test_networks_that_differ_do_not_meet_at_a_point_of_the_search():
 
 def test_one_attack_on_each_box_serves_all_measures(monkeypatch):
     found = []
-    monkeypatch.setattr(box, "largest_harmless", lambda *_, **__: found.append(1) or 0.5)
+    monkeypatch.setattr(box, "largest_harmless_box", lambda *_, **__: found.append(1) or 0.5)
     model, data = t1(), dataset(*T1_DATA)
     with baselines.sharing():
         for name in [*SCALES, *BOUNDS]:
