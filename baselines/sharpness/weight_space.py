@@ -30,12 +30,9 @@ class WeightSpace:
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call `function(network, *arguments, images, labels)`, compiled once for each network."""
-        given = [tf.convert_to_tensor(argument) for argument in arguments]
+        given = [*map(tf.convert_to_tensor, arguments), *self.data]
         specs = [tf.TensorSpec(tensor.shape, tensor.dtype) for tensor in given]
-        data = [self.network.spec(INPUT), tf.TensorSpec((None,), tf.int32)]
-        return self.network.compiled(function, functools.partial(function, self.network), *specs, *data)(
-            *given, *self.data
-        )
+        return self.network.compiled(function, functools.partial(function, self.network), *specs)(*given)
 
     @functools.cached_property
     def trained_hits(self) -> int:
@@ -112,6 +109,8 @@ def summed(
 ) -> tuple[Any, ...]:
     """Add up what `of_batch(images, labels)` returns over batches, beginning with `zeros`."""
     size = network.batch_size
+    if labels.shape[0] is not None and labels.shape[0] <= size:
+        return of_batch(images, labels)  # a loop takes longer to compile
 
     def add(i: Any, *sums: Any) -> tuple[Any, ...]:
         found = of_batch(images[i * size : (i + 1) * size], labels[i * size : (i + 1) * size])
