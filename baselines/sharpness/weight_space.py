@@ -6,7 +6,7 @@ from typing import Any
 
 from baselines.core.lazy import tf
 from baselines.core.sample import Sample
-from baselines.network import INPUT, Network
+from baselines.network import Network
 
 
 class WeightSpace:
