@@ -40,11 +40,8 @@ class Norms:
 def norms(subject: Subject, n_samples: int, seed: int) -> Norms:
     """Norms of what goes through the network, with batch normalization folded."""
     network, images = subject.folded, subject.sample(n_samples, seed).inputs
-
-    def run(batch: Any) -> Any:
-        return _norms(network, batch)
-
-    return Norms(*[part.astype(np.float64) for part in joined(network.in_batches("norms", run, [images]))])
+    found = joined(network.in_batches("norms", functools.partial(_norms, network), [images]))
+    return Norms(*[part.astype(np.float64) for part in found])
 
 
 def _norms(network: Network, images: Any) -> list[Any]:
@@ -128,13 +125,10 @@ def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: i
     places = network.weight_nodes
     size = max(network.batch_size // len(places), 1)
 
-    def forward(batch: Any) -> Any:
-        return _carried(network, batch)
-
     def probe(batch: Any, examples: Any, seed: Any, number: Any) -> Any:
         return _probed(network, batch, tf.stack([seed, n_probes * (examples[0] // size) + number]))
 
-    batches = network.in_batches("carried", forward, [images], size=size, often=True)
+    batches = network.in_batches("carried", functools.partial(_carried, network), [images], size=size, often=True)
     carried, lengths = (part.astype(np.float64) for part in joined(batches))
     arrays, squares = [images, np.arange(len(images))], np.zeros(1)
     for number in range(n_probes):

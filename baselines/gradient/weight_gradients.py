@@ -4,6 +4,7 @@ Once the training set is fitted the loss' gradients are tiny, and differ between
 a `log_` form of each. Batch normalization is folded; weights are kernels and biases.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -41,11 +42,7 @@ def weight_gradients(subject: Subject, n_samples: int, seed: int, label: str = "
     """
     network, sample = subject.folded, subject.sample(n_samples, seed)
     labels = sample.labels if label == "true" else _drawn(subject, n_samples, seed, label)
-
-    def run(*batch: Any) -> Any:
-        return per_example(network, *batch)
-
-    found, total = [], np.zeros(1)
+    run, found, total = functools.partial(per_example, network), [], np.zeros(1)
     for *of_examples, summed in network.in_batches(
         "per example", run, [sample.inputs, labels], size=batch_size(network)
     ):

@@ -4,6 +4,7 @@ Jiang et al. 2018 (arXiv 1810.00113): the first-order distance of example x with
 at layer l is (f_i - f_j) / |d (f_i - f_j) / d x^l|; it is normalized by the layer's total variation over examples.
 """
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -40,11 +41,7 @@ def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed
     Distances of examples without a gradient, in a dead network, are NaN.
     """
     network, sample = subject.network, subject.sample(n_samples, seed)
-
-    def run(images: Any, labels: Any) -> Any:
-        return _margins(network, positions, images, labels)
-
-    arrays = [sample.inputs, sample.labels]
+    run, arrays = functools.partial(_margins, network, positions), [sample.inputs, sample.labels]
     batches = network.in_batches(("layer margins", positions), run, arrays, size=batch_size(network))
     of_examples, totals = [], [[np.zeros(1), np.zeros(1)] for _ in positions]
     for *found, sums in batches:

@@ -73,12 +73,13 @@ def _of_examples(network: Network, inputs: Any, place: int, classes_at_once: int
         squares = tf.reduce_sum(tf.reshape(tf.square(rows), [tf.shape(leaving)[0], -1]), axis=1)
         return squares * tf.reduce_sum(tf.square(entering), axis=1)
 
+    starts = range(0, len(inputs), network.batch_size)
     specs = [network.spec(source), network.spec(place), network.spec(network.output)]
-    run = network.compiled(("relative flatness", place), traces, *specs, n_calls=-(-len(inputs) // network.batch_size))
+    run = network.compiled(("relative flatness", place), traces, *specs, n_calls=len(starts))
     parts = np.array_split(np.eye(classes, dtype=np.float32), -(-classes // classes_at_once))
-    size = network.batch_size
     found = []
-    for start in range(0, len(inputs), size):
-        batch = network.outputs(inputs[start : start + size], [source, place], often=len(inputs) > size)
+    for start in starts:
+        images = inputs[start : start + network.batch_size]
+        batch = network.outputs(images, [source, place], often=len(starts) > 1)
         found.append(sum(run(*batch, some).numpy().astype(np.float64) for some in parts))
     return np.concatenate(found)
