@@ -8,7 +8,7 @@ from typing import Any
 from baselines.core.lazy import tf
 from baselines.core.subject import Subject, shared
 from baselines.network import Network
-from baselines.sharpness.scales import LARGEST, SMALLEST, weight_space
+from baselines.sharpness.scales import LARGEST, RELATIVE_INTERVAL, SMALLEST, weight_space
 from baselines.sharpness.weight_space import WeightSpace, gradient, place, repeat, scores
 
 # Sizes of an attack are those of the competition's starting kit.
@@ -17,9 +17,6 @@ N_RESTARTS = 3
 BATCH_SIZE = 64
 ATTACKED = 640  #: examples
 STEP_TO_RADIUS = 2.5 / N_STEPS  #: the steps can cross the whole box, as is usual for this kind of attack
-
-#: Relative precision of a scale: about what the starts of an attack differ by.
-PRECISION = 5e-3
 
 #: Where a scale is harmful that was not for another start, one is tried that is smaller by this logarithm.
 CLOSE = 0.01
@@ -52,7 +49,7 @@ def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative:
 
 
 def largest_harmless_box(lost: Callable[[float], int], allowed: int, largest: float, step: float) -> float:
-    """Largest scale, to `PRECISION`, that is smaller than all tried ones at which more than `allowed` answers are lost.
+    """Largest scale, to `RELATIVE_INTERVAL`, below all tried ones at which more than `allowed` answers are lost.
 
     The logarithm of their number is about a line in that of the scale, with steps, and need not be monotone. From
     `largest` the search goes back by growing steps, the first of them given as a logarithm; between the last two it is
@@ -75,8 +72,8 @@ def largest_harmless_box(lost: Callable[[float], int], allowed: int, largest: fl
     while excess(low) > 0:
         high, step = low, GROWTH * step
         low = max(high - step, lowest)
-    if high - low > PRECISION:
-        brentq(excess, low, high, xtol=PRECISION)
+    if high - low > RELATIVE_INTERVAL:
+        brentq(excess, low, high, xtol=RELATIVE_INTERVAL)
         high = min(scale for scale, found in known.items() if found > 0)
         low = max(scale for scale, found in known.items() if found <= 0 and scale < high)
     return max(math.exp(low), SMALLEST)

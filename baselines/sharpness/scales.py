@@ -13,7 +13,7 @@ from baselines.sharpness.weight_space import WeightSpace, place, repeat, scores
 #: Scales are sought in this interval; the ends are what is returned if all are harmful, or none is.
 SMALLEST, LARGEST = 1e-6, 2.0
 N_HALVINGS = 25
-RELATIVE_INTERVAL = 1e-3
+RELATIVE_INTERVAL = 1e-3  #: of a scale that is found, at most
 TOLERANCE = 0.01  #: of the drop in accuracy, at which a search among averages of noise is content
 NARROW = 1.25  #: ratio of an interval's ends within which the drop may be taken as linear
 
