@@ -128,7 +128,7 @@ def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: i
     def probe(batch: Any, examples: Any, seed: Any, number: Any) -> Any:
         return _probed(network, batch, tf.stack([seed, n_probes * (examples[0] // size) + number]))
 
-    batches = network.in_batches("carried", functools.partial(_carried, network), [images], size=size, often=True)
+    batches = network.in_batches("carried", functools.partial(_carried, network), [images], size=size)
     carried, lengths = (part.astype(np.float64) for part in joined(batches))
     arrays, squares = [images, np.arange(len(images))], np.zeros(1)
     for number in range(n_probes):

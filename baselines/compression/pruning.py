@@ -7,9 +7,9 @@ import numpy as np
 
 from baselines.core.bisection import bisect
 from baselines.core.measure import Need, measure
-from baselines.core.outputs import accuracy
+from baselines.core.outputs import accuracy, folded_logits
 from baselines.core.sample import Array, Sample
-from baselines.core.subject import Subject, shared
+from baselines.core.subject import Subject
 from baselines.network import Network
 
 #: Halvings of the interval of fractions.
@@ -101,9 +101,8 @@ def _kernels(network: Network) -> list[Any]:
     return [variable for variable in network.variables if len(variable.shape) > 1]
 
 
-@shared
 def _trained_accuracy(subject: Subject, n_samples: int, seed: int) -> float:
-    return _accuracy(subject.folded, subject.sample(n_samples, seed))
+    return accuracy(folded_logits(subject, n_samples, seed), subject.sample(n_samples, seed).labels)
 
 
 def _judge(subject: Subject, n_samples: int, seed: int, accuracy_drop: float) -> Callable[[list[Array]], bool]:

@@ -13,6 +13,16 @@ def logits(subject: Subject, n_samples: int, seed: int) -> tuple[Sample, Array]:
     return sample, subject.network.outputs(sample.inputs)[0]
 
 
+def folded_logits(subject: Subject, n_samples: int, seed: int) -> Array:
+    """Logits (n, classes), float32, of the network without batch normalization; examples are drawn as by `logits`."""
+    return _folded_logits(subject, min(n_samples, len(subject.examples)), seed)
+
+
+@shared
+def _folded_logits(subject: Subject, n_samples: int, seed: int) -> Array:
+    return subject.folded.outputs(subject.sample(n_samples, seed).inputs, often=True)[0]
+
+
 def log_probabilities(answers: Array) -> Array:
     """Logarithms of the probabilities (n, classes), float64, of logits (n, classes)."""
     from scipy.special import log_softmax  # here: listing the measures must not wait for it

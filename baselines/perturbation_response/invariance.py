@@ -72,7 +72,7 @@ def _is_right(subject: Subject, name: str, sample: Sample, magnitudes: Array) ->
         new = PERTURBATIONS[name].change(magnitudes, unit) * (white - black) + black
         return tf.concat([new, images[..., changed:]], axis=-1)
 
-    return is_right(network, name, change, [sample.inputs], sample.labels, magnitudes)
+    return is_right(network, change, [sample.inputs], sample.labels, magnitudes)
 
 
 @shared

@@ -26,14 +26,13 @@ CURVES = [(kind, layer) for kind in ("inter", "intra") for layer in (0, 1)]
 
 
 def is_right(
-    network: Network, name: str, change: Callable[..., Any], inputs: Sequence[Array], labels: Array, magnitudes: Array,
+    network: Network, change: Callable[..., Any], inputs: Sequence[Array], labels: Array, magnitudes: Array,
     position: int = INPUT,
 ) -> Array:  # fmt: skip
     """Tell for each example and each of its magnitudes whether the network's answer is right.
 
     Args:
         network: the network.
-        name: of the change, under which it is compiled.
         change: a function of magnitudes (N,) and of tensors (N, ...) at `position`, as many as there are
             inputs; returns (N, ...).
         inputs: arrays (n, ...) that the network takes in.
@@ -44,17 +43,16 @@ def is_right(
     Returns:
         (n, k), bool.
     """
-
-    def answers(labels: Any, magnitudes: Any, *inputs: Any) -> Any:
-        number = tf.shape(magnitudes)[1]
-        found = [network.run({INPUT: tensor}, [position])[0] for tensor in inputs]
-        changed = change(tf.reshape(magnitudes, [-1]), *[tf.repeat(tensor, number, axis=0) for tensor in found])
-        predicted = tf.argmax(network.run({position: changed}, [network.output])[0], axis=1, output_type=tf.int32)
-        return tf.equal(tf.reshape(predicted, [-1, number]), labels[:, None])
-
-    arrays = [labels, magnitudes.astype(np.float32), *inputs]
-    size = max(network.batch_size // magnitudes.shape[1], 1)
-    return np.concatenate(list(network.in_batches(("is right", name, position), answers, arrays, size=size)))
+    number = magnitudes.shape[1]
+    size = max(network.batch_size // number, 1)
+    right = []
+    for batch in (slice(i, i + size) for i in range(0, len(labels), size)):
+        found = [network.run({INPUT: tf.constant(array[batch])}, [position])[0] for array in inputs]
+        repeated = [tf.repeat(tensor, number, axis=0) for tensor in found]
+        changed = change(tf.constant(magnitudes[batch].reshape(-1), tf.float32), *repeated)
+        answers = network.outputs(changed.numpy(), start=position, often=True)[0]
+        right.append(answers.argmax(axis=1).reshape(-1, number) == labels[batch, None])
+    return np.concatenate(right)
 
 
 def partners(labels: Array, kind: str, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -143,4 +141,4 @@ def _responses(
         some, others = (members[start : start + GATHERED] for members in pairs)
         mixed = sample.inputs[some], sample.inputs[others]
         repeated = np.broadcast_to(shares, (len(some), len(shares)))
-        yield is_right(network, "mixup", _mix, mixed, sample.labels[some], repeated, position)
+        yield is_right(network, _mix, mixed, sample.labels[some], repeated, position)

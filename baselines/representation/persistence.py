@@ -79,8 +79,9 @@ def dissimilarities(activations: Array) -> Array:
 def merge_heights(distances: Array) -> Array:
     """Heights (n - 1,) at which single linkage joins n points at symmetric `distances` (n, n), ascending."""
     from scipy.cluster.hierarchy import linkage  # here: listing the measures must not wait for it
+    from scipy.spatial.distance import squareform
 
-    heights: Array = linkage(distances[np.triu_indices(len(distances), 1)], "single")[:, 2]
+    heights: Array = linkage(squareform(distances, checks=False), "single")[:, 2]
     return heights
 
 

@@ -13,14 +13,16 @@ seed: draws the examples, and the changes.
 import functools
 from typing import Any
 
+import numpy as np
+
 from baselines.core.lazy import tf
 from baselines.core.measure import Need, measure
 from baselines.core.subject import Subject
 from baselines.network import Network
 from baselines.network.per_example import cross_entropies
-from baselines.sharpness.auto_pgd import checkpoints, highest
+from baselines.sharpness.auto_pgd import highest
 from baselines.sharpness.scales import weight_space
-from baselines.sharpness.weight_space import gradient, place, repeat, summed
+from baselines.sharpness.weight_space import place, repeat, summed
 
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 _MODERN = "Andriushchenko et al. 2023, arXiv 2302.07011"
@@ -58,10 +60,15 @@ def adaptive_sharpness_worst_linf(
         seed: as above.
     """
     space = weight_space(subject, n_samples, seed)
-    radii = rho * tf.abs(space.trained)
+    trained, rises = space.trained.numpy(), []
+    losses = _losses_of_normalized if normalize_logits else cross_entropies
     with space.network.restoring():
-        rises = space.run(_worst_rises, space.trained, radii, normalize_logits, batch, n_steps, checkpoints(n_steps))
-    return float(rises) / -(-len(space.data[1]) // batch)
+        for first in range(0, len(space.sample), batch):
+            some = slice(first, first + batch)
+            value = functools.partial(space.batch_gradient, some=some, losses=losses)
+            low, high = highest(value, trained, rho * np.abs(trained), n_steps)
+            rises.append((high - low) / len(space.sample.labels[some]))
+    return float(np.mean(rises))
 
 
 @measure(
@@ -96,7 +103,7 @@ def adaptive_sharpness_avg(
     with space.network.restoring():
         total = space.run(_loss_with_noise, space.trained, sizes, normalize_logits, noise == "uniform", n_draws, seed)
         still = space.run(_loss_with_noise, space.trained, 0 * sizes, normalize_logits, False, 1, seed)
-    return float(total / n_draws - still) / len(space.data[1])
+    return float(total / n_draws - still) / len(space.sample)
 
 
 @measure(
@@ -126,31 +133,11 @@ def asam_sharpness(subject: Subject, *, rho: float = 0.5, n_samples: int = 2048,
         return space.loss(space.trained + step) - loss
 
 
-def _losses(normalizes: Any, logits: Any, labels: Any) -> Any:
-    """Cross-entropies (n,); `normalizes` is a tensor."""
+def _losses_of_normalized(logits: Any, labels: Any) -> Any:
+    """Cross-entropies (n,) of logits that are centred and scaled to length 1."""
     centred = logits - tf.reduce_mean(logits, axis=1, keepdims=True)
     lengths = tf.sqrt(tf.maximum(tf.reduce_sum(tf.square(centred), axis=1, keepdims=True), SHORTEST**2))
-    return cross_entropies(centred / tf.where(normalizes, lengths, 1.0), labels)
-
-
-def _worst_rises(
-    network: Network, trained: Any, radii: Any, normalizes: Any, batch: Any, n_steps: Any, looks: Any,
-    images: Any, labels: Any,
-) -> Any:  # fmt: skip
-    """Sum over batches of the largest rise of their mean loss."""
-    losses = functools.partial(_losses, normalizes)
-
-    def add(i: Any, total: Any) -> tuple[Any]:
-        some, truth = images[i * batch : (i + 1) * batch], labels[i * batch : (i + 1) * batch]
-
-        def value(point: Any) -> tuple[Any, Any]:
-            place(network, point)
-            return gradient(network, some, truth, losses)
-
-        low, high = highest(value, trained, radii, n_steps, looks)
-        return (total + (high - low) / tf.cast(tf.size(truth), tf.float32),)
-
-    return repeat(-(-tf.shape(labels)[0] // batch), add, 0.0)[0]
+    return cross_entropies(centred / lengths, labels)
 
 
 def _loss_with_noise(
@@ -159,14 +146,15 @@ def _loss_with_noise(
 ) -> Any:  # fmt: skip
     """Summed loss, over draws and examples."""
 
+    def of_batch(some: Any, truth: Any) -> tuple[Any]:
+        logits = network.logits(some)
+        losses = tf.where(normalizes, _losses_of_normalized(logits, truth), cross_entropies(logits, truth))
+        return (tf.reduce_sum(losses),)
+
     def add(draw: Any, total: Any) -> tuple[Any]:
         normal = tf.random.stateless_normal(trained.shape, [seed, draw])
         uniform = tf.random.stateless_uniform(trained.shape, [seed, draw], -1.0, 1.0)
         place(network, trained + sizes * tf.where(is_uniform, uniform, normal))
-
-        def of_batch(some: Any, truth: Any) -> tuple[Any]:
-            return (tf.reduce_sum(_losses(normalizes, network.logits(some), truth)),)
-
         return (total + summed(network, of_batch, images, labels, 0.0)[0],)
 
     return repeat(n_draws, add, 0.0)[0]

@@ -4,10 +4,10 @@ Croce and Hein 2020, arXiv 2003.01690, algorithm 1.
 """
 
 from collections.abc import Callable
-from typing import Any
 
-from baselines.core.lazy import tf
-from baselines.sharpness.weight_space import repeat
+import numpy as np
+
+from baselines.core.sample import Array
 
 #: Weight of the new place against momentum, alpha.
 NEW = 0.75
@@ -25,39 +25,35 @@ def checkpoints(n_steps: int) -> list[int]:
 
 
 def highest(
-    value: Callable[[Any], tuple[Any, Any]], start: Any, radii: Any, n_steps: Any, looks: Any
-) -> tuple[Any, Any]:
+    value: Callable[[Array], tuple[float, Array]], start: Array, radii: Array, n_steps: int
+) -> tuple[float, float]:
     """Climb from `start` (n,) within |u_i| <= radii_i; returns the value there, and the highest one met.
 
     Args:
-        value: of a point, with its gradient (n,); may assign to variables.
+        value: of a point, with its gradient (n,).
         start: the middle of the box.
         radii: (n,); the first steps have twice their length.
         n_steps: calls of `value`, but for the one at the start.
-        looks: the `checkpoints`.
     """
 
-    def within(point: Any) -> Any:
-        return tf.clip_by_value(point, start - radii, start + radii)
-
-    def step(i: Any, point: Any, before: Any, slope: Any, length: Any, best: Any, best_slope: Any, top: Any,
-             count: Any, last: Any, last_top: Any, was_halved: Any) -> tuple[Any, ...]:  # fmt: skip
-        ahead = within(point + length * radii * tf.sign(slope))
-        share = tf.where(i == 0, 1.0, NEW)
-        moved = within(point + share * (ahead - point) + (1 - share) * (point - before))
-        found, slope = value(moved)
-        is_better = found > top
-        best, best_slope = tf.where(is_better, moved, best), tf.where(is_better, slope, best_slope)
-        top, count = tf.maximum(top, found), count + tf.cast(is_better, tf.float32)
-        is_look = tf.reduce_any(looks == i + 1)
-        stalls = count < IMPROVING * tf.cast(i + 1 - last, tf.float32)
-        halves = is_look & (stalls | (~was_halved & (top == last_top)))
-        return (
-            tf.where(halves, best, moved), point, tf.where(halves, best_slope, slope),
-            tf.where(halves, length / 2, length), best, best_slope, top, tf.where(is_look, 0.0, count),
-            tf.where(is_look, i + 1, last), tf.where(is_look, top, last_top), tf.where(is_look, halves, was_halved),
-        )  # fmt: skip
+    def within(point: Array) -> Array:
+        return np.clip(point, start - radii, start + radii)
 
     low, slope = value(start)
-    state = (start, start, slope, 2.0, start, slope, low, 0.0, 0, low, False)
-    return low, repeat(n_steps, step, *state)[6]
+    point = before = best = start
+    top, best_slope, length = low, slope, 2.0
+    n_better, last, last_top, was_halved = 0, 0, low, False
+    for i in range(n_steps):
+        ahead = within(point + length * radii * np.sign(slope))
+        share = NEW if i else 1.0
+        before, point = point, within(point + share * (ahead - point) + (1 - share) * (point - before))
+        found, slope = value(point)
+        if found > top:
+            top, best, best_slope, n_better = found, point, slope, n_better + 1
+        if i + 1 in checkpoints(n_steps):
+            stalls = n_better < IMPROVING * (i + 1 - last)
+            was_halved = stalls or (not was_halved and top == last_top)
+            if was_halved:
+                point, slope, length = best, best_slope, length / 2
+            n_better, last, last_top = 0, i + 1, top
+    return low, top

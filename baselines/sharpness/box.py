@@ -18,7 +18,10 @@ BATCH_SIZE = 64
 ATTACKED = 640  #: examples
 STEP_TO_RADIUS = 2.5 / N_STEPS  #: the steps can cross the whole box, as is usual for this kind of attack
 
-#: Where a scale is harmful that was not for another start, one is tried that is smaller by this logarithm.
+#: The first scale that is tried, and by how much another one may be harmful that is tried next, as a logarithm.
+FIRST, FAR = 0.01, 1.0
+
+#: The same where another start of the ascent has found the scale.
 CLOSE = 0.01
 
 #: By how much such steps grow.
@@ -38,22 +41,25 @@ def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative:
     else:
         space = WeightSpace(subject.network, subject.sample(ATTACKED, seed))
     sizes = tf.abs(space.trained) if is_relative else tf.ones_like(space.trained)
-    n = len(space.data[1])
+    n = len(space.sample)
     allowed = max(number for number in range(n + 1) if number / n <= accuracy_drop)
-    largest, first_step = LARGEST, math.log(LARGEST / SMALLEST)
+    begin, largest, step = FIRST, LARGEST, FAR
     with space.network.restoring():
         for restart in range(N_RESTARTS):
             lost = functools.partial(_lost_after_ascent, space, sizes, [seed, restart])
-            largest = largest_harmless_box(lost, allowed, largest, first_step if restart == 0 else CLOSE)
+            begin = largest = largest_harmless_box(lost, allowed, begin, largest, step)
+            step = CLOSE
     return largest
 
 
-def largest_harmless_box(lost: Callable[[float], int], allowed: int, largest: float, step: float) -> float:
+def largest_harmless_box(
+    lost: Callable[[float], int], allowed: int, begin: float, largest: float, step: float
+) -> float:
     """Largest scale, to `RELATIVE_INTERVAL`, below all tried ones at which more than `allowed` answers are lost.
 
     The logarithm of their number is about a line in that of the scale, with steps, and need not be monotone. From
-    `largest` the search goes back by growing steps, the first of them given as a logarithm; between the last two it is
-    Brent's method, whose points are led by the numbers that it finds. Range: [SMALLEST, largest].
+    `begin` the search goes up or down by growing steps, the first of them given as a logarithm; between the last two it
+    is Brent's method, whose points are led by the numbers that it finds. Range: [SMALLEST, largest].
     """
     from scipy.optimize import brentq  # here: listing the measures must not wait for it
 
@@ -65,13 +71,14 @@ def largest_harmless_box(lost: Callable[[float], int], allowed: int, largest: fl
             known[logarithm] = math.log((found + 0.5) / (allowed + 1))
         return known[logarithm]
 
-    lowest, high = math.log(SMALLEST), math.log(largest)
-    if excess(high) <= 0:
-        return largest
-    low = max(high - step, lowest)
+    lowest, highest, low = math.log(SMALLEST), math.log(largest), math.log(begin)
+    high = low
     while excess(low) > 0:
-        high, step = low, GROWTH * step
-        low = max(high - step, lowest)
+        high, low, step = low, max(low - step, lowest), GROWTH * step
+    while high == low or excess(high) <= 0:
+        if high == highest:
+            return largest
+        low, high, step = high, min(high + step, highest), GROWTH * step
     if high - low > RELATIVE_INTERVAL:
         brentq(excess, low, high, xtol=RELATIVE_INTERVAL)
         high = min(scale for scale, found in known.items() if found > 0)

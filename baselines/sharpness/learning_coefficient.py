@@ -1,15 +1,13 @@
 """The local learning coefficient: how fast the volume of good weights around the trained ones vanishes."""
 
 import math
-from typing import Any
 
-from baselines.core.lazy import tf
+import numpy as np
+
 from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.outputs import cross_entropies, folded_logits
 from baselines.core.subject import Subject
-from baselines.network import Network
-from baselines.network.per_example import cross_entropies
 from baselines.sharpness.scales import weight_space
-from baselines.sharpness.weight_space import gradient, place, repeat
 
 
 @measure(
@@ -51,52 +49,21 @@ def local_learning_coefficient(
         MeasureUnavailable: a chain ran away, the step being too large for this network.
     """
     space = weight_space(subject, n_samples, seed)
-    n = len(space.data[1])
-    temperature = n / math.log(max(n, 3))
+    n, trained = len(space.sample), space.trained.numpy()
+    temperature, batch, rises = n / math.log(max(n, 3)), min(batch, n), []
+    before = cross_entropies(folded_logits(subject, n_samples, seed), space.sample.labels)
     with space.network.restoring():
-        rise = space.run(
-            _mean_rise, space.trained, step_size, gamma, temperature, n_chains, n_burn_in, n_draws, min(batch, n), seed
-        )
-    value = temperature * float(rise)
+        for rng in np.random.default_rng(seed).spawn(n_chains):
+            point = trained
+            for step in range(n_burn_in + n_draws):
+                some = rng.integers(n, size=batch) if batch < n else np.arange(n)
+                loss, slope = space.batch_gradient(point, some)
+                if step >= n_burn_in:
+                    rises.append(loss / batch - before[some].mean())
+                drift = temperature / batch * slope + gamma * (point - trained)
+                noise = rng.standard_normal(len(trained), np.float32)
+                point = point - step_size / 2 * drift + math.sqrt(step_size) * noise
+    value = temperature * float(np.mean(rises))
     if not math.isfinite(value):
         raise MeasureUnavailable(f"the chain ran away with steps of {step_size:g}: try a smaller step_size")
     return value
-
-
-def _mean_rise(
-    network: Network, trained: Any, step_size: Any, gamma: Any, temperature: Any, n_chains: Any,
-    n_burn_in: Any, n_draws: Any, batch: Any, seed: Any, images: Any, labels: Any,
-) -> Any:  # fmt: skip
-    """Mean rise of the loss above that of the same examples at the trained weights, over the draws of all chains."""
-    n, n_steps = tf.shape(labels)[0], n_burn_in + n_draws
-    before = _losses(network, images, labels)
-    size = tf.cast(batch, tf.float32)
-
-    def move(i: Any, point: Any, total: Any) -> tuple[Any, Any]:
-        place(network, point)
-        drawn = tf.random.stateless_uniform([batch], [seed, 2 * i], 0, n, tf.int32)
-        some = tf.where(batch == n, tf.range(batch), drawn)
-        loss, slope = gradient(network, tf.gather(images, some), tf.gather(labels, some))
-        rise = (loss - tf.reduce_sum(tf.gather(before, some))) / size
-        drift = temperature * slope / size + gamma * (point - trained)
-        noise = tf.random.stateless_normal(trained.shape, [seed, 2 * i + 1])
-        is_drawn = i % n_steps >= n_burn_in
-        return point - step_size / 2 * drift + tf.sqrt(step_size) * noise, total + tf.where(is_drawn, rise, 0.0)
-
-    def chain(number: Any, total: Any) -> tuple[Any]:
-        return (repeat(n_steps, lambda i, *state: move(number * n_steps + i, *state), trained, total)[1],)
-
-    return repeat(n_chains, chain, 0.0)[0] / tf.cast(n_chains * n_draws, tf.float32)
-
-
-def _losses(network: Network, images: Any, labels: Any) -> Any:
-    """Cross-entropies (examples,) where the network is now."""
-    size = network.batch_size
-
-    def add(i: Any, found: Any) -> tuple[Any]:
-        some = slice(i * size, (i + 1) * size)
-        losses = cross_entropies(network.logits(images[some]), labels[some])
-        places = i * size + tf.range(tf.size(losses))
-        return (tf.tensor_scatter_nd_update(found, places[:, None], losses),)
-
-    return repeat(-(-tf.shape(labels)[0] // size), add, tf.zeros(tf.shape(labels)))[0]

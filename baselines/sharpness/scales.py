@@ -70,7 +70,7 @@ def noise_scale(
     def drop(sigma: float) -> float:
         deviations = tf.sqrt(tf.square(sigma * sizes) + floor**2)
         hits = int(space.run(_hits_with_noise, space.trained, deviations, n_draws, seed))
-        return (n_draws * space.trained_hits - hits) / (n_draws * len(space.data[1]))
+        return (n_draws * space.trained_hits - hits) / (n_draws * len(space.sample))
 
     with space.network.restoring():
         return largest_harmless(drop, accuracy_drop)

@@ -5,8 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 from baselines.core.lazy import tf
-from baselines.core.sample import Sample
-from baselines.network import Network
+from baselines.core.sample import Array, Sample
+from baselines.network import INPUT, Network
+
+#: Losses (examples,) of logits (examples, classes) and labels (examples,).
+Losses = Callable[[Any, Any], Any]
 
 
 class WeightSpace:
@@ -16,7 +19,7 @@ class WeightSpace:
     """
 
     def __init__(self, network: Network, sample: Sample) -> None:
-        self.network = network
+        self.network, self.sample = network, sample
         self.data = (tf.constant(sample.inputs), tf.constant(sample.labels))
         self.trained = _joined(network.variables)  #: the point where the network is now
 
@@ -40,26 +43,39 @@ class WeightSpace:
         return int(self.run(_scores_at, self.trained)[0])
 
     @functools.cached_property
-    def trained_gradient(self) -> tuple[float, Any]:
+    def trained_gradient(self) -> tuple[float, Array]:
         """`gradient` where training ended, once for all who ask."""
         return self.gradient(self.trained)
 
     def accuracy(self, point: Any) -> float:
         """Fraction of the examples that are classified correctly, in [0, 1]."""
-        return float(self.run(_scores_at, point)[0]) / len(self.data[1])
+        return float(self.run(_scores_at, point)[0]) / len(self.sample)
 
     def loss(self, point: Any) -> float:
         """Mean cross-entropy in nats."""
-        return float(self.run(_scores_at, point)[1]) / len(self.data[1])
+        return float(self.run(_scores_at, point)[1]) / len(self.sample)
 
-    def gradient(self, point: Any) -> tuple[float, Any]:
+    def gradient(self, point: Any) -> tuple[float, Array]:
         """Mean cross-entropy and its gradient (n,)."""
-        loss, gradient = self.run(_gradient_at, point)
-        return float(loss) / len(self.data[1]), gradient / len(self.data[1])
+        size = self.network.batch_size
+        found = [self.batch_gradient(point, slice(i, i + size)) for i in range(0, len(self.sample), size)]
+        loss, slope = (sum(parts) for parts in zip(*found, strict=True))
+        return float(loss) / len(self.sample), slope / len(self.sample)
+
+    def batch_gradient(self, point: Any, some: slice | Array, losses: Losses | None = None) -> tuple[float, Array]:
+        """Summed cross-entropy of some of the examples, run at once, and its gradient (n,).
+
+        Or the sum of `losses(logits, labels)` (examples,), compiled once for each such function.
+        """
+        specs = [tf.TensorSpec(self.trained.shape), self.network.spec(INPUT), tf.TensorSpec((None,), tf.int32)]
+        function = functools.partial(_gradient_at, self.network, losses or _losses)
+        run = self.network.compiled(("gradient at", losses), function, *specs)
+        loss, slope = run(point, self.sample.inputs[some], self.sample.labels[some])
+        return float(loss), slope.numpy()
 
     def hessian_product(self, vector: Any) -> Any:
         """The Hessian of the mean cross-entropy where the network is now, times a vector (n,)."""
-        return self.run(_hessian_product, vector) / len(self.data[1])
+        return self.run(_hessian_product, vector) / len(self.sample)
 
 
 # What is compiled. Loops are part of it: a small network needs less time than a call from Python does.
@@ -95,10 +111,8 @@ def scores(network: Network, images: Any, labels: Any) -> tuple[Any, ...]:
     return summed(network, of_batch, images, labels, 0.0, 0.0)
 
 
-def gradient(
-    network: Network, images: Any, labels: Any, losses: Callable[[Any, Any], Any] | None = None
-) -> tuple[Any, Any]:
-    """Summed cross-entropy of one batch, and its gradient (n,); or those of `losses(logits, labels)` (examples,)."""
+def gradient(network: Network, images: Any, labels: Any, losses: Losses | None = None) -> tuple[Any, Any]:
+    """Summed cross-entropy of one batch, and its gradient (n,); or those of other `losses`."""
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum((losses or _losses)(network.logits(images), labels))
     return loss, _joined(tape.gradient(loss, network.variables, unconnected_gradients="zero"))
@@ -124,9 +138,9 @@ def _scores_at(network: Network, point: Any, images: Any, labels: Any) -> tuple[
     return scores(network, images, labels)
 
 
-def _gradient_at(network: Network, point: Any, images: Any, labels: Any) -> tuple[Any, ...]:
+def _gradient_at(network: Network, losses: Losses, point: Any, images: Any, labels: Any) -> tuple[Any, Any]:
     place(network, point)
-    return summed(network, functools.partial(gradient, network), images, labels, 0.0, tf.zeros_like(point))
+    return gradient(network, images, labels, losses)
 
 
 def _hessian_product(network: Network, vector: Any, images: Any, labels: Any) -> Any:

@@ -192,7 +192,7 @@ def test_whole_steps_round_a_ring_change_nothing_for_global_pooling():
     def roll(shifts, batch):
         return tf.map_fn(lambda one: tf.roll(one[1], tf.cast(one[0], tf.int32), axis=1), (shifts, batch), tf.float32)
 
-    right = is_right(network, "roll", roll, [batch], np.arange(20, dtype=np.int32) % 4, steps)
+    right = is_right(network, roll, [batch], np.arange(20, dtype=np.int32) % 4, steps)
     assert (right == right[:, :1]).all()
     assert 0 < right.mean() < 1
 

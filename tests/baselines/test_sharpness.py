@@ -126,21 +126,21 @@ def test_a_drop_of_exactly_the_bound_is_allowed(share):
     assert kit == within(-0.8 / 2.8)
 
 
-@given(st.floats(2e-6, 1.9), st.floats(0.01, 15))
-def test_the_search_for_a_box_finds_a_step(scale, step):
-    found = box.largest_harmless_box(lambda alpha: 9 * int(alpha > scale), 3, LARGEST, step)
+@given(st.floats(2e-6, 1.9), st.floats(1e-6, 2.0), st.floats(0.01, 15))
+def test_the_search_for_a_box_finds_a_step(scale, begin, step):
+    found = box.largest_harmless_box(lambda alpha: 9 * int(alpha > scale), 3, begin, LARGEST, step)
     assert scale * (1 - 1e-3) <= found <= scale
 
 
-@given(st.integers(0, 99), st.floats(0.01, 15))
-def test_the_search_for_a_box_ends_below_all_that_it_found_harmful(seed, step):
+@given(st.integers(0, 99), st.floats(1e-6, 2.0), st.floats(0.01, 15))
+def test_the_search_for_a_box_ends_below_all_that_it_found_harmful(seed, begin, step):
     rng, tried = np.random.default_rng(seed), {SMALLEST: 0}
 
     def lost(alpha):
         tried[alpha] = int(rng.poisson(30 * alpha**0.5))
         return tried[alpha]
 
-    found = box.largest_harmless_box(lost, 10, LARGEST, step)
+    found = box.largest_harmless_box(lost, 10, begin, LARGEST, step)
     harmful = [alpha for alpha, number in tried.items() if number > 10]
     assert tried[found] <= 10
     assert found == LARGEST or found < min(harmful) <= found * (1 + 2e-3)
