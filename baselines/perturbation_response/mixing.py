@@ -47,9 +47,11 @@ def is_right(
     size = max(network.batch_size // number, 1)
     right = []
     for batch in (slice(i, i + size) for i in range(0, len(labels), size)):
-        found = [network.run({INPUT: tf.constant(array[batch])}, [position])[0] for array in inputs]
-        repeated = [tf.repeat(tensor, number, axis=0) for tensor in found]
-        changed = change(tf.constant(magnitudes[batch].reshape(-1), tf.float32), *repeated)
+        found = np.concatenate([array[batch] for array in inputs])
+        if position != INPUT:
+            found = network.outputs(found, [position], often=True)[0]
+        repeated = np.split(np.repeat(found, number, axis=0), len(inputs))
+        changed = change(tf.constant(magnitudes[batch].reshape(-1), tf.float32), *map(tf.constant, repeated))
         answers = network.outputs(changed.numpy(), start=position, often=True)[0]
         right.append(answers.argmax(axis=1).reshape(-1, number) == labels[batch, None])
     return np.concatenate(right)
