@@ -13,7 +13,7 @@ from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.margin.layer_margin import margins_at
+from baselines.margin.layer_margin import batch_size, margins_at
 from baselines.network import Network
 from baselines.network.hidden import hidden_positions
 
@@ -40,13 +40,16 @@ class _Class(NamedTuple):
 def _classes(subject: Subject, place: int, per_class: int, seed: int) -> list[_Class]:
     network, sample = subject.network, subject.sample(per_class * subject.network.n_classes, seed)
     population = subject.examples.labels
+    classes, counts = np.unique(sample.labels, return_counts=True)
+    passes = (np.cumsum(counts) - 1) // batch_size(network)  # the classes of a pass are run together
     found = []
-    for label in np.unique(sample.labels):
-        part = sample.take(np.flatnonzero(sample.labels == label))
-        if len(part) > 1:
-            margins, lengths, features = margins_at(network, place, part.inputs, part.labels, often=True)
-            share = float(np.mean(population == label))
-            found.append(_Class(share, margins, lengths, k_variance(features.reshape(len(part), -1))))
+    for number in np.unique(passes):
+        part = sample.take(np.flatnonzero(np.isin(sample.labels, classes[passes == number])))
+        margins, lengths, features = margins_at(network, place, part.inputs, part.labels, often=passes[-1] > 0)
+        for label, count in zip(classes[passes == number], counts[passes == number], strict=True):
+            if count > 1:
+                share, its = float(np.mean(population == label)), part.labels == label
+                found.append(_Class(share, margins[its], lengths[its], k_variance(features[its].reshape(count, -1))))
     if not found:
         raise MeasureUnavailable("needs a class with two examples, which this training set lacks")
     return found
