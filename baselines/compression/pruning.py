@@ -101,14 +101,10 @@ def _kernels(network: Network) -> list[Any]:
     return [variable for variable in network.variables if len(variable.shape) > 1]
 
 
-def _trained_accuracy(subject: Subject, n_samples: int, seed: int) -> float:
-    return accuracy(folded_logits(subject, n_samples, seed), subject.sample(n_samples, seed).labels)
-
-
 def _judge(subject: Subject, n_samples: int, seed: int, accuracy_drop: float) -> Callable[[list[Array]], bool]:
     """Return what tells whether the network is accurate enough with other kernels."""
     network, sample = subject.folded, subject.sample(n_samples, seed)
-    least = _trained_accuracy(subject, n_samples, seed) - accuracy_drop - ROUNDING
+    least = accuracy(folded_logits(subject, n_samples, seed), sample.labels) - accuracy_drop - ROUNDING
 
     def is_harmless(kernels: list[Array]) -> bool:
         for variable, kernel in zip(_kernels(network), kernels, strict=True):

@@ -39,6 +39,7 @@ def highest(
     def within(point: Array) -> Array:
         return np.clip(point, start - radii, start + radii)
 
+    looks = checkpoints(n_steps)
     low, slope = value(start)
     point = before = best = start
     top, best_slope, length = low, slope, 2.0
@@ -50,7 +51,7 @@ def highest(
         found, slope = value(point)
         if found > top:
             top, best, best_slope, n_better = found, point, slope, n_better + 1
-        if i + 1 in checkpoints(n_steps):
+        if i + 1 in looks:
             stalls = n_better < IMPROVING * (i + 1 - last)
             was_halved = stalls or (not was_halved and top == last_top)
             if was_halved:

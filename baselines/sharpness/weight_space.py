@@ -12,6 +12,10 @@ from baselines.network import INPUT, Network
 Losses = Callable[[Any, Any], Any]
 
 
+def _losses(logits: Any, labels: Any) -> Any:
+    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+
+
 class WeightSpace:
     """Kernels and biases of all weight layers as one vector (n,), float32, with training examples.
 
@@ -62,13 +66,13 @@ class WeightSpace:
         loss, slope = (sum(parts) for parts in zip(*found, strict=True))
         return float(loss) / len(self.sample), slope / len(self.sample)
 
-    def batch_gradient(self, point: Any, some: slice | Array, losses: Losses | None = None) -> tuple[float, Array]:
+    def batch_gradient(self, point: Any, some: slice | Array, losses: Losses = _losses) -> tuple[float, Array]:
         """Summed cross-entropy of some of the examples, run at once, and its gradient (n,).
 
         Or the sum of `losses(logits, labels)` (examples,), compiled once for each such function.
         """
         specs = [tf.TensorSpec(self.trained.shape), self.network.spec(INPUT), tf.TensorSpec((None,), tf.int32)]
-        function = functools.partial(_gradient_at, self.network, losses or _losses)
+        function = functools.partial(_gradient_at, self.network, losses)
         run = self.network.compiled(("gradient at", losses), function, *specs)
         loss, slope = run(point, self.sample.inputs[some], self.sample.labels[some])
         return float(loss), slope.numpy()
@@ -111,10 +115,10 @@ def scores(network: Network, images: Any, labels: Any) -> tuple[Any, ...]:
     return summed(network, of_batch, images, labels, 0.0, 0.0)
 
 
-def gradient(network: Network, images: Any, labels: Any, losses: Losses | None = None) -> tuple[Any, Any]:
+def gradient(network: Network, images: Any, labels: Any, losses: Losses = _losses) -> tuple[Any, Any]:
     """Summed cross-entropy of one batch, and its gradient (n,); or those of other `losses`."""
     with tf.GradientTape() as tape:
-        loss = tf.reduce_sum((losses or _losses)(network.logits(images), labels))
+        loss = tf.reduce_sum(losses(network.logits(images), labels))
     return loss, _joined(tape.gradient(loss, network.variables, unconnected_gradients="zero"))
 
 
@@ -151,10 +155,6 @@ def _hessian_product(network: Network, vector: Any, images: Any, labels: Any) ->
         return (_joined(tape.gradient(along, network.variables, unconnected_gradients="zero")),)
 
     return summed(network, of_batch, images, labels, tf.zeros_like(vector))[0]
-
-
-def _losses(logits: Any, labels: Any) -> Any:
-    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
 
 
 def _split(network: Network, vector: Any) -> list[Any]:
