@@ -6,9 +6,13 @@ from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject, shared
 
 
-@shared
 def logits(subject: Subject, n_samples: int, seed: int) -> tuple[Sample, Array]:
     """Draw examples; returns them with their logits (n, classes), float32."""
+    return _logits(subject, min(n_samples, len(subject.examples)), seed)
+
+
+@shared
+def _logits(subject: Subject, n_samples: int, seed: int) -> tuple[Sample, Array]:
     sample = subject.sample(n_samples, seed)
     return sample, subject.network.outputs(sample.inputs)[0]
 
@@ -35,6 +39,11 @@ def cross_entropies(answers: Array, labels: Array) -> Array:
     """Cross-entropy in nats (n,), float64, of logits (n, classes)."""
     found: Array = -log_probabilities(answers)[np.arange(len(labels)), labels]
     return found
+
+
+def loss(answers: Array, labels: Array) -> float:
+    """Mean cross-entropy in nats of logits (n, classes)."""
+    return float(cross_entropies(answers, labels).mean())
 
 
 def margins(answers: Array, labels: Array) -> Array:

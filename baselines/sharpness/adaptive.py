@@ -15,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
+from baselines.core import outputs
 from baselines.core.lazy import tf
 from baselines.core.measure import Need, measure
+from baselines.core.sample import Array
 from baselines.core.subject import Subject
-from baselines.network import Network
 from baselines.network.per_example import cross_entropies
 from baselines.sharpness.auto_pgd import highest
-from baselines.sharpness.scales import weight_space
-from baselines.sharpness.weight_space import place, repeat, summed
+from baselines.sharpness.scales import draws, weight_space
+from baselines.sharpness.weight_space import normalized
 
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 _MODERN = "Andriushchenko et al. 2023, arXiv 2302.07011"
@@ -60,13 +61,13 @@ def adaptive_sharpness_worst_linf(
         seed: as above.
     """
     space = weight_space(subject, n_samples, seed)
-    trained, rises = space.trained.numpy(), []
+    rises = []
     losses = _losses_of_normalized if normalize_logits else cross_entropies
     with space.network.restoring():
         for first in range(0, len(space.sample), batch):
             some = slice(first, first + batch)
             value = functools.partial(space.batch_gradient, some=some, losses=losses)
-            low, high = highest(value, trained, rho * np.abs(trained), n_steps)
+            low, high = highest(value, space.trained, rho * np.abs(space.trained), n_steps)
             rises.append((high - low) / len(space.sample.labels[some]))
     return float(np.mean(rises))
 
@@ -99,11 +100,15 @@ def adaptive_sharpness_avg(
     if noise not in _DRAWS:
         raise ValueError(f"noise: expected {' or '.join(_DRAWS)}, found {noise}")
     space = weight_space(subject, n_samples, seed)
-    sizes = rho * tf.abs(space.trained)
+    losses = _losses_of_normalized if normalize_logits else cross_entropies
+    sizes, changes = rho * np.abs(space.trained), draws(space, n_draws, seed, is_uniform=noise == "uniform")
+
+    def mean(logits: Array) -> float:
+        return float(tf.reduce_mean(losses(tf.constant(logits, tf.float64), space.sample.labels)))
+
     with space.network.restoring():
-        total = space.run(_loss_with_noise, space.trained, sizes, normalize_logits, noise == "uniform", n_draws, seed)
-        still = space.run(_loss_with_noise, space.trained, 0 * sizes, normalize_logits, False, 1, seed)
-    return float(total / n_draws - still) / len(space.sample)
+        moved = [mean(space.logits(space.trained + sizes * change)) for change in changes]
+    return float(np.mean(moved)) - mean(outputs.folded_logits(subject, n_samples, seed))
 
 
 @measure(
@@ -127,10 +132,11 @@ def asam_sharpness(subject: Subject, *, rho: float = 0.5, n_samples: int = 2048,
     """
     space = weight_space(subject, n_samples, seed)
     with space.network.restoring():
-        loss, slope = space.trained_gradient
-        relative = tf.abs(space.trained) * slope
-        step = tf.math.divide_no_nan(rho * tf.abs(space.trained) * relative, tf.norm(relative))
-        return space.loss(space.trained + step) - loss
+        _, slope = space.trained_gradient
+        step = rho * np.abs(space.trained) * normalized(np.abs(space.trained) * slope)
+        moved = space.logits(space.trained + step)
+    labels = space.sample.labels
+    return outputs.loss(moved, labels) - outputs.loss(outputs.folded_logits(subject, n_samples, seed), labels)
 
 
 def _losses_of_normalized(logits: Any, labels: Any) -> Any:
@@ -138,23 +144,3 @@ def _losses_of_normalized(logits: Any, labels: Any) -> Any:
     centred = logits - tf.reduce_mean(logits, axis=1, keepdims=True)
     lengths = tf.sqrt(tf.maximum(tf.reduce_sum(tf.square(centred), axis=1, keepdims=True), SHORTEST**2))
     return cross_entropies(centred / lengths, labels)
-
-
-def _loss_with_noise(
-    network: Network, trained: Any, sizes: Any, normalizes: Any, is_uniform: Any, n_draws: Any, seed: Any,
-    images: Any, labels: Any,
-) -> Any:  # fmt: skip
-    """Summed loss, over draws and examples."""
-
-    def of_batch(some: Any, truth: Any) -> tuple[Any]:
-        logits = network.logits(some)
-        losses = tf.where(normalizes, _losses_of_normalized(logits, truth), cross_entropies(logits, truth))
-        return (tf.reduce_sum(losses),)
-
-    def add(draw: Any, total: Any) -> tuple[Any]:
-        normal = tf.random.stateless_normal(trained.shape, [seed, draw])
-        uniform = tf.random.stateless_uniform(trained.shape, [seed, draw], -1.0, 1.0)
-        place(network, trained + sizes * tf.where(is_uniform, uniform, normal))
-        return (total + summed(network, of_batch, images, labels, 0.0)[0],)
-
-    return repeat(n_draws, add, 0.0)[0]

@@ -52,4 +52,4 @@ def leading_eigenvalues(subject: Subject, n_steps: int, n_samples: int, seed: in
             f"needs {n_steps} vectors of {len(space)} weights, more than 2 GiB: try a smaller n_steps"
         )
     start = int(np.random.SeedSequence([seed, 1]).generate_state(1)[0])
-    return ritz_values(lambda vector: space.hessian_product(vector).numpy(), len(space), n_steps, start)
+    return ritz_values(space.hessian_product, len(space), n_steps, start)

@@ -25,7 +25,7 @@ def hessian_trace(subject: Subject, *, n_probes: int = 20, n_samples: int = 2048
     found = []
     for _ in range(n_probes):
         probe = rng.choice(np.array([-1, 1], np.float32), len(space))
-        found.append(float(probe @ space.hessian_product(probe).numpy()))
+        found.append(float(probe @ space.hessian_product(probe)))
     return float(np.mean(found))
 
 
@@ -50,4 +50,4 @@ def hessian_top_eigenvalue(subject: Subject, *, n_steps: int = 50, n_samples: in
     """
     space = weight_space(subject, n_samples, seed)
     begin = np.random.default_rng(seed).normal(size=len(space))
-    return largest_eigenvalue(lambda vector: space.hessian_product(vector).numpy(), begin, n_steps)
+    return largest_eigenvalue(space.hessian_product, begin, n_steps)

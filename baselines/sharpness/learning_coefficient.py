@@ -49,7 +49,7 @@ def local_learning_coefficient(
         MeasureUnavailable: a chain ran away, the step being too large for this network.
     """
     space = weight_space(subject, n_samples, seed)
-    n, trained = len(space.sample), space.trained.numpy()
+    n, trained = len(space.sample), space.trained
     temperature, batch, rises = n / math.log(max(n, 3)), min(batch, n), []
     before = cross_entropies(folded_logits(subject, n_samples, seed), space.sample.labels)
     with space.network.restoring():

@@ -1,10 +1,13 @@
 """Sharpness by how much the training loss rises close to the trained weights. Batch normalization is folded."""
 
-from baselines.core.lazy import tf
+import numpy as np
+
+from baselines.core import outputs
 from baselines.core.measure import Need, measure
 from baselines.core.subject import Subject
 from baselines.sharpness.box import N_STEPS, STEP_TO_RADIUS
 from baselines.sharpness.scales import weight_space
+from baselines.sharpness.weight_space import normalized
 
 
 @measure(
@@ -24,13 +27,13 @@ def keskar_sharpness(subject: Subject, *, epsilon: float = 1e-3, n_samples: int 
         seed: draws the examples.
     """
     space = weight_space(subject, n_samples, seed)
-    radii = epsilon * (tf.abs(space.trained) + 1)
+    radii = epsilon * (np.abs(space.trained) + 1)
     with space.network.restoring():
         point, (loss, slope) = space.trained, space.trained_gradient
         losses = [loss]
         for _ in range(N_STEPS):
-            point = point + STEP_TO_RADIUS * radii * tf.sign(slope)
-            point = tf.clip_by_value(point, space.trained - radii, space.trained + radii)
+            point = point + STEP_TO_RADIUS * radii * np.sign(slope)
+            point = np.clip(point, space.trained - radii, space.trained + radii)
             loss, slope = space.gradient(point)
             losses.append(loss)
     return 100 * (max(losses) - losses[0]) / (1 + losses[0])
@@ -56,6 +59,8 @@ def sam_sharpness(subject: Subject, *, rho: float = 0.05, n_samples: int = 2048,
     """
     space = weight_space(subject, n_samples, seed)
     with space.network.restoring():
-        loss, slope = space.trained_gradient
-        step = tf.math.divide_no_nan(rho * slope, tf.norm(slope))
-        return space.loss(space.trained + step) - loss
+        _, slope = space.trained_gradient
+        step = rho * normalized(slope)
+        moved = space.logits(space.trained + step)
+    labels = space.sample.labels
+    return outputs.loss(moved, labels) - outputs.loss(outputs.folded_logits(subject, n_samples, seed), labels)

@@ -21,7 +21,7 @@ from baselines.network import Network
 from baselines.sharpness.scales import EPSILON, noise_scale
 
 _J19 = "Jiang et al. 2019, arXiv 1912.02178, eq."
-_COST = "<= 261 F for sigma and as much for sigma', which others share"
+_COST = "about 70 F for sigma and as much for sigma', which others share"
 _DATA = {Need.DATA, Need.LABELS}
 
 

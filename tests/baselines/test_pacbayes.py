@@ -13,7 +13,7 @@ import baselines
 from baselines.core.subject import Subject
 from baselines.sharpness import scales as perturbation
 from baselines.sharpness.pacbayes import common_variance, isotropic_bound, magnitude_bound
-from baselines.sharpness.scales import LARGEST, SMALLEST, largest_harmless
+from baselines.sharpness.search import LARGEST, SMALLEST
 
 NAMES = [name for name in baselines.MEASURES if name.startswith("pacbayes")]
 NEED_INITIAL = ["pacbayes_init", "pacbayes_mag_init", "pacbayes_mag_init_exact"]
@@ -94,17 +94,21 @@ def test_biases_get_noise_but_count_in_the_bounds_only_if_asked_for():
 @pytest.mark.parametrize(("margin", "length"), [(1.0, 1.0), (0.1, 1.0), (0.3, 5.0)])
 @pytest.mark.parametrize("has_bias", [False, True])
 def test_sigma_of_a_linear_classifier_in_closed_form(margin, length, has_bias):
-    """All margins are equal, and the noise on them is normal with deviation sqrt(2) sigma |x|; a bias is an input 1."""
+    """The answer is lost to a draw z where sigma (z_1 - z_0) |x| exceeds the margin; a bias is an input 1."""
     model = dense([[margin / length, 0.0]], biases=[[0.0, 0.0]] if has_bias else None)
-    sigma = scale("pacbayes_flatness", model, dataset([[length]], [0]), n_draws=5000)
-    expected = margin / (NormalDist().inv_cdf(0.9) * math.sqrt(2 * (length**2 + has_bias)))
-    assert sigma == pytest.approx(expected, rel=0.03)
+    sigma = scale("pacbayes_flatness", model, dataset([[length]], [0]), n_draws=100)
+    drawn = np.array([tf.random.stateless_normal((4 if has_bias else 2,), [0, draw]) for draw in range(100)])
+    harm = (drawn[:, 1::2] - drawn[:, ::2]) @ [length, 1.0][: drawn.shape[1] // 2]
+    assert sigma == pytest.approx(margin / np.sort(harm)[-11], rel=1e-3)  # so that ten draws do more
 
 
-def test_relative_sigma_of_a_linear_classifier_in_closed_form():
-    """Noise on the margin a - b has the variance sigma'^2 (a^2 + b^2), and hardly more."""
-    sigma = scale("pacbayes_mag_flatness", dense([[3.0, 2.0]]), dataset([[1.0]], [0]), n_draws=5000)
-    assert sigma == pytest.approx(1 / (NormalDist().inv_cdf(0.9) * math.sqrt(13)), rel=0.03)
+@pytest.mark.parametrize(
+    ("name", "deviation"), [("pacbayes_flatness", math.sqrt(2)), ("pacbayes_mag_flatness", math.sqrt(13))]
+)
+def test_sigma_of_many_draws(name, deviation):
+    """Noise on the margin a - b = 1 has the variance 2 sigma^2; or sigma'^2 (a^2 + b^2), and hardly more."""
+    sigma = scale(name, dense([[3.0, 2.0]]), dataset([[1.0]], [0]), n_draws=1000)
+    assert sigma == pytest.approx(1 / (NormalDist().inv_cdf(0.9) * deviation), rel=0.08)
 
 
 @pytest.mark.parametrize("name", SCALES)
@@ -121,19 +125,6 @@ def test_sigma_is_the_largest_where_no_noise_does_harm(name, images, labels):
 def test_sigma_is_the_smallest_where_all_noise_does_harm(name):
     weights = np.float32([[1.0, np.nextafter(np.float32(1), np.float32(0))]])
     assert value(name, dense(weights), dataset([[1e6]], [0])) == pytest.approx(1e12, rel=0.01)
-
-
-@given(st.floats(1e-5, 1.5), st.floats(0.2, 3), st.floats(0.05, 0.15))
-def test_search_meets_the_drop_that_is_allowed(scale, power, allowed):
-    def drop(other):
-        return min(allowed * (other / scale) ** power, 1.0)
-
-    assert drop(largest_harmless(drop, allowed)) == pytest.approx(allowed, abs=perturbation.TOLERANCE)
-
-
-@given(st.floats(1e-5, 1.9))
-def test_search_finds_a_step(scale):
-    assert largest_harmless(lambda other: float(other > scale), 0.1) == pytest.approx(scale, rel=2e-3)
 
 
 def test_measures_share_one_search_for_each_scale(monkeypatch):

@@ -15,6 +15,7 @@ from baselines.core.bisection import bisect
 from baselines.core.subject import Subject, shared, subject_of
 from baselines.network import Network
 from baselines.sharpness import box, scales
+from baselines.sharpness.search import largest_harmless
 
 
 @shared
@@ -70,9 +71,9 @@ def work():
     patch.setattr(Network, "compiled", counting_passes(Network.compiled, counts))
     for name, of_one_matrix in (("eigvalsh", np.linalg.eigvalsh), ("svd", np.linalg.svd)):
         patch.setattr(np.linalg, name, counting_spectra(name, of_one_matrix, counts))
-    for module in (pruning, scales):
-        patch.setattr(module, "bisect", counting_searches(bisect, counts))
-    patch.setattr(box, "largest_harmless_box", counting_searches(box.largest_harmless_box, counts))
+    patch.setattr(pruning, "bisect", counting_searches(bisect, counts))
+    for module in (box, scales):
+        patch.setattr(module, "largest_harmless", counting_searches(largest_harmless, counts))
     rng = np.random.default_rng(5)
     images, model = rng.normal(size=(90, 7, 7, 3)), network()
     data = dataset(images, model(images.astype(np.float32)).numpy().argmax(axis=1))  # it is right about all of them
@@ -137,8 +138,9 @@ GRADIENTS = {
     "input gradients": 1,
     "input Jacobians": 1,
     "layer margins": 1,
-    # Where training ended: with two losses, and of the first batches of two chains. Three second steps leave there.
-    "gradient at": 2 + 2 + 3,
+    # Where training ended: with two losses, and of the first batches of two chains. Six calls leave there: three second
+    # steps, and the first ones of three ascents.
+    "gradient at": 2 + 2 + 6,
 }
 
 
@@ -175,9 +177,9 @@ def test_what_is_not_normalized_needs_no_folding_and_one_search():
 
 
 def test_each_search_is_made_once(work):
-    """For sigma and sigma', and for what is pruned; from three starts for alpha, alpha' and the kit's ratio."""
+    """For what is pruned; for sigma and sigma'; from three starts for alpha, alpha' and the kit's ratio."""
     searches = Counter()
     for key, count in work.items():
         if key[0] == "search":
             searches[key[1]] += count
-    assert searches == {"bisect": 2 + 1, "largest_harmless_box": 3 * 3}
+    assert searches == {"bisect": 1, "largest_harmless": 2 + 3 * 3}

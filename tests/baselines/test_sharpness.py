@@ -5,8 +5,6 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from hypothesis import given
-from hypothesis import strategies as st
 from small_networks import T1_DATA, dataset, dense, layers, t1
 
 import baselines
@@ -14,7 +12,7 @@ from baselines.core.subject import subject_of
 from baselines.network import read_nodes
 from baselines.sharpness import box
 from baselines.sharpness import starter_kit as starter_sharpness
-from baselines.sharpness.scales import LARGEST, SMALLEST
+from baselines.sharpness.search import LARGEST
 from baselines.sharpness.worst_case import box_bound, magnitude_box_bound
 
 SCALES = ["sharpness_flatness", "sharpness_mag_flatness"]
@@ -126,26 +124,6 @@ def test_a_drop_of_exactly_the_bound_is_allowed(share):
     assert kit == within(-0.8 / 2.8)
 
 
-@given(st.floats(2e-6, 1.9), st.floats(1e-6, 2.0), st.floats(0.01, 15))
-def test_the_search_for_a_box_finds_a_step(scale, begin, step):
-    found = box.largest_harmless_box(lambda alpha: 9 * int(alpha > scale), 3, begin, LARGEST, step)
-    assert scale * (1 - 1e-3) <= found <= scale
-
-
-@given(st.integers(0, 99), st.floats(1e-6, 2.0), st.floats(0.01, 15))
-def test_the_search_for_a_box_ends_below_all_that_it_found_harmful(seed, begin, step):
-    rng, tried = np.random.default_rng(seed), {SMALLEST: 0}
-
-    def lost(alpha):
-        tried[alpha] = int(rng.poisson(30 * alpha**0.5))
-        return tried[alpha]
-
-    found = box.largest_harmless_box(lost, 10, begin, LARGEST, step)
-    harmful = [alpha for alpha, number in tried.items() if number > 10]
-    assert tried[found] <= 10
-    assert found == LARGEST or found < min(harmful) <= found * (1 + 2e-3)
-
-
 def test_networks_that_differ_do_not_meet_at_a_point_of_the_search():
     kernels = [np.array([[1.1, 1.0], *[[late, 1.0]] * 9]) for late in np.linspace(1.7, 1.9, 9)]
     for name in ("sharpness_flatness", "sharpness_starter_kit"):
@@ -154,7 +132,7 @@ def test_networks_that_differ_do_not_meet_at_a_point_of_the_search():
 
 def test_one_attack_on_each_box_serves_all_measures(monkeypatch):
     found = []
-    monkeypatch.setattr(box, "largest_harmless_box", lambda *_, **__: found.append(1) or 0.5)
+    monkeypatch.setattr(box, "largest_harmless", lambda *_, **__: found.append(1) or 0.5)
     model, data = t1(), dataset(*T1_DATA)
     with baselines.sharing():
         for name in [*SCALES, *BOUNDS]:

@@ -1,0 +1,86 @@
+"""The search for the largest scale of changes of the weights that do little harm."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from baselines.core.sample import Array
+
+#: Scales are sought in this interval; the ends are what is returned if all are harmful, or none is.
+SMALLEST, LARGEST = 1e-6, 2.0
+
+#: Of a scale that is found, at most.
+RELATIVE_INTERVAL = 1e-3
+
+#: Factor by which a scale that is told by one margin may differ from the scale of that margin.
+FARTHEST = 16.0
+
+#: By which factor steps of the logarithm grow, at least, until they have passed the place.
+GROWTH = 2.0
+
+
+def largest_harmless(
+    margins: Callable[[float], Array], still: Array, accuracy_drop: float, begin: float, largest: float = LARGEST
+) -> float:  # fmt: skip
+    """Largest scale, to `RELATIVE_INTERVAL`, below all tried ones at which too many answers are lost.
+
+    The number of right answers jumps. What is followed is the last of the margins that have to stay positive, so that
+    no more answers are lost than allowed. It falls about as a power of the scale, so that the logarithm of what it has
+    lost is about a line in that of the scale, which tells from `begin` where to look; once the search has passed the
+    place it is Brent's method.
+    Range: [SMALLEST, largest].
+
+    Args:
+        margins: of a scale, the margins (n,) of all answers after changes of that scale.
+        still: margins (n,) of the same answers without changes; positive ones are right.
+        accuracy_drop: fraction of all answers that may be lost.
+        begin: the scale that is tried first.
+        largest: no larger one is tried.
+    """
+    from scipy.optimize import brentq  # here: listing the measures must not wait for it
+
+    k = int((still > 0).sum()) - _allowed(accuracy_drop, len(still))
+    if k < 1:
+        return largest
+    whole = _kth_largest(still, k)
+    lowest, highest = math.log(SMALLEST), math.log(largest)
+    known = {lowest: -math.log(FARTHEST)}
+
+    def excess(logarithm: float) -> float:
+        """Logarithm of the lost part of that margin; positive where all of it is lost."""
+        if logarithm not in known:
+            known[logarithm] = _excess(_kth_largest(margins(math.exp(logarithm)), k) / whole)
+        return known[logarithm]
+
+    low = high = math.log(begin)
+    step = RELATIVE_INTERVAL
+    while excess(low) > 0:
+        step = max(GROWTH * step, excess(low))
+        high, low = low, max(low - step, lowest)
+    while high == low or excess(high) <= 0:
+        if high == highest:
+            return largest
+        step = max(GROWTH * step, -excess(high))
+        low, high = high, min(high + step, highest)
+    while high - low > RELATIVE_INTERVAL:
+        brentq(excess, low, high, xtol=RELATIVE_INTERVAL)
+        high = min(scale for scale, found in known.items() if found > 0)
+        low = max(scale for scale in known if scale < high)
+    return max(math.exp(low), SMALLEST)
+
+
+def _excess(left: float) -> float:
+    """ln(1 - left), but positive exactly where nothing is left, and within the logarithm of `FARTHEST`."""
+    if left <= 0:
+        return min(max(math.log1p(-left), 1e-9), math.log(FARTHEST))
+    return -math.log(FARTHEST) if left >= 1 - 1 / FARTHEST else math.log1p(-left)
+
+
+def _allowed(accuracy_drop: float, n: int) -> int:
+    """How many of n answers may be lost."""
+    return max(number for number in range(n + 1) if number / n <= accuracy_drop)
+
+
+def _kth_largest(margins: Array, k: int) -> float:
+    return float(-np.partition(-margins, k - 1)[k - 1])

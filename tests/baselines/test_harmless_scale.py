@@ -1,0 +1,93 @@
+"""The search for the largest scale that does little harm."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from baselines.sharpness.search import LARGEST, RELATIVE_INTERVAL, SMALLEST, largest_harmless
+
+BEGIN = st.floats(SMALLEST, LARGEST)
+INSIDE = st.floats(1e-5, 1.9)
+
+
+def counting(margins, asked):
+    """The same function, which notes the scales that it is asked for."""
+    return lambda scale: asked.append(scale) or margins(scale)
+
+
+def is_at(found, place):
+    return place * (1 - RELATIVE_INTERVAL) <= found * (1 + 1e-9) and found <= place
+
+
+@given(INSIDE, BEGIN)
+def test_a_step_is_found(place, begin):
+    assert is_at(
+        largest_harmless(lambda scale: np.array([1.0 if scale <= place else -1.0]), np.ones(1), 0, begin), place
+    )
+
+
+@given(INSIDE, BEGIN, st.floats(0.3, 6), st.floats(1e-9, 1e9))
+def test_a_margin_that_falls_as_a_power_is_found_quickly(place, begin, power, unit):
+    asked = []
+    margins = counting(lambda scale: np.array([unit * (1 - (scale / place) ** power)]), asked)
+    assert is_at(largest_harmless(margins, np.array([unit]), 0, begin), place)
+    assert len(asked) <= 16
+
+
+def test_a_scale_that_is_not_far_takes_few_questions():
+    for power in (1, 2, 3):
+        asked = []
+        largest_harmless(
+            counting(lambda scale, p=power: np.array([1 - (scale / 0.03) ** p]), asked), np.ones(1), 0, 0.01
+        )
+        assert len(asked) <= 6
+
+
+@given(st.integers(0, 99), BEGIN)
+def test_it_ends_below_all_that_was_found_harmful(seed, begin):
+    rng, lost = np.random.default_rng(seed), {SMALLEST: 0}
+
+    def margins(scale):
+        lost[scale] = min(int(rng.poisson(30 * scale**0.5)), 100)
+        return np.repeat([-1.0, 1.0], [lost[scale], 100 - lost[scale]])
+
+    found = largest_harmless(margins, np.ones(100), 0.1, begin)
+    harmful = [scale for scale, number in lost.items() if number > 10]
+    assert lost[found] <= 10
+    assert found == LARGEST or found < min(harmful) <= found * (1 + 2 * RELATIVE_INTERVAL)
+
+
+#: Margins of ten answers, the first two of which are wrong, and where each of the others is lost.
+STILL = np.array([-1.0, -0.1, 1, 1, 2, 2, 3, 3, 4, 4])
+PLACES = np.array([0.001, 0.002, 0.02, 0.04, 0.06, 0.08, 0.1, 0.2, 0.3, 0.4])
+
+
+@pytest.mark.parametrize(("drop", "place"), [(0, 0.02), (0.1, 0.04), (0.2, 0.06), (0.29, 0.06), (0.7, 0.4)])
+def test_so_many_right_answers_may_be_lost(drop, place):
+    def margins(scale):
+        return np.where(STILL > 0, STILL * (1 - scale / PLACES), STILL)
+
+    assert is_at(largest_harmless(margins, STILL, drop, 0.01), place)
+
+
+@pytest.mark.parametrize("drop", [0.8, 0.9, 1])
+def test_nothing_does_harm_where_all_that_is_right_may_be_lost(drop):
+    assert largest_harmless(lambda scale: -np.ones(10), STILL, drop, 0.01) == LARGEST
+
+
+def test_answers_that_become_right_make_up_for_others():
+    margins = lambda scale: np.array([1 - scale / 0.1, scale / 0.05 - 1])  # noqa: E731
+    assert largest_harmless(margins, np.array([1.0, -1.0]), 0, 0.01) == LARGEST
+
+
+@pytest.mark.parametrize("lost", [-np.inf, -1e300, -1.0, 0.0])
+def test_nothing_is_left_everywhere(lost):
+    assert is_at(largest_harmless(lambda _: np.array([lost]), np.ones(1), 0, 0.01), SMALLEST * (1 + RELATIVE_INTERVAL))
+
+
+def test_no_scale_above_the_largest_one_is_tried():
+    asked = []
+    assert largest_harmless(counting(lambda _: np.ones(1), asked), np.ones(1), 0, 0.3, 0.3) == pytest.approx(0.3)
+    assert len(asked) == 1
+    assert max(asked) <= 0.3 * (1 + 1e-12)
