@@ -10,7 +10,7 @@ import numpy as np
 from baselines.core.measure import Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.gradient.weight_gradients import batch_size, weight_gradients
+from baselines.gradient.weight_gradients import PASSES, weight_gradients
 from baselines.network.per_example import cross_entropies, weight_moments
 
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
@@ -35,7 +35,7 @@ def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array
 
     arrays = [sample.inputs, sample.labels]
     found = np.zeros((2, 1))
-    for moments in network.in_batches("gradient moments", sums, arrays, size=batch_size(network)):
+    for moments in network.in_batches("gradient moments", sums, arrays, size=network.batch_size_of(PASSES)):
         found = found + np.stack(moments).astype(np.float64)
     mean, square = found / len(sample)
     return mean, square

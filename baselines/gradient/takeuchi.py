@@ -15,7 +15,7 @@ from baselines.core.measure import Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.gradient.signal_to_noise import gradient_moments
-from baselines.gradient.weight_gradients import batch_size
+from baselines.gradient.weight_gradients import PASSES
 from baselines.network.per_example import weight_moments
 
 _SOURCE = "Thomas et al. 2020, arXiv 1906.07774"
@@ -48,7 +48,7 @@ def fisher_diagonal(subject: Subject, n_samples: int, n_probes: int, seed: int) 
     for probe in range(classes if is_exact else n_probes):
         signs = rng.choice(np.array([-1, 1], np.float32), (len(sample), classes))
         weights = np.tile(np.eye(classes, dtype=np.float32)[probe], (len(sample), 1)) if is_exact else signs
-        arrays, size = [sample.inputs, weights], batch_size(network)
+        arrays, size = [sample.inputs, weights], network.batch_size_of(PASSES)
         for power in network.in_batches("Fisher diagonal", squares, arrays, size=size, often=True):
             found = found + power.astype(np.float64)
     return found / (len(sample) * (1 if is_exact else n_probes))

@@ -16,7 +16,7 @@ from baselines.core.measure import Need, measure
 from baselines.core.outputs import logits
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.network import Network, joined
+from baselines.network import joined
 from baselines.network.per_example import cross_entropies, per_example
 
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
@@ -26,8 +26,8 @@ _LIANG = "Liang et al. 2019, arXiv 1711.01530"
 #: What is added before a logarithm.
 TINY = 1e-30
 
-#: Share of a forward pass' batch that is run with gradients.
-SHARE = 4
+#: Memory that gradients of single examples take, in forward passes.
+PASSES = 4
 
 
 @shared
@@ -43,18 +43,12 @@ def weight_gradients(subject: Subject, n_samples: int, seed: int, label: str = "
     network, sample = subject.folded, subject.sample(n_samples, seed)
     labels = sample.labels if label == "true" else _drawn(subject, n_samples, seed, label)
     run, found, total = functools.partial(per_example, network), [], np.zeros(1)
-    for *of_examples, summed in network.in_batches(
-        "per example", run, [sample.inputs, labels], size=batch_size(network)
-    ):
+    size = network.batch_size_of(PASSES)
+    for *of_examples, summed in network.in_batches("per example", run, [sample.inputs, labels], size=size):
         found.append(of_examples)
         total = total + summed.astype(np.float64)
     squares, products = (part.astype(np.float64) for part in joined(found))
     return squares, products, float(np.square(total / len(sample)).sum())
-
-
-def batch_size(network: Network) -> int:
-    """Examples whose gradients are taken apart at once."""
-    return max(network.batch_size // SHARE, 8)
 
 
 def _drawn(subject: Subject, n_samples: int, seed: int, label: str) -> Array:

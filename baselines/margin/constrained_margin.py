@@ -13,7 +13,7 @@ from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.product import product
 from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject, shared
-from baselines.margin.layer_margin import batch_size, output_margins
+from baselines.margin.layer_margin import PASSES, output_margins
 from baselines.network import Network, joined
 
 #: Components whose variance is below this part of the largest are rounding.
@@ -98,7 +98,7 @@ def _margins(network: Network, images: Array, labels: Array, components: Array) 
         return margin, tf.matmul(tf.reshape(slopes, (tf.shape(slopes)[0], -1)), components, transpose_b=True)
 
     batches = network.in_batches(
-        "margins along components", run, [images, labels], components, size=batch_size(network), often=True
+        "margins along components", run, [images, labels], components, size=network.batch_size_of(PASSES), often=True
     )
     margins, slopes = (array.astype(np.float64) for array in joined(batches))
     return margins, slopes

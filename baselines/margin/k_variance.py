@@ -13,7 +13,7 @@ from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.margin.layer_margin import batch_size, margins_at
+from baselines.margin.layer_margin import PASSES, margins_at
 from baselines.network import Network
 from baselines.network.hidden import hidden_positions
 
@@ -41,7 +41,7 @@ def _classes(subject: Subject, place: int, per_class: int, seed: int) -> list[_C
     network, sample = subject.network, subject.sample(per_class * subject.network.n_classes, seed)
     population = subject.examples.labels
     classes, counts = np.unique(sample.labels, return_counts=True)
-    passes = (np.cumsum(counts) - 1) // batch_size(network)  # the classes of a pass are run together
+    passes = (np.cumsum(counts) - 1) // network.batch_size_of(PASSES)  # the classes of a pass are run together
     found = []
     for number in np.unique(passes):
         part = sample.take(np.flatnonzero(np.isin(sample.labels, classes[passes == number])))

@@ -22,6 +22,9 @@ _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 #: Gradients are taken to be at least this long, and total variations at least this large.
 SHORTEST, STILL = 1e-6, 1e-12
 
+#: Memory that their gradients take, in forward passes.
+PASSES = 2
+
 #: Hidden layers that are looked at, beside the input.
 HIDDEN = 3
 
@@ -42,7 +45,7 @@ def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed
     """
     network, sample = subject.network, subject.sample(n_samples, seed)
     run, arrays = functools.partial(_margins, network, positions), [sample.inputs, sample.labels]
-    batches = network.in_batches(("layer margins", positions), run, arrays, size=batch_size(network))
+    batches = network.in_batches(("layer margins", positions), run, arrays, size=network.batch_size_of(PASSES))
     of_examples, totals = [], [[np.zeros(1), np.zeros(1)] for _ in positions]
     for *found, sums in batches:
         of_examples.append(found)
@@ -52,11 +55,6 @@ def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed
     moments = [(total / len(sample), square / len(sample)) for total, square in totals]
     variations = [max(float((power - mean**2).sum()), STILL) for mean, power in moments]
     return np.where(exact > 0, margins / np.maximum(exact, SHORTEST), np.nan), np.array(variations)
-
-
-def batch_size(network: Network) -> int:
-    """Examples that are run at once, with gradients."""
-    return max(network.batch_size // 2, 8)
 
 
 def output_margins(logits: Any, labels: Any) -> Any:
@@ -77,7 +75,7 @@ def margins_at(network: Network, place: int, inputs: Array, labels: Array, *, of
         slopes = tape.gradient(margin, features)
         return margin, tf.norm(tf.reshape(slopes, (tf.shape(slopes)[0], -1)), axis=1), features
 
-    size = batch_size(network)
+    size = network.batch_size_of(PASSES)
     return joined(network.in_batches(("margins at", place), run, [inputs, labels], size=size, often=often))
 
 

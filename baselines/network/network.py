@@ -192,8 +192,16 @@ class Network:
     @functools.cached_property
     def batch_size(self) -> int:
         """Examples that are run at once: as many as fit, within reason, into memory and cache."""
-        numbers = sum(math.prod(shape) for shape in self._shapes.values())
-        return int(np.clip(BATCH_BYTES // (4 * numbers), 16, 1024))
+        return self.batch_size_of(1)
+
+    def batch_size_of(self, passes: int) -> int:
+        """The same for what needs, for an example, the memory of so many forward passes."""
+        return int(np.clip(BATCH_BYTES // (4 * passes * self._numbers), 8, 1024))
+
+    @functools.cached_property
+    def _numbers(self) -> int:
+        """Numbers of all activations of one example."""
+        return sum(math.prod(shape) for shape in self._shapes.values())
 
     def outputs(
         self, inputs: Array, wanted: Sequence[int] | None = None, start: int = INPUT, *, often: bool = False
