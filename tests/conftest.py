@@ -6,6 +6,8 @@ import os
 #: Set before anything imports TensorFlow or NumPy.
 for _name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+#: The kernels of TensorFlow that workers use, whatever the processor.
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 from collections.abc import Iterator  # noqa: E402 - after the settings
 from pathlib import Path  # noqa: E402

@@ -22,6 +22,7 @@ class TrainerProcess:
         environment = {name: value for name, value in os.environ.items() if name != "TF_USE_LEGACY_KERAS"}
         environment |= {
             "KERAS_BACKEND": "tensorflow",
+            "TF_ENABLE_ONEDNN_OPTS": "1",  # as where measures run
             "TF_CPP_MIN_LOG_LEVEL": "3",
             "TF_NUM_INTRAOP_THREADS": threads,
             "OMP_NUM_THREADS": threads,
