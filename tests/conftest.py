@@ -13,6 +13,7 @@ from pathlib import Path  # noqa: E402
 import compared_measures  # noqa: E402
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
+from shared_keras import SharedKeras  # noqa: E402
 from shared_zygotes import SharedZygotes  # noqa: E402
 
 # The same examples in every run, so that a change is judged by what it changed; other ones are drawn with
@@ -35,7 +36,19 @@ def zygotes() -> Iterator[SharedZygotes]:
 
 
 @pytest.fixture(scope="session")
-def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shared_keras() -> Iterator[None]:
+    """Questions about shapes are answered by forks of one process that has imported Keras."""
+    from harness.task import shapes
+
+    keras = SharedKeras()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shapes, "run_keras", keras)
+        yield
+    keras.end()
+
+
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory, shared_keras: None) -> Path:
     """A cache that tests use or copy `shapes` of; Keras is asked about the throw-away models here, once."""
     from throwaway import make_task
 
