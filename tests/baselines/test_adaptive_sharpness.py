@@ -34,8 +34,9 @@ def test_a_linear_classifier_in_closed_form(a, b, rho):
 
     points, weights = np.polynomial.hermite_e.hermegauss(60)
     expected = sum(w * loss(margin + size * z) for z, w in zip(points, weights, strict=True)) / math.sqrt(2 * math.pi)
-    found = average(model, data, rho=rho, normalize_logits=False, n_draws=20_000)
-    assert found == pytest.approx(expected - loss(margin), abs=4 * size / math.sqrt(20_000))
+    n_draws = 20_000 if rho == 0.5 else 1000  # a small change raises the loss by less than any number of draws shows
+    found = average(model, data, rho=rho, normalize_logits=False, n_draws=n_draws)
+    assert found == pytest.approx(expected - loss(margin), abs=4 * size / math.sqrt(n_draws))
 
 
 def test_uniform_noise_stays_in_the_box():
