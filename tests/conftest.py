@@ -35,9 +35,9 @@ def zygotes() -> Iterator[SharedZygotes]:
     shared.end()
 
 
-@pytest.fixture(scope="session")
-def shared_keras() -> Iterator[None]:
-    """Questions about shapes are answered by forks of one process that has imported Keras."""
+@pytest.fixture(scope="session", autouse=True)
+def _shared_keras() -> Iterator[None]:
+    """Let forks of one process that has imported Keras answer questions about shapes, for all of this process."""
     from harness.task import shapes
 
     keras = SharedKeras()
@@ -48,7 +48,7 @@ def shared_keras() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def shared_cache(tmp_path_factory: pytest.TempPathFactory, shared_keras: None) -> Path:
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache that tests use or copy `shapes` of; Keras is asked about the throw-away models here, once."""
     from throwaway import make_task
 
