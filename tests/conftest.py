@@ -15,6 +15,7 @@ from pathlib import Path  # noqa: E402
 import compared_measures  # noqa: E402
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
+from shared_keras import SharedKeras  # noqa: E402
 from shared_zygotes import SharedZygotes  # noqa: E402
 
 # The same examples in every run, so that a change is judged by what it changed; other ones are drawn with
@@ -34,6 +35,18 @@ def zygotes() -> Iterator[SharedZygotes]:
     shared = SharedZygotes()
     yield shared
     shared.end()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared_keras() -> Iterator[None]:
+    """Let forks of one process that has imported Keras answer questions about shapes, for all of this process."""
+    from harness.task import shapes
+
+    keras = SharedKeras()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shapes, "run_keras", keras)
+        yield
+    keras.end()
 
 
 @pytest.fixture(scope="session")

@@ -46,21 +46,25 @@ def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes
 def _ask_keras(architectures: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if not architectures:
         return []
-    runtime = installed_runtime(PREFERRED)
-    environment = os.environ | {"CUDA_VISIBLE_DEVICES": "-1"} | runtime.environment(threads=1, gpu=False)
-    process = subprocess.run(
-        [sys.executable, "-m", "harness.worker.describe", runtime.name],
-        input=json.dumps(architectures),
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-    )
+    process = run_keras(installed_runtime(PREFERRED), json.dumps(architectures))
     if process.returncode != 0:
         last = (process.stderr.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
         raise UserError("Keras could not infer the shapes of the weights", found=last, remedy="run `pgdl doctor`")
     answers: list[dict[str, Any]] = json.loads(process.stdout)
     return answers
+
+
+def run_keras(runtime: Runtime, question: str) -> "subprocess.CompletedProcess[str]":
+    """Run `harness.worker.describe` to its end."""
+    environment = os.environ | {"CUDA_VISIBLE_DEVICES": "-1"} | runtime.environment(threads=1, gpu=False)
+    return subprocess.run(
+        [sys.executable, "-m", "harness.worker.describe", runtime.name],
+        input=question,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
 
 
 def installed_runtime(preferred: Sequence[str]) -> Runtime:

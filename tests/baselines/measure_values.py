@@ -18,7 +18,7 @@ TASK_DATA = Path(__file__).parents[2] / "task_data"
 DEMO = TASK_DATA / "input_data" / "digits_vgg"
 
 #: Of the demo's training set; all of them would take some measures seconds.
-N_EXAMPLES = 128
+N_EXAMPLES = 64
 
 
 def read_model(directory: Path):

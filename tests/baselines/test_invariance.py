@@ -112,14 +112,14 @@ def test_colours():
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("shape", [(6, 6, 3), (5, 8, 1), (6, 6, 4), (3, 3, 3)])
 def test_curve_against_one_image_after_the_other(change, shape):
-    batch, model = images(30, *shape), conv(shape)
+    batch, model = images(10, *shape), conv(shape)
     labels = own_answers(model, batch)
     magnitudes = tuple(np.linspace(*RANGES[change], 7))
     subject = Subject(model, dataset(batch, labels))
-    accuracies = invariance_curve(subject, change, magnitudes, 30, 0)
+    accuracies = invariance_curve(subject, change, magnitudes, 10, 0)
     for magnitude, accuracy in zip(magnitudes, accuracies, strict=True):
         changed = batch.copy()
-        for i in range(30):
+        for i in range(10):
             new = CHANGES[change](tf.constant([magnitude], tf.float32), tf.constant(batch[i : i + 1, ..., :3]))
             changed[i, ..., :3] = new.numpy()[0]
         assert accuracy == pytest.approx(np.mean(own_answers(model, changed) == labels))

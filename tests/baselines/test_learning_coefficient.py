@@ -18,8 +18,7 @@ FAIR = np.zeros((4, 2))
 TEMPERATURE = 4000 / math.log(4000)
 
 
-@pytest.mark.parametrize("gamma", [1.0, TEMPERATURE / 8])
-@pytest.mark.parametrize("batch", [500, 4000])
+@pytest.mark.parametrize(("gamma", "batch"), [(1.0, 4000), (TEMPERATURE / 8, 500)])
 def test_half_the_number_of_regular_directions_less_what_the_pull_takes(gamma, batch):
     found = coefficient(
         dense(FAIR), COINS, step_size=2e-3, gamma=gamma, n_chains=3, n_draws=1000, batch=batch, n_samples=4000

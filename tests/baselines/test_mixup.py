@@ -129,7 +129,7 @@ def _with_errors(number):
 
 
 def test_batches_of_the_network_do_not_matter(monkeypatch):
-    model, data = network(), dataset(*blobs())
+    model, data = network(), dataset(*blobs(30))
     expected = [measure(model, data) for measure in ERRORS]
     for size in (64, 7, 1):
         with sharing():

@@ -341,8 +341,8 @@ def test_the_paper_budget_is_a_number_of_examples(name, monkeypatch):
     monkeypatch.setattr(Subject, "sample", lambda self, number, *_, **__: numbers.append(number) or self.examples)
     images, labels, centres = blobs(n=30)
     model, data = network(centres), dataset(images, labels)
-    baselines.load(name)(model, data)
-    baselines.load(f"{name}:n_samples=9,paper_budget=True")(model, data)
+    baselines.load(f"{name}:n_alphas=2")(model, data)
+    baselines.load(f"{name}:n_alphas=2,n_samples=9,paper_budget=True")(model, data)
     assert set(numbers) == {2048, 23_040}
 
 

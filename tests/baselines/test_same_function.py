@@ -116,7 +116,8 @@ def in_some_units(images):
 
 @pytest.fixture(scope="module")
 def in_other_units(images):
-    return values(normalized((4, 0.25, 16)), images)  # powers of 2 are exact
+    names = sorted(MEASURES.keys() - BEFORE_NORMALIZATION.keys())
+    return values(normalized((4, 0.25, 16)), images, names)  # powers of 2 are exact
 
 
 @pytest.fixture(scope="module")
@@ -163,13 +164,15 @@ def as_they_are(vectors):
 @pytest.fixture(scope="module")
 def inputs_in_another_order(vectors):
     order = np.random.default_rng(3).permutation(7)
-    return values(dense(order=order), dataset(vectors[0][:, order], vectors[1]))
+    names = sorted(MEASURES.keys() - DRAWS_BY_INPUT)
+    return values(dense(order=order), dataset(vectors[0][:, order], vectors[1]), names)
 
 
 @pytest.fixture(scope="module")
 def examples_in_another_order(vectors):
     order = np.random.default_rng(4).permutation(60)
-    return values(dense(), dataset(*(array[order] for array in vectors)))
+    names = sorted(MEASURES.keys() - DRAWS_BY_EXAMPLE)
+    return values(dense(), dataset(*(array[order] for array in vectors)), names)
 
 
 @pytest.fixture(scope="module")

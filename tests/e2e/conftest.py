@@ -95,9 +95,13 @@ def competition(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def one_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with a hidden task of a single model."""
     directory = tmp_path_factory.mktemp("single")
-    task = make_task(directory, name="single", reference=False)
-    for number in range(1, 8):
-        for file in (task / f"model_{number}").iterdir():
-            file.unlink()
-        (task / f"model_{number}").rmdir()
+    make_task(directory, name="single", n_models=1, reference=False)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def four_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with one task of four models, for what needs more than one."""
+    directory = tmp_path_factory.mktemp("four")
+    make_task(directory, layout="full", n_models=4)
     return directory

@@ -78,10 +78,10 @@ def alive(processes: Sequence[psutil.Process]) -> list[psutil.Process]:
     return living
 
 
-def cpu_seconds(process: subprocess.Popen[str]) -> list[float]:
-    """Processor seconds of each process below a harness."""
-    seconds = []
+def names(process: subprocess.Popen[str]) -> list[str]:
+    """What each process below a harness calls itself."""
+    found = []
     for below in descendants(process):
         with suppress(psutil.NoSuchProcess):
-            seconds.append(below.cpu_times().user)
-    return seconds
+            found.append(below.name())
+    return found

@@ -30,14 +30,14 @@ return 1.0
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory, competition, program, sandbox):
+def seen(tmp_path_factory, four_models, program, sandbox):
     """What a curious submission finds, on one of the models."""
     directory = tmp_path_factory.mktemp("curious")
-    reference = competition / "reference_data" / "tiny" / "model_configs.json"
-    config = competition / "input_data" / "tiny" / "model_3" / "config.json"
+    reference = four_models / "reference_data" / "tiny" / "model_configs.json"
+    config = four_models / "input_data" / "tiny" / "model_3" / "config.json"
     body = LOOK.replace("REFERENCE", repr(str(reference))).replace("CONFIG", repr(str(config)))
     submission = write_submission(directory, "curious", body)
-    done = program("run", submission, "--tasks", competition, "--results", directory / "r.db")
+    done = program("run", submission, "--tasks", four_models, "--results", directory / "r.db")
     assert done.returncode == 0, done.stdout + done.stderr
     outputs = [json.loads(row["output_tail"]) for row in records(directory / "r.db")]
     return {"all": json.dumps(outputs)} | outputs[0]

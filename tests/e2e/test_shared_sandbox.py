@@ -23,17 +23,17 @@ def test_values_and_keys_are_those_of_lone_calls(tmp_path, one_model, pgdl):
                 assert together[key][name] == alone[name]
 
 
-def test_a_sandbox_is_started_once_for_each_model(tmp_path, competition, pgdl):
-    rows = run(pgdl, competition, tmp_path / "r.db", *MEASURES).values()
-    assert len(rows) == 4 * 8
-    assert sum(row["startup_wall_s"] > 0 for row in rows) == 8
+def test_a_sandbox_is_started_once_for_each_model(tmp_path, four_models, pgdl):
+    rows = run(pgdl, four_models, tmp_path / "r.db", *MEASURES).values()
+    assert len(rows) == 4 * 4
+    assert sum(row["startup_wall_s"] > 0 for row in rows) == 4
     assert all(row["call_wall_s"] > 0 for row in rows)
     assert all(row["peak_memory_bytes"] > 0 for row in rows)
 
 
 def test_a_measure_that_cannot_be_computed_leaves_the_others(tmp_path, pgdl):
     tasks = tmp_path / "tasks"
-    make_task(tasks, initial_weights=False)
+    make_task(tasks, n_models=4, initial_weights=False)
     rows = run(pgdl, tasks, tmp_path / "r.db", *MEASURES, code=1)
     outcomes = {name: {row["outcome"] for (measure, _), row in rows.items() if measure == name} for name in MEASURES}
     assert outcomes.pop("distance_from_init") == {"EXCEPTION"}

@@ -25,9 +25,7 @@ def token() -> str:
 def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with a hidden task of a single model."""
     directory = tmp_path_factory.mktemp("target")
-    task = make_task(directory, name="single", reference=False)
-    for number in range(1, 8):
-        shutil.rmtree(task / f"model_{number}")
+    make_task(directory, name="single", n_models=1, reference=False)
     return directory
 
 

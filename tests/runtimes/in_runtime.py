@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.worker.runtimes import RUNTIMES
-from harness.worker.runtimes.runtime import FRAMEWORKS
+from harness.worker.runtimes.runtime import FRAMEWORKS, without
 
 runtime = RUNTIMES[sys.argv[1]]
 
@@ -36,8 +36,10 @@ def imports():
     print(json.dumps({"threads": threads, "loaded": loaded, "errors": errors, "versions": runtime.versions}))
 
 
-runtime.import_libraries()
 if sys.argv[2] == "forward":
+    with without("sklearn"):  # no layer needs it, and its import takes a second
+        runtime.import_libraries()
     forward(sys.argv[3:])
 else:
+    runtime.import_libraries()
     imports()

@@ -40,32 +40,49 @@ def canonical(model, target, inputs):
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory):
-    """config.json and weights of each model as each version writes them."""
+def models(tmp_path_factory, shared_cache):
+    """Each model as each version writes it: its directory -> the model that was read."""
     directory = tmp_path_factory.mktemp("written")
     for version in VERSIONS:
         run(version, "write", directory / version)
-    return sorted(path for version in VERSIONS for path in (directory / version).iterdir())
-
-
-@pytest.fixture
-def models(written):
-    architectures = {path: read_architecture(path) for path in written}
-    shapes = infer_shapes(architectures.values())
+    architectures = {path: read_architecture(path) for path in sorted(directory.glob("*/*"))}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PGDL_CACHE", str(shared_cache))
+        shapes = infer_shapes(architectures.values())
     return {path: read_model(path, a, shapes[a.digest]) for path, a in architectures.items()}
 
 
-def test_every_dialect_in_every_version(tmp_path, models):
+@pytest.fixture(scope="module")
+def sample(shared_cache):
+    """The sample task, if it is there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PGDL_CACHE", str(shared_cache))
+        return read_task(find_tasks(SAMPLE)[0]) if SAMPLE.exists() else None
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory, models, sample):
+    """Directory of VERSION/WRITTEN BY/MODEL and VERSION/sample/MODEL with outputs; one process for each version."""
+    directory = tmp_path_factory.mktemp("computed")
+    for version in VERSIONS:
+        targets = [
+            canonical(model, directory / version / path.parent.name / path.name, np.load(path / "inputs.npy"))
+            for path, model in models.items()
+        ]
+        if sample is not None:
+            place = directory / version / "sample"
+            targets += [canonical(model, place / model.id, sample.data.inputs) for model in sample.models]
+        run(version, "forward", *targets)
+    return directory
+
+
+def test_every_dialect_in_every_version(models, computed):
     assert len(models) == 4
     for version in VERSIONS:
-        targets = {
-            path: canonical(model, tmp_path / version / path.parent.name / path.name, np.load(path / "inputs.npy"))
-            for path, model in models.items()
-        }
-        run(version, "forward", *targets.values())
-        for path, target in targets.items():
-            outputs, expected = np.load(target / "outputs.npy"), np.load(path / "outputs.npy")
-            np.testing.assert_allclose(outputs, expected, atol=1e-5, err_msg=f"{path} in {version}")
+        for path in models:
+            found = np.load(computed / version / path.parent.name / path.name / "outputs.npy")
+            expected = np.load(path / "outputs.npy")
+            np.testing.assert_allclose(found, expected, atol=1e-5, err_msg=f"{path} in {version}")
 
 
 def weights_in_order(path):
@@ -118,17 +135,16 @@ def test_sample_task_is_valid(pgdl):
 
 
 @needs_sample
-def test_sample_task_computes_the_same_everywhere(tmp_path):
+def test_sample_task_computes_the_same_everywhere(sample, computed):
     """Keras 2, Keras 3 and a forward pass written out here agree on every model of the sample task."""
-    task = read_task(find_tasks(SAMPLE)[0])
     for version in VERSIONS:
-        targets = [canonical(model, tmp_path / version / model.id, task.data.inputs) for model in task.models]
-        run(version, "forward", *targets)
-        for model, target in zip(task.models, targets, strict=True):
-            expected = written_out(model.architecture.canonical["layers"], target, task.data.inputs)
+        for model in sample.models:
+            target = computed / version / "sample" / model.id
+            expected = written_out(model.architecture.canonical["layers"], target, sample.data.inputs)
             np.testing.assert_allclose(np.load(target / "outputs.npy"), expected, atol=1e-5)
-    accuracies = [train_accuracy(tmp_path / "keras3" / model.id, task.data.labels) for model in task.models]
-    published = list(task.reference.train_accuracy.values())
+    directory = computed / "keras3" / "sample"
+    accuracies = [train_accuracy(directory / model.id, sample.data.labels) for model in sample.models]
+    published = list(sample.reference.train_accuracy.values())
     np.testing.assert_allclose(accuracies, published, atol=1e-9)
 
 

@@ -11,8 +11,12 @@ import pytest
 from throwaway import edit_json, make_task, write_shards
 
 from harness.format.problems import InvalidTaskError
+from harness.task import shapes
 from harness.task.layout import find_tasks
 from harness.task.task import read_task, read_tasks
+
+#: What the tests share a process in place of.
+run_keras = shapes.run_keras
 
 
 def read(directory):
@@ -218,8 +222,18 @@ def test_broken_shards_leave_nothing_in_the_cache(tmp_path, own_cache):
     assert [path.suffix for path in (own_cache / "training_data").iterdir()] == [".lock"]
 
 
+def test_keras_in_a_process_of_its_own_gives_the_same_shapes(tmp_path, shared_cache, monkeypatch):
+    make_task(tmp_path)
+    monkeypatch.setattr(shapes, "run_keras", run_keras)
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
+    read(tmp_path)
+    for entry in (tmp_path / "cache" / "shapes").iterdir():
+        assert entry.read_text() == (shared_cache / "shapes" / entry.name).read_text()
+
+
 def test_keras_that_does_not_start(tmp_path, pgdl, monkeypatch):
     make_task(tmp_path)
+    monkeypatch.setattr(shapes, "run_keras", run_keras)
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "executable", "false")
     outcome = pgdl("task", "validate", tmp_path)

@@ -73,7 +73,7 @@ class Runtime(ABC):
         )
         # Keras would import both where they are installed: they take time, matplotlib writes files, and pandas brings
         # threads of pyarrow, with which a process cannot be forked.
-        with _without("matplotlib"), _without("pandas"):
+        with without("matplotlib"), without("pandas"):
             importlib.import_module(self.framework)
             self.keras.layers  # noqa: B018 - imported on first access
         importlib.import_module("harness.worker.architecture")
@@ -148,7 +148,7 @@ class _Hidden(MetaPathFinder, Loader):
 
 
 @contextmanager
-def _without(module: str) -> Iterator[None]:
+def without(module: str) -> Iterator[None]:
     """Make imports of `module` fail within the context."""
     modules: dict[str, Any] = sys.modules  # None marks a module as missing
     modules[module] = None
