@@ -37,7 +37,7 @@ def _products(representations: Array) -> tuple[Array, Array]:
 def neighbours(similarities: Array, k: int) -> Array:
     """Adjacency (n, n), bool: to row i belong the k others that are most similar to i, and all that tie with them."""
     last = min(k, len(similarities) - 1)  # each is most similar to itself
-    threshold = -np.partition(-similarities, last, axis=1)[:, last, None]
+    threshold = np.partition(similarities, -last - 1, axis=1)[:, -last - 1, None]
     found: Array = similarities >= threshold - ROUNDING * np.finfo(similarities.dtype).eps
     np.fill_diagonal(found, False)
     return found
@@ -50,7 +50,8 @@ def normalized_variation(adjacency: Array, signal: Array) -> float:
     """
     degrees = adjacency.sum(axis=1, dtype=np.float64)
     scaled = signal / np.sqrt(np.maximum(degrees, 1))[:, None]
-    return float((signal**2).sum() - (scaled * product(adjacency.astype(np.float64), scaled)).sum())
+    rows, columns = adjacency.nonzero()
+    return float((signal**2).sum() - (scaled[rows] * scaled[columns]).sum())
 
 
 def variation(weights: Array, signal: Array) -> float:
