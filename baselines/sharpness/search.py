@@ -22,14 +22,13 @@ GROWTH = 2.0
 
 def largest_harmless(
     margins: Callable[[float], Array], still: Array, accuracy_drop: float, begin: float, largest: float = LARGEST
-) -> float:  # fmt: skip
+) -> float:
     """Largest scale, to `RELATIVE_INTERVAL`, below all tried ones at which too many answers are lost.
 
     The number of right answers jumps. What is followed is the last of the margins that have to stay positive, so that
     no more answers are lost than allowed. It falls about as a power of the scale, so that the logarithm of what it has
     lost is about a line in that of the scale, which tells from `begin` where to look; once the search has passed the
-    place it is Brent's method.
-    Range: [SMALLEST, largest].
+    place it is Brent's method. Range: [SMALLEST, largest].
 
     Args:
         margins: of a scale, the margins (n,) of all answers after changes of that scale.
