@@ -66,7 +66,9 @@ Gi weighs the two sides differently. In the table above neither is ahead through
 Values repeat to the last bit on one machine, alone or among other measures. Another processor rounds differently,
 which decides an answer differently where two logits are nearly equal. With 32 models that can move a score: of the
 320 x 11 mixtures of each model that made 9.27 for `pal_intra_l0` on digits_nin in an earlier version of this table,
-one answered otherwise gives from 8.23 to 10.34, and 9.51 was seen on another machine.
+one answered otherwise gives from 8.23 to 10.34, and 9.51 was seen on another machine. Of the measures that had not
+changed in between, `vpm` and `noise_sensitivity_l3` alone had another score on a processor without AVX-512 than on one
+with it.
 """
 
 
