@@ -22,7 +22,7 @@ demo: setup sandbox ## Set everything up, run some baselines on the shipped task
 	$(BIN)/pgdl board --tasks task_data --results $(DEMO)/results.db --output $(DEMO)/leaderboard --html $(DEMO)/site
 	$(BIN)/pgdl verify $(DEMO)/site
 
-demo-full: setup sandbox ## Compare all measures of the library on the shipped tasks (a quarter of an hour)
+demo-full: setup sandbox ## Compare all measures of the library on the shipped tasks (15 to 20 minutes)
 	@mkdir -p $(DEMO)
 	unsafe=$$(.ci/sandbox-option $(BIN)/python) && \
 	$(BIN)/pgdl compare --measures all --tasks task_data --results $(DEMO)/results.db --output $(DEMO)/comparison $$unsafe
