@@ -82,7 +82,7 @@ def test_every_dialect_in_every_version(models, computed):
         for path in models:
             found = np.load(computed / version / path.parent.name / path.name / "outputs.npy")
             expected = np.load(path / "outputs.npy")
-            np.testing.assert_allclose(found, expected, atol=1e-5, err_msg=f"{path} in {version}")
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5, err_msg=f"{path} in {version}")
 
 
 def weights_in_order(path):
@@ -141,7 +141,7 @@ def test_sample_task_computes_the_same_everywhere(sample, computed):
         for model in sample.models:
             target = computed / version / "sample" / model.id
             expected = written_out(model.architecture.canonical["layers"], target, sample.data.inputs)
-            np.testing.assert_allclose(np.load(target / "outputs.npy"), expected, atol=1e-5)
+            np.testing.assert_allclose(np.load(target / "outputs.npy"), expected, rtol=1e-5, atol=1e-5)
     directory = computed / "keras3" / "sample"
     accuracies = [train_accuracy(directory / model.id, sample.data.labels) for model in sample.models]
     published = list(sample.reference.train_accuracy.values())
