@@ -10,8 +10,8 @@ from baselines.core.sample import Array
 #: Scales are sought in this interval; the ends are what is returned if all are harmful, or none is.
 SMALLEST, LARGEST = 1e-6, 2.0
 
-#: Of a scale that is found, at most.
-RELATIVE_INTERVAL = 1e-3
+#: Between the logarithms of the last two scales.
+INTERVAL = 1e-2
 
 #: Factor by which a scale that is told by one margin may differ from the scale of that margin.
 FARTHEST = 16.0
@@ -23,12 +23,13 @@ GROWTH = 2.0
 def largest_harmless(
     margins: Callable[[float], Array], still: Array, accuracy_drop: float, begin: float, largest: float = LARGEST
 ) -> float:
-    """Largest scale, to `RELATIVE_INTERVAL`, below all tried ones at which too many answers are lost.
+    """Largest scale at which no more answers are lost than allowed, or the smallest such one that the search meets.
 
     The number of right answers jumps. What is followed is the last of the margins that have to stay positive, so that
     no more answers are lost than allowed. It falls about as a power of the scale, so that the logarithm of what it has
     lost is about a line in that of the scale, which tells from `begin` where to look; once the search has passed the
-    place it is Brent's method. Range: [SMALLEST, largest].
+    place it is Brent's method. It ends with a harmless and a harmful scale within `INTERVAL`, and returns where the
+    line between them says that all is lost: good to 0.1 % where that margin is smooth. Range: [SMALLEST, largest].
 
     Args:
         margins: of a scale, the margins (n,) of all answers after changes of that scale.
@@ -53,7 +54,7 @@ def largest_harmless(
         return known[logarithm]
 
     low = high = math.log(begin)
-    step = RELATIVE_INTERVAL
+    step = INTERVAL
     while excess(low) > 0:
         step = max(GROWTH * step, excess(low))
         high, low = low, max(low - step, lowest)
@@ -62,11 +63,14 @@ def largest_harmless(
             return largest
         step = max(GROWTH * step, -excess(high))
         low, high = high, min(high + step, highest)
-    while high - low > RELATIVE_INTERVAL:
-        brentq(excess, low, high, xtol=RELATIVE_INTERVAL)
+    while high - low > INTERVAL:
+        brentq(excess, low, high, xtol=INTERVAL)
         high = min(scale for scale, found in known.items() if found > 0)
         low = max(scale for scale in known if scale < high)
-    return max(math.exp(low), SMALLEST)
+    if low == lowest:
+        return SMALLEST
+    share = excess(low) / (excess(low) - excess(high))
+    return math.exp(low + share * (high - low))
 
 
 def _excess(left: float) -> float:
