@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from baselines.sharpness.search import LARGEST, INTERVAL, SMALLEST, largest_harmless
+from baselines.sharpness.search import INTERVAL, LARGEST, SMALLEST, largest_harmless
 
 BEGIN = st.floats(SMALLEST, LARGEST)
 INSIDE = st.floats(1e-5, 1.9)
