@@ -32,19 +32,23 @@ def _without_repeats(group: list[PlannedCall]) -> list[Batch]:
     return [(call,) for call in group]
 
 
-def module_of(batch: Batch, planned: PlannedCall) -> str:
-    """Return the name of the module that `write_batch` writes for a call, with its function `complexity`.
+def modules(batch: Batch) -> dict[str, str]:
+    """Return, by keys of the calls, the names of the modules that `write_batch` writes, with a function `complexity`.
 
     A participant's module is always called `complexity`, a baseline's never: the worker uses the name to decide
     whether the code may date from 2020 (`harness.worker.runtimes.keras2`).
     """
-    return f"baseline_{batch.index(planned)}" if planned.submission.is_baseline else "complexity"
+    return {
+        planned.key: f"baseline_{number}" if planned.submission.is_baseline else "complexity"
+        for number, planned in enumerate(batch)
+    }
 
 
 def write_batch(batch: Batch, directory: Path) -> None:
     """Write the files of a batch's submissions; those that have one path are alike, but for complexity.py."""
     together: dict[str, bytes] = {}
+    names = modules(batch)
     for planned in batch:
         files = planned.submission.files
-        together |= files | {f"{module_of(batch, planned)}.py": files["complexity.py"]}
+        together |= files | {f"{names[planned.key]}.py": files["complexity.py"]}
     replace(batch[0].submission, files=together).write(directory)

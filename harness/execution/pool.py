@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Self
 
-from harness.execution.batches import Batch, make_batches, module_of, write_batch
+from harness.execution.batches import Batch, make_batches, modules, write_batch
 from harness.execution.executor import Done
 from harness.execution.machine import Cores, Lanes, describe_machine
 from harness.execution.plan import PlannedCall
@@ -91,11 +91,11 @@ class Pool:
             self._batches.appendleft(tuple(waiting))
 
     def _call_each(self, call: Call, batch: Batch, waiting: deque[PlannedCall], gpu: Gpu | None) -> None:
+        names = modules(batch)
         while waiting and not call.is_over:
             planned, started_at = waiting.popleft(), datetime.now(UTC)
             if not self._refuse(planned):
-                module = module_of(batch, planned)
-                result = call.run(planned.seed, planned.budget.clock(), module, keep=bool(waiting))
+                result = call.run(planned.seed, planned.budget.clock(), names[planned.key], keep=bool(waiting))
                 self._end(planned, result, started_at, gpu)
 
     def _refuse(self, planned: PlannedCall) -> bool:

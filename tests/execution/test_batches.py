@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
-from harness.execution.batches import make_batches, module_of, write_batch
+from harness.execution.batches import make_batches, modules, write_batch
 from harness.execution.plan import plan_calls
 
 
@@ -44,7 +44,7 @@ def test_baselines_with_another_keras_are_apart():
 def test_every_measure_is_a_module_of_its_own(tmp_path):
     [batch] = make_batches(plan(baseline("a"), baseline("b"), models=1))
     write_batch(batch, tmp_path)
-    found = {call.submission.name: (tmp_path / f"{module_of(batch, call)}.py").read_bytes() for call in batch}
+    found = {call.submission.name: (tmp_path / f"{modules(batch)[call.key]}.py").read_bytes() for call in batch}
     assert found == {"a": b"a", "b": b"b"}
 
 
@@ -64,5 +64,5 @@ def test_measures_that_are_made_of_other_files_share_a_sandbox_with_all_of_them(
 def test_only_a_participants_module_is_called_complexity():
     """The worker gives names of 2020 to that one alone."""
     batches = make_batches(plan(baseline("a"), make_submission("theirs"), models=1))
-    modules = {names(batch)[0]: module_of(batch, batch[0]) for batch in batches}
-    assert modules == {"a": "baseline_0", "theirs": "complexity"}
+    found = {names(batch)[0]: modules(batch)[batch[0].key] for batch in batches}
+    assert found == {"a": "baseline_0", "theirs": "complexity"}
