@@ -40,12 +40,14 @@ pictures: demo-full ## Redraw the pictures of README and docs/, and docs/results
 	cp $(DEMO)/board.svg docs/board.svg
 	cp $(DEMO)/comparison.svg docs/comparison.svg
 
-test: lint sandbox ## Set everything up and run all checks
+test: style sandbox ## Set everything up and run all checks
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5
 
-lint: setup ## Check style, format and types
+style: setup ## Check style and format
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+
+lint: style ## Check style, format and types
 	$(BIN)/mypy
 
 format: setup ## Reformat the code in the house style
@@ -81,4 +83,4 @@ clean: ## Remove build output, demo results and all caches; keep .venv
 	rm -rf build dist ./*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
-.PHONY: help demo demo-full pictures test lint format science bench redteam soak setup sandbox lock clean
+.PHONY: help demo demo-full pictures test style lint format science bench redteam soak setup sandbox lock clean

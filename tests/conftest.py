@@ -24,6 +24,14 @@ settings.register_profile("same", derandomize=True, deadline=None)
 settings.load_profile("same")
 
 
+#: Files of a minute: they come first, so that no test process works on one of them while the others have no more to do.
+LONG = ("test_types.py", "task/test_keras_dialects.py")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: not str(item.path).endswith(LONG))
+
+
 def pytest_configure(config):
     compared_measures.watch()
     config.pluginmanager.register(compared_measures.Watch())

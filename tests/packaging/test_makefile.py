@@ -4,10 +4,9 @@ import os
 
 import baselines
 
+STYLE = ["ruff check", "ruff format --check"]
 ALL_CHECKS = [
-    "ruff check",
-    "ruff format --check",
-    "mypy ",
+    *STYLE,
     "python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5",
 ]
 
@@ -98,9 +97,16 @@ def test_all_checks_are_made_and_pytest_comes_last(machine):
     assert machine.calls() == ALL_CHECKS
 
 
+def test_types_are_checked_with_the_style(machine):
+    """And by a test of their own, beside the others: on one core they take a minute."""
+    installed(machine)
+    assert machine.run("make", "lint").returncode == 0
+    assert machine.calls() == [*STYLE, "mypy "]
+
+
 def test_a_failed_check_fails_the_tests(machine):
     venv = installed(machine)
-    machine.add("mypy", "exit 1", directory=venv / "bin")
+    machine.add("ruff", "exit 1", directory=venv / "bin")
     assert machine.run("make", "test").returncode != 0
 
 
