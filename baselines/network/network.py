@@ -182,7 +182,11 @@ class Network:
         if n_calls is not None and n_calls <= FEW:
             return lambda *arguments: function(*map(tf.convert_to_tensor, arguments))
         if (key, specs) not in self._compiled:
-            self._compiled[key, specs] = tf.function(function, input_signature=specs, autograph=False)
+            # The one trace that there is, called directly: to find it anew for each call would take a millisecond.
+            trace = tf.function(function, input_signature=specs, autograph=False).get_concrete_function()
+            self._compiled[key, specs] = lambda *arguments: trace(
+                *[tf.convert_to_tensor(given, spec.dtype) for given, spec in zip(arguments, specs, strict=True)]
+            )
         return self._compiled[key, specs]
 
     def spec(self, position: int) -> Any:
