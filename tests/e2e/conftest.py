@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from real_runs import PGDL, run_here
+from real_runs import PGDL, heed_interrupts, run_here
 from shared_zygotes import SharedZygotes
 from throwaway import make_task
 
@@ -62,8 +62,7 @@ def start(environment: dict[str, str]) -> Any:
         command = [*PGDL, *map(str, arguments)]
         process = subprocess.Popen(
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            # a caller that ignores Ctrl-C must not decide for the harness
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            preexec_fn=heed_interrupts,
         )  # fmt: skip
         started.append(process)
         return process

@@ -2,6 +2,7 @@
 
 import io
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -16,8 +17,17 @@ import psutil
 import pytest
 
 from harness.cli.main import main
+from harness.task.shapes import PREFERRED, installed_runtime
 
 PGDL = (sys.executable, "-m", "harness.cli")
+
+#: For calls in a process of their own to which the framework does not matter: its import takes the fewest seconds.
+FASTEST = ("--runtime", installed_runtime(PREFERRED).name)
+
+
+def heed_interrupts() -> None:
+    """In a new process: a caller that ignores Ctrl-C must not decide for the harness."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def run_here(arguments: list[str], environment: dict[str, str], directory: Path) -> subprocess.CompletedProcess[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from real_runs import PGDL, alive, descendants, records, run_here, wait_for
+from real_runs import FASTEST, PGDL, alive, descendants, records, run_here, wait_for
 from shared_zygotes import SharedZygotes
 from throwaway import make_task
 
@@ -280,7 +280,7 @@ def test_a_cancelled_job_loses_nothing(tmp_path, environment, zygotes):
     job = Job(tmp_path, environment, zygotes)
     slow = "import time\ndef complexity(model, dataset):\n    time.sleep(0.4)\n    return float(len(model.layers))\n"
     head = job.repo.commit(BASE | {"submissions/slow.py": slow}, job.base)
-    change = ("--base", "main", "--head", head, "--workers", 1)
+    change = ("--base", "main", "--head", head, "--workers", 1, *FASTEST)
     for number, (sent, code) in enumerate([(signal.SIGTERM, 130), (signal.SIGKILL, -9)], start=1):
         cancel(job.arguments(*change), job, sent, code, 2 * number)
         # The folder travels to another machine, as a cache does.

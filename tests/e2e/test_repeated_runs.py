@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from real_runs import records, wait_for, write_submission
+from real_runs import FASTEST, records, wait_for, write_submission
 from throwaway import make_task
 
 pytestmark = pytest.mark.usefixtures("sandbox")
@@ -51,7 +51,7 @@ def test_luck_is_measured_and_who_denies_it_is_named(tmp_path, competition, pgdl
 def test_repetitions_resume_and_leave_the_first_values_as_they_are(tmp_path, four_models, pgdl, start):
     submission = write_submission(tmp_path, "noisy", f"import time\ntime.sleep(0.3)\n{NOISY}")
     database, plain = tmp_path / "results.db", tmp_path / "plain.db"
-    arguments = ("run", submission, "--tasks", four_models, "--workers", 1)
+    arguments = ("run", submission, "--tasks", four_models, "--workers", 1, *FASTEST)
     harness = start(*arguments, "--results", database, "--repeat", 1)
     wait_for(lambda: len(records(database)) >= 3, "three records")
     harness.send_signal(signal.SIGINT)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from real_runs import PGDL, alive, descendants, names, records, wait_for, write_submission
+from real_runs import FASTEST, PGDL, alive, descendants, names, records, wait_for, write_submission
 
 pytestmark = pytest.mark.usefixtures("sandbox")
 
@@ -22,7 +22,7 @@ MODELS = {f"model_{number}" for number in range(8)}
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)])
 def test_an_interrupted_run_loses_nothing_and_leaves_no_process(tmp_path, competition, pgdl, start, sent, code):
     submission, database = write_submission(tmp_path, "slow", SLOW), tmp_path / "results.db"
-    arguments = ("run", submission, "--tasks", competition, "--results", database, "--workers", 1)
+    arguments = ("run", submission, "--tasks", competition, "--results", database, "--workers", 1, *FASTEST)
     harness = start(*arguments)
     wait_for(lambda: len(records(database)) >= 2, "two records")
     wait_for(lambda: bool(descendants(harness)), "a sandbox")
@@ -47,7 +47,7 @@ def test_a_killed_harness_takes_an_endless_submission_with_it(tmp_path, one_mode
     endless = "import signal\nfor number in range(1, 32):\n    try: signal.signal(number, signal.SIG_IGN)\n"
     endless += "    except OSError: pass\nopen('/proc/self/comm', 'w').write('endless')\nwhile True: pass"
     submission = write_submission(tmp_path, "endless", endless)
-    shared = ("--tasks", one_model, "--results", tmp_path / "r.db")
+    shared = ("--tasks", one_model, "--results", tmp_path / "r.db", *FASTEST)
     harness = start("run", submission, *shared, "--sandbox", mode)
     wait_for(lambda: "endless" in names(harness), "a submission that works")
     below = descendants(harness)
@@ -77,7 +77,7 @@ def test_a_changed_submission_runs_again(tmp_path, one_model, pgdl):
 
 def test_two_harnesses_on_one_results_file(tmp_path, four_models, start):
     database = tmp_path / "results.db"
-    shared = ("--tasks", four_models, "--results", database, "--workers", 1)
+    shared = ("--tasks", four_models, "--results", database, "--workers", 1, *FASTEST)
     names = ("first", "second")
     submissions = [write_submission(tmp_path, name, f"return float({len(name)})") for name in names]
     both = [start("run", submission, *shared) for submission in submissions]
@@ -94,7 +94,7 @@ def test_a_full_disk_stops_the_run_with_one_line_and_keeps_what_was_written(tmp_
     submission = write_submission(tmp_path, "wordy", output)
     disk = tmp_path / "disk"
     disk.mkdir()
-    run = [*PGDL, "run", str(submission), "--tasks", str(competition), "--results", str(disk / "results.db")]
+    run = [*PGDL, "run", str(submission), "--tasks", str(competition), "--results", str(disk / "results.db"), *FASTEST]
     count = [sys.executable, "-c", COUNT_ROWS, str(disk / "results.db")]
     once = f"{shlex.join(run)}; echo code $?; {shlex.join(count)}"
     script = f"{once}; rm {disk}/filler; {once}"

@@ -5,7 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
-from real_runs import records, wait_for, write_submission
+from real_runs import FASTEST, records, wait_for, write_submission
 from throwaway import dense_layers, dense_weights, make_task, write_weights
 
 pytestmark = pytest.mark.usefixtures("sandbox")
@@ -122,7 +122,7 @@ def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
 def test_two_runs_at_once_share_the_work(place, start, tmp_path):
     """The second makes none of the first one's calls, and ends with all of them."""
     mine = write_submission(place.directory, "mine", "import time\ntime.sleep(0.5)\n" + WEIGHTS)
-    shared = ("--tasks", tmp_path / "tasks", "--results", tmp_path / "r.db", "--workers", "1")
+    shared = ("--tasks", tmp_path / "tasks", "--results", tmp_path / "r.db", "--workers", "1", *FASTEST)
     first = start("run", mine, *shared)
     wait_for(lambda: len(records(tmp_path / "r.db")) >= 1, "the first record")
     second = start("run", mine, *shared)
@@ -137,7 +137,7 @@ def test_two_runs_at_once_share_the_work(place, start, tmp_path):
 
 def test_what_a_killed_run_had_begun_is_taken_over_by_one_that_waits(place, start, tmp_path):
     mine = write_submission(place.directory, "mine", "import time\ntime.sleep(0.5)\n" + WEIGHTS)
-    shared = ("--tasks", tmp_path / "tasks", "--results", tmp_path / "r.db", "--workers", "1")
+    shared = ("--tasks", tmp_path / "tasks", "--results", tmp_path / "r.db", "--workers", "1", *FASTEST)
     first = start("run", mine, *shared)
     wait_for(lambda: len(records(tmp_path / "r.db")) >= 1, "the first record")
     second = start("run", mine, *shared)

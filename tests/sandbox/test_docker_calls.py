@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from e2e.real_runs import PGDL, records, wait_for, write_submission
+from e2e.real_runs import FASTEST, PGDL, heed_interrupts, records, wait_for, write_submission
 from sandbox.fake_docker import IMAGE, containers, install
 from throwaway import make_task
 
@@ -17,10 +17,6 @@ from harness.sandbox.job import Job
 from harness.sandbox.kinds.docker import Docker
 from harness.sandbox.limits import Limits
 from harness.sandbox.process import WorkerProcess
-from harness.task.shapes import PREFERRED, installed_runtime
-
-#: Every call imports a framework, which takes the fewest seconds with this one.
-FASTEST = installed_runtime(PREFERRED).name
 
 BODIES = {
     "prints": "print('to the log'); import os; os.write(1, b'to the log, too'); return 1.5",
@@ -51,11 +47,12 @@ def start(tmp_path: Path, engine: Path, shared_cache: Path) -> Any:
             *PGDL, "run", *submissions, "--tasks", tmp_path / "tasks", "--results", tmp_path / "results.db",
             "--time-limit", time_limit, "--memory", "900M", "--workers", "1",
             "--sandbox", "docker", "--docker-image", IMAGE, "--docker-runtime", "runsc",
-            "--runtime", FASTEST,
+            *FASTEST,
         ]  # fmt: skip
         return subprocess.Popen(
-            [*map(str, command)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
+            [*map(str, command)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            preexec_fn=heed_interrupts,
+        )  # fmt: skip
 
     return run
 
