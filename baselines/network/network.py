@@ -179,15 +179,15 @@ class Network:
 
         If `n_calls` says that it will be called a few times only, it runs step by step instead.
         """
-        if n_calls is not None and n_calls <= FEW:
-            return lambda *arguments: function(*map(tf.convert_to_tensor, arguments))
-        if (key, specs) not in self._compiled:
-            # The one trace that there is, called directly: to find it anew for each call would take a millisecond.
-            trace = tf.function(function, input_signature=specs, autograph=False).get_concrete_function()
-            self._compiled[key, specs] = lambda *arguments: trace(
-                *[tf.convert_to_tensor(given, spec.dtype) for given, spec in zip(arguments, specs, strict=True)]
-            )
-        return self._compiled[key, specs]
+        if n_calls is None or n_calls > FEW:
+            if (key, specs) not in self._compiled:
+                # The one trace that there is: to find it anew for each call would take a millisecond.
+                traced = tf.function(function, input_signature=specs, autograph=False).get_concrete_function()
+                self._compiled[key, specs] = traced
+            function = self._compiled[key, specs]
+        return lambda *arguments: function(
+            *[tf.convert_to_tensor(given, spec.dtype) for given, spec in zip(arguments, specs, strict=True)]
+        )
 
     def spec(self, position: int) -> Any:
         """What `compiled` must know of tensors at a position."""
