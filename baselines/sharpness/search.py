@@ -11,7 +11,10 @@ from baselines.core.sample import Array
 SMALLEST, LARGEST = 1e-6, 2.0
 
 #: Between the logarithms of the last two scales.
-INTERVAL = 1e-2
+INTERVAL = 2e-2
+
+#: Part of the margin that is so little that a harmless scale may be the last one.
+LITTLE = 1e-2
 
 #: Factor by which a scale that is told by one margin may differ from the scale of that margin.
 FARTHEST = 16.0
@@ -28,8 +31,9 @@ def largest_harmless(
     The number of right answers jumps. What is followed is the last of the margins that have to stay positive, so that
     no more answers are lost than allowed. It falls about as a power of the scale, so that the logarithm of what it has
     lost is about a line in that of the scale, which tells from `begin` where to look; once the search has passed the
-    place it is Brent's method. It ends with a harmless and a harmful scale within `INTERVAL`, and returns where the
-    line between them says that all is lost: good to 0.1 % where that margin is smooth. Range: [SMALLEST, largest].
+    place it is Brent's method. It ends with a harmless and a harmful scale within `INTERVAL`, or a harmless one that
+    leaves `LITTLE` of that margin, and returns where the line between them says that all is lost, or `INTERVAL` behind
+    the harmless one: good to 0.1 % where that margin is smooth. Range: [SMALLEST, largest].
 
     Args:
         margins: of a scale, the margins (n,) of all answers after changes of that scale.
@@ -53,8 +57,13 @@ def largest_harmless(
             known[logarithm] = _excess(_kth_largest(margins(math.exp(logarithm)), k) / whole)
         return known[logarithm]
 
+    def beyond(logarithm: float) -> float:
+        """The same, but 0 where so little is left that the search may end."""
+        found = excess(logarithm)
+        return 0.0 if -LITTLE <= found <= 0 else found
+
     low = high = math.log(begin)
-    step = INTERVAL
+    step = INTERVAL / GROWTH
     while excess(low) > 0:
         step = max(GROWTH * step, excess(low))
         high, low = low, max(low - step, lowest)
@@ -63,14 +72,14 @@ def largest_harmless(
             return largest
         step = max(GROWTH * step, -excess(high))
         low, high = high, min(high + step, highest)
-    while high - low > INTERVAL:
-        brentq(excess, low, high, xtol=INTERVAL)
+    while high - low > INTERVAL and beyond(low) < 0:
+        brentq(beyond, low, high, xtol=INTERVAL / 2)  # less, so that rounding does not keep it from ending
         high = min(scale for scale, found in known.items() if found > 0)
         low = max(scale for scale in known if scale < high)
     if low == lowest:
         return SMALLEST
     share = excess(low) / (excess(low) - excess(high))
-    return math.exp(low + share * (high - low))
+    return math.exp(low + min(share * (high - low), INTERVAL))
 
 
 def _excess(left: float) -> float:
