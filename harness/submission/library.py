@@ -53,7 +53,8 @@ def _files_of(family: str) -> dict[str, bytes]:
     }
 
 
-def _imports(package: str) -> set[str]:
+@functools.cache
+def _imports(package: str) -> frozenset[str]:
     """The packages of the library that a package's modules import from."""
     found: set[str] = set()
     for path, content in _library().items():
@@ -62,7 +63,7 @@ def _imports(package: str) -> set[str]:
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
                 names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
                 found |= {name.split(".")[1] for name in names if name.startswith("baselines.")}
-    return found
+    return frozenset(found)
 
 
 @functools.cache
