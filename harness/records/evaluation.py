@@ -47,7 +47,9 @@ class Evaluation(Base, kw_only=True):
         comment="Seconds to start the sandbox and import the framework; 0 if the call reused a running sandbox.",
     )
     load_wall_s: Mapped[float] = mapped_column(Float(53), comment="Seconds to load the model and the data.")
-    load_cpu_s: Mapped[float] = mapped_column(Float(53), comment="Processor seconds until the model was loaded.")
+    load_cpu_s: Mapped[float] = mapped_column(
+        Float(53), comment="Processor seconds until the model was loaded; 0 if the call reused a running sandbox."
+    )
     call_wall_s: Mapped[float] = mapped_column(
         Float(53), comment="Seconds of the call alone; the time limit applies to these."
     )

@@ -98,11 +98,13 @@ class Call:
         """Kill the worker unless the call is over."""
         if not self.is_over:
             self.is_over = True
+            self._watch.close()
             self._worker.kill()
 
     def finish(self, ended: Ended) -> CallResult:
         """Kill the worker and assemble the result."""
         self.is_over = True
+        self._watch.close()
         if self._worker.body.ran_out_of_memory():  # overrides any claim of the worker
             limit = self._limits.memory_bytes
             self._peak = max(self._peak, limit)
@@ -131,9 +133,11 @@ class Call:
         }
         self._worker.send(limits=bounds, seed=seed, module=module)
         loaded = self._expect("loaded", lambda: limits.startup_s - (time.monotonic() - loading))
-        self._sample_usage()
-        load_wall, load_cpu = time.monotonic() - loading, self._usage.cpu_s - self._cpu_before
-        self._cpu_before = self._usage.cpu_s
+        load_cpu = 0.0
+        if not self._cpu_before:  # later measures find the model loaded: not worth a look at the processes
+            self._sample_usage()
+            load_cpu = self._cpu_before = self._usage.cpu_s
+        load_wall = time.monotonic() - loading
         environment = self._result.environment | {"device": str(loaded["device"])}
         self._result = replace(self._result, load_wall_s=load_wall, load_cpu_s=load_cpu, environment=environment)
         self._worker.output = b""  # output of the libraries is not the submission's

@@ -4,6 +4,7 @@ Reading the size of a process waits for the lock on its memory: for seconds wher
 machine, for ever where a driver is stuck. The clock and the result of a call must not wait for that.
 """
 
+import queue
 import threading
 import time
 from collections.abc import Callable
@@ -13,15 +14,17 @@ from harness.sandbox.memory import Usage
 
 
 class Watch:
-    """Measures repeatedly, one measurement at a time, each in its own thread.
+    """Measures repeatedly, one measurement at a time, in a thread of its own until it is closed.
 
     A measurement that takes longer than `patience_s` seconds is not waited for, and a pause of the same length follows.
     """
 
     def __init__(self, measure: Callable[[], Usage], patience_s: float) -> None:
         self._measure, self._patience_s = measure, patience_s
+        self._asked: queue.SimpleQueue[Future[Usage] | None] = queue.SimpleQueue()
         self._result: Future[Usage] | None = None
         self._began = self._rests_until = 0.0
+        threading.Thread(target=self._run, daemon=True).start()
 
     def sample(self) -> Usage | None:
         """Return a measurement, new or begun by an earlier call; None if none is available yet."""
@@ -30,7 +33,7 @@ class Watch:
             if now < self._rests_until:
                 return None
             self._result, self._began = Future(), now
-            threading.Thread(target=self._run, args=(self._result,), daemon=True).start()
+            self._asked.put(self._result)
         try:
             usage = self._result.result(self._patience_s)
         except TimeoutError:
@@ -41,8 +44,13 @@ class Watch:
             self._rests_until = self._began + 2 * took
         return usage
 
-    def _run(self, result: Future[Usage]) -> None:
-        try:
-            result.set_result(self._measure())
-        except BaseException as error:  # `sample` raises it
-            result.set_exception(error)
+    def close(self) -> None:
+        """End the thread as soon as it measures nothing."""
+        self._asked.put(None)
+
+    def _run(self) -> None:
+        while (result := self._asked.get()) is not None:
+            try:
+                result.set_result(self._measure())
+            except BaseException as error:  # `sample` raises it
+                result.set_exception(error)

@@ -63,6 +63,16 @@ def test_nothing_is_called_in_a_sandbox_that_cannot_be_looked_into(monkeypatch: 
     assert ended.value.outcome is Outcome.INFRA_ERROR
 
 
+def test_a_closed_watch_leaves_no_thread() -> None:
+    before = set(threading.enumerate())
+    watch = Watch(lambda: Usage(1, 0.0), patience_s=30)
+    watch.sample()
+    (thread,) = set(threading.enumerate()) - before
+    watch.close()
+    thread.join(30)
+    assert not thread.is_alive()
+
+
 def test_a_defect_shows_where_one_looks() -> None:
     watch = Watch(lambda: Usage(1 // 0, 0.0), patience_s=30)
     with pytest.raises(ZeroDivisionError):
