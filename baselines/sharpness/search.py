@@ -58,9 +58,10 @@ def largest_harmless(
         return known[logarithm]
 
     def beyond(logarithm: float) -> float:
-        """The same, but 0 where so little is left that the search may end."""
+        """The same, but 0 where so little is left that the search may end, once two scales tell the line."""
         found = excess(logarithm)
-        return 0.0 if -LITTLE <= found <= 0 else found
+        is_told = sum(abs(one) < math.log(FARTHEST) for one in known.values()) > 1
+        return 0.0 if is_told and -LITTLE <= found <= 0 else found
 
     low = high = math.log(begin)
     step = INTERVAL / GROWTH

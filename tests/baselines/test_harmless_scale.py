@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from baselines.sharpness.search import INTERVAL, LARGEST, SMALLEST, largest_harmless
@@ -31,6 +31,7 @@ def test_a_step_is_found(place, begin):
 
 
 @given(INSIDE, BEGIN, st.floats(0.5, 6), st.floats(1e-9, 1e9))
+@example(1e-5, 1.890625, 4.0, 1.0)
 def test_a_margin_that_falls_as_a_power_is_found_quickly(place, begin, power, unit):
     asked = []
     margins = counting(lambda scale: np.array([unit * (1 - (scale / place) ** power)]), asked)
