@@ -81,6 +81,7 @@ def test_a_run_on_another_machine_lives_as_long_as_it_says_so(location: str, mon
 def test_a_process_is_told_from_a_later_one_with_its_number() -> None:
     assert place.own() == (place.place(), os.getpid(), place.started(os.getpid()))
     with subprocess.Popen(["sleep", "60"]) as later:  # the parent may be of the same hundredth of a second
-        assert place.started(later.pid) not in ("", place.started(os.getpid()))
+        started = place.started(later.pid)
         later.kill()
+    assert started not in ("", place.started(os.getpid()))
     assert place.started(2**22 + 1) == ""
