@@ -32,8 +32,9 @@ def largest_harmless(
     no more answers are lost than allowed. It falls about as a power of the scale, so that the logarithm of what it has
     lost is about a line in that of the scale, which tells from `begin` where to look; once the search has passed the
     place it is Brent's method. It ends with a harmless and a harmful scale within `INTERVAL`, or a harmless one that
-    leaves `LITTLE` of that margin, and returns where the line through the last two scales says that all is lost, or
-    `INTERVAL` behind the harmless one: good to 0.1 % where that margin is smooth. Range: [SMALLEST, largest].
+    leaves `LITTLE` of that margin, and returns where the line through the last two scales says that all is lost, at
+    most two of `INTERVAL` behind the harmless one: good to 0.1 % where that margin is smooth. Range: [SMALLEST,
+    largest].
 
     Args:
         margins: of a scale, the margins (n,) of all answers after changes of that scale.
@@ -80,7 +81,7 @@ def largest_harmless(
     if low == lowest:
         return SMALLEST
     if high - low > INTERVAL:
-        high = min(high, low + INTERVAL)
+        high = min(high, low + GROWTH * INTERVAL)
         first, second = sorted(known, key=lambda scale: abs(known[scale]))[:2]
     else:
         first, second = low, high
