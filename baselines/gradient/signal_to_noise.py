@@ -10,8 +10,8 @@ import numpy as np
 from baselines.core.measure import Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.gradient.weight_gradients import PASSES, weight_gradients
-from baselines.network.per_example import cross_entropies, weight_moments
+from baselines.gradient.weight_gradients import weight_gradients
+from baselines.network.per_example import PASSES, cross_entropies, weight_moments
 
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 

@@ -6,52 +6,17 @@ network's own probabilities, and the inverse by that of the trace or of the diag
 than weights, Tr(F^+ C) would be sum_i (1 / p_i - 1), p_i the probability of the right class, whatever the weights.
 """
 
-from typing import Any
-
 import numpy as np
 
-from baselines.core.lazy import tf
+from baselines.core.fisher import fisher_diagonal
 from baselines.core.measure import Need, measure
 from baselines.core.sample import Array
-from baselines.core.subject import Subject, shared
+from baselines.core.subject import Subject
 from baselines.gradient.signal_to_noise import gradient_moments
-from baselines.gradient.weight_gradients import PASSES
-from baselines.network.per_example import weight_moments
 
 _SOURCE = "Thomas et al. 2020, arXiv 1906.07774"
 _COST = "1 B + min(classes, 10) B"
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
-
-
-@shared
-def fisher_diagonal(subject: Subject, n_samples: int, n_probes: int, seed: int) -> Array:
-    """Diagonal (weights,) of the Fisher matrix with the network's own probabilities, in the order of `weight_moments`.
-
-    An example's part is J' A A' J, with J the Jacobian of the logits and A = (I - p 1') diag(sqrt(p)). One backward
-    pass for each column of A gives it whole; where there are more classes than `n_probes`, as many random
-    combinations of the columns have it as their mean.
-    """
-    network, sample = subject.folded, subject.sample(n_samples, seed)
-    classes = network.n_classes
-    is_exact = classes <= n_probes
-    rng = np.random.default_rng(seed).spawn(1)[0]
-
-    def squares(images: Any, weights: Any) -> Any:
-        def value(logits: Any) -> Any:
-            p = tf.stop_gradient(tf.nn.softmax(logits))
-            mixed = tf.sqrt(p) * weights
-            return tf.reduce_sum(logits * (mixed - p * tf.reduce_sum(mixed, axis=1, keepdims=True)), axis=1)
-
-        return weight_moments(network, images, value)[1]
-
-    found = np.zeros(1)
-    for probe in range(classes if is_exact else n_probes):
-        signs = rng.choice(np.array([-1, 1], np.float32), (len(sample), classes))
-        weights = np.tile(np.eye(classes, dtype=np.float32)[probe], (len(sample), 1)) if is_exact else signs
-        arrays, size = [sample.inputs, weights], network.batch_size_of(PASSES)
-        for power in network.in_batches("Fisher diagonal", squares, arrays, size=size, often=True):
-            found = found + power.astype(np.float64)
-    return found / (len(sample) * (1 if is_exact else n_probes))
 
 
 @measure(

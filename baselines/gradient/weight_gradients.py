@@ -17,7 +17,7 @@ from baselines.core.outputs import logits
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import joined
-from baselines.network.per_example import cross_entropies, per_example
+from baselines.network.per_example import PASSES, cross_entropies, per_example
 
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 _JIANG = "Jiang et al. 2019, arXiv 1912.02178, appendix C"
@@ -25,9 +25,6 @@ _LIANG = "Liang et al. 2019, arXiv 1711.01530"
 
 #: What is added before a logarithm.
 TINY = 1e-30
-
-#: Memory that gradients of single examples take, in forward passes.
-PASSES = 4
 
 
 @shared

@@ -1,6 +1,7 @@
 """Where hidden layers end: behind a weight layer, its normalization and its activation, whatever layers these are."""
 
 from baselines.core.unavailable import MeasureUnavailable
+from baselines.network.linearity import is_linear
 from baselines.network.network import Network
 from baselines.network.nodes import ACTIVATIONS, NORMALIZATIONS, Node
 
@@ -9,13 +10,6 @@ _BELONGING = ACTIVATIONS | NORMALIZATIONS
 
 #: Pooling and reshaping, which may come between a weight layer and its activation.
 _POOLING = ("AveragePooling", "MaxPooling", "Cropping", "ZeroPadding", "Flatten", "Permute", "Reshape")
-
-#: Layers that are linear, but for a constant, in inference mode; weight layers are, too.
-_LINEAR = {
-    "Add", "Average", "BatchNormalization", "Concatenate", "EinsumDense", "Identity", "Normalization", "RepeatVector",
-    "Rescaling", "Resizing", "Subtract", "UpSampling1D", "UpSampling2D", "UpSampling3D",
-}  # fmt: skip
-_LINEAR_BEGINNINGS = ("AveragePooling", "Cropping", "Flatten", "GlobalAveragePooling", "Permute", "Reshape", "ZeroPadd")
 
 
 def hidden_positions(network: Network) -> list[int]:
@@ -57,7 +51,7 @@ def first_hidden(network: Network) -> int:
     for place, node in enumerate(network.nodes):
         if behind_weights.intersection(node.sources):
             behind_weights.add(place)
-        if is_bent.intersection(node.sources) or (place in behind_weights and not _is_linear(node)):
+        if is_bent.intersection(node.sources) or (place in behind_weights and not is_linear(node)):
             is_bent.add(place)
     for place in sorted(is_bent):
         end = end_of_layer(network, place)
@@ -87,9 +81,3 @@ def _sees_all(network: Network, place: int) -> bool:
 
 def _is_weight_layer(node: Node) -> bool:
     return node.has_kernel or (bool(node.weights) and not node.scales and node.kind != "Normalization")
-
-
-def _is_linear(node: Node) -> bool:
-    if node.kind == "Activation":
-        return bool(node.config["activation"] == "linear")
-    return node.has_kernel or node.kind in _LINEAR or node.kind.startswith(_LINEAR_BEGINNINGS)

@@ -19,6 +19,9 @@ from baselines.network.nodes import INPUT, Node
 #: those of all windows that it takes in, or of the kernel. That takes fewer operations, and more memory.
 STACKED = 2**17
 
+#: Memory that gradients of single examples take, in forward passes.
+PASSES = 4
+
 
 def cross_entropies(logits: Any, labels: Any) -> Any:
     """Cross-entropy in nats of logits (n, classes); returns (n,), with gradients that are exact where it is tiny.

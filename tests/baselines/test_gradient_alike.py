@@ -9,8 +9,8 @@ from small_networks import dataset, dense
 from test_gradients import NETWORKS, examples
 
 import baselines
+from baselines.core.fisher import fisher_diagonal
 from baselines.core.subject import Subject
-from baselines.gradient.takeuchi import fisher_diagonal
 
 gsnr, m_coherence, tic_trace, tic_diag = map(baselines.load, ("gsnr", "m_coherence", "tic_trace", "tic_diag"))
 ALL = [gsnr, m_coherence, tic_trace, tic_diag]

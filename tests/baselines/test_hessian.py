@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
-from small_networks import dataset, dense
+import tensorflow as tf
+from small_networks import dataset, dense, layers
 
 import baselines
 from baselines.core.eigenvalues import largest_eigenvalue, ritz_values
+from baselines.core.subject import Subject
 from baselines.sharpness import effective_dimensionality as dimensionality
+from baselines.sharpness.scales import weight_space
 
 trace, top_eigenvalue = map(baselines.load, ("hessian_trace", "hessian_top_eigenvalue"))
 effective_dimensionality = baselines.load("effective_dimensionality")
@@ -57,7 +60,7 @@ def test_linear_classifier(linear):
     kernel, images = linear
     hessian = hessian_of_linear(kernel, images)
     data = dataset(images, np.zeros(len(images)))  # labels do not matter where logits are linear in the weights
-    assert trace(dense(kernel), data, n_probes=500) == pytest.approx(np.trace(hessian), rel=0.1)
+    assert trace(dense(kernel), data) == pytest.approx(np.trace(hessian), rel=1e-4)
     assert top_eigenvalue(dense(kernel), data) == pytest.approx(np.linalg.eigvalsh(hessian)[-1], rel=1e-3)
 
 
@@ -65,7 +68,7 @@ def test_hidden_layer(hidden):
     kernels, images, labels = hidden
     hessian = hessian_by_differences(kernels, images, labels)
     data = dataset(images, labels)
-    assert trace(dense(*kernels), data, n_probes=500) == pytest.approx(np.trace(hessian), rel=0.1)
+    assert trace(dense(*kernels), data) == pytest.approx(np.trace(hessian), rel=1e-4)
     assert top_eigenvalue(dense(*kernels), data) == pytest.approx(np.linalg.eigvalsh(hessian)[-1], rel=1e-3)
 
 
@@ -74,15 +77,91 @@ def test_order_of_hidden_units_does_not_matter(hidden):
     models = [dense(first, second), dense(first[:, ::-1], second[::-1])]
     found = [top_eigenvalue(model, dataset(images, labels)) for model in models]
     assert found[1] == pytest.approx(found[0], rel=1e-3)
-    found = [trace(model, dataset(images, labels), n_probes=500) for model in models]
-    assert found[1] == pytest.approx(found[0], rel=0.2)
+    found = [trace(model, dataset(images, labels)) for model in models]
+    assert found[1] == pytest.approx(found[0], rel=1e-4)
 
 
 def test_the_largest_eigenvalue_is_not_the_largest_in_size():
     """At weights of zero the loss of a two-layer network is bilinear: eigenvalues come in pairs of both signs."""
     model, data = dense([[0.0]], [[0.0, 0.0]], activation=None), dataset([[2.0]], [0])
     assert top_eigenvalue(model, data) == pytest.approx(np.sqrt(2), rel=1e-4)  # 2 |p - onehot|
-    assert trace(model, data) == pytest.approx(0, abs=2 * np.sqrt(2))
+    assert trace(model, data) == 0
+
+
+# The trace, against products with every unit vector
+
+
+def convolutional(*middle):
+    return tf.keras.Sequential([tf.keras.Input((6, 6, 2)), *middle, layers.Flatten(), layers.Dense(3)])
+
+
+def branches(join, activation="relu"):
+    entry = tf.keras.Input((6, 6, 2))
+    left, right = (layers.Conv2D(2, 3, activation=activation)(entry) for _ in range(2))
+    return tf.keras.Model(entry, layers.Dense(3)(layers.Flatten()(join([left, right]))))
+
+
+PIECEWISE_LINEAR = {
+    "activations": lambda: convolutional(layers.Conv2D(2, 3, activation="relu6"), layers.LeakyReLU(), layers.PReLU()),
+    "batch norm": lambda: convolutional(layers.Conv2D(2, 3), layers.BatchNormalization(), layers.ReLU()),
+    "pooling": lambda: convolutional(layers.Conv2D(2, 3), layers.MaxPooling2D(), layers.Conv2D(2, 1), layers.ReLU()),
+    "residual": lambda: branches(layers.Add()),
+    "separable": lambda: convolutional(layers.SeparableConv2D(2, 3, activation="relu")),
+    "the larger": lambda: branches(layers.Maximum()),
+}
+
+CURVED = {
+    "gelu": lambda: convolutional(layers.Conv2D(2, 3, activation="gelu")),
+    "product of branches": lambda: branches(layers.Multiply()),
+    "softmax": lambda: convolutional(layers.Conv2D(2, 3), layers.Softmax()),
+    "tanh": lambda: convolutional(layers.Conv2D(2, 3, activation="tanh"), layers.ReLU()),
+}
+
+
+def trace_by_products(model, data):
+    space = weight_space(Subject(model, data), 40, 0)
+    return sum(space.hessian_product(one)[number] for number, one in enumerate(np.eye(len(space), dtype=np.float32)))
+
+
+@pytest.fixture
+def images():
+    rng = np.random.default_rng(6)
+    return dataset(3 * rng.normal(size=(40, 6, 6, 2)), rng.integers(0, 3, 40))
+
+
+@pytest.mark.parametrize("make", PIECEWISE_LINEAR.values(), ids=PIECEWISE_LINEAR)
+def test_trace_of_a_piecewise_linear_network_is_exact(make, images):
+    tf.keras.utils.set_random_seed(0)
+    model = make()
+    assert trace(model, images) == pytest.approx(trace_by_products(model, images), rel=1e-3)
+
+
+def test_trace_from_fewer_signs_than_classes(images):
+    tf.keras.utils.set_random_seed(0)
+    model = PIECEWISE_LINEAR["pooling"]()
+    found = [trace(model, images, n_probes=2, seed=seed) for seed in range(20)]
+    assert len(set(found)) == 20
+    assert np.mean(found) == pytest.approx(trace(model, images), rel=0.1)
+
+
+@pytest.mark.parametrize("make", CURVED.values(), ids=CURVED)
+def test_trace_of_another_network_is_near(make, images):
+    tf.keras.utils.set_random_seed(0)
+    model = make()
+    found = [trace(model, images, n_probes=15, seed=seed) for seed in range(20)]
+    deviation = np.std(found)
+    assert deviation > 1e-3 * np.mean(found)  # the trace of the Fisher matrix of three classes would be exact
+    assert np.mean(found) == pytest.approx(trace_by_products(model, images), abs=3 * deviation / np.sqrt(20))
+
+
+def test_trace_where_gradients_of_examples_cannot_be_told_apart(images):
+    tf.keras.utils.set_random_seed(0)
+    model = convolutional(layers.Conv2DTranspose(2, 2, activation="relu"))
+    found = [trace(model, images, n_probes=15, seed=seed) for seed in range(20)]
+    assert np.mean(found) == pytest.approx(trace_by_products(model, images), abs=3 * np.std(found) / np.sqrt(20))
+
+
+# Eigenvalues
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-6])

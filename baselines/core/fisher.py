@@ -1,0 +1,47 @@
+"""The Fisher matrix of a network's own probabilities."""
+
+from typing import Any
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.sample import Array
+from baselines.core.subject import Subject, shared
+from baselines.network.per_example import PASSES, weight_moments
+
+
+def fisher_diagonal(subject: Subject, n_samples: int, n_probes: int, seed: int) -> Array:
+    """Diagonal (weights,) of the Fisher matrix with the network's own probabilities, in the order of `weight_moments`.
+
+    An example's part is J' A A' J, with J the Jacobian of the logits and A = (I - p 1') diag(sqrt(p)). One backward
+    pass for each column of A gives it whole; where there are more classes than `n_probes`, as many random
+    combinations of the columns have it as their mean.
+
+    Raises:
+        MeasureUnavailable: a layer whose gradients cannot be taken apart.
+    """
+    return _fisher_diagonal(subject, n_samples, min(n_probes, subject.folded.n_classes), seed)
+
+
+@shared
+def _fisher_diagonal(subject: Subject, n_samples: int, n_probes: int, seed: int) -> Array:
+    network, sample = subject.folded, subject.sample(n_samples, seed)
+    is_exact = n_probes == network.n_classes
+    rng = np.random.default_rng(seed).spawn(1)[0]
+
+    def squares(images: Any, weights: Any) -> Any:
+        def value(logits: Any) -> Any:
+            p = tf.stop_gradient(tf.nn.softmax(logits))
+            mixed = tf.sqrt(p) * weights
+            return tf.reduce_sum(logits * (mixed - p * tf.reduce_sum(mixed, axis=1, keepdims=True)), axis=1)
+
+        return weight_moments(network, images, value)[1]
+
+    found = np.zeros(1)
+    for probe in range(n_probes):
+        signs = rng.choice(np.array([-1, 1], np.float32), (len(sample), network.n_classes))
+        weights = np.tile(np.eye(n_probes, dtype=np.float32)[probe], (len(sample), 1)) if is_exact else signs
+        arrays, size = [sample.inputs, weights], network.batch_size_of(PASSES)
+        for power in network.in_batches("Fisher diagonal", squares, arrays, size=size, often=True):
+            found = found + power.astype(np.float64)
+    return found / (len(sample) * (1 if is_exact else n_probes))
