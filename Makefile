@@ -22,12 +22,12 @@ demo: setup sandbox ## Set everything up, run some baselines on the shipped task
 	$(BIN)/pgdl board --tasks task_data --results $(DEMO)/results.db --output $(DEMO)/leaderboard --html $(DEMO)/site
 	$(BIN)/pgdl verify $(DEMO)/site
 
-demo-full: setup sandbox ## Compare all measures of the library on the shipped tasks (15 to 20 minutes)
+demo-full: setup sandbox ## Compare all measures of the library on the shipped tasks (10 to 20 minutes)
 	@mkdir -p $(DEMO)
 	unsafe=$$(.ci/sandbox-option $(BIN)/python) && \
 	$(BIN)/pgdl compare --measures all --tasks task_data --results $(DEMO)/results.db --output $(DEMO)/comparison $$unsafe
 
-pictures: demo-full ## Redraw the pictures of README and docs/, and docs/results.md (40 minutes)
+pictures: demo-full ## Redraw the pictures of README and docs/, and docs/results.md (half an hour)
 	unsafe=$$(.ci/sandbox-option $(BIN)/python) && for seed in 1 2; do \
 	$(BIN)/pgdl compare --measures "$$($(BIN)/python .ci/write_results.py seeds $$seed)" --tasks task_data \
 		--task digits_nin --results $(DEMO)/results.db --quiet $$unsafe || exit 1; done
