@@ -75,7 +75,7 @@ def measure(
                 subject.require_classes()
             value = float(compute(subject, **parameters))
             if not math.isfinite(value):
-                raise FloatingPointError(f"{label} came out as {value}")
+                raise MeasureUnavailable(f"came out as {value}, which is no finite number")
             return value
 
         own = [p for p in inspect.signature(compute).parameters.values() if p.kind is p.KEYWORD_ONLY]

@@ -28,11 +28,21 @@ class Sample:
 
 
 def read_examples(dataset: Any) -> Sample:
-    """Read the whole training set, an unbatched `tf.data.Dataset` of (input, label), in its own order."""
+    """Read the whole training set, an unbatched `tf.data.Dataset` of (input, label), in its own order.
+
+    Raises:
+        ValueError: it is empty, or a label is no single number.
+    """
     parts = [(inputs.numpy(), labels.numpy()) for inputs, labels in dataset.batch(READ)]
+    if not parts:
+        raise ValueError("dataset: expected examples, found none")
+    labels = np.concatenate([part[1] for part in parts])
+    if labels.size != len(labels):
+        raise ValueError(
+            f"dataset: expected single examples, each with the number of its class, found labels {labels.shape[1:]}"
+        )
     inputs = np.concatenate([part[0] for part in parts]).astype(np.float32, copy=False)
-    labels = np.concatenate([part[1] for part in parts]).astype(np.int32, copy=False).reshape(-1)
-    return Sample(inputs, labels, len(labels))
+    return Sample(inputs, labels.astype(np.int32, copy=False).reshape(-1), len(labels))
 
 
 def draw(examples: Sample, number: int, seed: int, *, by_class: bool = False) -> Sample:

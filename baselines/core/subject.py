@@ -16,7 +16,7 @@ import numpy as np
 from baselines.core.retained import Retained
 from baselines.core.sample import Array, Sample, draw, read_examples
 from baselines.core.unavailable import MeasureUnavailable
-from baselines.network import Network, Nodes, fold_batch_norm, read_nodes
+from baselines.network import Network, Nodes, fold_batch_norm, outputs_of, read_nodes
 
 #: Bytes of results that are kept for other measures, so that none runs out of memory for the sake of its neighbours.
 #: The training set, and the networks with what was compiled of them, come on top.
@@ -50,7 +50,7 @@ class Subject:
 
     def require_classes(self) -> None:
         """Raise `MeasureUnavailable` unless there is an output for each of two classes or more."""
-        number = self.model.outputs[0].shape[-1]
+        number = outputs_of(self.model)[0].shape[-1]
         if number < 2:
             raise MeasureUnavailable(f"needs a logit for each of two classes or more, found {number}")
 

@@ -9,7 +9,7 @@ than weights, Tr(F^+ C) would be sum_i (1 / p_i - 1), p_i the probability of the
 import numpy as np
 
 from baselines.core.fisher import fisher_diagonal
-from baselines.core.measure import Need, measure
+from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.gradient.signal_to_noise import gradient_moments
@@ -29,7 +29,8 @@ _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 def tic_trace(subject: Subject, *, n_samples: int = 2048, n_probes: int = 10, seed: int = 0) -> float:
     """Ratio of the traces of the gradients' second moment and of the Fisher matrix, over m. Range: [0, inf).
 
-    1 / m where the network's probabilities are right on the training set; 0 where both are 0.
+    1 / m where the network's probabilities are right on the training set; 0 where both are 0. A network that is wrong
+    and sure of it has large ones.
 
     Args:
         subject: the network and its training data.
@@ -37,10 +38,15 @@ def tic_trace(subject: Subject, *, n_samples: int = 2048, n_probes: int = 10, se
         n_probes: random directions for the Fisher matrix of a network with more classes; with as many or fewer it
             is exact.
         seed: draws examples and directions.
+
+    Raises:
+        MeasureUnavailable: the Fisher matrix is 0 and the gradients are not, as where wrong answers are beyond doubt.
     """
     noise, curvature = _diagonals(subject, n_samples, n_probes, seed)
-    total = float(curvature.sum())
-    return float(noise.sum()) / total / subject.examples.population if total else 0.0
+    above, below = float(noise.sum()), float(curvature.sum())
+    if above > 0 and below == 0:
+        raise MeasureUnavailable("needs curvature, which is lacking where a network is wrong beyond doubt")
+    return above / below / subject.examples.population if above else 0.0
 
 
 @measure(

@@ -81,7 +81,10 @@ def k_variance(points: Array) -> float:
     left, right = centered[:half], centered[half : 2 * half]
     squares = [np.einsum("nf,nf->n", part, part) for part in (left, right)]
     products = tf.matmul(left, right, transpose_b=True).numpy()
-    distances = np.sqrt(np.maximum(squares[0][:, None] + squares[1] - 2 * products, 0))
+    with np.errstate(invalid="ignore"):
+        distances = np.sqrt(np.maximum(squares[0][:, None] + squares[1] - 2 * products, 0))
+    if not np.isfinite(distances).all():
+        raise MeasureUnavailable("needs representations whose squares are finite, which this network lacks")
     return float(distances[linear_sum_assignment(distances)].mean())
 
 

@@ -86,12 +86,15 @@ class Network:
         Layers that only scale and shift are not among them.
 
         Raises:
-            MeasureUnavailable: another layer has weights, such as attention or a recurrent layer.
+            MeasureUnavailable: another layer has weights, such as attention or a recurrent layer; there is none.
         """
         for node in self.nodes:
             if node.weights and not node.has_kernel and not node.scales:
                 raise MeasureUnavailable(f"does not understand the weights of layer {node.name} ({node.kind})")
-        return [position for position, node in enumerate(self.nodes) if node.has_kernel]
+        found = [position for position, node in enumerate(self.nodes) if node.has_kernel]
+        if not found:
+            raise MeasureUnavailable("needs a dense layer or a convolution, which this network lacks")
+        return found
 
     @property
     def kernels(self) -> list[Kernel]:
@@ -110,7 +113,11 @@ class Network:
         sources, output = self.layers[number]
         if output in sources:
             return []
-        return [*(source for source in self.nodes[output].sources if source not in sources), output]
+        found, waiting = [], [output]
+        while waiting:
+            found.append(waiting.pop())
+            waiting += [source for source in self.nodes[found[-1]].sources if source > max(sources)]
+        return found[::-1]
 
     def layer(self, position: int) -> Any:
         """The Keras layer of a node."""
@@ -251,8 +258,9 @@ def joined(batches: Iterable[Sequence[Array]]) -> list[Array]:
 
 
 def _make(node: Node, dtype: str) -> Any:
-    """Make the Keras layer of a node; its initial values do not matter, so they are not drawn."""
+    """Make the Keras layer of a node; what only training asks for is left out, and initial values are not drawn."""
     config = {name: "zeros" if name.endswith("_initializer") else value for name, value in node.config.items()}
+    config |= {name: None for name in config if name.endswith(("_regularizer", "_constraint"))}
     return getattr(tf.keras.layers, node.kind).from_config({**config, "dtype": dtype})
 
 

@@ -22,6 +22,9 @@ _SOURCE = "Martin, Peng and Mahoney 2021, arXiv 2002.06716"
 #: Eigenvalues below this part of a layer's largest are 0: the resolution of float32, squared.
 RESOLUTION = 1e-14
 
+#: Logarithms of eigenvalues that differ by less are equal: those of float32 weights are not known better.
+EQUAL = 1e-5
+
 
 class PowerLaw(NamedTuple):
     """A density (alpha - 1) / x_min (x / x_min)^-alpha, x >= x_min, that is fitted to data."""
@@ -48,11 +51,11 @@ def fit_power_law(data: Array) -> PowerLaw | None:
 
     This is the method of Clauset, Shalizi and Newman 2009, arXiv 0706.1062, as package `powerlaw` 1.5 has it (2.0 keeps
     alpha below 3): x_min is any of the values but the largest, and the data's distribution function is 0 at the
-    first. None if all are equal.
+    first. None if all are equal. Tails within `EQUAL` are left out.
     """
     logs = np.log(np.sort(data))
     starts = np.flatnonzero(np.diff(logs, prepend=-np.inf) > 0)
-    fits = [_fit_tail(logs[start:]) for start in starts if logs[start] < logs[-1]]
+    fits = [_fit_tail(logs[start:]) for start in starts if logs[-1] - logs[start] > EQUAL]
     return min(fits, key=lambda fit: fit.distance, default=None)
 
 
@@ -78,7 +81,9 @@ def spectra(subject: Subject, min_eigenvalues: int) -> list[Spectrum]:
         if fit is not None:
             found.append(Spectrum(values, fit.alpha))
     if not found:
-        raise MeasureUnavailable(f"needs a layer with {min_eigenvalues} eigenvalues, which this network lacks")
+        raise MeasureUnavailable(
+            f"needs a layer with {min_eigenvalues} eigenvalues that are not all equal, which this network lacks"
+        )
     return found
 
 

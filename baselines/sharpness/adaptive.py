@@ -140,7 +140,8 @@ def asam_sharpness(subject: Subject, *, rho: float = 0.5, n_samples: int = 2048,
 
 
 def _losses_of_normalized(logits: Any, labels: Any) -> Any:
-    """Cross-entropies (n,) of logits that are centred and scaled to length 1."""
+    """Cross-entropies (n,) of logits that are centred and scaled to length 1; in float64, for squares of any logits."""
+    logits = tf.cast(logits, tf.float64)
     centred = logits - tf.reduce_mean(logits, axis=1, keepdims=True)
     lengths = tf.sqrt(tf.maximum(tf.reduce_sum(tf.square(centred), axis=1, keepdims=True), SHORTEST**2))
     return cross_entropies(centred / lengths, labels)

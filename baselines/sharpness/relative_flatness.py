@@ -25,8 +25,9 @@ def relative_flatness(
     Of a last layer z = W'x + b it is E |x|^2 Var_p(w), the variance of the rows w_k of W' under the network's own
     probabilities p. Moving scale from one layer to the next leaves it as it is where activations are homogeneous.
 
-    Curvature that the layers behind the chosen one add by their own bends is left out: exact for the last layer,
-    and where those layers are piecewise linear. Kernels alone count. Batch normalization is folded.
+    Curvature that activations and layers behind the chosen one add by their own bends is left out: it is exact where
+    these are piecewise linear, and for a layer that gives the logits themselves. Kernels alone count. Batch
+    normalization is folded.
 
     Args:
         subject: the network and its training data.

@@ -9,6 +9,7 @@ import numpy as np
 from baselines.core import outputs
 from baselines.core.lazy import tf
 from baselines.core.sample import Array, Sample
+from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import INPUT, Network
 
 #: Losses (examples,) of logits (examples, classes) and labels (examples,).
@@ -70,7 +71,16 @@ class WeightSpace:
         return float(loss), slope.numpy()
 
     def hessian_product(self, vector: Array) -> Array:
-        """The Hessian of the mean cross-entropy where the network is now, times a vector (n,)."""
+        """The Hessian of the mean cross-entropy where the network is now, times a vector (n,).
+
+        Raises:
+            MeasureUnavailable: TensorFlow has no second derivatives of a layer, or wrong ones.
+        """
+        for node in self.network.nodes:
+            if node.config.get("interpolation", "nearest") != "nearest" or node.config.get("activation") == "softsign":
+                raise MeasureUnavailable(
+                    f"needs second derivatives, which layer {node.name} ({node.kind}) does not give"
+                )
         products = [self._run("hessian product", _hessian_product, vector, some).numpy() for some in self._batches()]
         found: Array = sum(products[1:], start=products[0]) / len(self.sample)
         return found
@@ -88,7 +98,7 @@ class WeightSpace:
 
 def normalized(vector: Array) -> Array:
     """A vector (n,) scaled to length 1; 0 stays as it is."""
-    length = np.linalg.norm(vector)
+    length = np.linalg.norm(vector.astype(np.float64))
     return vector / length if length > 0 else vector
 
 

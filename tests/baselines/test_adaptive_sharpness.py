@@ -95,8 +95,8 @@ def test_normalized_logits_are_free_of_scale():
     rng = np.random.default_rng(2)
     kernels, data = [rng.normal(size=(4, 6)), rng.normal(size=(6, 3))], (rng.normal(size=(90, 4)), np.arange(90) % 3)
     for measure in (worst, average):
-        plain, large = (measure(dense(kernels[0], scale * kernels[1]), dataset(*data)) for scale in (1, 10))
-        assert large == pytest.approx(plain, rel=1e-3)
+        plain, *large = (measure(dense(kernels[0], scale * kernels[1]), dataset(*data)) for scale in (1, 10, 1e22))
+        assert large == pytest.approx([plain, plain], rel=1e-3)
     # Two classes leave +-1 / sqrt(2), which small changes do not alter.
     assert worst(dense([[2.0, 1.0]]), dataset(*ONE_FEATURE), rho=0.1) == pytest.approx(0, abs=1e-6)
 

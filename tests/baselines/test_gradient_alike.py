@@ -96,6 +96,12 @@ def test_what_moving_scale_between_layers_leaves():
     assert tic_diag(models[1], data, epsilon=0.0) == pytest.approx(tic_diag(models[0], data, epsilon=0.0), rel=1e-3)
 
 
+@pytest.mark.parametrize("logit", [60.0, 1e4])
+def test_a_network_that_is_wrong_beyond_doubt_has_no_criterion(logit):
+    with pytest.raises(baselines.MeasureUnavailable, match="wrong beyond doubt"):
+        tic_trace(dense([[logit, -logit]]), dataset(np.ones((4, 1)), np.ones(4)))
+
+
 @pytest.mark.parametrize("measure", ALL)
 def test_no_gradient_at_all_gives_zero(measure):
     model = dense([[-1.0]], [[1.0, 2.0]])  # a dead unit

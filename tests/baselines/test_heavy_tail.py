@@ -119,7 +119,8 @@ def test_batch_normalization_is_folded():
 
 
 def test_too_few_or_equal_eigenvalues_are_refused():
-    for model in (t1(), dense(np.eye(12)), dense(np.zeros((12, 12)))):
-        with pytest.raises(baselines.MeasureUnavailable, match="needs a layer"):
+    rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(20, 20)))[0]  # equal but for rounding
+    for model in (t1(), dense(np.eye(12)), dense(np.zeros((12, 12))), dense(rotation)):
+        with pytest.raises(baselines.MeasureUnavailable, match="needs a layer with 10 eigenvalues that are not"):
             alpha(model, dataset([[1.0, 1.0]], [0]))
     assert alpha(t1(), None, min_eigenvalues=2) > 1

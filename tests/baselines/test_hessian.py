@@ -154,6 +154,14 @@ def test_trace_of_another_network_is_near(make, images):
     assert np.mean(found) == pytest.approx(trace_by_products(model, images), abs=3 * deviation / np.sqrt(20))
 
 
+@pytest.mark.parametrize("odd", [layers.UpSampling2D(2, interpolation="bilinear"), layers.Activation("softsign")])
+def test_layers_whose_second_derivatives_are_lacking_or_wrong_are_refused_by_name(odd, images):
+    model = convolutional(layers.Conv2D(2, 3, activation="gelu"), odd)
+    for measure in (trace, top_eigenvalue, effective_dimensionality):
+        with pytest.raises(baselines.MeasureUnavailable, match=f"needs second derivatives, which layer {odd.name} "):
+            measure(model, images)
+
+
 def test_trace_where_gradients_of_examples_cannot_be_told_apart(images):
     tf.keras.utils.set_random_seed(0)
     model = convolutional(layers.Conv2DTranspose(2, 2, activation="relu"))

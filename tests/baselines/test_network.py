@@ -216,12 +216,106 @@ def test_it_runs_on_from_a_layer_but_not_past_a_skip_connection():
         network.outputs(network.outputs(inputs, [inside])[0], start=inside)
 
 
-def test_what_cannot_be_looked_at_is_named():
-    source = tf.keras.Input((4,))
-    twice = layers.Dense(4, name="twice")
-    for model, name in ((tf.keras.Model(source, layers.Dense(2)(twice(twice(source)))), "twice"),):
-        with pytest.raises(MeasureUnavailable, match=name):
-            read_nodes(model)
+class Doubled(layers.Dense):
+    def call(self, inputs):
+        return 2 * super().call(inputs)
+
+
+Doubled.__name__ = "Dense"
+
+
+def regularizer(weights):
+    return tf.reduce_sum(weights)
+
+
+def of_operation(*, at_end):
+    source = tf.keras.Input((4,), name="source")
+    middle = layers.Dense(4)(source)
+    return tf.keras.Model(source, 2 * middle if at_end else layers.Dense(3, name="last")(2 * middle), name="whole")
+
+
+CANNOT_BE_LOOKED_AT = {
+    "an own layer with the name of Keras'": (lambda: chain(Doubled(4, name="own")), r"own \(Dense\) is not one of"),
+    "an own function": (lambda: chain(layers.Lambda(tf.square, name="own")), r"layer own \(Lambda\) computes a func"),
+    "an own function inside of a layer": (
+        lambda: chain(layers.LSTM(3, activation=relu, name="own"), shape=(4, 2)), "layer own: its activation is not one"
+    ),
+    "a layer with weights as an activation": (
+        lambda: chain(layers.Dense(3, activation=layers.Dense(3, name="odd"))), "is layer odd, which is no activation"
+    ),
+    "an operation": (lambda: of_operation(at_end=False), "what no layer before it has put out|TFOpLambda"),
+    "an operation at the end": (lambda: of_operation(at_end=True), "of whole is not that of a layer|TFOpLambda"),
+    "a model that is not built": (lambda: tf.keras.Sequential([layers.Dense(3)]), "model that has been built"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "reason"), CANNOT_BE_LOOKED_AT.values(), ids=CANNOT_BE_LOOKED_AT)
+def test_what_cannot_be_looked_at_is_named(make, reason):
+    with pytest.raises(MeasureUnavailable, match=reason):
+        read_nodes(make())
+
+
+def relu(values):
+    """Not Keras' own, whose name it has."""
+    return tf.square(tf.nn.relu(values))
+
+
+#: Activations, and the nodes that they become: a class, and the name of the function if it is Keras' own.
+ACTIVATIONS = {
+    "Keras' own": (lambda: "leaky_relu", ("Activation", "leaky_relu")),
+    "TensorFlow's": (lambda: tf.nn.relu, ("Activation", "relu")),
+    "an own function": (lambda: relu, ("Activation", relu)),
+    "a layer": (lambda: layers.LeakyReLU(), ("LeakyReLU", None)),
+    "a layer with weights": (lambda: layers.PReLU(), ("PReLU", None)),
+    "a layer of a function": (lambda: layers.Activation("relu"), ("Activation", "relu")),
+    "a layer of a layer": (lambda: layers.Activation(layers.ReLU()), ("ReLU", None)),
+}
+
+
+@pytest.mark.parametrize("is_fused", [True, False])
+@pytest.mark.parametrize(("make", "expected"), ACTIVATIONS.values(), ids=ACTIVATIONS)
+def test_activations_however_they_are_given(make, expected, is_fused):
+    given = [layers.Dense(5, activation=make())] if is_fused else [layers.Dense(5), layers.Activation(make())]
+    model = tf.keras.Sequential([tf.keras.Input((4,)), *given, layers.Dense(3)])
+    inputs = np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32)
+    answers = with_random_weights(model)(inputs).numpy()
+    network = Network(read_nodes(model))
+    assert (network.nodes[1].kind, network.nodes[1].config.get("activation")) == expected
+    np.testing.assert_allclose(network.outputs(inputs)[0], answers, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("make", [lambda: "softmax", lambda: tf.nn.softmax, layers.Softmax])
+def test_a_softmax_at_the_end_is_left_out_however_it_is_given(make):
+    model = tf.keras.Sequential([tf.keras.Input((4,)), layers.Dense(3, activation=make())])
+    assert [node.kind for node in read_nodes(model).nodes] == ["Dense"]
+
+
+def test_what_only_training_asks_for_is_not_made_anew():
+    model = chain(layers.Dense(3, kernel_regularizer=regularizer, bias_constraint=regularizer), shape=(4,))
+    assert Network(read_nodes(model)).n_classes == 3
+
+
+CHANNELS_FIRST = {
+    "Conv1D": (lambda: layers.Conv1D(4, 2, strides=2, data_format="channels_first", activation="relu"), (3, 7)),
+    "Conv2D": (lambda: layers.Conv2D(4, (2, 3), padding="same", data_format="channels_first"), (3, 6, 5)),
+    "DepthwiseConv2D": (lambda: layers.DepthwiseConv2D(2, data_format="channels_first", activation="tanh"), (3, 6, 5)),
+}
+
+
+@pytest.mark.parametrize(("make", "shape"), CHANNELS_FIRST.values(), ids=CHANNELS_FIRST)
+def test_channels_in_front_are_moved_to_the_end(make, shape):
+    model = chain(make(), shape=shape)
+    layer, inputs = model.layers[0], np.random.default_rng(0).normal(size=(5, *shape)).astype(np.float32)
+    last = type(layer).from_config(layer.get_config() | {"data_format": "channels_last"})
+    last.build((None, *shape[1:], shape[0]))
+    last.set_weights(layer.get_weights())
+    network = Network(read_nodes(model))
+    (found,) = network.outputs(inputs, [network.layers[0][1]])
+    expected = np.moveaxis(last(np.moveaxis(inputs, 1, -1)).numpy(), -1, 1)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    (place,) = network.weight_nodes[:1]
+    assert network.shape(place) == expected.shape[2:] + expected.shape[1:2]
+    assert place in network.nodes_of(0)
 
 
 def test_matrices_of_kernels():

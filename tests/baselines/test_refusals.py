@@ -74,3 +74,55 @@ def test_a_model_within_a_model_is_taken_apart_as_if_its_layers_were_the_models_
     for node, same in zip(one.nodes, other.nodes, strict=True):
         assert (node.kind, node.sources) == (same.kind, same.sources)
         assert all(map(np.array_equal, node.weights, same.weights))
+
+
+def test_a_model_without_a_graph_of_layers_is_refused_by_all_but_those_of_arrays(data):
+    class Subclass(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.last = layers.Dense(3)
+
+        def call(self, inputs):
+            return self.last(tf.reshape(inputs, (-1, 36)))
+
+    subclass = Subclass()
+    subclass(np.zeros((1, 6, 6, 1), np.float32))
+    subclass.initial_weights = subclass.get_weights()
+    reason = said("expected a sequential or functional model that has been built")
+    of_arrays = {"distance_from_init", "random"}
+    assert not any(isinstance(value, str) for value in values(subclass, data, of_arrays).values())
+    assert set(values(subclass, data, MEASURES.keys() - of_arrays).values()) == {reason}
+
+
+@pytest.mark.parametrize("name", ["fisher_trace", "hessian_trace", "asam_sharpness", "num_params"])
+def test_a_network_without_weight_layers_is_refused(name, data):
+    model = tf.keras.Sequential([tf.keras.Input((6, 6, 1)), layers.Reshape((18, 2)), layers.GlobalMaxPooling1D()])
+    with pytest.raises(MeasureUnavailable, match="needs a dense layer or a convolution, which this network lacks"):
+        baselines.load(name)(model, data)
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (lambda data: data.take(0), "expected examples, found none"),
+        (lambda data: data.batch(20), r"found labels \(20,\)"),
+        (lambda data: data.map(lambda image, label: (image, tf.one_hot(label, 3))), r"found labels \(3,\)"),
+    ],
+)
+def test_data_of_another_form_are_refused_in_one_line(change, found, data):
+    with pytest.raises(ValueError, match=rf"^dataset: .*{found}"):
+        baselines.load("inverse_margin")(small(), change(data))
+
+
+def test_a_value_that_is_no_number_is_refused_with_what_came_out(data):
+    model = small()
+    model.set_weights([1e15 * array for array in model.get_weights()])
+    with pytest.raises(MeasureUnavailable, match=r"^came out as (nan|inf), which is no finite number$"):
+        baselines.load("geometric_complexity")(model, data)
+
+
+@pytest.mark.parametrize("name", ["kv_margin", "kv_gn_margin"])
+def test_representations_whose_squares_are_not_finite_are_refused(name):
+    images = 1e30 * np.random.default_rng(0).normal(size=(30, 6, 6, 1))
+    with pytest.raises(MeasureUnavailable, match="needs representations whose squares are finite"):
+        baselines.load(name)(small(), dataset(images, np.arange(30) % 3))

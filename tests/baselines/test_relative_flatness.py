@@ -76,7 +76,7 @@ def test_scale_between_layers_and_order_of_units(deep):
 
 
 def test_a_saturated_network_is_flat():
-    assert relative_flatness(dense([[1e3, -1e3]]), dataset(np.ones((4, 1)), np.zeros(4))) == 0
+    assert relative_flatness(dense([[1e3, -1e3]]), dataset(np.ones((4, 1)), np.zeros(4))) == pytest.approx(0, abs=1e-6)
 
 
 def test_layers_that_it_cannot_treat():

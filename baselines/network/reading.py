@@ -1,0 +1,213 @@
+"""Takes a Keras model apart into nodes."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.unavailable import MeasureUnavailable
+from baselines.network.nodes import ACTIVATIONS, INPUT, WITH_KERNEL, Array, Node, Nodes
+
+#: Layers that do nothing in inference mode.
+_IDLE = {
+    "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise", "Identity",
+    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
+}  # fmt: skip
+
+#: Layers that end with an activation, which becomes a node of its own.
+_ACTIVATED = WITH_KERNEL | {"EinsumDense"}
+
+#: Layers whose inputs are arguments of their own, with the names of these.
+_NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
+
+
+def outputs_of(model: Any) -> list[Any]:
+    """The symbolic outputs of a model; raises `MeasureUnavailable` where it is no graph of layers, or not built."""
+    outputs = getattr(model, "outputs", None)
+    if not outputs:
+        raise MeasureUnavailable("expected a sequential or functional model that has been built")
+    return list(outputs)
+
+
+def read_nodes(model: Any, weights: Sequence[Array] | None = None) -> Nodes:
+    """Take a model apart; `weights`, in the order of `get_weights()`, replace its own.
+
+    Fused activations become nodes, models within the model are taken apart, too, layers that are idle in inference
+    mode vanish, and so does a final softmax.
+
+    Raises:
+        MeasureUnavailable: a layer that appears twice or is not Keras' own, an operation that is no layer, more than
+            one input or output, outputs that are no vectors.
+    """
+    given = list(model.get_weights() if weights is None else weights)
+    if len(given) != len(model.get_weights()):
+        raise MeasureUnavailable(f"expected {len(model.get_weights())} arrays of weights, found {len(given)}")
+    if len(outputs_of(model)) != 1 or len(model.inputs) != 1 or len(model.outputs[0].shape) != 2:
+        raise MeasureUnavailable("expected a network with one input, and one output of (examples, classes)")
+    reader = _Reader()
+    for layer, sources in _layers(model):
+        count = len(layer.get_weights())
+        own, given = given[:count], given[count:]
+        reader.add(layer, sources, tuple(np.asarray(array) for array in own))
+    return _without_softmax(
+        Nodes(tuple(map(int, model.inputs[0].shape[1:])), tuple(reader.nodes), tuple(reader.layers))
+    )
+
+
+#: A layer, and the numbers of the layers that feed it.
+_Fed = tuple[Any, list[int]]
+
+
+def _layers(model: Any) -> list[_Fed]:
+    """Layers in forward order, those of models within the model among them."""
+    found: list[_Fed] = []
+    if _add_layers(model, INPUT, found) != len(found) - 1:
+        raise MeasureUnavailable(f"layer {found[-1][0].name} is behind the output, or not in forward order")
+    return found
+
+
+def _add_layers(model: Any, source: int, found: list[_Fed]) -> int:
+    """Add the layers of a model that takes in what layer `source` puts out; returns the number of its output's."""
+    layers = [layer for layer in model.layers if type(layer).__name__ != "InputLayer"]
+    if isinstance(model, tf.keras.Sequential):
+        for layer in layers:
+            source = _add_layer(layer, [source], found)
+        return source
+    if len(model.inputs) != 1 or len(model.outputs) != 1:
+        raise MeasureUnavailable(f"model {model.name} within the model has several inputs or outputs")
+    producers = {id(model.inputs[0]): source}
+    for layer in layers:
+        if len(layer._inbound_nodes) != 1:
+            raise MeasureUnavailable(f"layer {layer.name} is used twice")
+        (call,) = layer._inbound_nodes  # `layer.input` would be that of the first call
+        tensors = call.keras_inputs if hasattr(call, "keras_inputs") else call.input_tensors  # Keras 2, Keras 3
+        if not all(id(tensor) in producers for tensor in tensors):
+            raise MeasureUnavailable(f"layer {layer.name} takes in what no layer before it has put out")
+        sources = [producers[id(tensor)] for tensor in tensors]
+        number = _add_layer(layer, sources, found)
+        producers.update({id(tensor): number for tensor in tf.nest.flatten(call.output_tensors)})
+    if id(model.outputs[0]) not in producers:
+        raise MeasureUnavailable(f"the output of {model.name} is not that of a layer, but of an operation")
+    return producers[id(model.outputs[0])]
+
+
+def _add_layer(layer: Any, sources: list[int], found: list[_Fed]) -> int:
+    if isinstance(layer, tf.keras.Model) and getattr(layer, "inputs", None):  # a subclass may have no graph
+        return _add_layers(layer, sources[0], found)
+    found.append((layer, sources))
+    return len(found) - 1
+
+
+class _Reader:
+    """Turns layers into nodes, one after the other."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.layers: list[tuple[tuple[int, ...], int]] = []
+        self._outputs: list[int] = []  #: layer -> position of its output
+
+    def add(self, layer: Any, feeding: list[int], weights: tuple[Array, ...]) -> None:
+        """Add a layer that takes in the outputs of the layers `feeding`."""
+        kind = _kind(layer)
+        sources = tuple(INPUT if number == INPUT else self._outputs[number] for number in feeding)
+        output = sources[0]
+        if kind == "Activation":
+            output = self._add_activation(layer.name, layer.activation, weights, output)
+        elif kind not in _IDLE:
+            activation = layer.activation if kind in _ACTIVATED else None  # that of others may be inside of them
+            n_own = len(weights) - len(getattr(activation, "weights", ()))
+            output = self._add_node(layer, kind, sources, weights[:n_own])
+            if activation not in (None, tf.keras.activations.linear):
+                output = self._add_activation(f"{layer.name} activation", activation, weights[n_own:], output)
+        self._outputs.append(output)
+        self.layers.append((sources, output))
+
+    def _add_node(self, layer: Any, kind: str, sources: tuple[int, ...], weights: tuple[Array, ...]) -> int:
+        """Add a layer without its activation; one with the channels in front stands between two permutations."""
+        config = layer.get_config()
+        if kind in _ACTIVATED:
+            config["activation"] = "linear"
+        else:
+            _require_known_activations(layer, config)
+        if kind == "BatchNormalization":
+            config["axis"] = _axis(layer)
+        keywords, switches = _arguments(layer, kind, len(sources))
+        if kind not in WITH_KERNEL or config.get("data_format") != "channels_first":
+            return self._append(Node(layer.name, kind, config, weights, sources, keywords, switches))
+        axes = range(1, len(config["kernel_size"]) + 2)
+        back = self._append(_permutation(layer.name, (*axes[1:], 1), sources))
+        own = self._append(Node(layer.name, kind, config | {"data_format": "channels_last"}, weights, (back,)))
+        return self._append(_permutation(layer.name, (axes[-1], *axes[:-1]), (own,)))
+
+    def _add_activation(self, name: str, activation: Any, weights: tuple[Array, ...], source: int) -> int:
+        """Add an activation, which may be a function or a layer."""
+        while type(activation) is tf.keras.layers.Activation:
+            activation = activation.activation
+        if not isinstance(activation, tf.keras.layers.Layer):
+            return self._append(Node(name, "Activation", {"activation": _named(activation)}, (), (source,)))
+        if _kind(activation) not in ACTIVATIONS:
+            raise MeasureUnavailable(f"{name} is layer {activation.name}, which is no activation")
+        return self._append(Node(name, _kind(activation), activation.get_config(), weights, (source,)))
+
+    def _append(self, node: Node) -> int:
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+
+def _kind(layer: Any) -> str:
+    """The class of one of Keras' own layers; another may bear the same name."""
+    kind = type(layer).__name__
+    if getattr(tf.keras.layers, kind, None) is not type(layer):
+        raise MeasureUnavailable(f"layer {layer.name} ({kind}) is not one of Keras' own layers")
+    if kind == "Lambda":
+        raise MeasureUnavailable(f"layer {layer.name} (Lambda) computes a function of its own")
+    return kind
+
+
+def _named(activation: Any) -> Any:
+    """Keras' name of an activation function of Keras or of `tf.nn`; another function itself, whatever its name."""
+    name = getattr(activation, "__name__", "").removesuffix("_v2")
+    own = getattr(tf.keras.activations, name, None)
+    return name if own is not None and activation in (own, getattr(tf.nn, name, None)) else activation
+
+
+def _require_known_activations(layer: Any, config: dict[str, Any]) -> None:
+    """Raise `MeasureUnavailable` if a layer, made anew from its `config`, might have other activations inside of it."""
+    for name in config:
+        function = getattr(layer, name, None) if name.endswith("activation") else None
+        if function is not None and not isinstance(_named(function), str):
+            raise MeasureUnavailable(f"layer {layer.name}: its {name} is not one of Keras' own functions")
+
+
+def _permutation(name: str, axes: tuple[int, ...], sources: tuple[int, ...]) -> Node:
+    return Node(f"{name} permutation", "Permute", {"dims": axes}, (), sources)
+
+
+def _arguments(layer: Any, kind: str, n_sources: int) -> tuple[tuple[str, ...], dict[str, bool]]:
+    """Names of the last inputs of the layer's call, in the order in which Keras lists them, and its switches."""
+    if kind not in _NAMED_INPUTS:
+        return (), {}
+    call = layer._inbound_nodes[0]
+    given = call.arguments.kwargs if hasattr(call, "arguments") else call.call_kwargs  # Keras 3, Keras 2
+    switches = {name: value for name, value in given.items() if isinstance(value, bool)}
+    named = tuple(sorted(name for name in _NAMED_INPUTS[kind] if given.get(name) is not None))
+    positional = _NAMED_INPUTS[kind][: n_sources - len(named)]
+    return (*positional[1:], *named), switches
+
+
+def _axis(norm: Any) -> int:
+    """The axis of a batch normalization, -1 if it is the last one however it is written."""
+    axis = norm.axis if isinstance(norm.axis, int) else int(norm.axis[0])
+    return -1 if axis in (-1, norm.input_spec.ndim - 1) else axis
+
+
+def _without_softmax(network: Nodes) -> Nodes:
+    """Drop a softmax at the very end: measures look at logits."""
+    *rest, last = network.nodes
+    if last.kind != "Softmax" and (last.kind, last.config.get("activation")) != ("Activation", "softmax"):
+        return network
+    before, end = last.sources[0], len(rest)
+    layers = tuple((sources, before if output == end else output) for sources, output in network.layers)
+    return replace(network, nodes=tuple(rest), layers=layers)
