@@ -143,13 +143,14 @@ class _Reader:
 
     def _add_activation(self, name: str, activation: Any, weights: tuple[Array, ...], source: int) -> int:
         """Add an activation, which may be a function or a layer."""
-        while type(activation) is tf.keras.layers.Activation:
-            activation = activation.activation
         if not isinstance(activation, tf.keras.layers.Layer):
             return self._append(Node(name, "Activation", {"activation": _named(activation)}, (), (source,)))
-        if _kind(activation) not in ACTIVATIONS:
+        kind = _kind(activation)
+        if kind not in ACTIVATIONS:
             raise MeasureUnavailable(f"{name} is layer {activation.name}, which is no activation")
-        return self._append(Node(name, _kind(activation), activation.get_config(), weights, (source,)))
+        if kind == "Activation":
+            return self._add_activation(name, activation.activation, weights, source)
+        return self._append(Node(name, kind, activation.get_config(), weights, (source,)))
 
     def _append(self, node: Node) -> int:
         self.nodes.append(node)
@@ -157,9 +158,10 @@ class _Reader:
 
 
 def _kind(layer: Any) -> str:
-    """The class of one of Keras' own layers; another may bear the same name."""
+    """The class of one of Keras' own layers; one that computes something else may bear the same name."""
     kind = type(layer).__name__
-    if getattr(tf.keras.layers, kind, None) is not type(layer):
+    own = getattr(tf.keras.layers, kind, None)
+    if own is None or type(layer).call is not own.call:
         raise MeasureUnavailable(f"layer {layer.name} ({kind}) is not one of Keras' own layers")
     if kind == "Lambda":
         raise MeasureUnavailable(f"layer {layer.name} (Lambda) computes a function of its own")

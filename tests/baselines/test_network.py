@@ -255,6 +255,15 @@ def test_what_cannot_be_looked_at_is_named(make, reason):
         read_nodes(make())
 
 
+def test_a_subclass_that_computes_the_same_counts_as_the_layer():
+    class Called(layers.Dense):
+        def __call__(self, *arguments, **named):
+            return super().__call__(*arguments, **named)
+
+    Called.__name__ = "Dense"
+    assert [node.kind for node in read_nodes(chain(Called(4))).nodes] == ["Dense", "Flatten", "Dense"]
+
+
 def relu(values):
     """Not Keras' own, whose name it has."""
     return tf.square(tf.nn.relu(values))
