@@ -11,6 +11,7 @@ last digit.
 Source: Schiff et al. 2021, arXiv 2106.04765, section 3.3.
 """
 
+import functools
 import math
 from fractions import Fraction
 from typing import Any
@@ -85,9 +86,15 @@ def mean_error(accuracies: Array) -> float:
 
 def _places(magnitudes: Array, accuracies: Array) -> Array:
     places: Array = (magnitudes - magnitudes[0]) / (magnitudes[-1] - magnitudes[0])
-    if accuracies.dtype != object:
-        return places
-    return np.array([Fraction(float(place)).limit_denominator(FINEST) for place in places], dtype=object)
+    return _fractions(tuple(places.tolist())) if accuracies.dtype == object else places
+
+
+@functools.cache
+def _fractions(places: tuple[float, ...]) -> Array:
+    """Places as fractions; there are few grids, and many curves on each."""
+    found = np.array([Fraction(place).limit_denominator(FINEST) for place in places], dtype=object)
+    found.flags.writeable = False
+    return found
 
 
 def _sum(values: Array) -> Any:
