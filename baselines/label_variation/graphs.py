@@ -36,10 +36,12 @@ def _products(representations: Array) -> tuple[Array, Array]:
 
 def neighbours(similarities: Array, k: int) -> Array:
     """Adjacency (n, n), bool: to row i belong the k others that are most similar to i, and all that tie with them."""
-    last = min(k, len(similarities) - 1)  # each is most similar to itself
-    threshold = np.partition(similarities, -last - 1, axis=1)[:, -last - 1, None]
-    found: Array = similarities >= threshold - ROUNDING * np.finfo(similarities.dtype).eps
-    np.fill_diagonal(found, False)
+    others = similarities.copy()
+    np.fill_diagonal(others, -np.inf)
+    last = min(k, len(others) - 1)
+    threshold = np.partition(others, -last, axis=1)[:, -last] if last > 1 else others.max(axis=1)
+    found: Array = others >= threshold[:, None] - ROUNDING * np.finfo(others.dtype).eps
+    np.fill_diagonal(found, False)  # of the only example
     return found
 
 
@@ -50,7 +52,7 @@ def normalized_variation(adjacency: Array, signal: Array) -> float:
     """
     degrees = adjacency.sum(axis=1, dtype=np.float64)
     scaled = signal / np.sqrt(np.maximum(degrees, 1))[:, None]
-    rows, columns = adjacency.nonzero()
+    rows, columns = np.divmod(np.flatnonzero(adjacency), len(adjacency))  # faster than in two dimensions
     return float((signal**2).sum() - (scaled[rows] * scaled[columns]).sum())
 
 

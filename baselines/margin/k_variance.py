@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.product import product
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.margin.layer_margin import PASSES, margins_at
@@ -80,7 +80,7 @@ def k_variance(points: Array) -> float:
     centered = (points - points.mean(axis=0, dtype=np.float64)).astype(np.float32)
     left, right = centered[:half], centered[half : 2 * half]
     squares = [np.einsum("nf,nf->n", part, part) for part in (left, right)]
-    products = tf.matmul(left, right, transpose_b=True).numpy()
+    products = product(left, right.T)
     with np.errstate(invalid="ignore"):
         distances = np.sqrt(np.maximum(squares[0][:, None] + squares[1] - 2 * products, 0))
     if not np.isfinite(distances).all():

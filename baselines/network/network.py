@@ -234,6 +234,8 @@ class Network:
     ) -> Iterator[Any]:  # fmt: skip
         """Run a function of tensors on batches of `arrays` (n, ...); yields what it returns for each, as arrays.
 
+        They share the tensors' memory, so that they cannot be written to.
+
         Args:
             key: names the function, with all that it depends on but its arguments.
             function: of a batch of each array, and of `others`; its result may be nested.
@@ -249,12 +251,12 @@ class Network:
         run = self.compiled(key, function, *specs, n_calls=None if often else len(starts))
         for i in starts:
             found = run(*[array[i : i + size] for array in arrays], *others)
-            yield tf.nest.map_structure(lambda tensor: tensor.numpy(), found)
+            yield tf.nest.map_structure(np.asarray, found)
 
 
 def joined(batches: Iterable[Sequence[Array]]) -> list[Array]:
     """Concatenate each of the arrays (examples, ...) that a function returned for batches."""
-    return [np.concatenate(parts) for parts in zip(*batches, strict=True)]
+    return [parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in zip(*batches, strict=True)]
 
 
 def _make(node: Node, dtype: str) -> Any:

@@ -1,5 +1,6 @@
 """How a network's accuracy falls when training images are rotated, shifted, or change colours."""
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -64,15 +65,28 @@ def _is_right(subject: Subject, name: str, sample: Sample, magnitudes: Array) ->
         raise MeasureUnavailable(f"needs images (height, width, channels), which inputs of shape {shape} are not")
     if name == "color_jitter" and shape[-1] not in (1, 3, 4):
         raise MeasureUnavailable(f"needs images with 1, 3 or 4 channels, which inputs of shape {shape} lack")
-    changed = 3 if shape[-1] == 4 else shape[-1]  # a fourth channel is no colour, and stays
-    black, white = (values[:changed] for values in _black_and_white(subject))
+    ends = [tf.constant(values, tf.float32) for values in _black_and_white(subject)]
 
     def change(magnitudes: Any, images: Any) -> Any:
+        return _compiled(name, shape)(magnitudes, images, *ends)
+
+    return is_right(network, change, [sample.inputs], sample.labels, magnitudes)
+
+
+@functools.cache
+def _compiled(name: str, shape: tuple[int, ...]) -> Any:
+    """The change by its name, for images of one shape: a function of magnitudes, images, and black and white."""
+    changed = 3 if shape[-1] == 4 else shape[-1]  # a fourth channel is no colour, and stays
+
+    def change(magnitudes: Any, images: Any, black: Any, white: Any) -> Any:
+        black, white = black[:changed], white[:changed]
         unit = (images[..., :changed] - black) / (white - black)
         new = PERTURBATIONS[name].change(magnitudes, unit) * (white - black) + black
         return tf.concat([new, images[..., changed:]], axis=-1)
 
-    return is_right(network, change, [sample.inputs], sample.labels, magnitudes)
+    shapes = ((None,), (None, *shape), shape[-1:], shape[-1:])
+    specs = [tf.TensorSpec(some, tf.float32) for some in shapes]
+    return tf.function(change, input_signature=specs, autograph=False).get_concrete_function()
 
 
 @shared

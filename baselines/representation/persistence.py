@@ -11,6 +11,7 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.product import product
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
@@ -70,7 +71,7 @@ def dissimilarities(activations: Array) -> Array:
     centered = activations - activations.mean(axis=0, dtype=np.float64)
     lengths = np.linalg.norm(centered, axis=0)
     unit = (centered / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-    found: Array = tf.matmul(unit, unit, transpose_a=True).numpy()
+    found = product(unit.T, unit)
     np.abs(found, out=found)
     np.subtract(1, found, out=found)
     return np.maximum(found, 0, out=found)

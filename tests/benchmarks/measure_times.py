@@ -29,7 +29,7 @@ SEEDS = itertools.count(1000)
 FORWARD = {
     "inverse_margin:n_samples=2048": 1, "neg_entropy:n_samples=2048": 1, "gi_intra_l0:n_alphas=5": 5,
     "gi_inter_l0:n_alphas=5": 5, "gi_rotation:n_alphas=5": 5, "gi_color_jitter:n_alphas=5": 5,
-    "inverse_layer_cushion:n_samples=2048": 1, "noise_sensitivity_l2": 3, "wcv": 500 / SAMPLES,
+    "inverse_layer_cushion:n_samples=2048": 1, "noise_sensitivity_l2": 3,
 }  # fmt: skip
 GRADIENT = {"fisher_trace": 1, "input_gradient_norm": 1, "sam_sharpness": 2}
 #: Seeds do not change weights, so spectra are timed on their first call.
@@ -81,6 +81,22 @@ def bare_gradient(network, sample):
     return seconds(run)
 
 
+def bare_distances(subject):
+    """A pass over 500 examples, and the products of all representations that graphs are made of."""
+    network = subject.network
+    last = network.layers[-(len(network.layers) // 3 + 1) :]
+    positions = sorted({source for sources, _ in last for source in sources})
+    inputs = subject.sample(500).inputs
+
+    def run():
+        for found in network.outputs(inputs, positions):
+            rows = tf.reshape(found, (len(found), -1))
+            tf.matmul(rows, rows, transpose_b=True).numpy()
+
+    run()
+    return seconds(run)
+
+
 def bare_svd(subject, variant):
     if variant == "matrix":
         return seconds(lambda: [np.linalg.svd(kernel.matrix, compute_uv=False) for kernel in subject.folded.kernels])
@@ -105,6 +121,7 @@ def report(model):
         subject.network.outputs(sample.inputs)
         forward = seconds(lambda: subject.network.outputs(sample.inputs))
         found |= {name: (timed(name, model, data), number * forward) for name, number in FORWARD.items()}
+        found["wcv"] = (timed("wcv", model, data), bare_distances(subject))
         gradient = bare_gradient(subject.folded, sample)
         found |= {name: (timed(name, model, data), number * gradient) for name, number in GRADIENT.items()}
         for name, variant in zip(SPECTRAL, ("matrix", "fft"), strict=True):

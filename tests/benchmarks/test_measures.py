@@ -12,6 +12,9 @@ SINGLE, ALL = 1.5, 1.15
 #: What is above the goal times this is a failure: a busy machine, or a colour space, may cost that much.
 SLACK = 1.5
 
+#: Seconds that a call may take besides: to look up what is shared, to draw examples, to sum up.
+CALL = 0.002
+
 
 @pytest.fixture(scope="module")
 def times():
@@ -24,11 +27,11 @@ def times():
 def test_every_measure_is_near_its_floor(times, capsys):
     slow = []
     with capsys.disabled():
-        print(f"\n{'2,048 images':36} {'network':16} seconds   floor  ratio  wanted")
+        print(f"\n{'2,048 images':36} {'network':16} seconds   floor   ratio  wanted")
         for network, measures in times.items():
             for name, (seconds, floor) in measures.items():
                 wanted = SINGLE if name == "fisher_trace" else ALL
-                print(f"{name:36} {network:16} {seconds:7.3f} {floor:7.3f} {seconds / floor:6.2f} {wanted:7.2f}")
-                if seconds > SLACK * wanted * floor:
+                print(f"{name:36} {network:16} {seconds:7.4f} {floor:7.4f} {seconds / floor:6.2f} {wanted:7.2f}")
+                if seconds > SLACK * wanted * floor + CALL:
                     slow.append(f"{name} on {network}: {seconds / floor:.2f}")
     assert not slow
