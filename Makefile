@@ -32,11 +32,11 @@ pictures: demo-full ## Redraw the pictures of README and docs/, and docs/results
 	$(BIN)/pgdl compare --measures "$$($(BIN)/python .ci/write_results.py seeds $$seed)" --tasks task_data \
 		--task digits_nin --results $(DEMO)/results.db --quiet $$unsafe || exit 1; done
 	$(BIN)/pgdl results --results $(DEMO)/results.db --format csv > $(DEMO)/calls.csv
-	$(BIN)/python .ci/write_results.py page $(DEMO)/comparison.csv $(DEMO)/calls.csv > docs/results.md
+	$(BIN)/python .ci/write_results.py page task_data $(DEMO)/comparison.csv $(DEMO)/calls.csv > docs/results.md
 	unsafe=$$(.ci/sandbox-option $(BIN)/python) && \
 	$(BIN)/pgdl run $(BASELINES) submissions/*/ --tasks task_data --results $(DEMO)/board.db $$unsafe
-	$(BIN)/pgdl board --tasks task_data --results $(DEMO)/board.db --format csv > $(DEMO)/board.csv
-	$(BIN)/python .ci/draw_board.py < $(DEMO)/board.csv > $(DEMO)/board.svg
+	$(BIN)/pgdl board --tasks task_data --results $(DEMO)/board.db --format json > $(DEMO)/board.json
+	$(BIN)/python .ci/draw_board.py < $(DEMO)/board.json > $(DEMO)/board.svg
 	cp $(DEMO)/board.svg docs/board.svg
 	cp $(DEMO)/comparison.svg docs/comparison.svg
 

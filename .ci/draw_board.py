@@ -1,13 +1,15 @@
-"""Draw a leaderboard, as `pgdl board --format csv` prints it, as an SVG: CSV on standard input, SVG on standard output.
+"""Draw a leaderboard, which `pgdl board --format json` prints to standard input, as an SVG on standard output.
 
 Times are left out: they are those of one machine. The picture needs no other file and no network, and follows the
 reader's light or dark mode.
 """
 
-import csv
+import json
 import sys
 from html import escape
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
+
+Row = dict[str, Any]
 
 #: Pixels: a character of the fixed-width font, a line, the margin, and the drawing of scores and intervals.
 CHARACTER, LINE, MARGIN, DRAWING = 8.45, 24, 20, 150
@@ -40,16 +42,21 @@ def main() -> None:
 
 
 def draw(table: TextIO) -> str:
-    """Return the SVG of a board in CSV."""
-    rows = list(csv.DictReader(table))
-    tasks = list(rows[0])[4 : list(rows[0]).index("seconds_per_model")]
+    """Return the SVG of a board in JSON; the noisy oracle stands below all others."""
+    board = json.load(table)
+    tasks = list(board["oracle"]["tasks"])
+    rows = [*board["rows"], _reference(board["oracle"])]
     texts = [["rank", "submission", "", "score", *tasks, "ranks"], *(_cells(row, tasks) for row in rows)]
     columns = _columns(texts)
     start = columns[-1].end + 2 * CHARACTER
     width, height = start + DRAWING + MARGIN, 2 * MARGIN + LINE * len(texts)
-    highest = max((float(row["high"] or row["score"]) for row in rows if row["score"]), default=0) or 1
+    highest = max((_high(row) for row in rows), default=0) or 1
     lines = [_line(columns, place, rows[place - 1]["kind"] if place else "heading") for place in range(len(texts))]
-    drawn = [_mark(start, place, row, DRAWING / highest) for place, row in enumerate(rows, start=1) if row["score"]]
+    drawn = [
+        _mark(start, place, row, DRAWING / highest)
+        for place, row in enumerate(rows, start=1)
+        if row["score"] is not None
+    ]
     return "\n".join(
         [
             f'<svg xmlns="{NAMESPACE}" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" role="img">',
@@ -64,11 +71,27 @@ def draw(table: TextIO) -> str:
     )
 
 
-def _cells(row: dict[str, str], tasks: list[str]) -> list[str]:
+def _reference(oracle: Row) -> Row:
+    """The oracle as a row without a rank; its interval is one standard deviation to each side."""
+    score, tasks = oracle["score"], oracle["tasks"].items()
+    drawn = score and {"low": score["mean"] - score["deviation"], "high": score["mean"] + score["deviation"]}
+    return {
+        "rank": None, "submission": "noisy oracle", "kind": "reference", "score": score and score["mean"],
+        "tasks": {name: {"official": spread and spread["mean"]} for name, spread in tasks}, "standing": drawn,
+    }  # fmt: skip
+
+
+def _high(row: Row) -> float:
+    return float(row["standing"]["high"] if row["standing"] else row["score"] or 0)
+
+
+def _cells(row: Row, tasks: list[str]) -> list[str]:
     kind = "" if row["kind"] == "submission" else row["kind"]
-    numbers = [f"{float(row[name]):.2f}" if row[name] else "-" for name in ("score", *tasks)]
-    ranks = "-".join(dict.fromkeys((row["best_rank"], row["worst_rank"]))) if row["best_rank"] else "-"
-    return [row["rank"] or "-", row["submission"], kind, *numbers, ranks]
+    scores = [row["score"], *(row["tasks"][name].get("official") for name in tasks)]
+    numbers = ["-" if score is None else f"{score:.2f}" for score in scores]
+    standing = row["standing"] or {}
+    ranks = "-".join(dict.fromkeys(str(standing[end]) for end in ("best_rank", "worst_rank") if end in standing)) or "-"
+    return [str(row["rank"] or "-"), row["submission"], kind, *numbers, ranks]
 
 
 def _columns(texts: list[list[str]]) -> list[Column]:
@@ -90,13 +113,13 @@ def _line(columns: list[Column], place: int, kind: str) -> str:
     return "".join(parts)
 
 
-def _mark(start: float, place: int, row: dict[str, str], scale: float) -> str:
+def _mark(start: float, place: int, row: Row, scale: float) -> str:
     """The score as a dot on its interval, if it has one."""
     kind, middle = row["kind"], _middle(place)
-    dot = f'<circle class="{kind} mark" cx="{start + scale * float(row["score"]):.1f}" cy="{middle:.1f}" r="5"/>'
-    if not row["low"]:
+    dot = f'<circle class="{kind} mark" cx="{start + scale * row["score"]:.1f}" cy="{middle:.1f}" r="5"/>'
+    if not row["standing"]:
         return dot
-    low, high = float(row["low"]), float(row["high"])
+    low, high = row["standing"]["low"], row["standing"]["high"]
     where = f'x="{start + scale * low:.1f}" y="{middle - 1.5:.1f}" width="{scale * (high - low):.1f}" height="3"'
     return f'<rect class="{kind} mark" {where}/>{dot}'
 

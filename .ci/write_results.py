@@ -1,8 +1,8 @@
 """Writes docs/results.md: all measures on the shipped tasks, from the records of `make pictures`.
 
 `write_results.py seeds SEED` prints the measures that draw, with another seed, for `pgdl compare --measures`.
-`write_results.py page COMPARISON RECORDS` prints the page: COMPARISON is what `pgdl compare` wrote as CSV, RECORDS what
-`pgdl results --format csv` printed of all runs.
+`write_results.py page TASKS COMPARISON RECORDS` prints the page: COMPARISON is what `pgdl compare` wrote as CSV,
+RECORDS what `pgdl results --format csv` printed of all runs.
 """
 
 import csv
@@ -15,6 +15,10 @@ import numpy as np
 from scipy.stats import rankdata
 
 import baselines
+from harness.board.oracle import Oracle, score_oracle
+from harness.format.reference import read_reference
+from harness.task.layout import find_references
+from scoring import ORACLE_DRAWS, ORACLE_NOISE
 
 #: The parameter that draws.
 SEED = "seed"
@@ -34,9 +38,8 @@ further calls of those that draw, with other seeds. `pgdl compare --measures all
 also as CSV, LaTeX, parquet and a plot.
 
 **Read it with care.** These are small networks on 8 x 8 images, 32 per task, whose gaps have a standard error of
-about 0.007 ([task_data](../task_data/README.md)). `random` shows the level of chance; `noisy_oracle`, computed from
-the gaps themselves with noise of 0.02, has 20.71 (22.12, 14.00, 26.02). Differences of a few points mean nothing. The
-order may differ for networks of another size or kind.
+about 0.007 ([task_data](../task_data/README.md)). `random` shows the level of chance; {oracle}
+Differences of a few points mean nothing. The order may differ for networks of another size or kind.
 
 - *measure*: measures in one line order the models of every task alike, so that they have one score.
 - *score*: 100 times the official conditional mutual information, mean over the three tasks; the next three columns
@@ -77,8 +80,11 @@ def main(arguments: Sequence[str]) -> None:
     if arguments[0] == "seeds":
         print(",".join(f"{name}:{SEED}={arguments[1]}" for name, one in baselines.MEASURES.items() if draws(one)))
     else:
-        comparison, records = (read(Path(path)) for path in arguments[1:])
-        print(page(comparison, records), end="")
+        oracle = score_oracle(
+            {name: read_reference(path) for name, path in find_references(Path(arguments[1])).items()}
+        )
+        comparison, records = (read(Path(path)) for path in arguments[2:])
+        print(page(comparison, records, oracle), end="")
 
 
 def draws(measure: baselines.Measure) -> bool:
@@ -93,19 +99,22 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def page(comparison: list[dict[str, str]], records: Iterable[dict[str, str]]) -> str:
+def page(comparison: list[dict[str, str]], records: Iterable[dict[str, str]], oracle: Oracle) -> str:
     """Return the page.
 
     Args:
         comparison: rows of the measures, best first.
         records: rows of all calls, those with other seeds among them.
+        oracle: the noisy oracle on the tasks.
     """
     values = values_of(records)
     tasks = [name.partition(":")[2] for name in comparison[0] if name.startswith("score:")]
     called = [row for row in comparison if row["measure"] in values]
     calls = [int(row["models"]) for row in called]
     seconds = sum(float(row["seconds_per_model"] or 0) * number for row, number in zip(called, calls, strict=True))
-    head = HEAD.format(measures=len(called), models=max(calls), calls=sum(calls), seconds=seconds)
+    head = HEAD.format(
+        measures=len(called), models=max(calls), calls=sum(calls), seconds=seconds, oracle=of_oracle(oracle, tasks)
+    )
     short = [task.removeprefix("digits_") for task in tasks]
     lines = [
         f"| rank | measure | family | score | {' | '.join(short)} | Kendall | own | s | failed |",
@@ -113,6 +122,15 @@ def page(comparison: list[dict[str, str]], records: Iterable[dict[str, str]]) ->
     ]
     lines += [line(rows, tasks, values) for rows in alike(called, tasks, values)]
     return head + "\n" + "\n".join(lines) + "\n" + FOOT
+
+
+def of_oracle(oracle: Oracle, tasks: Sequence[str]) -> str:
+    """What the gaps themselves would score with some noise, as a sentence."""
+    found = [spread.text() for spread in (oracle.score, *(oracle.tasks[task] for task in tasks)) if spread]
+    return (
+        f"the gaps\nthemselves with noise of {ORACLE_NOISE} have {found[0]} ({', '.join(found[1:])}), mean and "
+        f"standard deviation\nof {ORACLE_DRAWS} draws."
+    )
 
 
 def values_of(records: Iterable[dict[str, str]]) -> Values:

@@ -16,7 +16,7 @@ from scoring.kappa import error_rates, one_vs_rest_kappas
 from scoring.kendall import GranulatedKendall, granulated_kendall, kendall_tau
 from scoring.needed_shifts import needed_shifts
 from scoring.official import MINIMUM_HYPERPARAMETERS, OfficialScore, official_score, require_official
-from scoring.oracle import noisy_oracle
+from scoring.oracle import ORACLE_DRAWS, ORACLE_NOISE, noisy_oracle, oracle_scores
 from scoring.overfitting import (
     IndependenceTest,
     RiskEstimates,
@@ -49,6 +49,8 @@ from scoring.values import Value
 __all__ = [
     "INTERVAL_LEVEL",
     "MINIMUM_HYPERPARAMETERS",
+    "ORACLE_DRAWS",
+    "ORACLE_NOISE",
     "RULE",
     "AdversarialGenerator",
     "CellShare",
@@ -107,6 +109,7 @@ __all__ = [
     "noisy_oracle",
     "official_score",
     "one_vs_rest_kappas",
+    "oracle_scores",
     "pairwise_independence_test",
     "pareto_front",
     "pca_gi_mixup",

@@ -1,16 +1,43 @@
-"""The noisy oracle: what a nearly perfect measure would score. A baseline from reference data only."""
+"""The noisy oracle: what the gaps themselves would score if they were known with some noise."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from scoring.batches import official_scores
+from scoring.conditioning import conditioning
+from scoring.grid import Grid
+from scoring.official import require_official
+from scoring.vectors import Vector, as_vectors_of
 
-def noisy_oracle(gap: ArrayLike, noise: float = 0.02, seed: int = 0) -> NDArray[np.float64]:
+ORACLE_NOISE = 0.02  #: standard deviation, in units of accuracy, as in Jiang et al. 2019
+ORACLE_DRAWS = 400  #: one draw says little: its score varies by several points
+
+
+def noisy_oracle(gap: ArrayLike, noise: float = ORACLE_NOISE, seed: int = 0) -> NDArray[np.float64]:
     """The generalization gap plus independent normal noise.
 
     Args:
         gap: train accuracy minus test accuracy of each model, shape (n_models,).
-        noise: standard deviation of the noise, in units of accuracy, 0 or more (0.02 in Jiang et al. 2019).
+        noise: standard deviation of the noise, in units of accuracy, 0 or more.
         seed: the same seed gives the same values.
     """
     exact = np.asarray(gap, dtype=np.float64)
     return exact + np.random.default_rng(seed).normal(0.0, noise, size=exact.shape)
+
+
+def oracle_scores(gap: ArrayLike, grid: Grid, seed: int = 0) -> Vector:
+    """The official score, 0 to 1, of `ORACLE_DRAWS` draws of the noisy oracle, shape (n_draws,).
+
+    Args:
+        gap: train accuracy minus test accuracy of each model, shape (n_models,), finite.
+        grid: the task's hyperparameters, models in the same order.
+        seed: give each task one of its own: draws with the same seed are the same noise.
+
+    Raises:
+        ScoreUndefined: the grid has no official score.
+        ValueError: wrong length or numbers that are not finite.
+    """
+    exact, _ = as_vectors_of(len(grid.models), gap, gap)
+    require_official(grid)
+    draws = noisy_oracle(np.tile(exact, (ORACLE_DRAWS, 1)), seed=seed)
+    return official_scores(draws, exact[None], conditioning(grid))

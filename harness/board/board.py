@@ -19,14 +19,22 @@ class Column:
     """One column of a board.
 
     Attributes:
-        name: the heading, or for programs the key.
+        key: identifies the column on its board, and heads it in files for programs. Tasks may be named like any other
+            column, so that headings may be equal; keys never are.
         value: returns a row's value: text for readers; for programs text, a number or None.
         kind: how the column is formatted.
+        title: its heading, if that is not the key.
     """
 
-    name: str
+    key: str
     value: Callable[[Row], Any]
     kind: Kind = "number"
+    title: str | None = None
+
+    @property
+    def heading(self) -> str:
+        """The heading for readers."""
+        return self.key if self.title is None else self.title
 
 
 @dataclass(frozen=True)
@@ -37,11 +45,13 @@ class Board(ABC):
         rows: the submissions.
         tasks: names of the tasks, in the order of their columns.
         remarks: notes on the records and tasks behind the rows, one per line.
+        withheld: the tasks of which only rounded scores are shown.
     """
 
     rows: Sequence[Row]
     tasks: Sequence[str]
     remarks: Sequence[str] = ()
+    withheld: frozenset[str] = frozenset()
 
     #: The title, for formats that have one.
     title: ClassVar[str]
@@ -84,7 +94,7 @@ class Board(ABC):
     @property
     def headings(self) -> list[str]:
         """The titles of the columns."""
-        return [column.name for column in self.columns]
+        return [column.heading for column in self.columns]
 
     def cells(self, row: Row) -> list[str]:
         """Return the text of a row's cells, for readers."""
@@ -110,5 +120,18 @@ def score_columns(tasks: Sequence[str], after_total: Sequence[Column] = ()) -> l
     return [total, *after_total, *map(_task_column, tasks)]
 
 
+def task_figure(task: str) -> Column:
+    """Return the column of a task's official score, with all digits, for programs."""
+    return Column(score_key(task), lambda row: row.tasks[task].official)
+
+
+def score_key(task: str) -> str:
+    """Return the key of the column of a task's official score."""
+    return f"score:{task}"
+
+
 def _task_column(task: str) -> Column:
-    return Column(task, lambda row: official(row.tasks[task].result, DECIMALS if row.tasks[task].withheld else 2))
+    def text(row: Row) -> str:
+        return official(row.tasks[task].result, DECIMALS if row.tasks[task].withheld else 2)
+
+    return Column(score_key(task), text, title=task)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from harness.board.board import Board, Column, rank_column, rank_rows, score_columns
+from harness.board.board import Board, Column, rank_column, rank_rows, score_columns, task_figure
 from harness.board.collect import Calls, collect
 from harness.board.per_task import FIGURES, lines
 from harness.board.rounding import rounding_note
@@ -49,7 +49,7 @@ class Comparison(Board):
             Column("rank", lambda row: row.rank),
             *self.identity,
             Column("score", lambda row: row.score),
-            *map(_score_figure, self.tasks),
+            *map(task_figure, self.tasks),
             Column("kendall", lambda row: row.kendall),
             *map(_kendall_figure, self.tasks),
             Column("seconds_per_model", lambda row: row.seconds_per_model),
@@ -72,14 +72,13 @@ class Comparison(Board):
             if row.reason:
                 failed.setdefault(row.reason, []).append(row.submission)
         reasons = [f"{', '.join(measures)}: {reason}" for reason, measures in failed.items()]
-        withheld = {name for row in self.rows for name in row.rounded}
-        return [*self.remarks, *reasons, *NOTES, *([rounding_note(withheld)] if withheld else [])]
+        return [*self.remarks, *reasons, *NOTES, *([rounding_note(self.withheld)] if self.withheld else [])]
 
     @property
     def content(self) -> Any:
         """A list of measures, each with its tasks; scores are 0 to 100, correlations -1 to 1."""
         head = ("rank", "measure", "family", "score", "kendall", "seconds_per_model")
-        figures = {column.name: column for column in self.figures}
+        figures = {column.key: column for column in self.figures}
         return [
             {name: figures[name].value(row) for name in head}
             | {"complete": row.complete, "sandboxed": row.sandboxed, "tasks": lines(self, row)}
@@ -115,17 +114,15 @@ def compare(
         calls = collected.get(measure, Calls(measure, True, {}))
         row = make_row(calls, _score_each_task(calls, references), references, withheld)
         rows.append(replace(row, family=family))
-    return Comparison(rank_rows(rows, lambda row: row.sandboxed), list(references))
+    return Comparison(
+        rank_rows(rows, lambda row: row.sandboxed), list(references), withheld=frozenset(withheld) & references.keys()
+    )
 
 
 def _score_each_task(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:
     results = {task: score_submission({task: calls.on(task, known)}).tasks[task] for task, known in references.items()}
     complete = all(isinstance(result, TaskScore) for result in results.values())
     return SubmissionScore(mean_score(results.values()), results, complete, exceeded=False)
-
-
-def _score_figure(task: str) -> Column:
-    return Column(f"score:{task}", lambda row: row.tasks[task].official)
 
 
 def _kendall_figure(task: str) -> Column:

@@ -27,7 +27,7 @@ def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None 
     Args:
         rows: the measures, best first.
         paths: the files to write: SVG, PNG or another format of matplotlib.
-        oracle: final score of the noisy oracle, 0 to 100; None leaves its line out.
+        oracle: mean final score of the noisy oracle, 0 to 100; None leaves its line out.
     """
     families = {row.family: _lines([other for other in rows if other.family == row.family]) for row in rows}
     height = REST + LINE * sum(len(lines) + 1 for lines in families.values())

@@ -1,21 +1,21 @@
-"""The leaderboard: all recorded submissions under the competition's rule, and the noisy oracle."""
+"""The leaderboard: all recorded submissions under the competition's rule, with the noisy oracle beside them."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
 from harness.board import remarks, repetitions, standings
-from harness.board.board import Board, Column, rank_column, rank_rows, score_columns
+from harness.board.board import Board, Column, rank_column, rank_rows, score_columns, task_figure
 from harness.board.collect import Calls, Collected
-from harness.board.oracle import ORACLE_NOISE, oracle_row
+from harness.board.oracle import Oracle, combine, score_oracle
 from harness.board.rounding import rounding_note
 from harness.board.row import Row, make_row
 from harness.board.scores import decimal, score_object
 from harness.board.stability import own_randomness_object
 from harness.format.reference import Reference
-from scoring import RULE, HeldOut, SubmissionScore, TaskScore, score_submission
+from scoring import RULE, HeldOut, SubmissionScore, score_submission
 
-MARKS = {"submission": "", "baseline": "baseline", "oracle": "oracle"}
+MARKS = {"submission": "", "baseline": "baseline"}
 
 #: Columns after the scores in CSV.
 AFTER_SCORES = (
@@ -42,16 +42,18 @@ class Leaderboard(Board):
 
     Attributes:
         beats: probabilities that a row has the higher score than another one, under their positions as text.
+        oracle: the noisy oracle, for comparison by eye alone.
     """
 
     beats: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    oracle: Oracle = field(default_factory=lambda: combine({}))
 
     title: ClassVar[str] = "Leaderboard"
     per_task: ClassVar[Sequence[str]] = PER_TASK
     whole: ClassVar[Mapping[str, tuple[type, Callable[[Row], Any]]]] = {
         "rank": (int, lambda row: row.rank),
         "final_score": (float, lambda row: row.score),
-        **{column.name: (standings.TYPES[column.name], column.value) for column in standings.FIGURES},
+        **{column.key: (standings.TYPES[column.key], column.value) for column in standings.FIGURES},
         "own_error": (float, lambda row: row.own_error),
     }
 
@@ -62,7 +64,7 @@ class Leaderboard(Board):
         return [
             rank_column(),
             Column("submission", lambda row: row.submission, "name"),
-            Column("", mark_of, "text"),
+            Column("mark", mark_of, "text", title=""),
             *settings,
             *score_columns(self.tasks, standings.SHOWN if any(row.standing for row in self.rows) else ()),
             *([OWN_ERROR] if self._has_own_errors else []),
@@ -75,7 +77,7 @@ class Leaderboard(Board):
         """Rank, submission and kind; scores, 0 to 100; calls, version and configuration."""
         return [
             *map(_figure, ("rank", "submission", "kind", "score")),
-            *map(_task_figure, self.tasks),
+            *map(task_figure, self.tasks),
             *map(_figure, AFTER_SCORES),
             *standings.FIGURES,
         ]
@@ -83,39 +85,34 @@ class Leaderboard(Board):
     @property
     def identity(self) -> Sequence[Column]:
         """Name and kind, version and configuration."""
-        return [
-            Column(name, _figure(name).value, "text") for name in ("submission", "kind", "version", "configuration")
-        ]
+        return [Column(key, _figure(key).value, "text") for key in ("submission", "kind", "version", "configuration")]
 
     @property
     def notes(self) -> list[str]:
         """Remarks, the rule, and explanations of the marks."""
-        lines = [
-            *self.remarks,
-            RULE,
-            f"oracle: computed from the true gaps with noise of {ORACLE_NOISE} added; it is not a submission.",
-        ]
+        lines = [*self.remarks, RULE, self.oracle.note]
         if any(row.standing for row in self.rows):
             lines.append(standings.NOTE)
         if self._has_own_errors:
             lines.append("own ±: standard error of the score from the measure's own random draws (docs/statistics.md).")
         if any(not row.sandboxed for row in self.rows):
             lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
-        if names := {name for row in self.rows for name in row.rounded}:
-            lines += [rounding_note(names), standings.WITHHELD_NOTE]
+        if self.withheld:
+            lines += [rounding_note(self.withheld), standings.WITHHELD_NOTE]
         return lines
 
     @property
     def content(self) -> Any:
-        """The rule, the remarks, and everything known about each row."""
-        return {"rule": RULE, "remarks": list(self.remarks), "rows": [_object(row) for row in self.rows]}
+        """The rule, the remarks, the oracle, and everything known about each row."""
+        rows = [_object(row) for row in self.rows]
+        return {"rule": RULE, "remarks": list(self.remarks), "oracle": self.oracle.content, "rows": rows}
 
     @property
     def _has_own_errors(self) -> bool:
         return any(row.own_error is not None for row in self.rows)
 
     def is_faint(self, row: Row) -> bool:
-        """Baselines, the oracle, and submissions that were not sandboxed."""
+        """Baselines, and submissions that were not sandboxed."""
         return not (row.kind == "submission" and row.sandboxed)
 
 
@@ -132,18 +129,18 @@ def build_board(
     held_out: Mapping[str, HeldOut] | None = None,
     command: Callable[[Sequence[Calls]], str] = lambda _: "pgdl run",
 ) -> Leaderboard:
-    """Return the board; the noisy oracle is among its rows.
+    """Return the board.
 
     The scores of the tasks `withheld` are rounded, and rows are ranked by the rounded scores. `task_notes` become
     remarks of the board; `held_out` has the test set of each task, if all are known; `command` renders the command line
     that repeats calls.
     """
-    rows = [*make_rows(collected.shown, references, withheld), oracle_row(references, withheld)]
+    rows = make_rows(collected.shown, references, withheld)
     lines = [
         *task_notes, *remarks.of_records(collected, references, command),
         *repetitions.remarks_on(collected.shown, withheld),
     ]  # fmt: skip
-    return ranked_board(rows, list(references), lines, held_out)
+    return ranked_board(rows, score_oracle(references, withheld), lines, held_out, withheld)
 
 
 def make_rows(shown: Sequence[Calls], references: Mapping[str, Reference], withheld: Collection[str]) -> list[Row]:
@@ -156,38 +153,35 @@ def make_rows(shown: Sequence[Calls], references: Mapping[str, Reference], withh
 
 
 def ranked_board(
-    rows: Sequence[Row], tasks: Sequence[str], lines: Sequence[str], held_out: Mapping[str, HeldOut] | None
+    rows: Sequence[Row],
+    oracle: Oracle,
+    lines: Sequence[str],
+    held_out: Mapping[str, HeldOut] | None,
+    withheld: Collection[str],
 ) -> Leaderboard:
-    """Return the board of some rows, with ranks and intervals; `lines` are its remarks."""
-    ranked = rank_rows(rows, _may_rank)
+    """Return the board of some rows on the oracle's tasks, with ranks and intervals; `lines` are its remarks.
+
+    Without an official score on any task there is nothing to rank by, and nobody has a rank.
+    """
+    ranked = rank_rows(rows, lambda row: row.sandboxed and oracle.score is not None)
     compared = standings.compare_rows(ranked, held_out)
     beats = {} if compared is None else compared.beats
-    return Leaderboard(standings.with_standings(ranked, compared), tasks, lines, beats)
-
-
-def _may_rank(row: Row) -> bool:
-    """Whether a row may rank; not without an official score on any task, which leaves nothing to rank by."""
-    scores = [task for task in row.result.tasks.values() if isinstance(task, TaskScore)]
-    undefined = bool(scores) and all(task.official is None for task in scores)
-    return row.sandboxed and not undefined
+    shown = standings.with_standings(ranked, compared)
+    return Leaderboard(shown, list(oracle.tasks), lines, frozenset(withheld) & oracle.tasks.keys(), beats, oracle)
 
 
 def mark_of(row: Row) -> str:
-    """Return the mark of a row for readers: baseline, oracle, not sandboxed; empty for a submission."""
+    """Return the mark of a row for readers: baseline, not sandboxed; empty for a submission."""
     return MARKS[row.kind] if row.sandboxed else f"{MARKS[row.kind]} not sandboxed".strip()
 
 
-def _task_figure(task: str) -> Column:
-    return Column(task, lambda row: row.tasks[task].official)
-
-
-def _figure(name: str) -> Column:
+def _figure(key: str) -> Column:
     """Return the column of a row's attribute, as text or number."""
-    if name == "asked_at":
-        return Column(name, lambda row: row.asked_at.isoformat() if row.asked_at else None)
-    if name == "configuration":
-        return Column(name, lambda row: row.configuration.id if row.configuration else None)
-    return Column(name, lambda row: getattr(row, name))
+    if key == "asked_at":
+        return Column(key, lambda row: row.asked_at.isoformat() if row.asked_at else None)
+    if key == "configuration":
+        return Column(key, lambda row: row.configuration.id if row.configuration else None)
+    return Column(key, lambda row: getattr(row, key))
 
 
 def _object(row: Row) -> dict[str, Any]:

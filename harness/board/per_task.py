@@ -24,7 +24,7 @@ FIGURES: Mapping[str, tuple[type, Callable[[OnTask], Any]]] = {
 
 def lines(board: Board, row: Row) -> list[dict[str, Any]]:
     """Return a row's lines, one per task: the row's identity, the task, and the columns `whole` and `per_task`."""
-    identity = {column.name: column.value(row) for column in board.identity}
+    identity = {column.key: column.value(row) for column in board.identity}
     whole = {name: value(row) for name, (_, value) in board.whole.items()}
     return [
         identity | {"task": name} | whole | {figure: FIGURES[figure][1](row.tasks[name]) for figure in board.per_task}

@@ -76,14 +76,14 @@ class Row:
 
     rank: int | None  #: None: may not be ranked
     submission: str  #: its name; for a measure, with its parameters
-    kind: str  #: "submission", "baseline" or "oracle"
+    kind: str  #: "submission" or "baseline"
     result: SubmissionScore
     tasks: Mapping[str, OnTask]
     sandboxed: bool
     family: str = ""  #: of a measure
-    version: str = ""  #: SHA-256 of the submission's files; empty for the oracle
+    version: str = ""  #: SHA-256 of the submission's files
     asked_at: datetime | None = None  #: time of the most recent request for this version
-    configuration: Configuration | None = None  #: of its calls; None for the oracle
+    configuration: Configuration | None = None  #: of its calls; None for a measure without records
     settings: str = ""  #: differences to most of the board's rows
     stale: int = 0  #: number of records of other models or data, which do not count
     standing: Standing | None = None  #: intervals of score and rank; None for incomplete rows, or if a task is withheld

@@ -8,7 +8,6 @@ from harness.board.row import Row
 from harness.ci.change import Change, path_in_repository
 from harness.ci.report import Line, Moved
 from harness.outcome import Outcome
-from harness.submission.name import ORACLE
 
 
 def lines_of(
@@ -75,13 +74,12 @@ class _Neighbours:
         self._ranked = [(str(n), row) for n, row in enumerate(board.rows) if row.rank is not None]
 
     def of(self, line: Line, row: Row) -> Line:
-        """Add the neighbours of a row to its line; the noisy oracle is none."""
-        others = [(n, other) for n, other in self._ranked if other.submission != ORACLE]
+        """Add the neighbours of a row to its line."""
         own = next((n for n, other in self._ranked if other is row), "")
         if row.rank is None:
             return line
-        above = [(n, other) for n, other in others if other.rank is not None and other.rank < row.rank]
-        below = [(n, other) for n, other in others if other.rank is not None and other.rank > row.rank]
+        above = [(n, other) for n, other in self._ranked if other.rank is not None and other.rank < row.rank]
+        below = [(n, other) for n, other in self._ranked if other.rank is not None and other.rank > row.rank]
         if above:
             n, other = above[-1]
             line = replace(line, above=other.submission, above_surely=self._beats.get(n, {}).get(own))

@@ -109,7 +109,7 @@ def run_job(job: Job, console: Console) -> Ended:
     report = Report(
         head=change.head,
         base=change.base or "",
-        decimals=DECIMALS if any(row.rounded for row in boards.after.rows) else 2,
+        decimals=DECIMALS if boards.after.withheld else 2,
         lines=tuple(lines),
         moved=tuple(moved_by(change, boards.before, boards.after)),
         others=change.others,

@@ -52,7 +52,6 @@ def command(
     """
     from harness.board.comparison import compare
     from harness.board.oracle import score_oracle
-    from harness.board.rounding import rounded
     from harness.cli.calls import prepare_run, record_calls
     from harness.cli.setup import UNSAFE
     from harness.format.files import make_directory
@@ -75,8 +74,8 @@ def command(
         console.print(UNSAFE, style="bold red")
     console.print(f"Records: {records.name}")
     if output is not None:
-        oracle = rounded(score_oracle(references), run.withheld).score
-        written = [*formats.write(board, output), *_plot(board, oracle, output)]
+        oracle = score_oracle(references, run.withheld).score
+        written = [*formats.write(board, output), *_plot(board, oracle.mean if oracle else None, output)]
         click.echo(f"Written: {', '.join(map(str, written))}", err=True)
     return 1 if any(row.failures for row in board.rows) else 0
 

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 from harness.board.leaderboard import Leaderboard, make_rows, ranked_board
-from harness.board.oracle import oracle_row
+from harness.board.oracle import Oracle, combine, score_oracle
 from harness.board.rounding import DECIMALS
 from harness.board.row import OnTask, Row
 from harness.site.data import SiteData, TaskFacts, WithheldResults, key_of
@@ -14,9 +14,14 @@ from scoring import TaskScore, mean_score
 def leaderboard(data: SiteData) -> Leaderboard:
     """Compute the board; only results on withheld tasks are taken from the data as they are."""
     tasks, given = data.settings.tasks, data.settings.withheld
-    rows = [*make_rows(data.calls(), data.references, ()), oracle_row(data.references, ())]
+    rows = make_rows(data.calls(), data.references, ())
     rows = [_with_withheld(row, given[key_of(row)], tasks) if key_of(row) in given else row for row in rows]
-    return ranked_board(rows, list(tasks), data.settings.remarks, data.held_out)
+    return ranked_board(rows, _oracle(data), data.settings.remarks, data.held_out, data.settings.hidden)
+
+
+def _oracle(data: SiteData) -> Oracle:
+    computed, hidden = score_oracle(data.references).tasks, data.settings.oracle
+    return combine({name: hidden[name] if name in hidden else computed[name] for name in data.settings.tasks}, hidden)
 
 
 def _with_withheld(row: Row, given: WithheldResults, facts: dict[str, TaskFacts]) -> Row:

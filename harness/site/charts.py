@@ -1,6 +1,6 @@
 """The data of the plots, which assets/site.js draws with Plotly."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from harness.board.row import OnTask, Row
@@ -45,7 +45,7 @@ def gap_histogram(reference: Reference) -> Chart:
     return {"kind": "histogram", "gap": list(reference.gaps.values())}
 
 
-def score_against_time(rows: Sequence[Row], on_front: Sequence[bool], pages: Mapping[int, str]) -> Chart | None:
+def score_against_time(rows: Sequence[Row], on_front: Sequence[bool], pages: Sequence[str]) -> Chart | None:
     """Return score and seconds per model of the rows that have both; None if there are none."""
     points = [
         {
@@ -54,6 +54,6 @@ def score_against_time(rows: Sequence[Row], on_front: Sequence[bool], pages: Map
             "front": front, "page": pages[number],
         }
         for number, (row, front) in enumerate(zip(rows, on_front, strict=True))
-        if row.seconds_per_model is not None and row.score is not None and number in pages
+        if row.seconds_per_model is not None and row.score is not None
     ]  # fmt: skip
     return {"kind": "time", "points": points} if points else None

@@ -13,11 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, 
 
 from harness.board.collect import Calls
 from harness.board.leaderboard import Leaderboard
+from harness.board.oracle import Spread
 from harness.board.row import Row
 from harness.board.standings import held_out_sets
 from harness.configuration import Configuration
 from harness.format.reference import Reference
-from harness.submission.name import ORACLE
 from scoring import Failure, HeldOut, TaskScore
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -93,14 +93,16 @@ class Settings(_Model):
 
     Attributes:
         tasks: task -> facts, in the order of the board's columns.
-        submissions: the rows of the board except the oracle.
-        withheld: `row_key` -> results on withheld tasks, with the oracle's; empty if no task is withheld.
+        submissions: the rows of the board.
+        withheld: `row_key` -> results on withheld tasks; empty if no task is withheld.
+        oracle: withheld task -> rounded score of the noisy oracle.
         remarks: those of the board.
     """
 
     tasks: dict[str, TaskFacts]
     submissions: list[SubmissionFacts]
     withheld: dict[str, WithheldResults]
+    oracle: dict[str, Spread | None]
     remarks: list[str]
 
     @property
@@ -111,9 +113,13 @@ class Settings(_Model):
     @model_validator(mode="after")
     def _withheld_results_are_those_of_withheld_tasks(self) -> Self:
         """Refuse results in place of those that are computed."""
-        expected = {_key_of_facts(facts) for facts in self.submissions} | {row_key(ORACLE, "", "")}
+        expected = {_key_of_facts(facts) for facts in self.submissions}
         if self.withheld.keys() != (expected if self.hidden else set()):
             raise ValueError("withheld: expected the results of every row on the withheld tasks, and no other")
+        if self.oracle.keys() != set(self.hidden):
+            raise ValueError("oracle: expected its scores on the withheld tasks, and no other")
+        if not all(spread is None or 0 <= spread.mean <= 100 for spread in self.oracle.values()):
+            raise ValueError("oracle: expected scores from 0 to 100")
         for key, given in self.withheld.items():
             public = [result for name, result in given.tasks.items() if name not in self.hidden]
             if not (
@@ -178,7 +184,7 @@ def _key_of_facts(facts: SubmissionFacts) -> str:
 
 
 def row_key(submission: str, version: str, configuration: str) -> str:
-    """Return the key of a row from its name, version and configuration; the oracle has only a name."""
+    """Return the key of a row from its name, version and configuration."""
     return " ".join((submission, version, configuration))
 
 
@@ -198,7 +204,7 @@ def gather(
 
     `n_test` is the number of test samples of each task, `outputs` the end of the output of failed calls by their keys.
     """
-    withheld = {name for row in board.rows for name in row.rounded}
+    withheld = board.withheld
     settings = Settings(
         tasks={
             name: TaskFacts(
@@ -210,6 +216,7 @@ def gather(
         },
         submissions=[_facts(calls, withheld) for calls in shown],
         withheld={key_of(row): _withheld(row) for row in board.rows} if withheld else {},
+        oracle={name: board.oracle.tasks[name] for name in withheld},
         remarks=list(board.remarks),
     )
     public = {name: reference for name, reference in references.items() if name not in withheld}

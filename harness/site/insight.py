@@ -74,7 +74,7 @@ def is_on_front(rows: Sequence[Row]) -> list[bool]:
 
 def _counts(row: Row) -> bool:
     """Whether a row is one of the hypotheses among which false discoveries are counted."""
-    return row.kind != "oracle" and row.rank is not None
+    return row.rank is not None
 
 
 def _is_explicable(task: OnTask) -> bool:

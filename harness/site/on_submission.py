@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.board.collect import value_of
@@ -28,7 +28,7 @@ def submission_page(
     board: Leaderboard,
     number: int,
     insights: Mapping[str, Insight],
-    pages: Mapping[int, str],
+    pages: Sequence[str],
 ) -> dict[str, Any]:
     """Return the content of the page of the row at this position."""
     row = board.rows[number]
@@ -148,10 +148,10 @@ def _calls(task: OnTask) -> list[dict[str, Any]]:
     return lines
 
 
-def _beats(board: Leaderboard, number: int, pages: Mapping[int, str]) -> list[dict[str, Any]]:
+def _beats(board: Leaderboard, number: int, pages: Sequence[str]) -> list[dict[str, Any]]:
     """Return the other rows, each with the probability that this one has the higher score."""
     others = {int(key): probability for key, probability in board.beats.get(str(number), {}).items()}
     return [
-        {"name": row.label, "page": pages.get(other), "score": row.score, "probability": others[other]}
+        {"name": row.label, "page": pages[other], "score": row.score, "probability": others[other]}
         for other, row in ((other, board.rows[other]) for other in others)
     ]

@@ -27,14 +27,14 @@ def grid_lines(reference: Reference) -> list[dict[str, Any]]:
 
 
 def score_lines(
-    board: Leaderboard, task: str, insights: Sequence[Mapping[str, Insight]], pages: Mapping[int, str]
+    board: Leaderboard, task: str, insights: Sequence[Mapping[str, Insight]], pages: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return a line per submission, the best score on this task first, those without a score last."""
     lines = []
     for number, row in enumerate(board.rows):
         found = row.tasks[task]
         lines.append({
-            "name": row.label, "page": pages.get(number), "official": found.official, "kendall": found.kendall,
+            "name": row.label, "page": pages[number], "official": found.official, "kendall": found.kendall,
             "text": official(found.result, DECIMALS if found.withheld else 2), "insight": insights[number].get(task),
         })  # fmt: skip
     return sorted(lines, key=lambda line: (line["official"] is None, -(line["official"] or 0.0), line["name"]))

@@ -12,6 +12,7 @@ import jinja2
 from markupsafe import Markup
 
 from harness.board import formats
+from harness.board.board import score_key
 from harness.board.leaderboard import Leaderboard
 from harness.site import charts
 from harness.site.board import leaderboard
@@ -40,14 +41,14 @@ class Site:
     """A site before its pages are rendered.
 
     Attributes:
-        pages: position of a row -> path of its page; the oracle has none.
+        pages: the path of each row's page.
         insights: for each row, task -> insight.
     """
 
     data: SiteData
     head: str
     board: Leaderboard
-    pages: Mapping[int, str]
+    pages: Sequence[str]
     tasks: Sequence[TaskLink]
     insights: Sequence[Mapping[str, Insight]]
 
@@ -55,11 +56,10 @@ class Site:
 def make_site(data: SiteData, head: str = "") -> Site:
     """Compute everything that the pages show; `head` is the last digest of the chain of records."""
     board = leaderboard(data)
-    named = [number for number, row in enumerate(board.rows) if row.kind != "oracle"]
-    pages = _distinct("submissions", [board.rows[number].submission for number in named])
+    pages = _distinct("submissions", [row.submission for row in board.rows])
     tasks = _distinct("tasks", list(data.settings.tasks))
     return Site(
-        data, head, board, dict(zip(named, pages, strict=True)),
+        data, head, board, pages,
         [TaskLink(name, page, facts) for page, (name, facts) in zip(tasks, data.settings.tasks.items(), strict=True)],
         find_insights(board.rows, board.tasks),
     )  # fmt: skip
@@ -68,7 +68,7 @@ def make_site(data: SiteData, head: str = "") -> Site:
 def render_site(site: Site) -> dict[str, bytes]:
     """Return path -> content of all pages, assets and downloads."""
     rendered = {"index.html": _index(site), "reading.html": _reading(site)}
-    rendered |= {page: render_submission(site, number) for number, page in site.pages.items()}
+    rendered |= {page: render_submission(site, number) for number, page in enumerate(site.pages)}
     rendered |= {task.page: _task(site, task) for task in site.tasks}
     rendered |= {f"leaderboard{form.SUFFIX}": _text(form.render(site.board)) for form in map(formats.find, DOWNLOADS)}
     rendered |= {f"assets/{name}": _asset(name) for name in ("site.css", "site.js")} | {
@@ -91,18 +91,20 @@ def render_submission(site: Site, number: int, *, single: bool = False) -> str:
 def _index(site: Site) -> str:
     board = site.board
     highest = max((row.standing.high for row in board.rows if row.standing), default=0.0)
-    columns = {column.name: column.value for column in board.columns}
+    columns = {column.key: column.value for column in board.columns}
     rows = [
         {
-            "row": row, "page": site.pages.get(number), "faint": board.is_faint(row),
-            "mark": columns[""](row) or "submission", "score": columns["score"](row),
+            "row": row, "page": site.pages[number], "faint": board.is_faint(row),
+            "mark": columns["mark"](row) or "submission", "score": columns["score"](row),
             "interval": columns["interval"](row) if highest else "", "ranks": columns["ranks"](row) if highest else "",
-            "tasks": [{"official": row.tasks[name].official, "text": columns[name](row)} for name in board.tasks],
+            "tasks": [
+                {"official": row.tasks[name].official, "text": columns[score_key(name)](row)} for name in board.tasks
+            ],
         }
         for number, row in enumerate(board.rows)
     ]  # fmt: skip
     return _render(
-        "index.html", site, rows=rows, notes=board.notes, top=highest, summary=_summary(board),
+        "index.html", site, rows=rows, notes=board.notes, top=highest, summary=_summary(board), oracle=board.oracle,
         any_settings=any(row.settings for row in board.rows),
         any_own=any(row.own_error is not None for row in board.rows), downloads=_downloads(),
         time=charts.score_against_time(board.rows, is_on_front(board.rows), site.pages),

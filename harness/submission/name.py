@@ -7,7 +7,7 @@ import baselines
 #: Maximum length of a name, and of a baseline's name with its parameters.
 MAX_NAME = 80
 
-#: Row of a board that is computed from the gaps themselves: roughly the best attainable score.
+#: The reference beside a board that is computed from the gaps themselves.
 ORACLE = "noisy_oracle"
 
 ALLOWED = f"at most {MAX_NAME} ASCII letters, digits, spaces and . _ + -, the first a letter, a digit or _"
@@ -42,7 +42,7 @@ def taken(name: str) -> str | None:
     """
     alike = letters(name)
     if alike == letters(ORACLE):
-        return f"{ORACLE} is the board's own row"
+        return f"{ORACLE} is the reference beside the board"
     measure = next((measure for measure in baselines.MEASURES if letters(measure) == alike), None)
     return None if measure is None else f"{measure} is a measure of the library"
 

@@ -23,7 +23,7 @@ TASKS = ["second", "toy"]
 
 @pytest.fixture(scope="module")
 def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
-    """A winner, a baseline, one with a failed task, one without a value, one outside the sandbox, the oracle."""
+    """A winner, a baseline, one with a failed task, one without a value, one outside the sandbox."""
     known = references(tmp_path_factory.mktemp("reference"), *TASKS)
     evaluations = [
         *(row for task in TASKS for row in rows("winner", GAPS, task)),
@@ -46,7 +46,7 @@ def test_cells_are_what_a_reader_sees(board: Leaderboard) -> None:
         "",
         "100.00",
         "100.0-100.0",
-        "1-2",
+        "1",
         "1",
         "100.00",
         "100.00",
@@ -54,13 +54,11 @@ def test_cells_are_what_a_reader_sees(board: Leaderboard) -> None:
         "16/16",
     ]
     assert shown["path_norm"] == [
-        "3", "path_norm", "baseline", "29.54", "9.1-61.6", "3", "2", "29.54", "29.54", "1.50", "16/16",
+        "2", "path_norm", "baseline", "29.54", "9.1-61.6", "2", "2", "29.54", "29.54", "1.50", "16/16",
     ]  # fmt: skip
-    assert shown["half"] == ["4", "half", "", "29.54", "-", "-", "-", "failed", "29.54", "1.50", "8/16"]
-    assert shown["broken"] == ["5", "broken", "", "-", "-", "-", "-", "failed", "failed", "1.50", "0/16"]
+    assert shown["half"] == ["3", "half", "", "29.54", "-", "-", "-", "failed", "29.54", "1.50", "8/16"]
+    assert shown["broken"] == ["4", "broken", "", "-", "-", "-", "-", "failed", "failed", "1.50", "0/16"]
     assert shown["bold"] == ["-", "bold", "not sandboxed", "100.00", "-", "-", "-", "100.00", "100.00", "1.50", "16/16"]
-    assert shown["noisy_oracle"][2] == "oracle"
-    assert shown["noisy_oracle"][-2:] == ["-", "16/16"]
 
 
 def test_a_baseline_outside_the_sandbox_is_marked_as_both(tmp_path: Path) -> None:
@@ -71,7 +69,7 @@ def test_a_baseline_outside_the_sandbox_is_marked_as_both(tmp_path: Path) -> Non
 
 def test_what_a_reader_must_know_stands_below(board: Leaderboard) -> None:
     assert board.notes[0] == RULE
-    assert any("not a submission" in note for note in board.notes)
+    assert any("noisy oracle" in note for note in board.notes)
     assert any("--unsafe-no-sandbox" in note for note in board.notes)
     assert not any(
         "--unsafe-no-sandbox" in note
@@ -85,7 +83,7 @@ def test_markdown(board: Leaderboard) -> None:
     table = [line for line in lines if line.startswith("|")]
     assert table[0] == "| rank | submission |  | score | interval | ranks | group | second | toy | s/model | calls |"
     assert set(table[1]) == {"|", " ", "-"}
-    assert table[3] == "| 1 | `winner` |  | 100.00 | 100.0-100.0 | 1-2 | 1 | 100.00 | 100.00 | 1.50 | 16/16 |"
+    assert table[2] == "| 1 | `winner` |  | 100.00 | 100.0-100.0 | 1 | 1 | 100.00 | 100.00 | 1.50 | 16/16 |"
     assert len(table) == 2 + len(board.rows)
     assert RULE in markdown.render(board)
 
@@ -99,9 +97,9 @@ def test_a_bar_in_the_name_of_a_task_does_not_break_the_markdown(tmp_path: Path)
 def test_csv_has_all_digits(board: Leaderboard) -> None:
     found = {row["submission"]: row for row in csv.DictReader(io.StringIO(csv_format.render(board)))}
     assert list(found) == [row.submission for row in board.rows]
-    assert float(found["path_norm"]["toy"]) == pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
-    assert found["path_norm"]["toy"] == repr(round(100 * board.rows[2].result.tasks["toy"].official, 12))  # type: ignore[union-attr]
-    assert (found["half"]["second"], found["broken"]["score"], found["bold"]["rank"]) == ("", "", "")
+    assert float(found["path_norm"]["score:toy"]) == pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
+    assert found["path_norm"]["score:toy"] == repr(round(100 * board.rows[1].result.tasks["toy"].official, 12))  # type: ignore[union-attr]
+    assert (found["half"]["score:second"], found["broken"]["score"], found["bold"]["rank"]) == ("", "", "")
     assert (found["bold"]["sandboxed"], found["winner"]["sandboxed"]) == ("False", "True")
     assert [row["kind"] for row in found.values()].count("baseline") == 1
 
@@ -113,7 +111,7 @@ def test_json_has_everything(board: Leaderboard) -> None:
     assert content["rule"] == RULE
     found: dict[str, Any] = {row["submission"]: row for row in content["rows"]}
     assert list(found) == [row.submission for row in board.rows]
-    assert found["path_norm"]["score"] == board.rows[2].result.score
+    assert found["path_norm"]["score"] == board.rows[1].result.score
     assert found["half"]["tasks"]["second"] == {
         "failed": "8 of 8 calls gave no value (model_0: missing, model_1: missing, model_2: missing, ...)"
     }
@@ -162,7 +160,7 @@ def test_rows_of_several_settings_say_how_they_differ(tmp_path: Path) -> None:
     other = rows("b", MEASURE, run_seed=1, time_limit_s=60.0)
     found = build_board(collect([*usual, *other], known), known)
     place = found.headings.index("settings")
-    shown = [(row.submission, found.cells(row)[place]) for row in found.rows if row.kind != "oracle"]
+    shown = [(row.submission, found.cells(row)[place]) for row in found.rows]
     assert shown == [("a", ""), ("b", ""), ("b", "seed 1, limit 60 s")]
     assert "settings" not in build_board(collect(usual, known), known).headings
 
@@ -172,7 +170,7 @@ def test_a_task_without_an_official_score_has_a_dash_and_ranks_nobody(tmp_path: 
     known = references(tmp_path, "toy")
     found = build_board(collect([*rows("a", GAPS), *rows("a", GAPS, "flat")], known), known)
     (shown,) = [found.cells(row) for row in found.rows if row.submission == "a"]
-    assert shown == ["1", "a", "", "100.00", "100.0-100.0", "1-2", "1", "-", "100.00", "1.50", "16/16"]
+    assert shown == ["1", "a", "", "100.00", "100.0-100.0", "1", "1", "-", "100.00", "1.50", "16/16"]
     flat = build_board(collect(rows("a", GAPS, "flat"), {"flat": known["flat"]}), {"flat": known["flat"]})
-    assert [row.rank for row in flat.rows] == [None, None]
+    assert [row.rank for row in flat.rows] == [None]
     assert json.loads(json_format.render(flat))["rows"][0]["tasks"]["flat"]["official"] is None

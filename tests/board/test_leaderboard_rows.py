@@ -7,13 +7,12 @@ import pytest
 from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, failed, references, rows
 from hypothesis import given, settings
 
-from harness.board.collect import Collected, collect
+from harness.board.collect import collect
 from harness.board.leaderboard import build_board
 from harness.board.row import Row
 from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.records import Evaluation
-from harness.submission.name import ORACLE
 
 SCALED = [3 * gap + 1 for gap in GAPS]
 CONSTANT = [1.0] * 8
@@ -30,8 +29,7 @@ def both(submission: str, values: list[float], **columns: object) -> list[Evalua
 
 
 def board(evaluations: list[Evaluation], known: dict[str, Reference]) -> list[Row]:
-    """The board without the oracle."""
-    return [row for row in build_board(collect(evaluations, known), known).rows if row.kind != "oracle"]
+    return list(build_board(collect(evaluations, known), known).rows)
 
 
 def standing(found: Sequence[Row]) -> list[tuple[int | None, str]]:
@@ -46,8 +44,7 @@ def test_the_best_comes_first(known: dict[str, Reference]) -> None:
 
 def test_equal_scores_share_a_rank_and_stand_by_name(known: dict[str, Reference]) -> None:
     everybody = [*both("b", GAPS), *both("a", SCALED), *both("c", MEASURE)]
-    found = build_board(collect(everybody, known), known).rows
-    assert standing(found) == [(1, "a"), (1, "b"), (1, ORACLE), (4, "c")]
+    assert standing(board(everybody, known)) == [(1, "a"), (1, "b"), (3, "c")]
 
 
 def test_baselines_are_ranked_and_marked(known: dict[str, Reference]) -> None:
@@ -90,18 +87,6 @@ def test_figures_beside_the_score(known: dict[str, Reference]) -> None:
 def test_no_more_calls_are_counted_than_there_are_models(known: dict[str, Reference]) -> None:
     (found,) = board([*both("mine", MEASURE), *rows("mine", {"model_99": 1.0})], known)
     assert (found.calls_ok, found.calls_expected) == (16, 16)
-
-
-def test_the_oracle_is_there_even_when_nobody_else_is(known: dict[str, Reference]) -> None:
-    (oracle,) = build_board(Collected([]), known).rows
-    assert (oracle.submission, oracle.kind, oracle.rank) == (ORACLE, "oracle", 1)
-    assert oracle.result.score == pytest.approx(100.0), "so little noise leaves the order of these gaps alone"
-    assert oracle == build_board(Collected([]), known).rows[0], "its noise is always the same"
-
-
-def test_nobody_can_take_the_oracles_place(known: dict[str, Reference]) -> None:
-    found = build_board(collect(both(ORACLE, CONSTANT), known), known).rows
-    assert sorted((row.kind, round(row.result.score or 0)) for row in found) == [("oracle", 100), ("submission", 0)]
 
 
 @settings(deadline=None, max_examples=25)

@@ -171,10 +171,9 @@ def test_the_board_has_a_column_only_with_repetitions(known: dict[str, Reference
     assert not any("own ±" in note for note in without.notes)
     (mine,) = (row for row in with_them.rows if row.submission == "mine")
     assert f"{expected(known):.1f}" in with_them.cells(mine)
-    (csv,) = (figure for figure in with_them.figures if figure.name == "own_error")
+    (csv,) = (figure for figure in with_them.figures if figure.key == "own_error")
     assert csv.value(mine) == pytest.approx(expected(known))
     objects = {row["submission"]: row["own_randomness"] for row in with_them.content["rows"]}
-    assert objects["noisy_oracle"] is None
     assert objects["mine"] == {
         "error": csv.value(mine), "tasks": {"toy": {"error": csv.value(mine), "models": 8, "unsteady": 7}},
     }  # fmt: skip

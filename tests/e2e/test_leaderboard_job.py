@@ -106,7 +106,7 @@ def job(tmp_path_factory, environment, zygotes, sandbox) -> Job:
     made = Job(tmp_path_factory.mktemp("job"), environment, zygotes)
     ended = made.run("--head", "main", "vc_dim")
     assert ended.code == 0, ended.err
-    assert ended.board == ["noisy_oracle", "first", "vc_dim"]
+    assert ended.board == ["first", "vc_dim"]
     assert [line["change"] for line in ended.report["lines"]] == ["evaluated"]
     return made
 
@@ -118,14 +118,14 @@ def test_a_new_and_a_changed_submission(job):
     assert ended.code == 0, ended.err
     lines = {line["name"]: line for line in ended.report["lines"]}
     assert (lines["first"]["change"], lines["second"]["change"]) == ("changed", "new")
-    assert (lines["first"]["rank_before"], lines["second"]["rank_before"]) == (2, None)
+    assert (lines["first"]["rank_before"], lines["second"]["rank_before"]) == (1, None)
     second = lines["second"]
     assert second["low"] <= second["score"] <= second["high"]
-    assert second["best_rank"] <= second["rank"] == 2 <= second["worst_rank"]
+    assert second["best_rank"] <= second["rank"] == 1 <= second["worst_rank"]
     assert second["calls_ok"] == second["calls_expected"] == 8
     assert 0.5 <= second["below_surely"] <= 1
-    assert "| `second` | `new` | 2 |" in ended.files["comment.md"]
-    assert "- `vc_dim`: 2 → 3" in ended.files["comment.md"]
+    assert "| `second` | `new` | 1 |" in ended.files["comment.md"]
+    assert "- `vc_dim`: 1 → 2" in ended.files["comment.md"]
     assert "::" not in ended.out, "annotations are for GitHub"
     assert {"leaderboard.csv", "leaderboard.md", "leaderboard.parquet", "leaderboard.tex"} < set(ended.files)
 
@@ -134,8 +134,8 @@ def test_a_removed_submission_leaves_the_board(job):
     head = job.repo.commit({"submissions/other.py": LAYERS}, job.base)
     ended = job.run("--base", "main", "--head", head)
     assert ended.code == 0, ended.err
-    assert ended.board == ["noisy_oracle", "other", "vc_dim"]
-    assert "| `first` | `removed` | 2 → - | 0.00 → - |" in ended.files["comment.md"]
+    assert ended.board == ["other", "vc_dim"]
+    assert "| `first` | `removed` | 1 → - | 0.00 → - |" in ended.files["comment.md"]
 
 
 def test_rules_are_broken_after_all_work_is_recorded(job):
@@ -233,9 +233,9 @@ def test_each_hostile_submission_is_refused_in_one_line(hostile):
 
 
 def test_names_come_from_files_and_nobody_takes_anothers_row(hostile):
-    assert hostile.board == ["noisy_oracle", "claims", "first", "vc_dim"]
+    assert hostile.board == ["claims", "first", "vc_dim"]
     assert "'@everyone" not in hostile.files["leaderboard.md"]
-    first = json.loads(hostile.files["leaderboard.json"])["rows"][2]
+    first = json.loads(hostile.files["leaderboard.json"])["rows"][1]
     assert first["version"] == digest_of(LAYERS)
 
 

@@ -60,7 +60,7 @@ def test_pictures_are_drawn_from_a_board_and_a_comparison(machine):
     run, board, drawn = machine.calls()[-3:]
     assert run.startswith("pgdl run num_params ")
     assert " submissions/*/ --tasks task_data" in run  # as it stands: here is no such directory
-    assert board == "pgdl board --tasks task_data --results build/demo/board.db --format csv"
+    assert board == "pgdl board --tasks task_data --results build/demo/board.db --format json"
     assert drawn == "python .ci/draw_board.py"
     assert (machine.checkout / "docs" / "board.svg").read_text() == "printed\n"
     assert (machine.checkout / "docs" / "comparison.svg").exists()

@@ -1,5 +1,6 @@
 """The pictures of the documents: they need no network, and are drawn from what `pgdl board` prints."""
 
+import json
 import re
 import subprocess
 import sys
@@ -11,13 +12,27 @@ from repository import ROOT
 PICTURES = sorted((ROOT / "docs").glob("*.svg"))
 TEXT = "{http://www.w3.org/2000/svg}text"
 
-BOARD = """\
-rank,submission,kind,score,digits,toys & <more>,seconds_per_model,calls_ok,calls_expected,low,high,best_rank,worst_rank
-1,noisy_oracle,oracle,20.714,22.12,19.3,,96,96,12.5,25.0,1,1
-2,mine,submission,9.1,8.0,10.2,0.51,96,96,5.0,15.0,1,2
-3,late,baseline,4.0,4.0,,0.02,90,96,,,,
-,never,baseline,,,,,0,96,,,,
-"""
+
+def row(rank, name, kind, score, digits, toys, standing=None):
+    tasks = {
+        "digits": {"official": digits},
+        "toys & <more>": {"failed": "late"} if toys is None else {"official": toys},
+    }
+    return {"rank": rank, "submission": name, "kind": kind, "score": score, "tasks": tasks, "standing": standing}
+
+
+def spread(mean, deviation):
+    return {"mean": mean, "deviation": deviation}
+
+
+BOARD = json.dumps({
+    "rows": [
+        row(1, "mine", "submission", 9.1, 8.0, 10.2, {"low": 5.0, "high": 15.0, "best_rank": 1, "worst_rank": 2}),
+        row(2, "late", "baseline", 4.0, 4.0, None),
+        row(None, "never", "baseline", None, None, None),
+    ],
+    "oracle": {"score": spread(20.714, 6.25), "tasks": {"digits": spread(22.12, 7), "toys & <more>": spread(19.3, 6)}},
+})  # fmt: skip
 
 
 def drawn(board):
@@ -45,10 +60,10 @@ def test_a_board_is_drawn_line_by_line():
     texts = [element.text or "" for element in ElementTree.fromstring(drawn(BOARD)).iter(TEXT)]
     assert texts == [
         *("rank", "submission", "", "score", "digits", "toys & <more>", "ranks"),
-        *("1", "noisy_oracle", "oracle", "20.71", "22.12", "19.30", "1"),
-        *("2", "mine", "", "9.10", "8.00", "10.20", "1-2"),
-        *("3", "late", "baseline", "4.00", "4.00", "-", "-"),
+        *("1", "mine", "", "9.10", "8.00", "10.20", "1-2"),
+        *("2", "late", "baseline", "4.00", "4.00", "-", "-"),
         *("-", "never", "baseline", "-", "-", "-", "-"),
+        *("-", "noisy oracle", "reference", "20.71", "22.12", "19.30", "-"),
     ]
 
 
@@ -56,16 +71,16 @@ def test_dots_and_lines_are_at_scores_and_intervals():
     picture = drawn(BOARD)
     dots = {kind: float(place) for kind, place in re.findall(r'<circle class="(\w+) mark" cx="([\d.]+)"', picture)}
     lines = re.findall(r'<rect class="(\w+) mark" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', picture)
-    assert [kind for kind, *_ in lines] == ["oracle", "submission"]
-    (_, start, length), (_, other_start, other_length) = lines
-    scale = float(length) / (25 - 12.5)
-    zero = float(start) - 12.5 * scale
+    assert [kind for kind, *_ in lines] == ["submission", "reference"]
+    (_, other_start, other_length), (_, start, length) = lines
+    scale = float(length) / (2 * 6.25)
+    zero = float(start) - (20.714 - 6.25) * scale
     assert (float(other_start), float(other_length)) == pytest.approx((zero + 5 * scale, 10 * scale), abs=0.2)
     assert dots == pytest.approx(
-        {"oracle": zero + 20.714 * scale, "submission": zero + 9.1 * scale, "baseline": zero + 4 * scale}, abs=0.2
+        {"reference": zero + 20.714 * scale, "submission": zero + 9.1 * scale, "baseline": zero + 4 * scale}, abs=0.2
     )
 
 
 def test_only_marks_are_faint():
     faint = re.findall(r'class="faint"[^>]*>([^<]*)<', drawn(BOARD))
-    assert faint == ["oracle", "", "baseline", "baseline"]
+    assert faint == ["", "baseline", "baseline", "reference"]

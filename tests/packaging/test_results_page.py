@@ -1,9 +1,12 @@
 """The page of all measures on the demo tasks is written from tables that `pgdl` prints."""
 
+import re
 import subprocess
 import sys
 
+import pytest
 from repository import ROOT
+from throwaway import make_task
 
 SCRIPT = ROOT / ".ci" / "write_results.py"
 
@@ -29,9 +32,11 @@ def page(tmp_path):
     calls = ["submission,task,model,value", "never,digits_a,model_0,"]
     for measure, tasks in VALUES.items():
         calls += [f"{measure},{task},model_{n},{v}" for task, row in tasks.items() for n, v in enumerate(row)]
+    for task in ("digits_a", "digits_b"):
+        make_task(tmp_path / "tasks", name=task)
     (tmp_path / "comparison.csv").write_text(COMPARISON)
     (tmp_path / "calls.csv").write_text("\n".join(calls))
-    command = [sys.executable, SCRIPT, "page", tmp_path / "comparison.csv", tmp_path / "calls.csv"]
+    command = [sys.executable, SCRIPT, "page", tmp_path / "tasks", tmp_path / "comparison.csv", tmp_path / "calls.csv"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
@@ -44,6 +49,14 @@ def test_measures_that_order_models_alike_share_a_line_and_seeds_show_randomness
         "| 2 | `some`, `log_some` | norm | 5.00 | 5.00 | 5.00 | -0.250 |  | 0.100, 0.002 |  |",
         "| 4 | `reversed` | norm | 4.00 | 4.00 | 4.00 | 0.250 |  | 0.100 | 1 |",
     ]
+
+
+def test_the_page_has_mean_and_deviation_of_the_oracle(tmp_path):
+    text = " ".join(page(tmp_path).split())
+    found = re.search(r"with noise of 0.02 have (\S+) ± \S+ \((\S+) ± \S+ (\S+) ± \S+ mean and standard", text)
+    total, *tasks = (float(number.strip(",)")) for number in found.groups())
+    assert total == pytest.approx(sum(tasks) / 2, abs=0.1)
+    assert 0 < total < 100
 
 
 def test_measures_that_draw_are_asked_for_with_another_seed():

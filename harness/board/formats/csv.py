@@ -13,6 +13,6 @@ def render(board: Board) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     figures = board.figures
-    writer.writerow([figure.name for figure in figures])
+    writer.writerow([figure.key for figure in figures])
     writer.writerows([figure.value(row) for figure in figures] for row in board.rows)
     return out.getvalue()

@@ -13,7 +13,7 @@ MARKUP = r"[\\`*{}\[\]<>#|~]|(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])|:(?=//)|(?<=ww
 def render(board: Board) -> str:
     """Return the table; names are set as code, which suppresses markup, links and formulas."""
     columns = board.columns
-    table = [[_plain(column.name) for column in columns], ["---"] * len(columns)]
+    table = [[_plain(column.heading) for column in columns], ["---"] * len(columns)]
     for row in board.rows:
         named = zip(columns, board.cells(row), strict=True)
         table.append([f"`{cell}`" if column.kind == "name" else _plain(cell) for column, cell in named])

@@ -15,7 +15,7 @@ def render(board: Board) -> bytes:
     from pyarrow import parquet
 
     arrow = {str: pa.string(), float: pa.float64(), int: pa.int64()}
-    texts = {name: pa.string() for name in (*(column.name for column in board.identity), "task")}
+    texts = {name: pa.string() for name in (*(column.key for column in board.identity), "task")}
     numbers = {name: kind for name, (kind, _) in board.whole.items()}
     numbers |= {name: FIGURES[name][0] for name in board.per_task}
     schema = pa.schema(texts | {name: arrow[kind] for name, kind in numbers.items()})

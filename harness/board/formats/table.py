@@ -21,8 +21,8 @@ def _print(board: Board, console: Console) -> None:
         console,
         board.headings,
         map(board.cells, board.rows),
-        left=[column.name for column in board.columns if column.kind in ("name", "text")],
-        wrap=[column.name for column in board.columns if column.kind == "words"],
+        left=[column.heading for column in board.columns if column.kind in ("name", "text")],
+        wrap=[column.heading for column in board.columns if column.kind == "words"],
         styles=["dim" if board.is_faint(row) else None for row in board.rows],
     )
     console.print()

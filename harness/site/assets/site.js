@@ -3,7 +3,7 @@
 
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a8f98", "#f0e442"];
 const SYMBOLS = ["circle", "square", "diamond", "cross", "triangle-up", "x", "star", "triangle-down"];
-const KINDS = { submission: 0, baseline: 6, oracle: 1 };
+const KINDS = { submission: 0, baseline: 6 };
 const OPTIONS = { displayModeBar: false, responsive: true };
 
 // Text of strangers must not be markup to Plotly, which knows <b>, <a> and others.

@@ -1,0 +1,96 @@
+"""The noisy oracle: a reference beside the board, without a rank and in no comparison."""
+
+from dataclasses import replace
+
+import pytest
+from board_examples import GAPS, MEASURE, references, rows, write_reference
+
+from harness.board.collect import Collected, collect
+from harness.board.formats import find
+from harness.board.leaderboard import Leaderboard, build_board
+from harness.board.oracle import Spread, combine, score_oracle
+from harness.format.reference import Reference, read_reference
+from harness.submission.name import ORACLE
+from harness.task.layout import find_references
+from scoring import ORACLE_DRAWS, HeldOut, noisy_oracle, official_score, oracle_scores
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
+    return references(tmp_path_factory.mktemp("reference"), "second", "toy")
+
+
+def board(known: dict[str, Reference]) -> Leaderboard:
+    both = [row for task in known for row in (*rows("best", GAPS, task), *rows("other", MEASURE, task))]
+    held_out = {name: HeldOut([0.5] * 8, 100) for name in known}
+    return build_board(collect(both, known), known, held_out=held_out)
+
+
+def test_it_changes_no_rank_interval_or_group(known: dict[str, Reference], monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = board(known)
+    assert [row.submission for row in usual.rows] == ["best", "other"]
+    other = combine(dict.fromkeys(known, Spread(1.0, 0.1)))
+    monkeypatch.setattr("harness.board.leaderboard.score_oracle", lambda *_: other)
+    assert replace(board(known), oracle=usual.oracle) == usual
+
+
+def test_each_draw_is_scored_as_a_measure_is(known: dict[str, Reference]) -> None:
+    grid = known["toy"].grid
+    scores = oracle_scores(GAPS, grid, seed=5)
+    draws = noisy_oracle([GAPS] * ORACLE_DRAWS, seed=5)
+    assert scores[:9].tolist() == pytest.approx([official_score(draw, GAPS, grid).score for draw in draws[:9]])
+
+
+def test_it_is_the_mean_of_many_draws_and_the_same_every_time(known: dict[str, Reference]) -> None:
+    oracle = score_oracle(known)
+    assert oracle == score_oracle(known)
+    toy, second = oracle.tasks["toy"], oracle.tasks["second"]
+    assert toy is not None
+    assert second is not None
+    assert toy != second, "tasks that are alike have draws of their own"
+    error = 4 * (toy.deviation**2 / ORACLE_DRAWS * 2) ** 0.5
+    assert toy.mean == pytest.approx(second.mean, abs=error)
+    assert oracle.score is not None
+    assert oracle.score.mean == pytest.approx((toy.mean + second.mean) / 2)
+    assert oracle.score.deviation == pytest.approx((toy.deviation**2 + second.deviation**2) ** 0.5 / 2)
+
+
+def test_every_format_says_what_it_is(known: dict[str, Reference]) -> None:
+    found = board(known)
+    assert found.content["oracle"]["tasks"].keys() == known.keys()
+    assert found.content["oracle"]["draws"] == ORACLE_DRAWS
+    for name in ("table", "markdown", "latex"):
+        text = str(find(name).render(found))
+        assert found.oracle.score is not None
+        assert f"noisy oracle: {found.oracle.score.text()}" in text.replace("\\", "")
+    assert "oracle" not in str(find("csv").render(found))
+
+
+def test_it_is_there_even_when_nobody_else_is(known: dict[str, Reference]) -> None:
+    found = build_board(Collected([]), known)
+    assert (found.rows, found.oracle) == ([], score_oracle(known))
+
+
+def test_nobody_can_take_its_place(known: dict[str, Reference]) -> None:
+    found = build_board(collect(rows(ORACLE, [1.0] * 8), known), known)
+    assert [row.kind for row in found.rows] == ["submission"]
+    assert found.oracle == score_oracle(known)
+
+
+def test_of_withheld_tasks_it_is_rounded(known: dict[str, Reference]) -> None:
+    exact, oracle = score_oracle(known), score_oracle(known, ["toy"])
+    assert oracle.tasks["second"] == exact.tasks["second"]
+    for spread in (oracle.tasks["toy"], oracle.score):
+        assert spread is not None
+        assert (spread.mean, spread.deviation) == (round(spread.mean, 1), round(spread.deviation, 1))
+
+
+def test_where_no_task_has_an_official_score_nobody_ranks_whoever_failed(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    directory = write_reference(tmp_path_factory.mktemp("flat"), "flat", sizes=(4, 2))
+    flat = {name: read_reference(path) for name, path in find_references(directory).items()}
+    found = build_board(collect([*rows("whole", GAPS, "flat"), *rows("half", GAPS[:4], "flat")], flat), flat)
+    assert found.oracle == combine({"flat": None})
+    assert {row.submission: row.rank for row in found.rows} == {"whole": None, "half": None}
+    assert "noisy oracle: no score" in found.oracle.note
