@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import asdict, astuple, dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, get_type_hints
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Configuration:
     isolation: str  #: kind of sandbox; results with `none` never rank
     versions: str  #: of the libraries that affect values, e.g. "keras 3.12.0, numpy 2.3.5"
     harness_version: str
+    loader: str  #: digest of the harness' own code that loads and calls (`harness.execution.loader`)
 
     @cached_property
     def id(self) -> str:
@@ -31,7 +32,16 @@ class Configuration:
     @property
     def settings(self) -> "Configuration":
         """The user's choices: the configuration without versions, which change without the user's doing."""
-        return replace(self, versions="", harness_version="")
+        return replace(self, versions="", harness_version="", loader="")
+
+    @property
+    def software(self) -> str:
+        """What is not the user's choice, for readers."""
+        return f"pgdl-harness {self.harness_version} ({self.loader[:8]}), {self.versions}"
+
+    def to_json(self) -> str:
+        """Return all fields as JSON, for `configuration_from`."""
+        return json.dumps(asdict(self))
 
 
 def configuration_of(record: Any) -> Configuration:
@@ -39,3 +49,16 @@ def configuration_of(record: Any) -> Configuration:
     isolation = record.sandbox.removesuffix("/fast").removesuffix("/fresh")  # the start does not affect values
     columns = {field.name: getattr(record, field.name) for field in fields(Configuration) if field.name != "isolation"}
     return Configuration(isolation=isolation, **columns)
+
+
+def configuration_from(text: str) -> Configuration:
+    """Return the configuration in `Configuration.to_json`; raises `ValueError` for any other text."""
+    found = json.loads(text)
+    types = get_type_hints(Configuration)
+    if not isinstance(found, dict) or found.keys() != types.keys():
+        raise ValueError(f"expected the settings of a configuration, found {text[:100]!r}")
+    for name, kind in types.items():
+        allowed = (int, float) if kind is float else (kind,)
+        if type(found[name]) not in allowed:
+            raise ValueError(f"{name}: expected {kind}, found {found[name]!r}")
+    return Configuration(**found)

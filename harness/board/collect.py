@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from harness.configuration import Configuration, configuration_of
+from harness.board.requested import Asked, last_requests
+from harness.configuration import Configuration, configuration_from, configuration_of
 from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.submission import LIBRARY
@@ -95,7 +96,8 @@ def repeats_of(rows: Iterable[Record]) -> dict[Cell, list[float | Failure]]:
 class _Group:
     """The records of one version and configuration while they are read."""
 
-    first: Record
+    is_baseline: bool
+    configuration: Configuration
     rows: dict[Cell, Record] = field(default_factory=dict)
     repetitions: list[Record] = field(default_factory=list)
     stale: set[Cell] = field(default_factory=set)
@@ -118,15 +120,19 @@ def collect(
     Args:
         evaluations: records, oldest first; of several with the same key only the newest.
         references: task -> reference data.
-        requests: the requests, oldest first.
+        requests: the requests, in the order of their rows. What was requested has a row even without any record: a run
+            may have been interrupted before its first one.
         contents: task -> its present contents; without them, all records of the task count.
         everything: show all versions and configurations.
     """
-    groups: dict[tuple[str, str, str], _Group] = {}
+    asked = last_requests(requests, references)
+    groups: dict[Asked, _Group] = {}
     for row in evaluations:
         if row.task in references and row.model in references[row.task].gaps:
-            group = groups.setdefault((row.submission, row.submission_digest, row.configuration), _Group(row))
-            cell = row.task, row.model
+            name = row.submission, row.submission_digest, row.configuration
+            if name not in groups:
+                groups[name] = _Group(row.is_baseline, configuration_of(row))
+            group, cell = groups[name], (row.task, row.model)
             is_current = _is_current(row, (contents or {}).get(row.task))
             if row.repeat:
                 group.repetitions += [row] * is_current
@@ -134,14 +140,12 @@ def collect(
                 group.rows[cell] = row
             else:
                 group.stale.add(cell)
-    asked: dict[tuple[str, str, str], tuple[int, Request]] = {
-        (request.submission, request.submission_digest, request.configuration): (number, request)
-        for number, request in enumerate(requests)
-        if request.task in references
-    }
-    order = {name: (asked[name][0] if name in asked else -1, number) for number, name in enumerate(groups)}
-    newest_first = sorted(groups, key=lambda name: order[name], reverse=True)
-    everyone = {name: _calls(groups[name], asked[name][1] if name in asked else None) for name in newest_first}
+    for name, request in asked.items():
+        if name not in groups:
+            groups[name] = _Group(request.is_baseline, configuration_from(request.settings))
+    unasked = [name for name in groups if name not in asked]
+    newest_first = [*reversed(asked), *reversed(unasked)]
+    everyone = {name: _calls(name, groups[name], asked.get(name)) for name in newest_first}
     shown = list(everyone) if everything else _newest(everyone)
     alphabetical = sorted(shown)
     return Collected(
@@ -154,26 +158,26 @@ def _is_current(row: Record, contents: Contents | None) -> bool:
     return contents is None or (contents.models.get(row.model) == row.model_digest and contents.data == row.data_digest)
 
 
-def _calls(group: _Group, request: "Request | None") -> Calls:
-    first = group.first
+def _calls(name: Asked, group: _Group, request: "Request | None") -> Calls:
+    submission, version, _ = name
     return Calls(
-        submission=first.submission,
-        is_baseline=first.is_baseline,
+        submission=submission,
+        is_baseline=group.is_baseline,
         rows=group.rows,
         stale=frozenset(group.stale - group.rows.keys()),
-        version=first.submission_digest,
-        configuration=configuration_of(first),
-        source=request.source if request else first.submission,
+        version=version,
+        configuration=group.configuration,
+        source=request.source if request else submission,
         asked_at=request.requested_at if request else None,
         repeats=repeats_of(group.repetitions),
         deterministic=request.deterministic if request else False,
     )
 
 
-def _newest(everyone: Mapping[tuple[str, str, str], Calls]) -> set[tuple[str, str, str]]:
+def _newest(everyone: Mapping[Asked, Calls]) -> set[Asked]:
     """Choose each submission's first version, and of its configurations the first with each combination of settings."""
     version: dict[str, str] = {}
-    chosen: dict[tuple[str, Configuration | None], tuple[str, str, str]] = {}
+    chosen: dict[tuple[str, Configuration | None], Asked] = {}
     for name, calls in everyone.items():
         if version.setdefault(calls.submission, calls.version) == calls.version:
             settings = calls.configuration.settings if calls.configuration else None

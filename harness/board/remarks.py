@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from typing import Any
 
 from harness.board.collect import Calls, Collected
 from harness.configuration import Configuration
 from harness.format.reference import Reference
 from harness.sandbox import GIB
+from harness.submission.name import alike
 from harness.task.notes import named
 from harness.worker.runtimes import DEFAULT
 
@@ -16,19 +18,29 @@ def of_records(
     collected: Collected, references: Mapping[str, Reference], command: Callable[[Sequence[Calls]], str]
 ) -> list[str]:
     """Return the remarks; `command` renders the command line that repeats calls."""
-    return [*_stale(collected.shown, command), *_left_out(collected, references), *_versions(collected.shown)]
+    return [
+        *_stale(collected.shown, command),
+        *_left_out(collected, references),
+        *_similar(collected.shown),
+        *_versions(collected.shown),
+    ]
 
 
 def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) -> list[str]:
-    """Return one line for all submissions that lost the same records, as all do when a task is rebuilt."""
-    lost: dict[tuple[tuple[str, int], ...], list[Calls]] = {}
+    """Return one line for all submissions that lost the same records, as all do when a task is rebuilt.
+
+    One command renews them only if they share their settings. It has to name them all.
+    """
+    lost: dict[tuple[Any, ...], list[Calls]] = {}
     for calls in shown:
         if calls.stale:
-            lost.setdefault(tuple(sorted(Counter(task for task, _ in calls.stale).items())), []).append(calls)
+            settings = calls.configuration.settings if calls.configuration else None
+            per_task = tuple(sorted(Counter(task for task, _ in calls.stale).items()))
+            lost.setdefault((per_task, settings), []).append(calls)
     lines = []
-    for per_task, all_calls in lost.items():
+    for (per_task, _), all_calls in lost.items():
         counts = ", ".join(f"{number} on {task}" for task, number in per_task)
-        names = named(sorted({calls.submission for calls in all_calls}))
+        names = ", ".join(sorted({calls.submission for calls in all_calls}))
         lines.append(
             f"stale: records of {names} ({counts}) are of other models or data than the present ones and do not count; "
             f"to renew them: {command(all_calls)}"
@@ -60,23 +72,31 @@ def _when(calls: Calls) -> str:
     return f" {calls.asked_at:%Y-%m-%d %H:%M} UTC" if calls.asked_at else ""
 
 
+def _similar(shown: Sequence[Calls]) -> list[str]:
+    """Return a line for each group of names that could be mistaken for each other, as records of others may bring."""
+    groups: dict[str, set[str]] = {}
+    for calls in shown:
+        if not calls.is_baseline:
+            groups.setdefault(alike(calls.submission), set()).add(calls.submission)
+    return [
+        f"names that could be mistaken for each other: {', '.join(sorted(names))}"
+        for names in groups.values() if len(names) > 1
+    ]  # fmt: skip
+
+
 def _versions(shown: Sequence[Calls]) -> list[str]:
     """Return lines on rows with other versions of the harness or its libraries than most rows."""
     by_runtime: dict[str, Counter[str]] = {}
     for calls in shown:
         if calls.configuration is not None:
-            by_runtime.setdefault(calls.configuration.runtime, Counter())[_of_software(calls.configuration)] += 1
+            by_runtime.setdefault(calls.configuration.runtime, Counter())[calls.configuration.software] += 1
     odd: dict[str, list[str]] = {}
     for calls in shown:
         if calls.configuration is not None:
-            software = _of_software(calls.configuration)
+            software = calls.configuration.software
             if software != by_runtime[calls.configuration.runtime].most_common(1)[0][0]:
                 odd.setdefault(software, []).append(calls.submission)
     return [f"made with other versions than most rows ({software}): {named(names)}" for software, names in odd.items()]
-
-
-def _of_software(configuration: Configuration) -> str:
-    return f"pgdl-harness {configuration.harness_version}, {configuration.versions}"
 
 
 def settings_labels(shown: Sequence[Calls]) -> list[str]:

@@ -1,34 +1,75 @@
 """The recorded calls of a revision: of the submissions that stand in it, in the versions of then."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from harness.board.collect import Collected, collect
 from harness.ci.git import Entry, Repository
 from harness.ci.reading import RefusedError, read_submission
+from harness.configuration import Configuration, configuration_from, configuration_of
 from harness.format.reference import Reference
 from harness.records import Evaluation, Records
+from harness.submission import Submission
 from harness.task.contents import Contents
+from harness.worker.runtimes import DEFAULT
 
 
-def read_versions(repository: Repository, folder: str, entries: Mapping[str, Entry]) -> dict[str, str]:
-    """Return the digest of each submission that can be read, by its name."""
+@dataclass(frozen=True)
+class Asked:
+    """The settings that a job asks for; None: whatever the machine or the submission chooses.
+
+    A board of a job has no other rows: the score of another seed or limit, which somebody recorded later, says nothing
+    about the change.
+    """
+
+    run_seed: int
+    time_limit_s: float
+    time_budget: str
+    memory_limit_bytes: int | None
+    runtime: str | None
+
+    def covers(self, configuration: Configuration, runtime: str | None) -> bool:
+        """Whether calls with this configuration were asked for, of a submission that names this runtime."""
+        wanted = {
+            "run_seed": self.run_seed, "time_limit_s": self.time_limit_s, "time_budget": self.time_budget,
+            "memory_limit_bytes": self.memory_limit_bytes, "runtime": self.runtime or runtime or DEFAULT,
+        }  # fmt: skip
+        return all(value is None or getattr(configuration, name) == value for name, value in wanted.items())
+
+
+def read_versions(repository: Repository, folder: str, entries: Mapping[str, Entry]) -> dict[str, Submission]:
+    """Return each submission that can be read, by its name."""
     versions = {}
     for name, entry in entries.items():
         try:
-            versions[name] = read_submission(repository, folder, entry).digest
+            versions[name] = read_submission(repository, folder, entry)
         except RefusedError:
             continue
     return versions
 
 
 def collect_versions(
-    records: Records, versions: Mapping[str, str], references: Mapping[str, Reference], contents: Mapping[str, Contents]
+    records: Records,
+    versions: Mapping[str, Submission],
+    asked: Asked,
+    references: Mapping[str, Reference],
+    contents: Mapping[str, Contents],
 ) -> Collected:
-    """Return the calls of these versions, and of the library's measures, that count.
+    """Return the calls of these versions, and of the library's measures, that count with the settings asked for.
 
     A record counts for a name only with the digest that the revision has under it, so no other change and no other
     source of records can stand in its row.
     """
+
+    def counts(row: Any, configuration: Configuration) -> bool:
+        if row.is_baseline:
+            return asked.covers(configuration, None)
+        found = versions.get(row.submission)
+        same = found is not None and found.digest == row.submission_digest
+        return same and asked.covers(configuration, found.metadata.runtime if found else None)
+
     rows = records.newest_of(Evaluation.task.in_(list(references)))
-    counted = (row for row in rows if row.is_baseline or versions.get(row.submission) == row.submission_digest)
-    return collect(counted, references, records.requests(), contents)
+    counted = (row for row in rows if counts(row, configuration_of(row)))
+    requests = [request for request in records.requests() if counts(request, configuration_from(request.settings))]
+    return collect(counted, references, requests, contents)

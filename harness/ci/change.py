@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from harness.ci.git import FOLDER, LINK, SUBMODULE, Entry, Repository
 from harness.errors import UserError
 from harness.inspector.files import IGNORED
-from harness.submission.name import clean, letters, taken
+from harness.submission.name import alike, clean, taken
 from harness.text import printable
 
 #: Submissions of a revision, and other files of a change that are listed.
@@ -65,7 +65,7 @@ def find_change(repository: Repository, folder: str, head: str, base: str | None
     gone = {path for path in at_origin if path not in at_head and path in at_base}
     before, unnamed = _named(at_base, {})
     merged = {path: entry for path, entry in at_base.items() if path not in gone} | {p: at_head[p] for p in changed}
-    after, refused = _named(merged, {letters(name): entry.path for name, entry in before.items()})
+    after, refused = _named(merged, {alike(name): entry.path for name, entry in before.items()})
     refused = _plain({path: why for path, why in refused.items() if path in changed or path not in unnamed})
     touched = {name: "changed" if name in before else "new" for name, entry in after.items() if entry.path in changed}
     removed = tuple(sorted(set(before) - set(after)))
@@ -92,18 +92,18 @@ def _is_submission(entry: Entry) -> bool:
 def _named(paths: Mapping[str, Entry], owners: Mapping[str, str]) -> tuple[dict[str, Entry], dict[str, str]]:
     """Return the submissions by name, and the reason for each that has the name of another one.
 
-    Names that differ only in case and punctuation count as one. `owners` tells which path has a name already; else it
+    Names that could be mistaken for each other count as one. `owners` tells which path has a name already; else it
     is that of the first in alphabetical order.
     """
     names: dict[str, Entry] = {}
     refused = {}
-    holders = {alike: path for alike, path in owners.items() if path in paths}
+    holders = {seen: path for seen, path in owners.items() if path in paths}
     for path in sorted(paths):
         name = name_of(paths[path])
         if whose := taken(name):
             refused[path] = f"cannot be called {name!r}: {whose}"
             continue
-        holder = holders.setdefault(letters(name), path)
+        holder = holders.setdefault(alike(name), path)
         if holder == path:
             names[name] = paths[path]
         else:

@@ -27,6 +27,7 @@ FOOTER = (
 def render(report: Report) -> str:
     """Return the comment."""
     parts = [MARK, "## Leaderboard", "", *_verdict(report)]
+    parts += _section("No ranks: records of these submissions are missing", [*map(code, report.missing)])
     lines, left_out = report.lines[:SHOWN], len(report.lines) - SHOWN
     if lines:
         parts += ["", *_table(lines, report), *_more(left_out, "submissions")]

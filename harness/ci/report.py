@@ -11,7 +11,7 @@ from types import NoneType
 from typing import Any, Self, get_args, get_type_hints
 
 #: Version of the file.
-FORMAT = 1
+FORMAT = 2
 
 #: Longest file in bytes, list, and text in characters.
 MAX_BYTES, MAX_ITEMS, MAX_TEXT = 8 * 1024**2, 200, 1000
@@ -77,6 +77,7 @@ class Report:
         decimals: number of decimals of published scores.
         others: files of the change that belong to no submission; none of them was used.
         more_others: whether there are more.
+        missing: submissions that the change does not touch and that lack records; if there are any, nobody has a rank.
         broken: the rules that the change breaks, one line each.
     """
 
@@ -87,6 +88,7 @@ class Report:
     moved: tuple[Moved, ...] = ()
     others: tuple[str, ...] = ()
     more_others: bool = False
+    missing: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
 
     def to_json(self) -> str:

@@ -1,10 +1,10 @@
 """Turns the boards before and after a change into the lines of its report."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from harness.board.leaderboard import Leaderboard
-from harness.board.row import Row
+from harness.board.row import MISSING, Row
 from harness.ci.change import Change, path_in_repository
 from harness.ci.report import Line, Moved
 from harness.outcome import Outcome
@@ -39,6 +39,23 @@ def moved_by(change: Change, before: Leaderboard, after: Leaderboard) -> list[Mo
     others = {name: row for name, row in newest_rows(after).items() if name not in change.touched and name in earlier}
     pairs = [(earlier[name], row) for name, row in others.items()]
     return [Moved(row.submission, old.rank, row.rank) for old, row in pairs if old.rank != row.rank]
+
+
+def missing_in(board: Leaderboard, names: Collection[str]) -> list[str]:
+    """Return the submissions among `names` of which the board lacks calls that nobody has made.
+
+    Whoever is compared with them has no rank that means anything.
+    """
+    rows = newest_rows(board)
+    return sorted(name for name in names if name not in rows or rows[name].failures[MISSING])
+
+
+def without_ranks(line: Line) -> Line:
+    """Return a line that says nothing of ranks and neighbours."""
+    return replace(
+        line, rank_before=None, rank=None, best_rank=None, worst_rank=None, above="", above_surely=None, below="",
+        below_surely=None,
+    )  # fmt: skip
 
 
 def newest_rows(board: Leaderboard) -> dict[str, Row]:

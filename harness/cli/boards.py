@@ -20,6 +20,7 @@ from harness.submission import Submission, find_named, find_submission
 from harness.task.contents import Contents, read_contents
 from harness.task.layout import find_all, find_references, hidden_names
 from harness.task.notes import named, notes_of_contents, notes_of_reference
+from harness.worker.runtimes import DEFAULT
 from scoring import HeldOut
 
 
@@ -103,12 +104,19 @@ def choose(collected: Collected, arguments: Sequence[str], where: str) -> Collec
             hint = did_you_mean(argument, known) or f"recorded here: {', '.join(known) or 'nothing'}"
             raise UserError(f"no records of {argument!r}", file=where, remedy=hint) from error
         everyone = [*collected.shown, *collected.left_out]
-        found = [calls for calls in everyone if calls.version == submission.digest]
+        found = [calls for calls in everyone if calls.version == submission.digest and _is_of(calls, submission)]
         if not found:
             raise _has_not_run(submission, everyone, where)
-        same_name = [calls for calls in found if calls.submission == submission.name]
-        shown += [calls for calls in same_name or found if calls in collected.shown] or found[:1]
+        shown += [calls for calls in found if calls in collected.shown] or found[:1]
     return Collected(shown, [calls for calls in collected.left_out if calls not in shown])
+
+
+def _is_of(calls: Calls, submission: Submission) -> bool:
+    """Whether calls are of this submission: under its own name, or under one that --as gave to the same path.
+
+    The same files may have been handed in by others, too, under their names.
+    """
+    return submission.name == calls.submission or submission.source == calls.source
 
 
 def _has_not_run(submission: Submission, everyone: Sequence[Calls], where: str) -> UserError:
@@ -117,7 +125,10 @@ def _has_not_run(submission: Submission, everyone: Sequence[Calls], where: str) 
     versions = dict.fromkeys(calls.version[:8] for calls in everyone if calls.submission == submission.name)
     found = f"records of version {named(list(versions))}" if versions else "no record of it"
     expected = f"records of its present version ({submission.digest[:8]})"
+    others = sorted({calls.submission for calls in everyone if calls.version == submission.digest})
     remedy = f"run `pgdl run {shlex.quote(argument)}` first"
+    if others:
+        remedy += f"; the same files are recorded as {named(others)}"
     return UserError(
         f"{submission.name!r} has not been run in its present version",
         file=where,
@@ -128,8 +139,13 @@ def _has_not_run(submission: Submission, everyone: Sequence[Calls], where: str) 
 
 
 def run_command(calls: Sequence[Calls], tasks: Path, results: str) -> str:
-    """Return the command line that makes these calls, except those that are recorded."""
-    words = ["pgdl", "run", *dict.fromkeys(_argument(one) for one in calls)]
+    """Return the command line that makes these calls, which share their settings, except those that are recorded.
+
+    Paths are given the names of their rows, wherever these came from.
+    """
+    distinct = {one.submission: one for one in calls}.values()
+    words = ["pgdl", "run", *map(_argument, distinct)]
+    words += [word for one in distinct if _is_path(one) for word in ("--as", one.submission)]
     if str(tasks) != "task_data":
         words += ["--tasks", str(tasks)]
     if results != "results.db":
@@ -138,8 +154,13 @@ def run_command(calls: Sequence[Calls], tasks: Path, results: str) -> str:
     return shlex.join([*words, *(_options(configuration) if configuration else ())])
 
 
+def _is_path(calls: Calls) -> bool:
+    """Whether it is neither a measure of the library nor one of another package, whose source is its name."""
+    return not calls.is_baseline and calls.source != calls.submission
+
+
 def _argument(calls: Calls) -> str:
-    return calls.submission if calls.is_baseline else calls.source
+    return calls.source if _is_path(calls) else calls.submission
 
 
 def _options(configuration: Configuration) -> list[str]:
@@ -147,6 +168,7 @@ def _options(configuration: Configuration) -> list[str]:
     defaults = Settings(Limits(default_memory_bytes(len(find_gpus()))))
     options = {
         "--seed": (configuration.run_seed, defaults.seed),
+        "--runtime": (configuration.runtime, DEFAULT),
         "--time-limit": (f"{configuration.time_limit_s:g}", f"{defaults.time_limit_s:g}"),
         "--time-budget": (configuration.time_budget, defaults.time_budget),
         "--memory": (f"{configuration.memory_limit_bytes // 1024**2}M", f"{defaults.limits.memory_bytes // 1024**2}M"),

@@ -12,12 +12,12 @@ from harness.board.collect import Collected
 from harness.board.leaderboard import Leaderboard, build_board
 from harness.board.rounding import DECIMALS
 from harness.ci.annotations import annotation
-from harness.ci.boards import collect_versions, read_versions
+from harness.ci.boards import Asked, collect_versions, read_versions
 from harness.ci.change import Change, find_change, require_folder
 from harness.ci.comment import render
 from harness.ci.git import GitError, Repository
 from harness.ci.report import Report
-from harness.ci.results import lines_of, moved_by
+from harness.ci.results import lines_of, missing_in, moved_by, without_ranks
 from harness.ci.rules import Rules
 from harness.ci.touched import Touched, read_touched
 from harness.cli.boards import Competition, failed_outputs, read_competition
@@ -67,11 +67,15 @@ class Job:
 
 @dataclass(frozen=True)
 class _Boards:
-    """The boards at the base and with the change, and the site of the latter."""
+    """The boards at the base and with the change, and the site of the latter.
+
+    `missing` has the submissions that the change does not touch and that lack records of their present version.
+    """
 
     before: Leaderboard
     after: Leaderboard
     site: SiteData
+    missing: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,9 @@ def run_job(job: Job, console: Console) -> Ended:
         for submission in touched.submissions.values():
             touched.annotations += annotate_failures(records, submission, job.withheld(competition))
     lines = lines_of(change, job.folder, boards.before, boards.after, touched.problems)
+    missing = boards.missing if lines else ()
+    if missing:
+        lines = [without_ranks(line) for line in lines]
     of_lines = [(line, text) for line in lines for text in job.rules.broken_by(line)]
     of_change = job.rules.broken_by_change(change)
     refused = [f"{path}: {reason}" for path, reason in change.refused.items()]
@@ -111,10 +118,11 @@ def run_job(job: Job, console: Console) -> Ended:
         base=change.base or "",
         decimals=DECIMALS if boards.after.withheld else 2,
         lines=tuple(lines),
-        moved=tuple(moved_by(change, boards.before, boards.after)),
+        moved=() if missing else tuple(moved_by(change, boards.before, boards.after)),
         others=change.others,
         more_others=change.more,
-        broken=(*refused, *of_change, *(text for _, text in of_lines)),
+        missing=tuple(missing),
+        broken=(*refused, *of_change, *(text for _, text in of_lines), *_no_ranks(missing)),
     )
     annotations = [
         *touched.annotations,
@@ -122,6 +130,22 @@ def run_job(job: Job, console: Console) -> Ended:
         *(annotation("error", text, line.file) for line, text in of_lines if line.change != "refused"),
     ]
     return Ended(report, boards.after, boards.site, annotations)
+
+
+def _no_ranks(missing: Sequence[str]) -> list[str]:
+    if not missing:
+        return []
+    names = ", ".join(missing)
+    return [
+        f"no rank: records of {names} are missing, with the settings of this job; pgdl ci without --base makes them"
+    ]
+
+
+def _asked(execution: dict[str, Any]) -> Asked:
+    return Asked(
+        run_seed=execution["seed"], time_limit_s=execution["time_limit"], time_budget=execution["time_budget"],
+        memory_limit_bytes=execution["memory_bytes"], runtime=execution["runtime"],
+    )  # fmt: skip
 
 
 def _measures(names: Sequence[str]) -> list[Submission]:
@@ -147,18 +171,21 @@ def _make_boards(job: Job, competition: Competition, records: Records, touched: 
     known = {name: entry for name, entry in change.before.items() if name in recorded}
     at_base = read_versions(job.objects, job.folder, known)
     untouched = change.after.keys() - change.touched.keys()
-    evaluated = {name: submission.digest for name, submission in touched.submissions.items()}
-    with_change = {name: version for name, version in at_base.items() if name in untouched} | evaluated
+    with_change = {name: version for name, version in at_base.items() if name in untouched} | touched.submissions
+    asked = _asked(job.execution)
     calls_before, calls = (
-        collect_versions(records, versions, competition.references, competition.contents)
+        collect_versions(records, versions, asked, competition.references, competition.contents)
         for versions in (at_base, with_change)
     )
     notes = competition.notes(job.withheld(competition), of_records=True)
-    if missing := sorted(untouched - {one.submission for one in calls.shown}):
-        notes.append(f"no record of the present version of {named(missing)}; pgdl ci without --base makes them")
+    if unseen := sorted(untouched - {one.submission for one in calls.shown}):
+        notes.append(f"no record of the present version of {named(unseen)}; pgdl ci without --base makes them")
     board = _build(job, competition, calls, notes)
     site = gather(calls.shown, board, competition.references, competition.n_test, failed_outputs(records, calls))
-    return _Boards(_build(job, competition, calls_before, ()), board, site)
+    before = _build(job, competition, calls_before, ())
+    entries = {name: change.after[name] for name in missing_in(board, untouched)}
+    missing = read_versions(job.objects, job.folder, entries)  # what cannot be read has no row in any case
+    return _Boards(before, board, site, list(missing))
 
 
 def _build(job: Job, competition: Competition, collected: Collected, notes: Sequence[str]) -> Leaderboard:

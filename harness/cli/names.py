@@ -2,34 +2,65 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
+from harness.board.requested import by_age
 from harness.errors import UserError
 from harness.records import Records, Request
 from harness.submission import Submission
+from harness.submission.name import alike
 
 
-def settle_names(submissions: Sequence[Submission], records: Records, *, given: bool) -> list[str]:
-    """Refuse names that belong to another submission in the records; returns a line about every new version.
+def settle_names(
+    submissions: Sequence[Submission], records: Records, *, given: bool
+) -> tuple[list[Submission], list[str]]:
+    """Refuse names that belong to another submission in the records, and names that could be mistaken for one there.
 
-    Changed files under a known name are a new version if their path is the same. Otherwise the user is asked at a
-    terminal; without one, the name has to be `given` by --as. Raises `UserError`.
+    The files that were asked for last are the same submission wherever they lie, and stay known under their first
+    path. Other files under a known name, new ones or those of an earlier version, are a version of it if their path is
+    known. Otherwise the user is asked at a terminal; without one, the name has to be `given` by --as.
+
+    Returns:
+        The submissions, and a line about each whose version the board did not show before.
+
+    Raises:
+        UserError: a name belongs to another submission, or is written almost like another one.
     """
     known: dict[str, list[Request]] = {}
-    for request in records.requests():
+    for request in by_age(records.requests()):
         known.setdefault(request.submission, []).append(request)
-    notes = []
+    similar = {alike(name): name for name in known}
+    settled, notes = [], []
     for submission in submissions:
         before = known.get(submission.name, [])
-        if submission.is_baseline or not before:
+        if submission.is_baseline:
+            settled.append(submission)
             continue
-        if submission.digest in {request.submission_digest for request in before}:
+        if not before and (other := similar.get(alike(submission.name))):
+            raise UserError(
+                f"{submission.name!r} could be mistaken for {other!r}, which is recorded here",
+                file=submission.source,
+                remedy=f"name it with --as NAME (--as {other!r} makes it a version of that one)",
+            )
+        sources = {request.source for request in before}
+        if before and submission.digest == before[-1].submission_digest:
+            source = submission.source if submission.source in sources else before[-1].source
+            settled.append(replace(submission, source=source))
             continue
-        if submission.source not in {request.source for request in before} and not given:
+        if before and submission.source not in sources and not given:
             _ask(submission, before[-1])
-        notes.append(f"{submission.name}: version {submission.digest[:8]} is new; the board shows it from now on")
-    return notes
+        if before:
+            notes.append(_note(submission, before))
+        settled.append(submission)
+    return settled, notes
+
+
+def _note(submission: Submission, before: Sequence[Request]) -> str:
+    returns = submission.digest in {request.submission_digest for request in before}
+    news = f"is asked for again after {before[-1].submission_digest[:8]}" if returns else "is new"
+    return f"{submission.name}: version {submission.digest[:8]} {news}; the board shows it from now on"
 
 
 def _ask(submission: Submission, last: Request) -> None:

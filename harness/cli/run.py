@@ -1,5 +1,6 @@
 """`pgdl run`: submissions on every model of every task."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +51,10 @@ def command(
     console = wide_console(quiet=quiet)
     run = prepare_run(find_submissions(submissions, names, note), tasks_dir, task_names, execution)
     with Records(results) as records:
-        for line in settle_names(run.submissions, records, given=bool(names)):
+        settled, news = settle_names(run.submissions, records, given=bool(names))
+        for line in news:
             note(line)
+        run = replace(run, submissions=settled)
         plan, tally = record_calls(run, records, console, force=force, repeats=repeats)
         claims = [one.name for one in run.submissions if one.metadata.deterministic] if repeats else []
         rows = records.newest([call.key for call in plan.calls if call.submission.name in claims])

@@ -41,6 +41,7 @@ def to_evaluation(done: Done) -> Evaluation:
         sandbox=done.sandbox,
         versions=planned.configuration.versions,
         harness_version=planned.configuration.harness_version,
+        loader=planned.configuration.loader,
         environment=done.machine | _environment(planned, result),
         output_tail="" if planned.withheld else result.output_tail,
         started_at=done.started_at,

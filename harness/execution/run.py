@@ -73,8 +73,10 @@ def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
             submission=call.submission.name,
             submission_digest=call.submission.digest,
             source=call.submission.source,
+            is_baseline=call.submission.is_baseline,
             task=call.task.name,
             configuration=call.configuration.id,
+            settings=call.configuration.to_json(),
             deterministic=call.submission.metadata.deterministic,
             requested_at=now,
         )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import harness
 from harness.configuration import Configuration
 from harness.execution.budget import TimeBudget
+from harness.execution.loader import loader_digest
 from harness.execution.withhold import Withhold
 from harness.sandbox import Limits
 
@@ -31,4 +32,5 @@ class Settings:
             isolation=isolation,
             versions=versions,
             harness_version=harness.__version__,
+            loader=loader_digest(runtime),
         )

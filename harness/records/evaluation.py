@@ -78,6 +78,9 @@ class Evaluation(Base, kw_only=True):
     sandbox: Mapped[str] = mapped_column(String(32), comment="Kind of isolation; `none` never ranks.")
     versions: Mapped[str] = mapped_column(Text, comment="Versions of the libraries that affect values.")
     harness_version: Mapped[str] = mapped_column(String(32), comment="Version of pgdl-harness.")
+    loader: Mapped[str] = mapped_column(
+        String(64), comment="SHA-256 of the harness' own code that loaded the model and called the submission."
+    )
     environment: Mapped[dict[str, Any]] = mapped_column(
         JSON,
         comment="Versions of Python, framework, Keras, NumPy and the kernel; processor, threads, device.",

@@ -1,5 +1,6 @@
 """Adds the records of another results file, for jobs that run in parallel or on other machines."""
 
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,8 @@ def add_records(records: Records, file: Path) -> int:
             reason = " ".join(str(error).split())[:200]
             raise UserError(f"not a file of records: {reason}", file=file) from error
     known_requests = [_columns(request) for request in records.requests()]
-    records.ask(Request(**request) for request in requests if request not in known_requests)
+    now = datetime.now(UTC)
+    records.ask(Request(**request, merged_at=now) for request in requests if request not in known_requests)
     return added
 
 
@@ -46,4 +48,6 @@ def _without_id(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _columns(request: Request) -> dict[str, Any]:
-    return _without_id({column.name: getattr(request, column.name) for column in Request.__table__.columns})
+    """The columns that say what was asked, and when; not those of one database alone."""
+    names = [column.name for column in Request.__table__.columns if column.name not in ("id", "merged_at")]
+    return {name: getattr(request, name) for name in names}

@@ -22,9 +22,16 @@ class Request(Base, kw_only=True):
         String(64), comment="SHA-256 of the submission's files; identifies its version."
     )
     source: Mapped[str] = mapped_column(Text, comment="Path of the submission; `library` for a measure of the library.")
+    is_baseline: Mapped[bool] = mapped_column(comment="Whether the submission is one of the harness' own baselines.")
     task: Mapped[str] = mapped_column(String(200), comment="Name of the task.")
     configuration: Mapped[str] = mapped_column(String(12), comment="The requested configuration.")
+    settings: Mapped[str] = mapped_column(Text, comment="The requested configuration, all its parts as JSON.")
     deterministic: Mapped[bool] = mapped_column(
         comment="Whether the submission's metadata says that its value depends on no seed."
     )
     requested_at: Mapped[datetime] = mapped_column(UtcDateTime, comment="Time of the request (UTC).")
+    merged_at: Mapped[datetime | None] = mapped_column(
+        UtcDateTime,
+        default=None,
+        comment="Time of its addition from another database; empty if it was asked here.",
+    )

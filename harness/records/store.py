@@ -8,12 +8,13 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 import sqlalchemy
-from sqlalchemy import URL, ColumnElement, Row, func, select
+from sqlalchemy import URL, ColumnElement, Row, func, or_, select
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session
 from sqlalchemy.schema import CreateIndex, CreateTable
 
+from harness.configuration import configuration_from
 from harness.errors import UserError
 from harness.records.claims import Claims, chunks
 from harness.records.evaluation import Evaluation
@@ -88,11 +89,26 @@ class Records:
             session.commit()
 
     def requests(self) -> list[Request]:
-        """Return the last request of every version, task and configuration, oldest first."""
+        """Return the last request of every version, task and configuration that was asked here, and all merged ones.
+
+        They are in the order of their rows.
+        """
         same = (Request.submission, Request.submission_digest, Request.task, Request.configuration, Request.source)
-        newest = select(func.max(Request.id)).group_by(*same)
+        newest = select(func.max(Request.id)).where(Request.merged_at.is_(None)).group_by(*same)
+        chosen = or_(Request.id.in_(newest), Request.merged_at.is_not(None))
         with self._session() as session:
-            return list(session.scalars(select(Request).where(Request.id.in_(newest)).order_by(Request.id)))
+            found = list(session.scalars(select(Request).where(chosen).order_by(Request.id)))
+        for request in found:
+            self._require_settings(request)
+        return found
+
+    def _require_settings(self, request: Request) -> None:
+        try:
+            configuration_from(request.settings)
+        except ValueError as error:
+            where = f"{self.name}, table requests, row {request.id}, settings"
+            remedy = "name another database with --results"
+            raise UserError("not the settings of a run", file=where, found=str(error), remedy=remedy) from error
 
     def claims(self) -> Claims:
         """Return a context in which this run claims calls."""

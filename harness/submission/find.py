@@ -10,7 +10,7 @@ from harness.inspector.keys import KEYS
 from harness.submission.inspect import NotASubmissionError, inspect, is_there
 from harness.submission.installed import find_installed, installed_measures
 from harness.submission.library import find_baseline
-from harness.submission.name import ALLOWED, clean, is_name, taken
+from harness.submission.name import ALLOWED, alike, clean, is_name, taken
 from harness.submission.submission import Submission
 
 
@@ -72,10 +72,13 @@ def find_submissions(
         for key in submission.unknown_keys:
             if hint := did_you_mean(key, KEYS):
                 note(f"{argument}: metadata: unknown key {key!r}; {hint}")
-        if submission.name in found:
+        key = submission.name if submission.is_baseline else alike(submission.name)  # measures may differ in parameters
+        if key in found:
             remedy = "give each its own name: --as NAME, once per SUBMISSION, in order"
-            raise UserError(f"a second submission named {submission.name!r}", file=argument, remedy=remedy)
-        found[submission.name] = submission
+            what = f"a second submission named {submission.name!r}"
+            also = "" if found[key].name == submission.name else f", which could be mistaken for {found[key].name!r}"
+            raise UserError(what + also, file=argument, remedy=remedy)
+        found[key] = submission
     if not found:
         raise skipped[0]
     for error in skipped:

@@ -1,5 +1,6 @@
 """Names of submissions: allowed characters, and reserved names."""
 
+import functools
 import re
 
 import baselines
@@ -11,6 +12,9 @@ MAX_NAME = 80
 ORACLE = "noisy_oracle"
 
 ALLOWED = f"at most {MAX_NAME} ASCII letters, digits, spaces and . _ + -, the first a letter, a digit or _"
+
+#: Letters that look like a digit or like another letter, in lower case.
+LOOK_ALIKE = str.maketrans("oil", "011")
 
 _NAME = re.compile(rf"[A-Za-z0-9_](?:[A-Za-z0-9_.+ -]{{0,{MAX_NAME - 2}}}[A-Za-z0-9_.+-])?")
 _SPECIFICATION = re.compile(rf"[A-Za-z0-9_.+:=,-]{{1,{MAX_NAME}}}")
@@ -38,15 +42,24 @@ def is_specification(text: str) -> bool:
 def taken(name: str) -> str | None:
     """Return the owner of a reserved name, in words; None for any other name.
 
-    Case and punctuation are ignored: `VC-dim` could be mistaken for `vc_dim`.
+    Names that are `alike` count as one: `VC-dim` could be mistaken for `vc_dim`.
     """
-    alike = letters(name)
-    if alike == letters(ORACLE):
+    if alike(name) == alike(ORACLE):
         return f"{ORACLE} is the reference beside the board"
-    measure = next((measure for measure in baselines.MEASURES if letters(measure) == alike), None)
+    measure = _measures().get(alike(name))
     return None if measure is None else f"{measure} is a measure of the library"
 
 
-def letters(name: str) -> str:
-    """Return a name without case and punctuation: names with the same letters could be mistaken for each other."""
-    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+def alike(name: str) -> str:
+    """Return what a reader sees of a name: names for which it is the same could be mistaken for each other.
+
+    Case counts as little as punctuation, except between digits (1.1 is not 11), and letters count as the digits that
+    look like them.
+    """
+    seen = re.sub(r"(?<=\d)[^a-z0-9]+(?=\d)", "_", name.lower())
+    return re.sub(r"[^a-z0-9_]+|(?<!\d)_+|_+(?!\d)", "", seen).translate(LOOK_ALIKE)
+
+
+@functools.cache
+def _measures() -> dict[str, str]:
+    return {alike(name): name for name in baselines.MEASURES}

@@ -26,8 +26,12 @@ class Submission:
 
     @functools.cached_property
     def digest(self) -> str:
-        """SHA-256 (hex) of all paths and contents."""
-        return digest_of(sorted(self.files.items()))
+        """SHA-256 (hex) of all paths and contents, and of the reason why it cannot be run.
+
+        The same files may be refused for what their metadata say, and run under a name that is given.
+        """
+        refusal = [] if self.problem is None else [("", self.problem.encode())]
+        return digest_of([*sorted(self.files.items()), *refusal])
 
     def write(self, directory: Path) -> None:
         """Write the files under `directory`, readable by everybody."""

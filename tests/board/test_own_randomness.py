@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,10 @@ from harness.board.repetitions import not_deterministic, remarks_on
 from harness.board.stability import OwnRandomness, describe, own_randomness, own_randomness_object
 from harness.format.reference import Reference, read_reference
 from harness.outcome import Outcome
-from harness.records import Evaluation, Request
+from harness.records import Evaluation
 from harness.task.contents import Contents
 from scoring import measure_stability
+from tests.records.evaluation_rows import request
 
 #: Values of other seeds.
 SECOND = [3.5, 2.0, 0.5, 1.0, 5.0, 7.0, 2.0, 8.0]
@@ -38,11 +38,7 @@ def repeated(task: str = "toy", *others: Sequence[float], **columns: object) -> 
 
 def only(evaluations: list[Evaluation], known: dict[str, Reference], *, deterministic: bool = False) -> Calls:
     first = evaluations[0]
-    request = Request(
-        submission="mine", submission_digest=first.submission_digest, source="/a", task="toy",
-        configuration=first.configuration, deterministic=deterministic, requested_at=datetime(2026, 1, 2, tzinfo=UTC),
-    )  # fmt: skip
-    (calls,) = collect(evaluations, known, [request]).shown
+    (calls,) = collect(evaluations, known, [request(first, task="toy", deterministic=deterministic)]).shown
     return calls
 
 

@@ -1,7 +1,6 @@
 """Which records count for a score: those of one version, in one configuration, on the models that are there now."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,10 @@ from harness.board.collect import Calls, Collected, collect
 from harness.board.leaderboard import score_calls
 from harness.format.reference import Reference
 from harness.outcome import Outcome
-from harness.records import Evaluation, Request
+from harness.records import Evaluation
 from harness.task.contents import Contents
 from scoring import TaskScore
+from tests.records.evaluation_rows import request
 
 
 @pytest.fixture(scope="module")
@@ -47,14 +47,6 @@ def test_a_newer_failure_counts_as_well(known: dict[str, Reference]) -> None:
     crashed = failed("margin", "model_3", Outcome.CRASH)
     score = score_calls(only([*rows("margin"), crashed], known), known)
     assert score.tasks["toy"] == "1 of 8 calls gave no value (model_3: CRASH)"
-
-
-def request(row: Evaluation, source: str = "/home/a/margin") -> Request:
-    """What a run that made this record was asked for."""
-    return Request(
-        submission=row.submission, submission_digest=row.submission_digest, source=source, task=row.task,
-        configuration=row.configuration, deterministic=False, requested_at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC),
-    )  # fmt: skip
 
 
 def shown(collected: Collected) -> list[tuple[str, str]]:
@@ -179,9 +171,14 @@ def test_submissions_that_lost_the_same_records_share_a_line(known: dict[str, Re
     made = [row for name in "abcde" for row in rows(name)]
     collected = collect(made, known, contents={"toy": Contents({}, None)})
     assert said(collected, known) == [
-        "stale: records of a, b, c and 2 more (8 on toy) are of other models or data than the present ones and do not "
+        "stale: records of a, b, c, d, e (8 on toy) are of other models or data than the present ones and do not "
         "count; to renew them: RENEW ['a', 'b', 'c', 'd', 'e']"
     ]
+
+
+def test_names_that_could_be_mistaken_are_named(known: dict[str, Reference]) -> None:
+    found = collect([*rows("sharp"), *rows("Sha-rp"), *rows("other")], known)
+    assert said(found, known) == ["names that could be mistaken for each other: Sha-rp, sharp"]
 
 
 def test_versions_of_two_submissions_have_nothing_to_do_with_each_other(known: dict[str, Reference]) -> None:

@@ -89,7 +89,7 @@ def forged(**changes: object) -> bytes:
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"[]", b"{}", b"[" * 100_000, b"\xff", b"x" * (MAX_BYTES + 1), forged(format=2), forged(more=1),
+        b"", b"[]", b"{}", b"[" * 100_000, b"\xff", b"x" * (MAX_BYTES + 1), forged(format=1), forged(more=1),
         forged(head=1), forged(head="x" * 1001), forged(decimals="2"), forged(decimals=True), forged(decimals=10**400),
         forged(lines={}), forged(lines=[1]), forged(lines=[{}]), forged(others=['x'] * 201), forged(others=[1]),
         forged(moved=[{"name": "x", "rank": 1}]), forged(moved=[{"name": "x", "rank": 1.5, "rank_before": 1}]),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from harness.records import Records
 from harness.submission.submission import Submission
 from tests.board.board_examples import rows, write_reference
 from tests.ci.repositories import MEASURE, Repo
-from tests.records.evaluation_rows import evaluation
+from tests.records.evaluation_rows import evaluation, request
 
 Pgdl = Callable[..., Any]
 CODE = MEASURE.format("1.0")
@@ -55,6 +56,34 @@ def test_records_of_the_present_version_count(repo, folder, pgdl, record):
     assert "No submission is touched." in (folder / "out" / "comment.md").read_text()
 
 
+def test_other_settings_have_no_rows(repo, folder, pgdl, record):
+    """Whatever was asked for last, and with whatever clock: a job judges its own seed and limits."""
+    made = [*rows("mine", submission_digest=MINE.digest, run_seed=2), *rows("mine", submission_digest=MINE.digest)]
+    asked = [request(made[0]), request(made[8], requested_at=datetime(2099, 1, 1, tzinfo=UTC))]
+    with Records(str(record([*made, *rows("vc_dim", is_baseline=True)]))) as records:
+        records.ask(asked)
+    ended = pgdl("ci", "--base", "main", "--head", "main", "--seed", "2", "--output", "out")
+    assert ended.code == 0, ended.err
+    assert [(row["submission"], row["configuration"]["run_seed"]) for row in board(folder)["rows"]] == [("mine", 2)]
+
+
+def test_where_records_of_others_are_missing_there_is_no_rank(repo, folder, pgdl, record):
+    """As after the first run of a job, or when a cache was evicted."""
+    mine = {"submissions/mine.py": CODE}
+    other = repo.commit(mine | {"submissions/other.py": CODE}, "main")
+    repo.commit(mine, other, branch="gone")
+    half = rows("mine", {"model_0": 1.0}, submission_digest=MINE.digest)
+    record([*half, *rows("other", submission_digest=MINE.digest)])
+    ended = pgdl("ci", "--base", other, "--head", "gone", "--output", "out")
+    assert ended.code == 1
+    assert "pgdl: no rank: records of mine are missing" in ended.err
+    report = json.loads((folder / "out" / "report.json").read_text())
+    assert (report["missing"], [line["rank_before"] for line in report["lines"]]) == (["mine"], [None])
+    comment = (folder / "out" / "comment.md").read_text()
+    assert "### No ranks: records of these submissions are missing\n\n- `mine`" in comment
+    assert "All rules are kept" not in comment
+
+
 def test_failures_on_hidden_tasks_are_not_annotated(folder):
     columns = {"submission": "mine", "submission_digest": MINE.digest, "outcome": Outcome.CRASH}
     with Records(str(folder / "results.db")) as records:
@@ -67,7 +96,7 @@ def test_failures_on_hidden_tasks_are_not_annotated(folder):
 def test_a_report_of_any_size_can_be_read():
     long = "x" * (2 * MAX_TEXT)
     lines = tuple(Line(long, long, "new", problem=long) for _ in range(2 * MAX_ITEMS))
-    report = Report("a", "b", 2, lines, (Moved(long, 1, 2),) * 2 * MAX_ITEMS, (long,), True, (long,))
+    report = Report("a", "b", 2, lines, (Moved(long, 1, 2),) * 2 * MAX_ITEMS, (long,), True, (long,), (long,))
     parsed = Report.parse(report.to_json().encode())
     assert (len(parsed.lines), len(parsed.broken[0])) == (MAX_ITEMS, MAX_TEXT)
 

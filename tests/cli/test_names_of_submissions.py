@@ -2,17 +2,15 @@
 
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from harness.cli.names import settle_names
 from harness.errors import UserError
-from harness.records import Records, Request
+from harness.records import Records
 from harness.submission import find_submission
-
-NOW = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+from tests.records.evaluation_rows import evaluation, request
 
 
 @pytest.fixture
@@ -29,12 +27,9 @@ def submission(path: Path, content: str = "1.0") -> Path:
 def run(path: Path, records: Records, name: str | None = None) -> Sequence[str]:
     """Settle the name of what lies at a path, as `pgdl run` does, and write down that it was asked for."""
     found = find_submission(str(path), name)
-    notes = settle_names([found], records, given=name is not None)
-    row = Request(
-        submission=found.name, submission_digest=found.digest, source=found.source, task="toy", configuration="c",
-        deterministic=False, requested_at=NOW,
-    )  # fmt: skip
-    records.ask([row])
+    (settled,), notes = settle_names([found], records, given=name is not None)
+    row = evaluation(submission=settled.name, submission_digest=settled.digest)
+    records.ask([request(row, source=settled.source)])
     return notes
 
 
@@ -72,6 +67,33 @@ def test_a_name_in_the_metadata_is_a_claim_like_any_other(folder: Path, records:
 def test_the_very_same_files_are_the_same_submission_wherever_they_lie(folder: Path, records: Records) -> None:
     run(submission(folder / "a" / "margin.py"), records)
     assert run(submission(folder / "copy" / "margin.py"), records) == []
+
+
+def test_a_copy_elsewhere_owns_nothing(folder: Path, records: Records) -> None:
+    """Neither can a copy of the present files be changed under their name, nor one of earlier files put back."""
+    path, copy = submission(folder / "a" / "margin.py"), submission(folder / "copy" / "margin.py")
+    for content in ("1.0", "2.0"):
+        run(submission(path, content), records)
+    with pytest.raises(UserError, match="another submission is called 'margin'"):
+        run(copy, records)
+    assert run(submission(copy, "2.0"), records) == []
+    with pytest.raises(UserError, match="another submission is called 'margin'"):
+        run(submission(copy, "3.0"), records)
+
+
+def test_going_back_to_an_earlier_version_is_said(folder: Path, records: Records) -> None:
+    path = folder / "margin.py"
+    for content in ("1.0", "2.0"):
+        run(submission(path, content), records)
+    (note,) = run(submission(path, "1.0"), records)
+    assert " is asked for again after " in note
+
+
+@pytest.mark.parametrize("name", ["Sharp", "sharp.", "sha-rp", "sharp_"])
+def test_a_name_that_could_be_mistaken_is_refused(name: str, folder: Path, records: Records) -> None:
+    run(submission(folder / "a.py"), records, "sharp")
+    with pytest.raises(UserError, match="could be mistaken for 'sharp'"):
+        run(submission(folder / "b.py", "2.0"), records, name)
 
 
 @pytest.mark.parametrize("answer", [True, False])

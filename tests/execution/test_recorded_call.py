@@ -9,6 +9,7 @@ import harness
 from harness.execution.budget import TimeBudget
 from harness.execution.evaluation import to_evaluation
 from harness.execution.executor import Done
+from harness.execution.loader import loader_digest
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
 from harness.sandbox.limits import GIB
@@ -56,6 +57,7 @@ def test_every_column_has_its_own_source() -> None:
         "sandbox": "bubblewrap/fast",
         "versions": "runtime keras2",
         "harness_version": harness.__version__,
+        "loader": loader_digest("keras2"),
         "environment": {"kernel": "6.18", "keras": "2.19.0", "names_of": "2020"},
         "output_tail": "the tail",
         "started_at": started,

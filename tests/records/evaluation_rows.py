@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.configuration import configuration_of
 from harness.outcome import Outcome
-from harness.records import Evaluation
+from harness.records import Evaluation, Request
 
 
 def evaluation(**columns: Any) -> Evaluation:
@@ -39,6 +39,7 @@ def evaluation(**columns: Any) -> Evaluation:
         "sandbox": "bubblewrap",
         "versions": "keras 3.12.0, numpy 2.3.5",
         "harness_version": "0.1.0",
+        "loader": "",
         "environment": {},
         "output_tail": "",
         "started_at": datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC),
@@ -53,3 +54,15 @@ def evaluation(**columns: Any) -> Evaluation:
     ]
     key = hashlib.sha256(repr([*call, configuration]).encode()).hexdigest()
     return Evaluation(**{"key": key, "configuration": configuration} | row)
+
+
+def request(row: Evaluation, **columns: Any) -> Request:
+    """What a run that made this record was asked for, but for the given columns."""
+    return Request(
+        **{
+            "submission": row.submission, "submission_digest": row.submission_digest, "source": "/home/a/margin",
+            "is_baseline": row.is_baseline, "task": row.task, "configuration": row.configuration,
+            "settings": configuration_of(row).to_json(), "deterministic": False,
+            "requested_at": datetime(2026, 1, 2, 3, 4, tzinfo=UTC),
+        } | columns
+    )  # fmt: skip

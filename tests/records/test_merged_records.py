@@ -2,29 +2,22 @@
 
 import sqlite3
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 
 import pytest
-from evaluation_rows import evaluation
+from evaluation_rows import evaluation, request
 
 from harness.errors import UserError
 from harness.outcome import Outcome
-from harness.records import Evaluation, Records, Request, add_records
+from harness.records import Evaluation, Records, add_records
 
 
 def write(file: Path, *evaluations: Evaluation, requests: Sequence[str] = ()) -> Path:
     with Records(str(file)) as records:
         records.add(*evaluations)
-        records.ask(request(name) for name in requests)
+        records.ask(request(evaluation(submission=name)) for name in requests)
     return file
-
-
-def request(name: str) -> Request:
-    return Request(
-        submission=name, submission_digest="d", source=name, task="toy", configuration="c", deterministic=False,
-        requested_at=datetime(2026, 1, 2, tzinfo=UTC),
-    )  # fmt: skip
 
 
 def content(file: Path) -> list[tuple[str, str, float | None]]:
@@ -58,7 +51,7 @@ def test_requests_are_added_once(tmp_path):
     with Records(str(mine)) as records:
         for _ in range(2):
             add_records(records, other)
-        assert [one.submission for one in records.requests()] == ["a", "b"]
+        assert [(one.submission, one.merged_at is None) for one in records.requests()] == [("a", True), ("b", False)]
 
 
 @pytest.mark.parametrize(("column", "value"), [("started_at", "yesterday"), ("environment", "{"), ("value", "text")])

@@ -7,7 +7,7 @@ from sqlalchemy import create_engine, event, insert
 from sqlalchemy.engine import Engine
 
 from harness.records import Evaluation, Records, Request
-from tests.records.evaluation_rows import evaluation
+from tests.records.evaluation_rows import evaluation, request
 
 
 def test_a_few_keys_among_many_rows_are_found_by_the_index(tmp_path: Path) -> None:
@@ -36,16 +36,14 @@ def test_a_few_keys_among_many_rows_are_found_by_the_index(tmp_path: Path) -> No
 
 
 def test_of_equal_requests_the_last_is_returned(tmp_path: Path) -> None:
-    def request(digest: str, minute: int, task: str = "toy") -> Request:
-        return Request(
-            submission="mine", submission_digest=digest, source="/a", task=task, configuration="c",
-            deterministic=False, requested_at=datetime(2026, 1, 1, 12, minute, tzinfo=UTC),
-        )  # fmt: skip
+    def asked(digest: str, minute: int, task: str = "toy") -> Request:
+        row = evaluation(submission="mine", submission_digest=digest, task=task)
+        return request(row, requested_at=datetime(2026, 1, 1, 12, minute, tzinfo=UTC))
 
     with Records(str(tmp_path / "results.db")) as records:
         assert records.requests() == []
-        records.ask([request("v1", 0), request("v1", 0, "second")])
-        records.ask([request("v2", 1)])
-        records.ask([request("v1", 2)])
+        records.ask([asked("v1", 0), asked("v1", 0, "second")])
+        records.ask([asked("v2", 1)])
+        records.ask([asked("v1", 2)])
         found = [(row.submission_digest, row.task, row.requested_at.minute) for row in records.requests()]
     assert found == [("v1", "second", 0), ("v2", "toy", 1), ("v1", "toy", 2)]

@@ -45,6 +45,7 @@ UNUSUAL: dict[str, Any] = {
     "sandbox": "none",
     "versions": "keras 3.12.0, numpy 2.3.5",
     "harness_version": "1.0.0rc1",
+    "loader": "d" * 64,
     "environment": {"tensorflow": "2.21.0", "gpu": None, "nested": {"threads": [1, 2.5, "drei"]}},
     "output_tail": "first\nsecond\té\n",
 }

@@ -1,0 +1,91 @@
+"""Which version and configuration a row shows: the one that was asked for last."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from board_examples import GAPS, references, rows
+from hypothesis import given
+
+from harness.board.collect import collect
+from harness.board.requested import by_age
+from harness.cli.boards import choose, run_command
+from harness.errors import UserError
+from harness.format.reference import Reference
+from harness.records import Request
+from tests.records.evaluation_rows import evaluation, request
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
+    return references(tmp_path_factory.mktemp("reference"), "toy")
+
+
+def asked(version: str, hours: float = 0, merged: float | None = None) -> Request:
+    """A request of a version; hours are counted from noon, and 0 is also the time of `merged` by default."""
+    row = evaluation(submission="mine", submission_digest=version)
+    when = None if merged is None else NOON + timedelta(hours=merged)
+    return request(row, requested_at=NOON + timedelta(hours=hours), merged_at=when)
+
+
+def order(*requests: Request) -> list[str]:
+    return [one.submission_digest for one in by_age(requests)]
+
+
+def test_what_was_asked_here_is_in_the_order_of_writing() -> None:
+    assert order(asked("v1", 100_000), asked("v2", 1)) == ["v1", "v2"], "a clock may have been wrong"
+
+
+def test_what_was_merged_never_displaces_what_was_asked_here() -> None:
+    assert order(asked("here"), asked("there", 100_000, merged=1)) == ["there", "here"]
+
+
+def test_of_merged_requests_the_time_decides_and_none_is_later_than_the_merge() -> None:
+    assert order(asked("late", 2, merged=9), asked("early", 1, merged=9)) == ["early", "late"]
+    assert order(asked("of 2099", 600_000, merged=3), asked("later", 4, merged=5)) == ["of 2099", "later"]
+
+
+@given(st.permutations([asked("a", 600_000, 3), asked("b", 3, 4), asked("c", 700_000, 3), asked("d", 1, 2)]))
+def test_the_order_of_merging_does_not_matter(requests: list[Request]) -> None:
+    assert order(*requests) == ["d", "a", "b", "c"]
+
+
+def test_a_version_without_any_record_has_the_row_all_the_same(known: dict[str, Reference]) -> None:
+    """A new version, or an earlier one with another seed, whose run was killed before its first record."""
+    made = rows("mine", GAPS, submission_digest="v1")
+    found = collect(made, known, [request(made[0]), asked("v2")])
+    assert [(calls.version, len(calls.rows)) for calls in found.shown] == [("v2", 0)]
+    assert [calls.version for calls in found.left_out] == ["v1"]
+    other_seed = request(evaluation(submission="mine", submission_digest="v1", run_seed=5))
+    found = collect([*made, *rows("mine", GAPS, submission_digest="v2")], known, [asked("v1"), asked("v2"), other_seed])
+    assert {(calls.version, calls.configuration.run_seed) for calls in found.shown if calls.configuration} == {
+        ("v1", 0), ("v1", 5),
+    }  # fmt: skip
+
+
+def test_the_same_files_under_the_name_of_another_are_not_ones_own(known: dict[str, Reference], tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("def complexity(model, dataset):\n    return 1.0\n")
+    from harness.submission import find_submission
+
+    digest = find_submission(str(file)).digest
+    theirs = rows("theirs", GAPS, submission_digest=digest)
+    found = collect(theirs, known, [request(theirs[0], source="/home/b/theirs.py")])
+    with pytest.raises(UserError, match="the same files are recorded as theirs"):
+        choose(found, [str(file)], "results.db")
+    own = rows("renamed", GAPS, submission_digest=digest)
+    found = collect([*theirs, *own], known, [request(theirs[0]), request(own[0], source=str(file))])
+    assert [calls.submission for calls in choose(found, [str(file)], "results.db").shown] == ["renamed"]
+
+
+def test_the_command_that_renews_calls_names_them_and_their_settings(known: dict[str, Reference]) -> None:
+    made = [
+        *rows("one", GAPS, run_seed=3, runtime="keras2"), *rows("two", GAPS, run_seed=3, runtime="keras2"),
+        *rows("vc_dim", GAPS, is_baseline=True, run_seed=3, runtime="keras2"),
+    ]  # fmt: skip
+    requests = [request(row, source=f"/home/{row.submission}.py") for row in made[::8]]
+    line = run_command(collect(made, known, requests).shown, Path("task_data"), "results.db")
+    assert line.startswith("pgdl run /home/one.py /home/two.py vc_dim --as one --as two --seed 3 --runtime keras2")
