@@ -16,6 +16,9 @@ _DECIMALS_OF_1 = DECIMALS + 2
 #: Replaces the reason, which would reveal the model that failed and how.
 FAILED = "no score, the reason is withheld"
 
+#: Replaces the reason why no measure has an official score, which names hyperparameters and their values.
+UNDEFINED = "no official score, the reason is withheld"
+
 
 def rounded(result: SubmissionScore, withheld: Collection[str]) -> SubmissionScore:
     """Round the scores of the tasks `withheld`, and compute the final score from the rounded ones.
@@ -34,6 +37,7 @@ def _rounded_task(task: TaskScore | str) -> TaskScore | str:
         return FAILED
     return replace(
         task,
+        undefined=UNDEFINED if task.undefined else "",
         official=_round_if_any(task.official),
         official_pairs={},
         printed=_round_if_any(task.printed),

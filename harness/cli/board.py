@@ -35,16 +35,15 @@ def command(
     """
     from harness.board.leaderboard import build_board
     from harness.cli.boards import collect_records, failed_outputs, read_competition, run_command
-    from harness.execution.withhold import Withhold
     from harness.records import Records
+    from harness.task.hidden import Withhold
 
-    competition = read_competition(tasks_dir, task_names)
+    competition = read_competition(tasks_dir, Withhold(withhold), task_names)
     with Records(results, must_exist=True) as records:
         collected = collect_records(records, competition, everything=everything)
         outputs = {} if html is None else failed_outputs(records, collected)
-    withheld = competition.withheld(Withhold(withhold))
     board = build_board(
-        collected, competition.references, withheld, competition.notes(withheld, of_records=True),
+        collected, competition.references, competition.withheld, competition.notes(of_records=True),
         competition.held_out, lambda calls: run_command(calls, tasks_dir, results),
     )  # fmt: skip
     formats.show(board, form)

@@ -1,7 +1,8 @@
 """The tasks and records of a board, for the commands that score recorded calls."""
 
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,6 @@ from harness.board.standings import held_out_sets
 from harness.configuration import Configuration
 from harness.errors import UserError
 from harness.execution.settings import Settings
-from harness.execution.withhold import Withhold
 from harness.format.reference import Reference, read_reference
 from harness.hints import did_you_mean
 from harness.outcome import Outcome
@@ -18,7 +18,8 @@ from harness.records import Evaluation, Records
 from harness.sandbox import Limits, default_memory_bytes, find_gpus
 from harness.submission import Submission, find_named, find_submission
 from harness.task.contents import Contents, read_contents
-from harness.task.layout import find_all, find_references, hidden_names
+from harness.task.hidden import Withhold
+from harness.task.layout import TaskFiles, find_all, find_references, hidden_names
 from harness.task.notes import named, notes_of_contents, notes_of_reference
 from harness.worker.runtimes import DEFAULT
 from scoring import HeldOut
@@ -26,15 +27,11 @@ from scoring import HeldOut
 
 @dataclass(frozen=True)
 class Competition:
-    """The tasks of a board: reference data, contents, and marks of hidden tasks."""
+    """The tasks of a board: reference data and contents, and those of them that are withheld."""
 
     references: Mapping[str, Reference]
     contents: Mapping[str, Contents]  #: only of tasks with models
-    hidden: frozenset[str]
-
-    def withheld(self, withhold: Withhold) -> frozenset[str]:
-        """Names of the tasks whose scores are published rounded."""
-        return frozenset(name for name in self.references if withhold.covers(name in self.hidden))
+    withheld: frozenset[str]  #: names of the tasks whose scores are published rounded
 
     @property
     def n_test(self) -> dict[str, int | None]:
@@ -46,32 +43,46 @@ class Competition:
         """The test sets on which gaps were measured; None if that of some task is not known."""
         return held_out_sets(self.references, self.n_test)
 
-    def notes(self, withheld: Collection[str], *, of_records: bool) -> list[str]:
+    def notes(self, *, of_records: bool) -> list[str]:
         """Return notes on the tasks for readers of scores, one per line; notes `of_records` cover the models, too.
 
-        None on the tasks `withheld`: they name models, gaps and hyperparameters. `pgdl task validate` has them.
+        None on withheld tasks: they name models, gaps and hyperparameters.
         """
         lines = []
         for name, reference in self.references.items():
-            if name in withheld:
+            if name in self.withheld:
                 continue
             on_models = notes_of_contents(reference, self.contents.get(name)) if of_records else []
             lines += [f"{name}: {line}" for line in (*notes_of_reference(reference), *on_models)]
         return lines
 
 
-def read_competition(root: Path, names: Sequence[str] = (), reference: Path | None = None) -> Competition:
+def read_competition(
+    root: Path, withhold: Withhold, names: Sequence[str] = (), reference: Path | None = None
+) -> Competition:
     """Read the reference data of all tasks under `root`, or of `names`, and digest their models; raises `UserError`.
 
     `reference` is the directory of the reference data if it is not `root`; marks of hidden tasks count in both.
     """
-    references = {
-        name: read_reference(path) for name, path in sorted(find_references(reference or root, names).items())
-    }
+    paths = dict(sorted(find_references(reference or root, names).items()))
     roots = [root] if reference is None else [reference, *([root] if root.is_dir() else [])]
-    files = [task for directory in roots for task in find_all(directory) if task.name in references]
-    contents = {task.name: read_contents(task) for task in files if not task.reference_only}
-    return Competition(references, contents, hidden_names(files))
+    files = [task for directory in roots for task in find_all(directory) if task.name in paths]
+    withheld = frozenset(name for name in paths if withhold.covers(name in hidden_names(files)))
+    references: dict[str, Reference] = {}
+    contents: dict[str, Contents] = {}
+    for name, path in paths.items():
+        with Withhold.ALWAYS.reading(_first(files, name)) if name in withheld else nullcontext():
+            references[name] = read_reference(path)
+            contents |= {task.name: read_contents(task) for task in files if _has_models(task, name)}
+    return Competition(references, contents, withheld)
+
+
+def _first(files: Sequence[TaskFiles], name: str) -> TaskFiles:
+    return next(task for task in files if task.name == name)
+
+
+def _has_models(task: TaskFiles, name: str) -> bool:
+    return task.name == name and not task.reference_only
 
 
 def collect_records(records: Records, competition: Competition, *, everything: bool = False) -> Collected:

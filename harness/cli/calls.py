@@ -39,13 +39,14 @@ def prepare_run(
     """Read the tasks and turn the options of `options.execution` into a setup; raises `UserError`."""
     files = find_tasks(tasks_dir, task_names)
     setup = prepare(execution, files)
-    tasks = read_tasks(files)
-    note_tasks(tasks)
-    return Run(submissions, tasks, setup)
+    tasks = read_tasks(files, setup.settings.withhold)
+    run = Run(submissions, tasks, setup)
+    note_tasks([task for task in tasks if task.name not in run.withheld])
+    return run
 
 
 def note_tasks(tasks: Sequence[Task]) -> None:
-    """Print notes on the tasks before anything runs, for instance that a task has no official score."""
+    """Print notes on tasks before anything runs, for instance that one has no official score; some name gaps."""
     for task in tasks:
         for line in notes_of(task):
             note(f"{task.name}: {line}")

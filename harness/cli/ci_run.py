@@ -24,10 +24,10 @@ from harness.cli.boards import Competition, failed_outputs, read_competition
 from harness.cli.calls import prepare_run, record_with
 from harness.cli.ci_calls import annotate_failures, check_submission
 from harness.errors import UserError
-from harness.execution.withhold import Withhold
 from harness.records import Records, add_records
 from harness.site import SiteData, gather
 from harness.submission import Submission, find_named
+from harness.task.hidden import Withhold
 from harness.task.notes import named
 
 
@@ -59,10 +59,6 @@ class Job:
             return find_change(self.objects, require_folder(self.folder), self.head, self.base)
         except GitError as error:
             raise UserError(f"the submissions cannot be listed: {error}", file=self.repository) from error
-
-    def withheld(self, competition: Competition) -> frozenset[str]:
-        """Names of the tasks whose scores are published rounded."""
-        return competition.withheld(Withhold(self.execution["withhold"]))
 
 
 @dataclass(frozen=True)
@@ -96,7 +92,7 @@ class Ended:
 def run_job(job: Job, console: Console) -> Ended:
     """Evaluate the submissions that a change touches, and compare the boards before and after it."""
     change, measures = job.change, _measures(job.measures)
-    competition = read_competition(job.tasks_dir, job.task_names)
+    competition = read_competition(job.tasks_dir, Withhold(job.execution["withhold"]), job.task_names)
     touched = Touched() if job.rules.stop(change) else read_touched(job.objects, job.folder, change)
     with Records(job.results) as records:
         for file in job.added:
@@ -105,7 +101,7 @@ def run_job(job: Job, console: Console) -> Ended:
             _call(job, touched, measures, records, console)
         boards = _make_boards(job, competition, records, touched)
         for submission in touched.submissions.values():
-            touched.annotations += annotate_failures(records, submission, job.withheld(competition))
+            touched.annotations += annotate_failures(records, submission, competition.withheld)
     lines = lines_of(change, job.folder, boards.before, boards.after, touched.problems)
     missing = boards.missing if lines else ()
     if missing:
@@ -177,19 +173,19 @@ def _make_boards(job: Job, competition: Competition, records: Records, touched: 
         collect_versions(records, versions, asked, competition.references, competition.contents)
         for versions in (at_base, with_change)
     )
-    notes = competition.notes(job.withheld(competition), of_records=True)
+    notes = competition.notes(of_records=True)
     if unseen := sorted(untouched - {one.submission for one in calls.shown}):
         notes.append(f"no record of the present version of {named(unseen)}; pgdl ci without --base makes them")
-    board = _build(job, competition, calls, notes)
+    board = _build(competition, calls, notes)
     site = gather(calls.shown, board, competition.references, competition.n_test, failed_outputs(records, calls))
-    before = _build(job, competition, calls_before, ())
+    before = _build(competition, calls_before, ())
     entries = {name: change.after[name] for name in missing_in(board, untouched)}
     missing = read_versions(job.objects, job.folder, entries)  # what cannot be read has no row in any case
     return _Boards(before, board, site, list(missing))
 
 
-def _build(job: Job, competition: Competition, collected: Collected, notes: Sequence[str]) -> Leaderboard:
+def _build(competition: Competition, collected: Collected, notes: Sequence[str]) -> Leaderboard:
     return build_board(
-        collected, competition.references, job.withheld(competition), notes, held_out=competition.held_out,
+        collected, competition.references, competition.withheld, notes, held_out=competition.held_out,
         command=lambda _: "pgdl ci without --base",
     )  # fmt: skip

@@ -76,12 +76,12 @@ def command(
     """
     from harness.cli.setup import note
     from harness.cli.steps import Steps
-    from harness.execution.withhold import Withhold
     from harness.format.files import make_directory
     from harness.protocols.invariance.evaluate import Question, evaluate
     from harness.protocols.invariance.perturbations import choose
     from harness.protocols.subject import read_subject
     from harness.tables import wide_console
+    from harness.task.hidden import Withhold
 
     console = wide_console(quiet=quiet)
     chosen = choose(perturbations, ranges)

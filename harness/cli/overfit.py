@@ -85,11 +85,11 @@ def command(
 
     Example: pgdl overfit digits_vgg --epsilon 1..2 --output overfit
     """
-    from harness.execution.withhold import Withhold
     from harness.format.files import make_directory
     from harness.protocols.overfit.settings import Edges, Generator, Settings
     from harness.protocols.subject import read_subject
     from harness.tables import wide_console
+    from harness.task.hidden import Withhold
 
     console = wide_console(quiet=quiet)
     if synthetic == (task_name is not None):

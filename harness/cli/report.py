@@ -39,10 +39,10 @@ def command(
     Example: pgdl report my_measure.py --html reports
     """
     from harness.cli.boards import read_competition
-    from harness.execution.withhold import Withhold
+    from harness.task.hidden import Withhold
 
-    competition = read_competition(tasks_dir, task_names)
-    site, chosen = _site(submissions, competition, results, competition.withheld(Withhold(withhold)))
+    competition = read_competition(tasks_dir, Withhold(withhold), task_names)
+    site, chosen = _site(submissions, competition, results)
     for number in chosen:
         _print(site, number)
         if html is not None:
@@ -53,9 +53,7 @@ def command(
             click.echo(f"Written: {file}", err=True)
 
 
-def _site(
-    arguments: tuple[str, ...], competition: "Competition", results: str, withheld: frozenset[str]
-) -> "tuple[Site, list[int]]":
+def _site(arguments: tuple[str, ...], competition: "Competition", results: str) -> "tuple[Site, list[int]]":
     """Return the site of all recorded submissions, and the positions of the rows that the arguments name."""
     from harness.board.leaderboard import build_board
     from harness.cli.boards import choose, collect_records, failed_outputs
@@ -70,7 +68,7 @@ def _site(
         outputs = failed_outputs(records, collected)
     known = [*collected.shown, *(calls for calls in named if calls not in collected.shown)]
     board = build_board(
-        replace(collected, shown=known), competition.references, withheld, held_out=competition.held_out
+        replace(collected, shown=known), competition.references, competition.withheld, held_out=competition.held_out
     )
     site = make_site(gather(known, board, competition.references, competition.n_test, outputs))
     wanted = {(calls.submission, calls.version, calls.configuration) for calls in named}

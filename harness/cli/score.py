@@ -64,13 +64,13 @@ def command(
     """
     from harness.board.rounding import rounded
     from harness.cli.boards import read_competition
-    from harness.execution.withhold import Withhold
+    from harness.task.hidden import Withhold
 
     if predictions is not None and submissions:
         raise UserError("--predictions scores files: it cannot be combined with SUBMISSION")
-    competition = read_competition(tasks_dir, task_names, reference)
-    withheld = competition.withheld(Withhold(withhold))
-    remarks = competition.notes(withheld, of_records=predictions is None)
+    competition = read_competition(tasks_dir, Withhold(withhold), task_names, reference)
+    withheld = competition.withheld
+    remarks = competition.notes(of_records=predictions is None)
     if predictions is not None:
         scores = [Scored(predictions.resolve().name, _score_predictions(predictions, competition.references))]
     else:

@@ -13,8 +13,8 @@ from harness.execution.budget import TimeBudget
 from harness.execution.executor import Executor
 from harness.execution.executors import EXECUTORS
 from harness.execution.settings import Settings
-from harness.execution.withhold import Withhold
 from harness.sandbox import KINDS, Kind, Limits, choose_kind, default_memory_bytes, find_gpus
+from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles, hidden_names
 
 #: The value of --sandbox that leaves the choice to the harness.

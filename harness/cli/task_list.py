@@ -20,13 +20,18 @@ GAP_COLUMNS = ("min gap", "mean", "median", "max")
 @options.directory
 @options.tasks
 @options.table_or_json
-def command(directory: Path | None, tasks_dir: Path, form: str) -> None:
-    """List the tasks in DIR: models, hyperparameters, generalization gaps, and whether they are hidden."""
+@options.withhold
+def command(directory: Path | None, tasks_dir: Path, form: str, withhold: str) -> None:
+    """List the tasks in DIR: models, hyperparameters, generalization gaps, and whether they are hidden.
+
+    Of hidden tasks neither hyperparameters nor gaps are shown.
+    """
     from harness.tables import print_table, wide_console
+    from harness.task.hidden import WITHHELD, Withhold
     from harness.task.layout import find_all
     from harness.task.summary import summarise
 
-    found = [summarise(files) for files in find_all(directory or tasks_dir)]
+    found = [summarise(files, Withhold(withhold)) for files in find_all(directory or tasks_dir)]
     if form == "json":
         click.echo(json.dumps([asdict(summary) for summary in found], indent=1))
         return
@@ -37,12 +42,16 @@ def command(directory: Path | None, tasks_dir: Path, form: str) -> None:
             summary.models,
             *gap_cells(summary.gaps),
             size(summary.bytes),
-            "unknown" if summary.hyperparameters is None else ", ".join(summary.hyperparameters),
+            _hyperparameters(summary.hyperparameters, WITHHELD if summary.withheld else "unknown"),
         )
         for summary in found
     ]
     headings = ("task", "hidden", "models", *GAP_COLUMNS, "size", "hyperparameters")
     print_table(wide_console(), headings, rows, left=("task", "hidden"), wrap=("hyperparameters",))
+
+
+def _hyperparameters(names: Sequence[str] | None, otherwise: str) -> str:
+    return otherwise if names is None else ", ".join(names)
 
 
 def gap_cells(gaps: "Spread | None") -> Sequence[str]:

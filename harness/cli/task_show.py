@@ -12,6 +12,7 @@ from harness.cli import options
 from harness.errors import UserError
 
 if TYPE_CHECKING:
+    from harness.task.hidden import Withhold
     from harness.task.layout import TaskFiles
 
 
@@ -21,21 +22,31 @@ if TYPE_CHECKING:
 @options.task
 @options.html
 @options.table_or_json
-def command(directory: Path | None, tasks_dir: Path, task_names: Sequence[str], html: Path | None, form: str) -> None:
-    """Show the tasks in DIR: their models and data, and the gaps for each value of each hyperparameter."""
+@options.withhold
+def command(
+    directory: Path | None, tasks_dir: Path, task_names: Sequence[str], html: Path | None, form: str, withhold: str
+) -> None:
+    """Show the tasks in DIR: their models and data, and the gaps for each value of each hyperparameter.
+
+    Of hidden tasks only the number of models is shown, and the HTML leaves them out.
+    """
+    from harness.task.hidden import REMEDY, Withhold
     from harness.task.layout import find_all, find_tasks
 
     found = find_all(directory or tasks_dir, task_names)
     if form == "json":
-        click.echo(json.dumps([_as_object(files) for files in found], indent=1))
+        click.echo(json.dumps([_as_object(files, Withhold(withhold)) for files in found], indent=1))
     else:
         for files in found:
-            _print(files)
+            _print(files, Withhold(withhold))
     if html is not None:
         from harness.task.page import write_page
         from harness.task.task import read_tasks
 
-        tasks = read_tasks(find_tasks(directory or tasks_dir, task_names))
+        shown = [f for f in find_tasks(directory or tasks_dir, task_names) if not Withhold(withhold).covers(f.hidden)]
+        if not shown:
+            raise UserError("nothing to write: all tasks are hidden", file=html, remedy=REMEDY)
+        tasks = read_tasks(shown)
         try:
             write_page(tasks, html)
         except OSError as error:
@@ -43,16 +54,19 @@ def command(directory: Path | None, tasks_dir: Path, task_names: Sequence[str], 
         click.echo(f"Wrote {html}", err=True)
 
 
-def _print(files: "TaskFiles") -> None:
+def _print(files: "TaskFiles", withhold: "Withhold") -> None:
     from harness.cli.task_list import GAP_COLUMNS, gap_cells, size
     from harness.format.reference import read_reference
     from harness.tables import print_table, wide_console
     from harness.task.data import read_training_data
     from harness.task.summary import architectures, gaps_by_value, summarise
 
-    summary = summarise(files)
+    summary = summarise(files, withhold)
     hidden = "hidden, " if summary.hidden else ""
     click.secho(f"{files.name} ({files.layout}, {hidden}{size(summary.bytes)}) in {files.directory}", bold=True)
+    if summary.withheld:
+        click.echo(f"{summary.models} models; all else is withheld\n")
+        return
     if not files.reference_only:
         data, built = read_training_data(files.train), architectures(files)
         samples = f"{data.n_samples} training samples of shape {data.input_shape} in {data.n_classes} classes"
@@ -71,12 +85,14 @@ def _print(files: "TaskFiles") -> None:
     click.echo()
 
 
-def _as_object(files: "TaskFiles") -> dict[str, Any]:
+def _as_object(files: "TaskFiles", withhold: "Withhold") -> dict[str, Any]:
     from harness.format.reference import read_reference
     from harness.task.data import read_training_data
     from harness.task.summary import architectures, gaps_by_value, summarise
 
-    content: dict[str, Any] = asdict(summarise(files)) | {"directory": str(files.directory)}
+    content: dict[str, Any] = asdict(summarise(files, withhold)) | {"directory": str(files.directory)}
+    if content["withheld"]:
+        return content
     if not files.reference_only:
         data = read_training_data(files.train)
         content["training_data"] = {

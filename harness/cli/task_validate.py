@@ -23,14 +23,19 @@ if TYPE_CHECKING:
 @options.tasks
 @options.task
 @options.table_or_json
+@options.withhold
 @click.pass_context
-def command(ctx: click.Context, directory: Path | None, tasks_dir: Path, task_names: Sequence[str], form: str) -> None:
+def command(
+    ctx: click.Context, directory: Path | None, tasks_dir: Path, task_names: Sequence[str], form: str, withhold: str
+) -> None:
     """Check the tasks in DIR and print every problem in one line.
 
     Exit code 2 if there is any. Valid tasks may have notes, for instance that the official score is not defined on
-    them. Reference data without models is checked as well: it can be scored, but not run.
+    them. Reference data without models is checked as well: it can be scored, but not run. Of hidden tasks only the
+    number of problems is printed.
     """
     from harness.format.problems import InvalidTaskError
+    from harness.task.hidden import Withhold
     from harness.task.layout import find_all
     from harness.task.task import check_tasks
 
@@ -41,13 +46,15 @@ def command(ctx: click.Context, directory: Path | None, tasks_dir: Path, task_na
     reports = []
     for files in everything:
         outcome = outcomes[files.name]
-        problems = list(outcome.problems) if isinstance(outcome, InvalidTaskError) else []
-        notes = _notes(outcome)
+        found = outcome.problems if isinstance(outcome, InvalidTaskError) else ()
+        problems = Withhold(withhold).problems(files, found)
+        withheld = not found and Withhold(withhold).covers(files.hidden)
+        notes = [] if withheld else _notes(outcome)
         reports.append({"task": files.name, "valid": not problems, "problems": problems, "notes": notes})
         if form == "table":
             for problem in problems:
                 click.echo(problem)
-            click.echo(f"{files.name}: {_verdict(outcome, files)}")
+            click.echo(f"{files.name}: {_verdict(outcome, files, withheld=withheld)}")
             for line in notes:
                 click.echo(f"{files.name}: note: {line}")
     if form == "json":
@@ -78,12 +85,14 @@ def _notes(outcome: "Outcome") -> list[str]:
     return notes_of(outcome) if isinstance(outcome, Task) else notes_of_reference(outcome)
 
 
-def _verdict(outcome: "Outcome", files: "TaskFiles") -> str:
+def _verdict(outcome: "Outcome", files: "TaskFiles", *, withheld: bool) -> str:
     from harness.format.problems import InvalidTaskError
     from harness.task.task import Task
 
     if isinstance(outcome, InvalidTaskError):
         return f"{len(outcome.problems)} problem{'s' if len(outcome.problems) > 1 else ''}: invalid"
+    if withheld:
+        return f"{len(outcome.models)} models, hidden: valid"
     reference = outcome.reference if isinstance(outcome, Task) else outcome
     parts = [f"{len(reference.grid.names)} hyperparameters" if reference else "unknown hyperparameters"]
     if isinstance(outcome, Task):

@@ -87,12 +87,12 @@ def command(
     Example: pgdl testbed digits_half --tasks tasks --data digits --output digits_testbed
     """
     from harness.cli.testbed_report import print_consistency, print_summary, write_files
-    from harness.execution.withhold import Withhold
     from harness.format.files import make_directory
     from harness.protocols.testbed.run import evaluate_applications, evaluate_task
     from harness.protocols.testbed.settings import SSIM, Settings
     from harness.protocols.testbed.summary import summarize
     from harness.tables import wide_console
+    from harness.task.hidden import Withhold
 
     if bool(applications) == (task_name is not None):
         found = "both" if applications else "neither"

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 from harness.execution.executor import Done
 from harness.execution.plan import PlannedCall
-from harness.execution.withhold import WITHHELD
 from harness.outcome import CallResult
 from harness.records import Evaluation
+from harness.task.hidden import WITHHELD
 
 
 def to_evaluation(done: Done) -> Evaluation:

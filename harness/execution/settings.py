@@ -6,8 +6,8 @@ import harness
 from harness.configuration import Configuration
 from harness.execution.budget import TimeBudget
 from harness.execution.loader import loader_digest
-from harness.execution.withhold import Withhold
 from harness.sandbox import Limits
+from harness.task.hidden import Withhold
 
 
 @dataclass(frozen=True)

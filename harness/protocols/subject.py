@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import UserError
-from harness.execution.withhold import Withhold
 from harness.format.layout import find_shards
 from harness.task.data import LABELS, decode
 from harness.task.digests import Digests
+from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles, find_tasks
 from harness.task.model import Model
 from harness.task.some_models import Wanted, require_known, some_models

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.format.architecture import read_architecture
 from harness.format.reference import Reference, read_reference
+from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles
 from scoring import Value
 
@@ -34,11 +35,12 @@ class GapsOfValue:
 
 @dataclass(frozen=True)
 class Summary:
-    """One task; hyperparameters and gaps are unknown (None) without reference data."""
+    """One task; hyperparameters and gaps are unknown (None) without reference data, or withheld."""
 
     task: str
     layout: str
     hidden: bool
+    withheld: bool
     models: int
     hyperparameters: tuple[str, ...] | None
     gaps: Spread | None
@@ -55,17 +57,20 @@ class Architectures:
     kinds: tuple[str, ...]
 
 
-def summarise(files: TaskFiles) -> Summary:
-    """Return the figures of a task; raises `UserError`."""
-    reference = read_reference(files.reference) if files.reference else None
+def summarise(files: TaskFiles, withhold: Withhold) -> Summary:
+    """Return the figures of a task, without hyperparameters and gaps if it is withheld; raises `UserError`."""
+    withheld = withhold.covers(files.hidden)
+    with withhold.reading(files):
+        reference = read_reference(files.reference) if files.reference else None
     gaps = list(reference.gaps.values()) if reference else []
     return Summary(
         task=files.name,
         layout=files.layout,
         hidden=files.hidden,
+        withheld=withheld,
         models=len(gaps) if files.reference_only else len(files.models),
-        hyperparameters=reference.grid.names if reference else None,
-        gaps=spread(gaps) if gaps else None,
+        hyperparameters=reference.grid.names if reference and not withheld else None,
+        gaps=spread(gaps) if gaps and not withheld else None,
         bytes=sum(Path(root, name).stat().st_size for root, _, names in os.walk(files.directory) for name in names),
     )
 

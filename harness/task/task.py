@@ -11,6 +11,7 @@ from harness.format.problems import InvalidTaskError, Problems
 from harness.format.reference import Reference, read_reference
 from harness.task.data import TrainingData, check_test_data, read_training_data
 from harness.task.digests import Digests
+from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles
 from harness.task.model import Model, read_model
 from harness.task.shapes import infer_shapes
@@ -35,16 +36,20 @@ class Task:
     hidden: bool = False
 
 
-def read_tasks(files: Sequence[TaskFiles]) -> list[Task]:
+def read_tasks(files: Sequence[TaskFiles], withhold: Withhold = Withhold.AUTO) -> list[Task]:
     """Read and check tasks; nothing may run on a task before this.
 
     Raises:
-        InvalidTaskError: with all problems of all tasks.
+        InvalidTaskError: with all problems of all tasks; of those that `withhold` covers, with their number.
     """
-    problems = Problems()
-    tasks = [problems.attempt(_raise_or_return, outcome) for outcome in check_tasks(files)]
+    problems, tasks = Problems(), []
+    for one, outcome in zip(files, check_tasks(files), strict=True):
+        if isinstance(outcome, InvalidTaskError):
+            problems.lines += withhold.problems(one, outcome.problems)
+        else:
+            tasks.append(outcome)
     problems.raise_if_any()
-    return [task for task in tasks if task is not None]
+    return tasks
 
 
 def read_task(files: TaskFiles) -> Task:
@@ -61,12 +66,6 @@ def check_tasks(files: Sequence[TaskFiles]) -> list[Task | InvalidTaskError]:
     readings = [_Reading(task) for task in files]
     shapes = infer_shapes(a for reading in readings for a in reading.architectures.values() if a is not None)
     return [reading.finish(shapes) for reading in readings]
-
-
-def _raise_or_return(outcome: Task | InvalidTaskError) -> Task:
-    if isinstance(outcome, InvalidTaskError):
-        raise outcome
-    return outcome
 
 
 class _Reading:

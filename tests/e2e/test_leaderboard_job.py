@@ -287,7 +287,8 @@ def test_a_cancelled_job_loses_nothing(tmp_path, environment, zygotes):
         job.results = job.results.parent.rename(tmp_path / f"moved-{number}") / "results.db"
     before = records(job.results)
     ended = job.run(*change)
-    assert ended.code == 0, ended.err
+    assert ended.code == 1
+    assert "no rank: records of first are missing" in ended.err
     assert f"{len(before)} of 8 calls are recorded already" in ended.out
     assert records(job.results)[: len(before)] == before
     assert len(records(job.results)) == 8

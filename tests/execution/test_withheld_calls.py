@@ -13,9 +13,9 @@ from harness.execution.executor import Done
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.progress import RunProgress
 from harness.execution.run import Recorded
-from harness.execution.withhold import Withhold
 from harness.outcome import CallResult, Outcome
 from harness.records import Evaluation
+from harness.task.hidden import Withhold
 
 SECRET = "layer 0 holds 0.7071"
 

@@ -9,7 +9,6 @@ from typing import Any
 import xarray as xr
 
 from harness.errors import UserError
-from harness.execution.withhold import Withhold
 from harness.protocols.parts import Arrays, part_file, read_part
 from harness.protocols.subject import Subject, read_subject
 from harness.protocols.testbed import backbones as bodies
@@ -19,6 +18,7 @@ from harness.protocols.testbed.material import Material
 from harness.protocols.testbed.probing import Report, classes_of, probe_backbones
 from harness.protocols.testbed.results import make_dataset
 from harness.protocols.testbed.settings import Settings
+from harness.task.hidden import Withhold
 from harness.task.some_models import Wanted
 
 #: Raised whenever the numbers change for the same settings and versions of libraries.

@@ -1,0 +1,52 @@
+"""What may be said of hidden tasks: participants may learn nothing of them but outcomes and the board's scores.
+
+Every text and figure about a task that is neither goes through here, or through `harness.board.rounding`.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+
+from harness.errors import UserError
+from harness.task.layout import TaskFiles
+
+#: The text that replaces a message in a record.
+WITHHELD = "withheld"
+
+REMEDY = "--withhold never shows them, for the organiser's eyes only"
+
+
+class Withhold(StrEnum):
+    """The tasks whose outputs, messages and figures are withheld, and whose published scores are rounded."""
+
+    AUTO = "auto"  #: tasks marked as hidden
+    ALWAYS = "always"  #: all tasks
+    NEVER = "never"  #: no task: for the organiser's eyes only
+
+    def covers(self, hidden: bool) -> bool:
+        """Return whether a task is withheld; `hidden` says whether it is marked as hidden."""
+        return self is Withhold.ALWAYS or (self is Withhold.AUTO and hidden)
+
+    def problems(self, files: TaskFiles, problems: Sequence[str]) -> list[str]:
+        """Return what may be said of a task's problems, which name models, hyperparameters and accuracies.
+
+        A task with an invalid mark counts as hidden, but for the problem of the mark.
+        """
+        try:
+            covered = self.covers(files.hidden)
+        except UserError as error:
+            return list(problems) if self is Withhold.NEVER else [str(error)]
+        if not covered or not problems:
+            return list(problems)
+        return [f"{files.name}: problems of a hidden task are withheld ({len(problems)}); {REMEDY}"]
+
+    @contextmanager
+    def reading(self, files: TaskFiles) -> Iterator[None]:
+        """Say no more of a task than `problems` does if it cannot be read."""
+        try:
+            yield
+        except UserError as error:
+            (first, *_) = said = self.problems(files, getattr(error, "problems", (str(error),)))
+            if first in str(error):
+                raise
+            raise UserError("\n".join(said)) from None

@@ -1,0 +1,103 @@
+"""Nothing that any command prints or writes about a hidden task has its hyperparameters, gaps or models."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.board.board_examples import GAPS, rows
+from tests.throwaway import edit_json, make_task
+
+Pgdl = Callable[..., Any]
+
+#: A hyperparameter, one of its values, and a gap, which stand nowhere but in the reference data; and a model.
+CANARIES = ("dropout_canary", "4713", "0.7318", "model_3")
+
+
+@pytest.fixture
+def secret(folder: Path) -> Path:
+    """A hidden task and an open one; returns the reference data of the hidden one."""
+    make_task(folder / "task_data", name="open")
+    make_task(folder / "task_data", name="secret", hidden=True, layout="flat", gaps=[*GAPS[:7], 0.7318])
+    reference = folder / "task_data" / "secret" / "model_configs.json"
+
+    def rename(content: dict[str, Any]) -> None:
+        for entry in content.values():
+            of_width = entry["hparams"].pop("width")
+            values = [{4: 4713}.get(value, value) for value in of_width["possible_values"]]
+            current = {4: 4713}.get(of_width["current_value"], of_width["current_value"])
+            entry["hparams"]["dropout_canary"] = {"possible_values": values, "current_value": current}
+
+    edit_json(reference, rename)
+    return reference
+
+
+def drop_a_model(reference: Path) -> None:
+    """The grid is then incomplete, and the model's directory has no entry."""
+    edit_json(reference, lambda content: content.pop("3"))
+
+
+def spoil(reference: Path) -> None:
+    """An accuracy that is not one."""
+    edit_json(reference, lambda content: content["3"]["metrics"].update(train_acc=4713.0))
+
+
+def leaks(text: str) -> list[str]:
+    return [canary for canary in CANARIES if canary in text]
+
+
+def said(pgdl: Pgdl, *arguments: str) -> str:
+    ended = pgdl(*arguments)
+    return str(ended.out + ended.err)
+
+
+@pytest.mark.parametrize("damage", [None, drop_a_model, spoil])
+@pytest.mark.usefixtures("known_shapes")
+def test_commands_on_tasks(damage: Callable[[Path], None] | None, secret: Path, pgdl: Pgdl, folder: Path) -> None:
+    assert leaks(said(pgdl, "task", "show", "--withhold", "never", "--task", "secret"))[:2] == [
+        "dropout_canary",
+        "4713",
+    ]
+    if damage is not None:
+        damage(secret)
+    (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
+    for form in ("table", "json"):
+        for command in ("list", "show", "validate"):
+            assert leaks(said(pgdl, "task", command, "--format", form).replace("open", "")) in ([], ["model_3"])
+            only = [] if command == "list" else ["--task", "secret"]
+            assert leaks(said(pgdl, "task", command, "--format", form, *only)) == []
+    if damage is not None:
+        for command in ("run", "check"):
+            text = said(pgdl, command, "mine.py", "--task", "secret")
+            assert leaks(text) == []
+            assert "problems of a hidden task are withheld" in text
+        text = said(pgdl, "task", "validate", "--task", "secret", "--withhold", "never")
+        assert "model_3" in text
+
+
+@pytest.mark.parametrize("damage", [None, drop_a_model, spoil])
+def test_scores(
+    damage: Callable[[Path], None] | None, secret: Path, pgdl: Pgdl, folder: Path, record: Callable[..., Path]
+) -> None:
+    record([*rows("mine", GAPS, "open"), *rows("mine", GAPS, "secret")])
+    for part in (folder / "task_data").glob("*/*/"):
+        shutil.rmtree(part)  # of the models, which these records are not of
+    if damage is not None:
+        damage(secret)
+    texts = [said(pgdl, "board", "--format", form) for form in ("table", "csv", "json", "markdown", "latex")]
+    texts += [said(pgdl, "score", "--format", form) for form in ("table", "json")]
+    texts += [said(pgdl, "report", "mine"), said(pgdl, "board", "--html", "site", "--output", "files")]
+    written = [file for where in ("site", "files") for file in (folder / where).rglob("*") if file.is_file()]
+    assert bool(written) == (damage is not spoil)
+    for file in written:
+        if "plotly" not in file.name and "open" not in file.read_text(errors="replace"):
+            texts.append(file.read_text(errors="replace"))
+    of_secret = "\n".join(texts)
+    assert [canary for canary in CANARIES[:3] if canary in of_secret] == []
+    if damage is drop_a_model:
+        assert "the reason is withheld" in of_secret
+        board = json.loads(pgdl("board", "--format", "json").out)
+        assert board["rows"][0]["tasks"]["secret"]["undefined"] == "no official score, the reason is withheld"
