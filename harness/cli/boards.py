@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.board.collect import Calls, Collected, collect
 from harness.board.standings import held_out_sets
+from harness.cli.commands import results_option
 from harness.configuration import Configuration
 from harness.errors import UserError
 from harness.execution.settings import Settings
@@ -159,10 +160,9 @@ def run_command(calls: Sequence[Calls], tasks: Path, results: str) -> str:
     words += [word for one in distinct if _is_path(one) for word in ("--as", one.submission)]
     if str(tasks) != "task_data":
         words += ["--tasks", str(tasks)]
-    if results != "results.db":
-        words += ["--results", results]
     configuration = calls[0].configuration
-    return shlex.join([*words, *(_options(configuration) if configuration else ())])
+    options = _options(configuration) if configuration else []
+    return " ".join(filter(None, (shlex.join(words), results_option(results), shlex.join(options))))
 
 
 def _is_path(calls: Calls) -> bool:

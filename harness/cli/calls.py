@@ -64,6 +64,7 @@ def record_calls(run: Run, records: Records, console: Console, *, force: bool, r
 def record_with(run: Run, records: Records, console: Console, *, force: bool, repeats: int = 0) -> tuple[Plan, Tally]:
     """Do the same with an executor whose context has been entered."""
     settings, executor = run.setup.settings, run.setup.executor
+    records.warn = warn
     if "://" not in records.name:
         executor.require_unseen([Path(records.name)])
     plan = make_plan(run.submissions, run.tasks, settings, executor, records, force=force, repeats=repeats)

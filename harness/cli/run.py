@@ -1,5 +1,6 @@
 """`pgdl run`: submissions on every model of every task."""
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ def command(
     """
     from harness.board.repetitions import not_deterministic
     from harness.cli.calls import prepare_run, record_calls
+    from harness.cli.commands import results_option
     from harness.cli.names import settle_names
     from harness.cli.setup import note, warn
     from harness.cli.summary import print_summary
@@ -63,5 +65,5 @@ def command(
     code = print_summary(tally, records.name, console, sandboxed=sandboxed, withheld=run.withheld)
     for line in varying:
         warn(line)
-    console.print(f"Next: pgdl board --tasks {tasks_dir} --results {records.name}")
+    console.print(f"Next: pgdl board --tasks {shlex.quote(str(tasks_dir))} {results_option(results)}".rstrip())
     return code

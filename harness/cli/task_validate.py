@@ -91,14 +91,13 @@ def _verdict(outcome: "Outcome", files: "TaskFiles", *, withheld: bool) -> str:
 
     if isinstance(outcome, InvalidTaskError):
         return f"{len(outcome.problems)} problem{'s' if len(outcome.problems) > 1 else ''}: invalid"
-    if withheld:
-        return f"{len(outcome.models)} models, hidden: valid"
     reference = outcome.reference if isinstance(outcome, Task) else outcome
-    parts = [f"{len(reference.grid.names)} hyperparameters" if reference else "unknown hyperparameters"]
+    more = [] if withheld else [f"{len(reference.grid.names) if reference else 'unknown'} hyperparameters"]
     if isinstance(outcome, Task):
-        parts = [f"{len(outcome.models)} models", *parts, f"{outcome.data.n_samples} training samples"]
+        samples = [] if withheld else [f"{outcome.data.n_samples} training samples"]
+        parts = [f"{len(outcome.models)} models", *more, *samples]
     else:
-        parts = [f"reference data of {len(outcome.models)} models", *parts, "no models to run"]
+        parts = [f"reference data of {len(outcome.models)} models", *more, "no models to run"]
     if files.hidden:
         parts.append("hidden")
     return f"{', '.join(parts)}: valid"

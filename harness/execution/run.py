@@ -13,7 +13,7 @@ from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import Settings
 from harness.execution.unused_gpu import unused_gpu
 from harness.outcome import Outcome
-from harness.records import Records, Request
+from harness.records import Claims, Records, Request
 from harness.submission import Submission
 from harness.task.task import Task
 
@@ -118,17 +118,27 @@ def execute(plan: Plan, executor: Executor, records: Records, warn: Callable[[st
                 continue
             with closing(executor.run(chosen)) as ended:
                 for over in ended:
+                    made = _record(over, records, None if plan.forced else claims)
+                    if made is None:
+                        warn("another run took over a call that this one had claimed; the other's record counts")
+                        _require_gone(over)
+                        continue
                     done.add(over.planned.key)
                     if (problem := unused_gpu(over)) is not None and problem not in warned:
                         warn(problem)
                         warned.add(problem)
-                    yield _record(over, records)
+                    yield made
                     _require_gone(over)
 
 
-def _record(done: Done, records: Records) -> Recorded:
+def _record(done: Done, records: Records, claims: Claims | None) -> Recorded | None:
+    """Record a call; returns None if this run has lost its claim on it, and gives its time back to the budget."""
     evaluation = to_evaluation(done)
-    records.add(evaluation)
+    if claims is None:
+        records.add(evaluation)
+    elif not claims.record(evaluation):
+        done.planned.budget.spend(-evaluation.call_wall_s)
+        return None
     return Recorded(done.planned, evaluation.outcome, evaluation.call_wall_s, evaluation.message)
 
 

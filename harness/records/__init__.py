@@ -1,9 +1,12 @@
 """Records: one row per call, written as soon as the call has ended, and one per request."""
 
+from harness.records.claims import Claims
 from harness.records.evaluation import Evaluation
 from harness.records.export import write_csv, write_json_lines, write_parquet
 from harness.records.merge import add_records
 from harness.records.request import Request
 from harness.records.store import Records
 
-__all__ = ["Evaluation", "Records", "Request", "add_records", "write_csv", "write_json_lines", "write_parquet"]
+__all__ = [
+    "Claims", "Evaluation", "Records", "Request", "add_records", "write_csv", "write_json_lines", "write_parquet",
+]  # fmt: skip

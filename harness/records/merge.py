@@ -12,6 +12,7 @@ from harness.outcome import Outcome
 from harness.records.evaluation import Evaluation
 from harness.records.request import Request
 from harness.records.store import Records
+from harness.records.tables import columns_of
 
 #: Rows in memory at once.
 AT_ONCE = 500
@@ -49,5 +50,4 @@ def _without_id(row: dict[str, Any]) -> dict[str, Any]:
 
 def _columns(request: Request) -> dict[str, Any]:
     """The columns that say what was asked, and when; not those of one database alone."""
-    names = [column.name for column in Request.__table__.columns if column.name not in ("id", "merged_at")]
-    return {name: getattr(request, name) for name in names}
+    return {name: value for name, value in columns_of(request).items() if name != "merged_at"}

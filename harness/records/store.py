@@ -1,25 +1,25 @@
 """The results database: SQLite by default, or any SQLAlchemy URL (PostgreSQL)."""
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import sqlalchemy
-from sqlalchemy import URL, ColumnElement, Row, func, or_, select
+from sqlalchemy import URL, ColumnElement, Row, func, insert, or_, select
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from harness.configuration import configuration_from
+from harness.credentials import scrub, without_secrets
 from harness.errors import UserError
 from harness.records.claims import Claims, chunks
 from harness.records.evaluation import Evaluation
 from harness.records.request import Request
-from harness.records.tables import Base
+from harness.records.tables import Base, columns_of
 
 #: Seconds that a writer waits while another harness writes to the same file.
 BUSY_S = 60
@@ -29,6 +29,16 @@ ROWS_AT_ONCE = 500
 
 #: Columns that may be long; not loaded for counting and scoring.
 LONG = ("environment", "output_tail")
+
+
+#: Key of the lock under which tables are created, in databases that have such locks.
+CREATING = 7_413_020
+
+T = TypeVar("T")
+
+
+class LockedError(UserError):
+    """Another program reads or writes an SQLite file for longer than `BUSY_S`."""
 
 
 class Ended(NamedTuple):
@@ -55,17 +65,17 @@ class Records:
             )
         try:
             url = sqlalchemy.make_url(location) if "://" in location else URL.create("sqlite", database=location)
-            self.name = url.database if url.drivername == "sqlite" and url.database else url.render_as_string()
+            self.name = url.database if url.drivername == "sqlite" and url.database else without_secrets(location)
             arguments = {"timeout": BUSY_S} if url.get_backend_name() == "sqlite" else {}
             self._engine = sqlalchemy.create_engine(url, connect_args=arguments)
         except ImportError as error:
             remedy = f"install the driver, e.g. pip install {error.name or 'psycopg[binary]'}"
             raise UserError(f"the database's driver cannot be loaded: {error}", remedy=remedy) from error
-        except (SQLAlchemyError, ValueError) as error:
-            where = re.sub(r":[^:@/]*@", ":***@", location)  # never print a password
-            raise UserError(
-                "not a database URL", file=where, expected="sqlite:///FILE or postgresql+psycopg://..."
-            ) from error
+        except (SQLAlchemyError, ValueError):
+            expected = "sqlite:///FILE or postgresql+psycopg://..."
+            raise UserError("not a database URL", file=without_secrets(location), expected=expected) from None
+        self._location = location
+        self.warn: Callable[[str], None] = lambda _: None  #: receives a line when a write has to wait
         self._create()
 
     def __enter__(self) -> Self:
@@ -78,15 +88,11 @@ class Records:
 
     def add(self, *evaluations: Evaluation) -> None:
         """Write rows: all of them or none."""
-        with self._session() as session:
-            session.add_all(evaluations)
-            session.commit()
+        self._insert(Evaluation, evaluations)
 
     def ask(self, requests: Iterable[Request]) -> None:
         """Record the requests of a run."""
-        with self._session() as session:
-            session.add_all(requests)
-            session.commit()
+        self._insert(Request, requests)
 
     def requests(self) -> list[Request]:
         """Return the last request of every version, task and configuration that was asked here, and all merged ones.
@@ -112,7 +118,7 @@ class Records:
 
     def claims(self) -> Claims:
         """Return a context in which this run claims calls."""
-        return Claims(self._begin)
+        return Claims(self._write)
 
     def ended(self, keys: Collection[str]) -> list[Ended]:
         """Return outcome and time of the newest record of each key that has one."""
@@ -153,9 +159,27 @@ class Records:
                 newest = select(func.max(Evaluation.id)).where(Evaluation.key.in_(part)).group_by(Evaluation.key)
                 yield from connection.execute(select(*columns).where(Evaluation.id.in_(newest)).order_by(Evaluation.id))
 
+    def _insert(self, kind: type[Base], rows: Iterable[Base]) -> None:
+        given = [columns_of(row) for row in rows]
+        if given:
+            self._write(lambda connection: connection.execute(insert(kind), given))
+
+    def _write(self, work: Callable[[Connection], T]) -> T:
+        """Do something in one transaction, as soon as no reader keeps the file of an SQLite database locked."""
+        told = False
+        while True:
+            try:
+                with self._begin() as connection:
+                    return work(connection)
+            except LockedError:
+                if not told:
+                    self.warn(f"{self.name} has been locked for {BUSY_S} s by another program; waiting for it")
+                told = True
+
     def _create(self) -> None:
         for table in Base.metadata.sorted_tables:
             with self._begin() as connection:
+                self._one_at_a_time(connection)
                 connection.execute(CreateTable(table, if_not_exists=True))
                 found = {column["name"] for column in sqlalchemy.inspect(connection).get_columns(table.name)}
             missing = sorted(set(table.columns.keys()) - found)
@@ -163,8 +187,14 @@ class Records:
                 remedy = "it was written by another version: name another database with --results"
                 raise UserError(f"table {table.name} lacks columns {', '.join(missing)}", file=self.name, remedy=remedy)
             with self._begin() as connection:
+                self._one_at_a_time(connection)
                 for index in table.indexes:
                     connection.execute(CreateIndex(index, if_not_exists=True))
+
+    def _one_at_a_time(self, connection: Connection) -> None:
+        """Wait until no other harness creates tables: PostgreSQL fails if two create the same one at once."""
+        if connection.dialect.name == "postgresql":
+            connection.execute(select(func.pg_advisory_xact_lock(CREATING)))
 
     @contextmanager
     def _begin(self) -> Iterator[Connection]:
@@ -184,7 +214,9 @@ class Records:
         except IntegrityError:
             raise  # not a failure of the database: `Claims` tries again
         except DBAPIError as error:
-            reason = " ".join(str(error.orig).split())
+            reason = scrub(" ".join(str(error.orig).split()), self._location)
+            if reason == "database is locked":
+                raise LockedError(reason, file=self.name) from error
             remedy = "finished work is kept; fix this and run the same command again"
             raise UserError(f"the results database failed: {reason}", file=self.name, remedy=remedy) from error
 

@@ -1,6 +1,7 @@
 """Common parts of the tables of the results database."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy import DateTime, Dialect, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase, MappedAsDataclass
@@ -25,3 +26,8 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 class Base(MappedAsDataclass, DeclarativeBase):
     """Tables of the results database."""
+
+
+def columns_of(row: Base) -> dict[str, Any]:
+    """Return the values of a row by column, without its number, which the database gives."""
+    return {column.name: getattr(row, column.name) for column in row.__table__.columns if column.name != "id"}

@@ -22,6 +22,9 @@ BOARD = "leaderboard.json"
 #: Relative difference of two numbers that count as the same.
 ROUNDING = 1e-9
 
+#: Digits from which a number is not one that somebody has rounded.
+ALL_DIGITS = 15
+
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?")
 
 
@@ -113,8 +116,19 @@ def _same(expected: str, found: str) -> bool:
     if expected == found:
         return True
     pairs = zip(_NUMBER.findall(expected), _NUMBER.findall(found), strict=False)
-    close = all(one == other or math.isclose(float(one), float(other), rel_tol=ROUNDING) for one, other in pairs)
+    close = all(one == other or _is_rounding(one, other) for one, other in pairs)
     return close and _NUMBER.split(expected) == _NUMBER.split(found)
+
+
+def _is_rounding(expected: str, found: str) -> bool:
+    """Whether two numbers differ as two processors round, and are written alike: as many decimals, or all digits."""
+    if not math.isclose(float(expected), float(found), rel_tol=ROUNDING):
+        return False
+    decimals = len(expected.partition(".")[2])
+    if "e" not in expected and f"{float(found):.{decimals}f}" == found:
+        return True
+    digits = [len(re.sub(r"e.*|\D", "", one)) for one in (expected, found)]
+    return all(repr(float(one)) == one for one in (expected, found)) and max(digits) >= ALL_DIGITS
 
 
 def _text(content: bytes) -> str:

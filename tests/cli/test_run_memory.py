@@ -33,7 +33,7 @@ def test_records_are_let_go_of_when_they_are_shown(
     monkeypatch.setattr("harness.cli.calls.execute", execute)
     monkeypatch.setattr("harness.cli.calls.prepare", lambda options, hidden: setup)
     monkeypatch.setattr("harness.cli.calls.find_tasks", lambda root, names: [])
-    monkeypatch.setattr("harness.cli.calls.read_tasks", lambda files: [make_task(50)])
+    monkeypatch.setattr("harness.cli.calls.read_tasks", lambda files, withhold: [make_task(50)])
     ended = pgdl("run", "mine.py")
     assert ended.code == 0
     assert ended.err.splitlines() == [

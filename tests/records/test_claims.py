@@ -1,6 +1,7 @@
 """Which of two runs at once makes a call."""
 
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from sqlalchemy import create_engine, text
 
 from harness import place
 from harness.records import Records
+from tests.records.evaluation_rows import evaluation
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,6 +40,7 @@ def test_many_calls_are_claimed_at_once(location: str) -> None:
 DIES = """
 import os, sys
 from harness.records import Records
+from tests.records.evaluation_rows import evaluation
 
 claims = Records(sys.argv[1]).claims()
 claims.__enter__()
@@ -52,6 +55,41 @@ def test_what_a_killed_run_had_claimed_is_free_at_once(location: str) -> None:
     assert (died.returncode, died.stdout) == (-9, "2\n")
     with Records(location) as records, records.claims() as claims:
         assert claims.take(["a", "b"]) == {"a", "b"}
+
+
+def test_who_has_lost_a_claim_records_nothing_and_can_claim_again(location: str) -> None:
+    """As a machine that slept for longer than others wait for a sign of life."""
+    first = evaluation()
+    with Records(location) as records, records.claims() as claims:
+        claims.take([first.key])
+        assert claims.record(first)
+        with create_engine(f"sqlite:///{location}").begin() as connection:  # another run takes this one for dead
+            connection.execute(text("delete from claims"))
+            connection.execute(text("delete from runs"))
+        assert not claims.record(evaluation(value=2.0))
+        assert [row.value for row in records.newest_of()] == [1.0]
+        claims.take(["another"])
+        with create_engine(f"sqlite:///{location}").begin() as connection:
+            assert connection.execute(text("select count(*) from runs")).scalar() == 1, "its claims must not outlive it"
+
+
+def test_a_run_waits_for_a_reader_however_long_it_reads(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a write-ahead log, whoever reads keeps everybody from writing."""
+    monkeypatch.setattr("harness.records.store.BUSY_S", 0.05)
+    with Records(location) as records:
+        reader = sqlite3.connect(location, check_same_thread=False)
+        reader.execute("begin")
+        reader.execute("select count(*) from evaluations").fetchall()
+        said: list[str] = []
+
+        def hear(line: str) -> None:
+            said.append(line)
+            reader.close()
+
+        records.warn = hear
+        records.add(evaluation())
+        assert [row.value for row in records.newest_of()] == [1.0]
+    assert [line.partition(" has been locked for ")[0] for line in said] == [location]
 
 
 def add_remote_run(location: str, beats: int) -> None:

@@ -108,6 +108,16 @@ def test_last_digits_may_differ_as_they_do_between_processors(site: Path) -> Non
     assert verify_site(site).differences != ()
 
 
+@pytest.mark.parametrize("written", ["000{}", "{}0", "{}00000000001", "{}e0", "+{}"])
+@pytest.mark.parametrize("name", ["index.html", "leaderboard.md", "leaderboard.csv"])
+def test_a_number_that_is_written_otherwise_is_a_change(site: Path, written: str, name: str) -> None:
+    text = (site / name).read_text()
+    number = re.findall(r"(?<![\d.e-])\d+\.\d{2}(?!\d)", text)[0] if name != "leaderboard.csv" else "1.5"
+    assert number in text
+    (site / name).write_text(text.replace(number, written.format(number), 1))
+    assert verify_site(site).differences != ()
+
+
 def linked(site: Path, name: str) -> None:
     """Put a link to the same content in place of a file or folder."""
     (site / name).rename(site.parent / "elsewhere")

@@ -39,7 +39,7 @@ def test_one_mark_is_enough(tmp_path):
 def test_every_command_says_so(tmp_path, pgdl):
     make_task(tmp_path, hidden=True)
     validated = pgdl("task", "validate", tmp_path).lines
-    assert validated == ["tiny: 8 models, 3 hyperparameters, 24 training samples, hidden: valid"]
+    assert validated == ["tiny: 8 models, hidden: valid"]
     assert pgdl("task", "list", tmp_path).lines[1].split()[:2] == ["tiny", "yes"]
     assert pgdl("task", "show", tmp_path).out.startswith("tiny (flat, hidden, ")
 
@@ -81,7 +81,7 @@ def test_a_mark_that_is_no_file_is_refused(tmp_path, refused):
 def test_the_mark_of_reference_data_without_models_is_checked_too(tmp_path, pgdl):
     make_task(tmp_path, layout="full", hidden=True)
     assert pgdl("task", "validate", tmp_path / "reference_data").lines == [
-        "tiny: reference data of 8 models, 3 hyperparameters, no models to run, hidden: valid"
+        "tiny: reference data of 8 models, no models to run, hidden: valid"
     ]
     (tmp_path / "reference_data/tiny/metadata").write_text("hidden: maybe")
     outcome = pgdl("task", "validate", tmp_path / "reference_data")
