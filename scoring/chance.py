@@ -12,6 +12,7 @@ from scoring.contingency import frequencies, gap_entropy, mutual_information
 from scoring.grid import Grid
 from scoring.official import EPSILON, official_score, require_official
 from scoring.pair_counts import block_counts, is_larger
+from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of
 
 N_PERMUTATIONS = 10_000
@@ -66,7 +67,7 @@ def compare_with_chance(
     require_official(grid)
     if n_permutations < 1:
         raise ValueError(f"n_permutations: expected 1 or more, found {n_permutations}")
-    cond, random = conditioning(grid), np.random.default_rng(seed)
+    cond, random = conditioning(grid), stream("permutations", seed)
     observed = official_score(measure, gap, grid)
     level = _level(measure, gap, cond, n_permutations, random)
     p_values = {

@@ -7,6 +7,7 @@ from scoring.batches import official_scores
 from scoring.conditioning import conditioning
 from scoring.grid import Grid
 from scoring.official import require_official
+from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of
 
 ORACLE_NOISE = 0.02  #: standard deviation, in units of accuracy, as in Jiang et al. 2019
@@ -22,7 +23,7 @@ def noisy_oracle(gap: ArrayLike, noise: float = ORACLE_NOISE, seed: int = 0) -> 
         seed: the same seed gives the same values.
     """
     exact = np.asarray(gap, dtype=np.float64)
-    return exact + np.random.default_rng(seed).normal(0.0, noise, size=exact.shape)
+    return exact + stream("oracle", seed).normal(0.0, noise, size=exact.shape)
 
 
 def oracle_scores(gap: ArrayLike, grid: Grid, seed: int = 0) -> Vector:

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring.streams import stream
 from scoring.vectors import Vector
 
 RANK_DRAWS = 2000
@@ -54,7 +55,7 @@ def judge(
 
     Source: Mogstad, Romano, Shaikh, Wilhelm, "Inference for ranks", Review of Economic Studies 2024.
     """
-    draws = np.random.default_rng(seed).standard_normal((RANK_DRAWS, len(spread))) @ spread
+    draws = stream("ranks", seed).standard_normal((RANK_DRAWS, len(spread))) @ spread
     found = np.zeros(standardized.shape, np.int8)
     for own, row in enumerate(standardized):
         differs = errors[own] > 0

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scoring.batches import official_scores
 from scoring.jackknife import delete_one, jackknife_deviations
 from scoring.paired import PairedTask
+from scoring.streams import stream
 from scoring.vectors import Vector
 
 GAP_DRAWS = 400  #: draws of the gaps; the error of a standard deviation from so many is 4 %
@@ -56,7 +57,7 @@ def gap_spread(tasks: Mapping[str, PairedTask], held_out: Mapping[str, HeldOut],
         ValueError: a task without a test set; accuracies of another number of models or outside 0 to 1; fewer
             than one image.
     """
-    random = np.random.default_rng(seed)
+    random = stream("held-out images", seed)
     variances = [_drawn_gaps(name, task, held_out, random).var(axis=0, ddof=1) for name, task in tasks.items()]
     spread: Vector = np.sqrt(np.sum(variances, axis=0)) * FULL_SCORE / len(tasks)
     return spread

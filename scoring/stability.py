@@ -10,6 +10,7 @@ from scoring.batches import official_scores
 from scoring.conditioning import conditioning
 from scoring.grid import Grid
 from scoring.official import official_score, require_official
+from scoring.streams import stream
 from scoring.vectors import Vector, as_vectors_of
 
 N_DRAWS = 1000
@@ -58,7 +59,7 @@ def measure_stability(
     models = _positions(repeats, grid)
     values = _values(measure, models, repeats)
     n_repeated, n_values = values.shape
-    random = np.random.default_rng(seed)
+    random = stream("repeated values", seed)
     drawn = np.tile(measure, (N_DRAWS, 1))
     drawn[:, models] = values[np.arange(n_repeated), random.integers(n_values, size=(N_DRAWS, n_repeated))]
     variance = official_scores(drawn, gap[None], conditioning(grid)).var()

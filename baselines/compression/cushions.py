@@ -14,6 +14,7 @@ import numpy as np
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable
 from baselines.core.sample import Array
+from baselines.core.streams import stream_seed
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network, joined
 from baselines.network.nodes import ACTIVATIONS
@@ -131,8 +132,9 @@ def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: i
     batches = network.in_batches("carried", functools.partial(_carried, network), [images], size=size)
     carried, lengths = (part.astype(np.float64) for part in joined(batches))
     arrays, squares = [images, np.arange(len(images))], np.zeros(1)
+    key = stream_seed("probes of cushions", seed)
     for number in range(n_probes):
-        found = network.in_batches(("probed", n_probes), probe, arrays, seed, number, size=size, often=True)
+        found = network.in_batches(("probed", n_probes), probe, arrays, key, number, size=size, often=True)
         squares = squares + np.concatenate(list(found)).astype(np.float64) / n_probes
     return _least(network, _ratios(carried, lengths[:, :, None] * np.sqrt(squares)), robust)
 

@@ -10,6 +10,7 @@ from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.output_margin import positive_margin
 from baselines.core.sample import Array
+from baselines.core.streams import stream_seed
 from baselines.core.subject import Subject
 from baselines.network import INPUT, Network, joined
 
@@ -122,9 +123,9 @@ def _noise_sensitivity(subject: Subject, layer: int, tau: float, n_draws: int, n
     def run(images: Any, examples: Any, tau: Any, seed: Any) -> Any:
         return _moved(network, position, images, tau, n_draws, tf.stack([seed, examples[0]]))
 
-    images = subject.sample(n_samples, seed).inputs
+    images, key = subject.sample(n_samples, seed).inputs, stream_seed("noise on activations", seed, layer)
     arrays, size = [images, np.arange(len(images))], max(network.batch_size // n_draws, 1)
-    batches = network.in_batches(("noise", position, n_draws), run, arrays, np.float32(tau), seed, size=size)
+    batches = network.in_batches(("noise", position, n_draws), run, arrays, np.float32(tau), key, size=size)
     moved, lengths = joined(batches)
     return _mean_ratio(moved.astype(np.float64), lengths.astype(np.float64)) / tau**2
 

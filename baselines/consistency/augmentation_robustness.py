@@ -9,6 +9,7 @@ import numpy as np
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
+from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.network import INPUT, Network
 
@@ -46,7 +47,7 @@ def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000
         MeasureUnavailable: inputs are not images of 1, 3 or 4 channels, the first three of which are colours.
     """
     inputs = subject.sample(n_samples, seed).inputs
-    rng = np.random.default_rng(seed).spawn(1)[0]  # the sample was drawn with the seed itself
+    rng = stream("augmentation robustness", seed)
     saturations = rng.uniform(*SATURATION, (2, len(inputs))).astype(np.float32)
     return sum_of_penalties(subject.network, inputs, saturations, rng) / len(inputs)
 

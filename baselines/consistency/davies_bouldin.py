@@ -7,6 +7,7 @@ import numpy as np
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array, draw
+from baselines.core.streams import stream_seed
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
 from baselines.network.hidden import first_hidden
@@ -57,8 +58,8 @@ def mean_index(
 ) -> float:
     """`davies_bouldin_index`, once for all who ask."""
     position = _position(subject.network, layer)
-    seeds = np.random.SeedSequence(seed).generate_state(n_batches)
-    batches = [draw(subject.examples, batch, int(s), by_class=stratified) for s in seeds]
+    seeds = [stream_seed("batches of davies_bouldin", seed, number) for number in range(n_batches)]
+    batches = [draw(subject.examples, batch, each, by_class=stratified) for each in seeds]
     features = _features(subject.network, np.concatenate([part.inputs for part in batches]), position, pool)
     ends = np.cumsum([len(part) for part in batches])
     parts = zip(np.split(features, ends[:-1]), [part.labels for part in batches], strict=True)

@@ -9,6 +9,7 @@ from baselines.consistency.davies_bouldin import mean_index
 from baselines.core.lazy import tf
 from baselines.core.measure import MEASURES, MeasureUnavailable, Need, measure
 from baselines.core.sample import Array, Sample
+from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
 from baselines.network.hidden import before_activation, first_hidden
@@ -113,7 +114,7 @@ def _drawn(subject: Subject, size: int, n_batches: int, seed: int) -> tuple[Samp
     sample = subject.sample(size * n_batches, seed)
     if len(sample) < size:
         return sample, np.arange(len(sample))[None]
-    rng = np.random.default_rng(seed).spawn(1)[0]  # the sample was drawn with the seed itself
+    rng = stream("mixup", seed)
     order, found = np.arange(len(sample)), np.empty((0, size), int)
     while len(found) < n_batches:
         found = np.concatenate([found, order[: len(order) // size * size].reshape(-1, size)])

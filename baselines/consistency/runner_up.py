@@ -4,6 +4,7 @@ import numpy as np
 
 from baselines.consistency.augmentation_robustness import SATURATION, sum_of_penalties
 from baselines.core.measure import Need, measure
+from baselines.core.streams import stream
 from baselines.core.subject import Subject
 
 
@@ -35,7 +36,7 @@ def augmentation_robustness_runner_up(
         MeasureUnavailable: inputs are not images of 1, 3 or 4 channels, the first three of which are colours.
     """
     inputs = subject.examples.inputs[: batch * n_batches]
-    rng = np.random.default_rng(seed)
+    rng = stream("runner-up", seed)
     factors = rng.uniform(*SATURATION, (2, -(-len(inputs) // batch))).astype(np.float32)
     saturations = np.repeat(factors, batch, axis=1)[:, : len(inputs)]
     return sum_of_penalties(subject.network, inputs, saturations, rng)

@@ -5,6 +5,7 @@ import hashlib
 import numpy as np
 
 from baselines.core.measure import measure
+from baselines.core.streams import stream
 from baselines.core.subject import Subject
 
 
@@ -29,4 +30,4 @@ def random(subject: Subject, *, seed: int = -1) -> float:
     if seed < 0:
         state = np.random.get_state(legacy=False)["state"]
         digest.update(np.asarray(state["key"]).tobytes() + int(state["pos"]).to_bytes(8))
-    return float(np.random.default_rng([max(seed, 0), int.from_bytes(digest.digest())]).random())
+    return float(stream("random measure", max(seed, 0), digest.hexdigest()).random())

@@ -52,7 +52,7 @@ def largest_eigenvalue_of_positive(multiply: Callable[[Array], Array], begin: Ar
     return float(eigsh(operator, k=1, v0=begin, tol=TOLERANCE, return_eigenvectors=False)[0])
 
 
-def ritz_values(multiply: Callable[[Array], Array], size: int, n_steps: int, seed: int) -> Array:
+def ritz_values(multiply: Callable[[Array], Array], size: int, n_steps: int, rng: np.random.Generator) -> Array:
     """Eigenvalues, the extreme ones first to be right, after `n_steps` of Lanczos' iteration on all old directions.
 
     All eigenvalues if there are as many steps as the matrix has rows. Where the iteration ends early, it begins again
@@ -62,11 +62,10 @@ def ritz_values(multiply: Callable[[Array], Array], size: int, n_steps: int, see
         multiply: the product of a symmetric matrix with a vector (size,).
         size: rows of the matrix.
         n_steps: products; as many float32 vectors are kept.
-        seed: draws the directions to begin with.
+        rng: draws the directions to begin with.
     """
     from scipy.linalg import eigvalsh_tridiagonal
 
-    rng = np.random.default_rng(seed)
     n_steps = min(n_steps, size)
     basis = np.zeros((n_steps, size), np.float32)
     diagonal, beside = np.zeros(n_steps), np.zeros(n_steps)

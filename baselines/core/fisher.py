@@ -6,6 +6,7 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.sample import Array
+from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
 from baselines.network.per_example import PASSES, weight_moments
 
@@ -27,7 +28,7 @@ def fisher_diagonal(subject: Subject, n_samples: int, n_probes: int, seed: int) 
 def _fisher_diagonal(subject: Subject, n_samples: int, n_probes: int, seed: int) -> Array:
     network, sample = subject.folded, subject.sample(n_samples, seed)
     is_exact = n_probes == network.n_classes
-    rng = np.random.default_rng(seed).spawn(1)[0]
+    rng = stream("signs of the Fisher diagonal", seed)
 
     def squares(images: Any, weights: Any) -> Any:
         def value(logits: Any) -> Any:

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from baselines.core.streams import stream
+
 #: Examples that are taken from a dataset at once.
 READ = 4096
 
@@ -50,8 +52,7 @@ def draw(examples: Sample, number: int, seed: int, *, by_class: bool = False) ->
 
     `by_class` draws each class in proportion, and at least two of it where it has two.
     """
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(examples))
+    order = stream("sample", seed).permutation(len(examples))
     if number >= len(examples):
         return examples.take(order)
     return examples.take(_by_class(examples.labels, order, number) if by_class else order[:number])

@@ -15,6 +15,7 @@ from baselines.core.lazy import tf
 from baselines.core.measure import Need, measure
 from baselines.core.outputs import logits
 from baselines.core.sample import Array
+from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
 from baselines.network import joined
 from baselines.network.per_example import PASSES, cross_entropies, per_example
@@ -52,7 +53,7 @@ def _drawn(subject: Subject, n_samples: int, seed: int, label: str) -> Array:
     if label != "model":
         raise ValueError(f"label: expected true or model, found {label}")
     _, answers = logits(subject, n_samples, seed)
-    noise = np.random.default_rng(seed).gumbel(size=answers.shape)
+    noise = stream("labels of the Fisher matrix", seed).gumbel(size=answers.shape)
     drawn: Array = (answers + noise).argmax(axis=1).astype(np.int32)
     return drawn
 
@@ -161,7 +162,7 @@ def sensitivity_output_change(
         seed: draws examples and noise.
     """
     sample, answers = logits(subject, n_samples, seed)
-    noise = np.random.default_rng(seed).standard_normal(sample.inputs.shape, np.float32)
+    noise = stream("noise on inputs", seed).standard_normal(sample.inputs.shape, np.float32)
     moved = subject.network.outputs(sample.inputs + np.float32(relative_noise * sample.inputs.std()) * noise)[0]
     power = float(np.square(answers, dtype=np.float64).mean())
     return float(np.square(moved - answers, dtype=np.float64).mean()) / power if power else 0.0

@@ -4,6 +4,7 @@ import numpy as np
 
 from baselines.core.measure import Need, measure
 from baselines.core.sample import Array, Sample
+from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.label_variation.graphs import cosines, neighbours, normalized_variation, squared_distances, variation
 
@@ -37,7 +38,7 @@ def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int 
     last = _layers(subject)[-1][0]
     values = []
     for graph in range(n_graphs):
-        rng = np.random.default_rng([seed, graph])
+        rng = stream("vpm", seed, graph)
         inputs, labels = _mixed(_balanced(subject.examples, max(n_samples // network.n_classes, 1), rng), subject, rng)
         values.append(nearest_variation(network.outputs(inputs, last[:1])[0], labels, is_symmetric=False))
     return float(np.median(values))
@@ -63,7 +64,7 @@ def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
     """
     layers = _layers(subject)
     positions = sorted({source for sources, _ in layers[-(len(layers) // 3 + 1) :] for source in sources})
-    sample = _balanced(subject.examples, per_class, np.random.default_rng(seed))
+    sample = _balanced(subject.examples, per_class, stream("wcv", seed))
     labels = _one_hot(sample.labels, subject)
     outputs = subject.network.outputs(sample.inputs, positions)
     return max(nearest_variation(found, labels, is_symmetric=True) for found in outputs)

@@ -5,6 +5,7 @@ import numpy as np
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array, Sample
+from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.margin.layer_margin import margins_at
 from baselines.network import Network
@@ -58,7 +59,7 @@ def _first(network: Network) -> int:
 
 def mixed(sample: Sample, seed: int) -> Array:
     """Means of every example and another of its class; of itself where the class has no other."""
-    rng = np.random.default_rng(seed).spawn(1)[0]  # the sample was drawn with the seed itself
+    rng = stream("partners of the winner's margin", seed)
     partners = np.arange(len(sample))
     for label in np.unique(sample.labels):
         members = rng.permutation(np.flatnonzero(sample.labels == label))
@@ -81,7 +82,7 @@ def augmented(images: Array, seed: int) -> Array:
         raise MeasureUnavailable(
             f"needs images (height, width, channels), which inputs of shape {images.shape[1:]} are not"
         )
-    rng = np.random.default_rng(seed).spawn(1)[0]  # the sample was drawn with the seed itself
+    rng = stream("changes of the winner's margin", seed)
     mirrored = rng.random(len(images)) < 0.5
     images = np.where(mirrored[:, None, None, None], images[:, :, ::-1], images)
     changed = np.concatenate([_recoloured(images[..., :3], rng), images[..., 3:]], axis=-1).astype(np.float32)

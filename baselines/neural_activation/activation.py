@@ -9,6 +9,7 @@ import numpy as np
 from baselines.core.measure import Need, measure
 from baselines.core.outputs import log_probabilities, margins
 from baselines.core.sample import Array, Sample
+from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
 from baselines.neural_activation.area import area_between
 from baselines.neural_activation.curve import activity, augmented, correlation, input_entropies, slopes
@@ -162,7 +163,7 @@ def _entropies(subject: Subject, n_bins: int, n_samples: int, seed: int) -> Arra
 
 @shared
 def _augmented_sums(subject: Subject, n_samples: int, seed: int) -> Array:
-    rng = np.random.default_rng(seed).spawn(1)[0]  # the sample was drawn with the seed itself
+    rng = stream("augmentation of activities", seed)
     return activity(subject.network, augmented(subject.sample(n_samples, seed).inputs, rng))[0]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from baselines.core.eigenvalues import largest_eigenvalue_of_positive
 from baselines.core.lazy import tf
+from baselines.core.streams import stream
 from baselines.network import INPUT, Network, Nodes
 from baselines.norm.linear_map import LinearMap
 
@@ -68,7 +69,7 @@ def _largest_eigenvalue(network: Network, size: int, seed: int) -> float:
 
     run = network.compiled("there and back", there_and_back, network.spec(INPUT))
     shape = (1, *network.shape(INPUT))
-    start = np.random.default_rng(seed).normal(size=size).astype(np.float32)
+    start = stream("start of the operator norm", seed).normal(size=size).astype(np.float32)
     return largest_eigenvalue_of_positive(
         lambda vector: run(vector.reshape(shape).astype(np.float32)).numpy().ravel(), start
     )

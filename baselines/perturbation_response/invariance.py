@@ -12,6 +12,7 @@ import numpy as np
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array, Sample
+from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT
 from baselines.perturbation_response.image_perturbation import jitter_colours, rotate, translate_x, translate_y
@@ -198,7 +199,7 @@ def _register_augmented_subset_error(perturbation: Perturbation) -> None:
         """
         number = max(round(share * len(subject.examples)), n_least, 1)
         sample = subject.sample(number, seed)
-        rng = np.random.default_rng(seed).spawn(1)[0]  # the sample was drawn with the seed itself
+        rng = stream("magnitudes", seed)
         magnitudes = rng.uniform(low, high, (len(sample), math.ceil(number / len(sample))))
         right = _is_right(subject, perturbation.name, sample, magnitudes)
         return float(1 - Fraction(int(right.sum()), right.size))

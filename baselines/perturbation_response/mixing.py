@@ -11,6 +11,7 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.sample import Array, Sample
+from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
 from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import INPUT, Network
@@ -100,10 +101,9 @@ def mixup_curve(
     """
     shares = _shares(kind, n_alphas)
     sample = subject.sample(n_samples, seed, by_class=True)
-    draws = np.random.default_rng(seed)  # the sample was drawn with the seed itself, partners are by its descendants
-    passes = [partners(sample.labels, kind, draws.spawn(1)[0])]
+    passes = [partners(sample.labels, kind, _draws(seed, 0))]
     while len(subject.examples) < n_samples > len(passes) * len(passes[0][0]):
-        passes.append(partners(sample.labels, kind, draws.spawn(1)[0]))
+        passes.append(partners(sample.labels, kind, _draws(seed, len(passes))))
     pairs: Array = np.concatenate(passes, axis=1)
     hits = np.zeros(n_alphas, int)
     for right in _responses(subject, layer, sample, pairs, shares):
@@ -125,8 +125,13 @@ def mixup_responses(
     """
     shares = _shares(kind, n_alphas)
     sample = subject.sample(n_samples, seed, by_class=True)
-    pairs = partners(sample.labels, kind, np.random.default_rng(seed).spawn(1)[0])
+    pairs = partners(sample.labels, kind, _draws(seed, 0))
     return shares, np.concatenate(list(_responses(subject, layer, sample, pairs, shares)))
+
+
+def _draws(seed: int, number: int) -> np.random.Generator:
+    """Random numbers for the partners of a pass."""
+    return stream("partners of mixing", seed, number)
 
 
 def _shares(kind: str, n_alphas: int) -> Array:

@@ -13,6 +13,7 @@ from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.product import product
 from baselines.core.sample import Array
+from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
 from baselines.network.hidden import hidden_positions
@@ -35,7 +36,7 @@ def deaths(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
     found = network.in_batches(("most active units", places), most_active, [sample.inputs])
     total = sum(int(np.prod(network.shape(place))) for place in places)
     counts = np.bincount(np.concatenate(list(found)), minlength=total)
-    units = draw_units(counts, n_units, np.random.default_rng(seed).spawn(1)[0])
+    units = draw_units(counts, n_units, stream("units of persistence", seed))
     if len(units) < 2:
         raise MeasureUnavailable("needs two units, which this network lacks")
     activations = network.in_batches(("activations of units", places), chosen, [sample.inputs], units)

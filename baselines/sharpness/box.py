@@ -8,6 +8,7 @@ import numpy as np
 from baselines.core import outputs
 from baselines.core.lazy import tf
 from baselines.core.sample import Array
+from baselines.core.streams import stream_seed
 from baselines.core.subject import Subject, shared
 from baselines.sharpness.scales import weight_space
 from baselines.sharpness.search import LARGEST, largest_harmless
@@ -40,9 +41,10 @@ def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative:
     still = outputs.margins(answers, space.sample.labels)
     sizes = np.abs(space.trained) if is_relative else np.ones_like(space.trained)
     begin, largest = FIRST, LARGEST
+    key = stream_seed("starts in a box", seed)
     with space.network.restoring():
         for restart in range(N_RESTARTS):
-            attacked = functools.partial(_margins_after_ascent, space, sizes, [seed, restart])
+            attacked = functools.partial(_margins_after_ascent, space, sizes, [key, restart])
             begin = largest = largest_harmless(attacked, still, accuracy_drop, begin, largest)
     return largest
 

@@ -5,6 +5,7 @@ import numpy as np
 from baselines.core.eigenvalues import ritz_values
 from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
+from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
 from baselines.sharpness.scales import weight_space
 
@@ -53,5 +54,4 @@ def leading_eigenvalues(subject: Subject, n_steps: int, n_samples: int, seed: in
         raise MeasureUnavailable(
             f"needs {n_steps} vectors of {len(space)} weights, more than 2 GiB: try a smaller n_steps"
         )
-    start = int(np.random.SeedSequence([seed, 1]).generate_state(1)[0])
-    return ritz_values(space.hessian_product, len(space), n_steps, start)
+    return ritz_values(space.hessian_product, len(space), n_steps, stream("start of Lanczos' iteration", seed))

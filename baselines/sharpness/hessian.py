@@ -7,6 +7,7 @@ import numpy as np
 from baselines.core.eigenvalues import largest_eigenvalue
 from baselines.core.fisher import fisher_diagonal
 from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.network.linearity import is_piecewise_linear
 from baselines.sharpness.scales import weight_space
@@ -42,7 +43,7 @@ def hessian_trace(subject: Subject, *, n_probes: int = 20, n_samples: int = 2048
 def _trace_by_probes(subject: Subject, n_probes: int, n_samples: int, seed: int) -> float:
     """Mean over signs v of v' H v."""
     space = weight_space(subject, n_samples, seed)
-    rng = np.random.default_rng(seed)
+    rng = stream("probes of the Hessian", seed)
     found = []
     for _ in range(n_probes):
         probe = rng.choice(np.array([-1, 1], np.float32), len(space))
@@ -70,5 +71,5 @@ def hessian_top_eigenvalue(subject: Subject, *, n_steps: int = 50, n_samples: in
         seed: draws the examples and the vector to begin with.
     """
     space = weight_space(subject, n_samples, seed)
-    begin = np.random.default_rng(seed).normal(size=len(space))
+    begin = stream("start of the Hessian's eigenvector", seed).normal(size=len(space))
     return largest_eigenvalue(space.hessian_product, begin, n_steps)

@@ -6,6 +6,7 @@ import numpy as np
 
 from baselines.core.measure import MeasureUnavailable, Need, measure
 from baselines.core.outputs import cross_entropies, folded_logits
+from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.sharpness.scales import weight_space
 
@@ -53,8 +54,8 @@ def local_learning_coefficient(
     temperature, batch, rises = n / math.log(max(n, 3)), min(batch, n), []
     before = cross_entropies(folded_logits(subject, n_samples, seed), space.sample.labels)
     with space.network.restoring():
-        for rng in np.random.default_rng(seed).spawn(n_chains):
-            point = trained
+        for chain in range(n_chains):
+            rng, point = stream("Langevin chain", seed, chain), trained
             for step in range(n_burn_in + n_draws):
                 some = rng.integers(n, size=batch) if batch < n else np.arange(n)
                 loss, slope = space.batch_gradient(point, some)

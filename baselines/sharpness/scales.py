@@ -7,6 +7,7 @@ import numpy as np
 from baselines.core import outputs
 from baselines.core.lazy import tf
 from baselines.core.sample import Array
+from baselines.core.streams import stream_seed
 from baselines.core.subject import Subject, shared
 from baselines.sharpness.search import largest_harmless
 from baselines.sharpness.weight_space import WeightSpace
@@ -52,8 +53,9 @@ def noise_scale(
 
 def draws(space: WeightSpace, n_draws: int, seed: int, *, is_uniform: bool = False) -> Iterator[Array]:
     """Standard normal noise (n,) or that of a uniform distribution in [-1, 1), `n_draws` times, one at a time."""
+    key = stream_seed("noise on weights", seed)
     for draw in range(n_draws):
-        shape, seeds = (len(space),), [seed, draw]
+        shape, seeds = (len(space),), [key, draw]
         if is_uniform:
             yield tf.random.stateless_uniform(shape, seeds, -1.0, 1.0).numpy()
         else:

@@ -10,6 +10,7 @@ from baselines.core.bisection import bisect
 from baselines.core.lazy import tf
 from baselines.core.measure import Need, measure
 from baselines.core.sample import Array, Sample
+from baselines.core.streams import stream, stream_seed
 from baselines.core.subject import Subject
 from baselines.network import Network, read_nodes
 from baselines.sharpness.box import ATTACKED, BATCH_SIZE, N_RESTARTS, N_STEPS, box_scale, walk
@@ -73,7 +74,8 @@ class _AllWeights(Network):
 def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> float:
     """The ratio at which the kit's search ends, the last one that it tried."""
     network = _AllWeights(read_nodes(subject.model, subject.weights))
-    stream, starts = _stream(subject.examples, np.random.default_rng(seed)), itertools.count()
+    samples = _samples(subject.examples, stream("samples of the starter kit", seed))
+    key, starts = stream_seed("starts of the starter kit", seed), itertools.count()
     trained = WeightSpace(network, subject.examples.take(np.arange(1))).trained
     drops = {}
 
@@ -81,7 +83,7 @@ def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> floa
         lowest = np.inf
         for _ in range(N_RESTARTS):
             if lowest >= ENOUGH:
-                found = _margins_after_descent(network, next(stream), trained, ratio, [seed, next(starts)])
+                found = _margins_after_descent(network, next(samples), trained, ratio, [key, next(starts)])
                 lowest = min(lowest, float(np.mean(found > 0)))
         return 1 - lowest
 
@@ -95,7 +97,7 @@ def _ratio_of_the_kit(subject: Subject, accuracy_drop: float, seed: int) -> floa
     return bisect(is_harmful, 0.0, LARGEST_RATIO, N_HALVINGS, is_enough=is_enough).tried
 
 
-def _stream(examples: Sample, rng: np.random.Generator) -> Iterator[Sample]:
+def _samples(examples: Sample, rng: np.random.Generator) -> Iterator[Sample]:
     """The examples of each descent and of the accuracy behind it: the training set, shuffled anew whenever it ends."""
     order, number = np.empty(0, int), N_STEPS * BATCH_SIZE + ATTACKED
     while True:

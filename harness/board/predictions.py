@@ -1,5 +1,6 @@
 """Reads the competition's own `.predict` files: one JSON object per task, model id -> value."""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from scoring import Failure
 
 #: Value written by the competition's ingestion program for a model once the time was used up.
 EXCEEDED = "EXCEEDED"
+
+Value = int | float | Failure
 
 
 def read_predictions(directory: Path, references: Mapping[str, Reference]) -> dict[str, dict[str, float | Failure]]:
@@ -35,7 +38,7 @@ def read_predictions(directory: Path, references: Mapping[str, Reference]) -> di
 
 
 def _read(file: Path, reference: Reference) -> dict[str, float | Failure]:
-    values: dict[str, float | Failure] = {}
+    values: dict[str, Value] = {}
     for model, value in read_json(file).items():
         name = model_name(model)
         if name in values:
@@ -45,15 +48,35 @@ def _read(file: Path, reference: Reference) -> dict[str, float | Failure]:
     if unknown:
         found = ", ".join(unknown[:3]) + (" ..." if len(unknown) > 3 else "")
         raise UserError("models that the reference data does not know", file=file, found=found)
-    return values
+    return _as_floats(values)
 
 
-def _value(file: Path, model: str, value: Any) -> float | Failure:
+def _value(file: Path, model: str, value: Any) -> Value:
     if value == EXCEEDED:
         return Failure(EXCEEDED, exceeded=True)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UserError(model, file=file, expected=f"a number or {EXCEEDED!r}", found=repr(value))
+    return value
+
+
+def _as_floats(values: Mapping[str, Value]) -> dict[str, float | Failure]:
+    """Convert numbers; where floats would lose their order, or one is infinite, each becomes its rank.
+
+    Scores depend on order alone. The competition's program compares what JSON gives Python: integers of any length,
+    and infinite numbers. NaN stays: it has no order.
+    """
+    numbers = [
+        one for one in values.values() if isinstance(one, int) or (isinstance(one, float) and not math.isnan(one))
+    ]
+    if all(map(_is_held, numbers)):
+        floats = {number: float(number) for number in numbers}
+    else:
+        floats = {number: float(rank) for rank, number in enumerate(sorted(set(numbers)))}
+    return {name: one if isinstance(one, Failure) else floats.get(one, math.nan) for name, one in values.items()}
+
+
+def _is_held(number: float) -> bool:
     try:
-        return float(value)
-    except OverflowError as error:
-        raise UserError(model, file=file, expected="a number that a float can hold", found="a larger one") from error
+        return math.isfinite(number) and float(number) == number
+    except OverflowError:
+        return False

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from harness.corpus.autoaugment import cifar10_policy
 from harness.corpus.colours import blend, grey
 from harness.corpus.geometry import rotate, transform, translate
+from scoring.streams import stream
 
 #: A batch, and one number per image: the magnitude of the change.
 Perturbation = Callable[[Any, Any], Any]
@@ -57,7 +58,7 @@ def perturb(
     images: NDArray[np.float32], name: str, perturbation_range: tuple[float, float], seed: int
 ) -> NDArray[np.float32]:
     """Perturb each image with its own magnitude, uniform over the whole range and drawn from `seed`."""
-    magnitudes = np.random.default_rng(seed).uniform(*perturbation_range, len(images)).astype(np.float32)
+    magnitudes = stream("test perturbation", seed).uniform(*perturbation_range, len(images)).astype(np.float32)
     changed = images.copy()
     for start in range(0, len(images), BATCH):
         part = slice(start, start + BATCH)

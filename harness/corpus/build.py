@@ -49,7 +49,9 @@ class Build:
         for mark in (self.building / MARK, self.reference / MARK):
             if mark.exists() and mark.read_text() != recipe.digest:
                 remedy = "choose another --out, another name in the recipe, or remove it"
-                raise UserError("belongs to another recipe", file=mark.parent, expected=recipe.file, remedy=remedy)
+                raise UserError(
+                    "belongs to another recipe or version", file=mark.parent, expected=recipe.file, remedy=remedy
+                )
         if self.task.exists() and not (self.reference / MARK).exists():
             raise UserError("already exists", file=self.task, remedy="choose another --out or another name")
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from harness.corpus.sources import Array, EncodedImages, Source, Split, read_source
 from harness.errors import UserError
+from scoring.streams import stream, stream_seed
 
 if TYPE_CHECKING:
     from harness.corpus.recipe import DataRecipe
@@ -88,7 +89,7 @@ def with_label_noise(labels: Labels, n_classes: int, share: float, seed: int) ->
 
     With the same seed, a larger share includes the replacements of a smaller one.
     """
-    random = np.random.default_rng(seed)
+    random = stream("label noise", seed)
     replaced = random.permutation(len(labels))[: round(share * len(labels))]
     others = random.integers(1, n_classes, len(labels), dtype=np.int32)
     noisy = labels.copy()
@@ -128,7 +129,9 @@ def _stratified(labels: Labels, number: int, seed: int, key: str) -> tuple[NDArr
     if number == len(labels):
         return positions, positions[:0]
     try:
-        chosen, rest = train_test_split(positions, train_size=number, stratify=labels, random_state=seed)
+        chosen, rest = train_test_split(
+            positions, train_size=number, stratify=labels, random_state=stream_seed("subset", seed, key)
+        )
     except ValueError as error:  # too many, or fewer than classes
         setting = f"data.{key} = {number} of {len(labels)} images"
         raise UserError(setting, expected="a number that gives every class a share", found=error) from error

@@ -22,6 +22,9 @@ from harness.hints import did_you_mean
 Parametric = Literal["rotation", "horizontal_translation", "vertical_translation", "color_jitter"]
 PARAMETRIC = ("rotation", "horizontal_translation", "vertical_translation", "color_jitter")
 
+#: Raised when the same recipe gives other models, so that one task never has cells of both kinds.
+BUILDER = 2
+
 #: Sources that are read from `path`.
 OWN_SOURCES = ("npz", "directory", "cinic10")
 
@@ -122,7 +125,7 @@ class Training(_Section):
     )
     initializer: Literal["glorot_uniform", "he_normal"] = Field("glorot_uniform", description="Initializer of kernels.")
     mixed_precision: bool = Field(False, description="Compute in float16; weights stay float32.")
-    seed: int = Field(2020, ge=0, description="Model number N has the seed `seed` + N.")
+    seed: int = Field(2020, ge=0, description="Model number N draws its weights and batches from `seed` and N.")
 
 
 @dataclass(frozen=True)
@@ -180,7 +183,7 @@ def read_recipe(path: Path) -> Recipe:
     file = _checked(_File, content, "", path)
     _raise(path, [*_family_problems(file), *_grid_problems(file)])
     cells = tuple(_cells(file, path))
-    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps([BUILDER, content], sort_keys=True).encode()).hexdigest()
     _raise(path, _cell_problems(file, cells))
     family = file.architecture["family"]
     return Recipe(file.name, file.description, path, text, digest, file.data, family, file.grid, cells)

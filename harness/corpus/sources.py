@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import UserError
+from scoring.streams import stream
 
 if TYPE_CHECKING:
     from harness.corpus.recipe import DataRecipe
@@ -188,7 +189,7 @@ def _directory(path: Path, seed: int) -> Source:
         ]
         if not files:
             raise UserError("no images", file=path / part, expected=f"CLASS/NAME{{{','.join(_IMAGE_FILES)}}}")
-        order = np.random.default_rng(seed).permutation(len(files))
+        order = stream("files", seed).permutation(len(files))
         labels = np.array([files[i][1] for i in order], np.int32)
         splits.append(Split(EncodedImages([files[i][0] for i in order]), labels))
     return Source(splits[0], splits[1], len(classes))

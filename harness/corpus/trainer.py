@@ -17,6 +17,7 @@ from typing import Any
 from harness.corpus.recipe import Cell, Recipe, read_recipe
 from harness.errors import UserError
 from harness.format.layout import CONFIG, INITIAL_WEIGHTS, TEST, TRAIN, WEIGHTS
+from scoring.streams import stream_seed
 
 #: Directories of an unfinished task.
 DATA, CELLS, RECORDS = "data", "cell_{}", "records"
@@ -97,7 +98,7 @@ class Trainer:
 
         cell, data = self.recipe.cells[number], self.data
         settings = cell.training
-        tf.keras.utils.set_random_seed(settings.seed + number)
+        tf.keras.utils.set_random_seed(stream_seed("training", settings.seed, number))
         tf.keras.mixed_precision.set_global_policy("float32")
         layers = FAMILIES[self.recipe.family](data.n_classes, **cell.architecture, dropout=settings.dropout)
         shape = data.train_inputs.shape[1:]

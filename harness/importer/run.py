@@ -37,6 +37,9 @@ EXAMPLES = 2
 #: Bytes of a shard, about, and fewest shards.
 SHARD_BYTES, SHARDS = 2**26, 3
 
+#: Names of layers that are kept; others would be paths in an HDF5 file, such as `a/b`, or cannot be stored.
+_PLAIN = re.compile(r"[A-Za-z0-9_>-][A-Za-z0-9_.>-]*")
+
 Say = Callable[[str], None]
 
 
@@ -194,7 +197,7 @@ def write_model(model: StoredModel, shapes: ModelShapes, directory: Path) -> Non
     ]
     order = [i for i in model.architecture.file_order if weights[i]]
     names = [model.architecture.names[i] for i in order]
-    if None in names or len(set(names)) < len(names):
+    if len(set(names)) < len(names) or not all(name and _PLAIN.fullmatch(name) for name in names):
         names = [f"layer_{number}" for number in range(len(names))]
     directory.mkdir(parents=True)
     write_config(directory / CONFIG, model.config)

@@ -19,6 +19,7 @@ from harness.errors import UserError
 from harness.records.claims import Claims, chunks
 from harness.records.evaluation import Evaluation
 from harness.records.request import Request
+from harness.records.stored_types import require_types
 from harness.records.tables import Base, columns_of
 
 #: Seconds that a writer waits while another harness writes to the same file.
@@ -103,6 +104,9 @@ class Records:
         newest = select(func.max(Request.id)).where(Request.merged_at.is_(None)).group_by(*same)
         chosen = or_(Request.id.in_(newest), Request.merged_at.is_not(None))
         with self._session() as session:
+            require_types(
+                session.connection(), list(Request.__table__.columns), select(Request.id).where(chosen), self.name
+            )
             found = list(session.scalars(select(Request).where(chosen).order_by(Request.id)))
         for request in found:
             self._require_settings(request)
@@ -138,6 +142,7 @@ class Records:
         columns = list(Evaluation.__table__.columns) if long else short_columns()
         newest = select(func.max(Evaluation.id)).where(*conditions).group_by(Evaluation.key)
         with self._begin() as connection:
+            require_types(connection, columns, newest, self.name)
             rows = select(*columns).where(Evaluation.id.in_(newest)).order_by(Evaluation.id)
             yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(rows)
 
@@ -157,6 +162,7 @@ class Records:
         with self._begin() as connection:
             for part in chunks(list(keys)):
                 newest = select(func.max(Evaluation.id)).where(Evaluation.key.in_(part)).group_by(Evaluation.key)
+                require_types(connection, columns, newest, self.name)
                 yield from connection.execute(select(*columns).where(Evaluation.id.in_(newest)).order_by(Evaluation.id))
 
     def _insert(self, kind: type[Base], rows: Iterable[Base]) -> None:

@@ -46,9 +46,9 @@ def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
     return options, _drop_root(slot)
 
 
-def worker(control: int, runtime: str) -> list[str]:
-    """Return the command that starts a worker inside the sandbox; `control` is its inherited control channel."""
-    return [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, str(control), runtime, *JOB_DIRECTORIES]
+def worker(runtime: str) -> list[str]:
+    """Return the command that starts a worker inside the sandbox; its standard input is the control channel."""
+    return [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, runtime, *JOB_DIRECTORIES]
 
 
 def trial() -> tuple[list[str], list[str]]:

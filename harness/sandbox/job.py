@@ -51,10 +51,11 @@ class Job:
         return {"LD_LIBRARY_PATH": ":".join(map(str, directories))} if directories else {}
 
 
-#: Program of the worker's interpreter. Its arguments are the control descriptor, the runtime, and the directories of
-#: the worker, the submission, the model and the data. The worker's own directory is removed from `sys.path` at once.
+#: Program of the worker's interpreter. Its arguments are the runtime, and the directories of the worker, the
+#: submission, the model and the data; its standard input is the control channel. The worker's own directory is removed
+#: from `sys.path` at once.
 BOOTSTRAP = (
-    "import sys; from pathlib import Path; descriptor, runtime, trusted, *job = sys.argv[1:]; "
+    "import sys; from pathlib import Path; runtime, trusted, *job = sys.argv[1:]; "
     "sys.path.insert(0, trusted); from harness.worker.main import main; "
-    "sys.path.pop(0); main(int(descriptor), runtime, *map(Path, job))"
+    "sys.path.pop(0); main(runtime, *map(Path, job))"
 )

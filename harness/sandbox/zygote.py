@@ -18,10 +18,11 @@ from harness.sandbox.job import Job
 from harness.sandbox.process import Starter
 from harness.sandbox.selftest import require_value
 
-#: Program of the zygote's interpreter; its arguments are its channel, the runtime, and the worker's directory.
+#: Program of the zygote's interpreter; its arguments are the runtime and the worker's directory. Orders come through
+#: standard input, since workers see the arguments.
 BOOTSTRAP = (
-    "import sys; sys.path.insert(0, sys.argv[3]); from harness.worker.zygote import main; "
-    "sys.path.pop(0); main(int(sys.argv[1]), sys.argv[2])"
+    "import sys; sys.path.insert(0, sys.argv[2]); from harness.worker.zygote import main; "
+    "sys.path.pop(0); main(sys.argv[1])"
 )
 
 #: Seconds that the imports may take.
@@ -69,13 +70,11 @@ class Zygote:
     def __init__(self, job: Job) -> None:
         """Start the process for jobs with the same worker code, runtime, threads and type of device."""
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP]
-        command += [str(theirs.fileno()), job.runtime, str(job.worker)]
+        command = [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, job.runtime, str(job.worker)]
         with theirs:
             self._process = subprocess.Popen(
                 command, env=job.environment(home=bubblewrap.HOME), cwd="/", start_new_session=True,
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                pass_fds=(theirs.fileno(),),
+                stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             )  # fmt: skip
         self._orders = ours
         self._lock = threading.Lock()

@@ -2,10 +2,22 @@
 
 import json
 import os
-from typing import Any
+from typing import Any, Self
 
 #: Longest frame in bytes, newline included; anything longer is a protocol error.
 MAX_FRAME = 4096
+
+#: Descriptor of the worker's socket, the same in every call: a number that depended on what the harness has open would
+#: tell of other calls.
+SOCKET = 3
+
+
+def take_input() -> int:
+    """Return a new descriptor of what is standard input, which is empty from now on."""
+    taken = os.dup(0)
+    with open(os.devnull, "rb") as empty:  # noqa: PTH123
+        os.dup2(empty.fileno(), 0)
+    return taken
 
 
 class Channel:
@@ -17,6 +29,13 @@ class Channel:
     def __init__(self, reader: int, writer: int) -> None:
         self._reader, self._writer = reader, writer
         self._pending = b""
+
+    @classmethod
+    def at_its_place(cls, socket: int) -> Self:
+        """Return the channel over a socket, whose descriptor becomes `SOCKET`."""
+        if socket != SOCKET:
+            os.dup2(socket, SOCKET, inheritable=False)
+        return cls(SOCKET, SOCKET)
 
     def send(self, **fields: Any) -> None:
         """Send one frame."""

@@ -5,7 +5,7 @@ from base64 import b64decode
 from pathlib import Path
 from typing import NoReturn
 
-from harness.worker.channel import Channel
+from harness.worker.channel import Channel, take_input
 from harness.worker.confinement import filter_system_calls
 from harness.worker.main import serve
 from harness.worker.runtimes import RUNTIMES
@@ -25,8 +25,6 @@ def move_streams() -> tuple[int, int]:
 
     Standard input is then empty, and standard output goes to standard error.
     """
-    reader, writer = os.dup(0), os.dup(1)
-    with open(os.devnull, "rb") as empty:  # noqa: PTH123
-        os.dup2(empty.fileno(), 0)
+    reader, writer = take_input(), os.dup(1)
     os.dup2(2, 1)
     return reader, writer

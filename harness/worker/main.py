@@ -13,7 +13,7 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
-from harness.worker.channel import Channel
+from harness.worker.channel import Channel, take_input
 from harness.worker.limits import apply_limits, die_with_parent
 from harness.worker.runtimes import RUNTIMES, Runtime
 from harness.worker.value import BadValueError, as_finite_float
@@ -25,12 +25,13 @@ MESSAGE = 300
 REFUSALS = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH}
 
 
-def main(descriptor: int, runtime: str, submission: Path, model_directory: Path, data_directory: Path) -> NoReturn:
-    """Import the libraries of the runtime of that name, then serve one call over the socket `descriptor`."""
+def main(runtime: str, submission: Path, model_directory: Path, data_directory: Path) -> NoReturn:
+    """Import the libraries of the runtime of that name, then serve one call over the socket at standard input."""
+    channel = Channel.at_its_place(take_input())
     die_with_parent()
     chosen = RUNTIMES[runtime]
     chosen.import_libraries()
-    serve(Channel(descriptor, descriptor), chosen, submission, model_directory, data_directory)
+    serve(channel, chosen, submission, model_directory, data_directory)
 
 
 def serve(

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from harness.worker import landlock
-from harness.worker.channel import Channel
+from harness.worker.channel import Channel, take_input
 from harness.worker.confinement import filter_system_calls, give_up_privileges, join_namespaces
 from harness.worker.limits import die_with_parent, offer_to_kernel
 from harness.worker.main import serve
@@ -38,10 +38,10 @@ SUPERVISOR = (
 )
 
 
-def main(descriptor: int, runtime: str) -> None:
-    """Import the libraries, send `ready`, then fork one worker per order until the harness closes the channel."""
+def main(runtime: str) -> None:
+    """Import the libraries, send `ready`, then fork one worker per order until the harness closes standard input."""
     die_with_parent()
-    orders = socket.socket(fileno=descriptor)
+    orders = socket.socket(fileno=take_input())
     chosen = RUNTIMES[runtime]
     chosen.import_libraries()
     if len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208
@@ -111,8 +111,7 @@ def _become_worker(order: dict[str, Any], control: int, output: int, program: in
     """Turn this fork into a worker that is equivalent to a freshly started one."""
     try:
         os.setsid()
-        with open(os.devnull, "rb") as empty:  # noqa: PTH123
-            os.dup2(empty.fileno(), 0)
+        os.close(take_input())  # the sandbox has a /dev/null of its own
         os.dup2(output, 1)
         os.dup2(output, 2)
         code = os.pread(program, 1 << 20, 0)  # not `read`: the harness' descriptor shares the file offset
@@ -127,7 +126,7 @@ def _become_worker(order: dict[str, Any], control: int, output: int, program: in
         filter_system_calls(code)
         directories = map(Path, order["directories"])
         other_processes = order["other_processes"]
-        serve(Channel(control, control), runtime, *directories, other_processes=other_processes)
+        serve(Channel.at_its_place(control), runtime, *directories, other_processes=other_processes)
     except BaseException:
         traceback.print_exc()
     finally:

@@ -1,6 +1,7 @@
 """`pgdl score`: the competition's own number, of records or of its `.predict` files."""
 
 import json
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -105,6 +106,18 @@ def test_exceeded_makes_the_score_0(pgdl: Pgdl, reference: Path, folder: Path) -
     found = printed(pgdl, "--predictions", write_predictions(folder / "mine", values), code=1)
     assert (found["score"], found["complete"], found["exceeded"]) == (0.0, False, True)
     assert "model_2: EXCEEDED" in found["tasks"]["toy"]["failed"]
+
+
+def test_infinite_predictions_are_scored_by_their_order(pgdl: Pgdl, reference: Path, folder: Path) -> None:
+    """The competition's program does, to the same digits as for any other numbers in this order."""
+    highest, lowest = max(MEASURE), min(MEASURE)
+    infinite = [math.inf if one == highest else -math.inf if one == lowest else one for one in MEASURE]
+    found, plain = (
+        printed(pgdl, "--predictions", write_predictions(folder / "mine", dict(zip(MODELS, numbers, strict=True))))
+        for numbers in (infinite, MEASURE)
+    )
+    assert found == plain
+    assert found["complete"]
 
 
 def test_nan_is_a_failed_call(pgdl: Pgdl, reference: Path, folder: Path) -> None:

@@ -118,7 +118,7 @@ def test_another_recipe_does_not_touch_it(built, build, tmp_path):
     other = tmp_path / "tiny.toml"
     other.write_text(RECIPE.replace("seed = 1", "seed = 2"))
     refused = build("task", "build", other, "--out", built[0])
-    assert (refused.returncode, "belongs to another recipe" in refused.stderr) == (2, True)
+    assert (refused.returncode, "belongs to another recipe or version" in refused.stderr) == (2, True)
 
 
 @pytest.mark.timeout(600)

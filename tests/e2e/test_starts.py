@@ -50,3 +50,21 @@ np.trace_of_me = builtins.trace_of_me = True
 return float(sum(traces))
 """
     assert [row["value"] for row in run(pgdl, tmp_path, competition, body, "fast")] == [0.0] * 8
+
+
+SOCKETS = """
+import os
+import stat
+def is_socket(descriptor):
+    try:
+        return stat.S_ISSOCK(os.fstat(descriptor).st_mode)
+    except OSError:
+        return False
+return float(max(filter(is_socket, range(1000))))
+"""
+
+
+@pytest.mark.parametrize("mode", ["fast", "fresh"])
+def test_the_control_channel_has_the_same_descriptor_in_every_call(tmp_path, one_model, pgdl, mode):
+    """A number that depends on what the harness has open would tell of other calls."""
+    assert run(pgdl, tmp_path, one_model, SOCKETS, mode)[0]["value"] == 3.0

@@ -121,7 +121,7 @@ def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
 
 def test_two_runs_at_once_share_the_work(place, start, tmp_path):
     """The second makes none of the first one's calls, and ends with all of them."""
-    mine = write_submission(place.directory, "mine", "import time\ntime.sleep(0.5)\n" + WEIGHTS)
+    mine = write_submission(place.directory, "mine", "import time\ntime.sleep(1.5)\n" + WEIGHTS)
     shared = ("--tasks", tmp_path / "tasks", "--results", tmp_path / "r.db", "--workers", "1", *FASTEST)
     first = start("run", mine, *shared)
     wait_for(lambda: len(records(tmp_path / "r.db")) >= 1, "the first record")

@@ -5,7 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
-from keras_files import HYPERPARAMETERS, write_models, write_table
+from keras_files import HYPERPARAMETERS, dense, hdf5, sequential, weights_of, write_keras, write_models, write_table
 from PIL import Image
 
 from harness.format.reference import read_reference
@@ -61,6 +61,19 @@ def test_models_become_a_task(folder, pgdl, rows, accuracies):
         assert task.reference.train_accuracy[f"model_{n}"] == pytest.approx(train, abs=0.005 * (n == 1) + 1e-9)
         assert task.reference.test_accuracy[f"model_{n}"] == pytest.approx(test)
     assert [path.name for path in (folder / "tasks").iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("names", [("a", "a/b"), ("a/b", "c"), ("/a", ".."), ("a", "b\x00"), ("a", "\ud800")])
+def test_layers_of_any_name(folder, pgdl, computed, names):
+    """A slash makes a group within a group of an HDF5 file, and some names it cannot hold at all."""
+    config = sequential(dense(4, "relu", name=names[0]), dense(3, name=names[1]))
+    write_keras(folder / "m0.keras", config, hdf5(weights_of(1, 4, 0)))
+    outcome = pgdl(*IMPORT)
+    assert outcome.code == 0, outcome
+    task = read_task(find_tasks(folder / "tasks")[0])
+    task.models[0].write_canonical(folder)
+    found = [array.tolist() for array in np.load(folder / "weights.npz").values()]
+    assert found == [array.tolist() for layer in weights_of(1, 4, 0) for array in layer]
 
 
 @pytest.mark.usefixtures("computed")

@@ -2,10 +2,12 @@
 
 in_runtime.py RUNTIME forward DIR...   outputs-RUNTIME.npy of staged models, on inputs.npy beside them
 in_runtime.py RUNTIME imports          JSON: threads, frameworks that were imported, and errors for the others
+in_runtime.py RUNTIME draws            JSON: random numbers of every library under seed 0
 """
 
 import importlib
 import json
+import random
 import sys
 from pathlib import Path
 
@@ -36,10 +38,22 @@ def imports():
     print(json.dumps({"threads": threads, "loaded": loaded, "errors": errors, "versions": runtime.versions}))
 
 
+def draws():
+    runtime.seed(0)
+    drawn = {"python": [random.random() for _ in range(2000)], "numpy": np.random.rand(2000).tolist()}
+    uniform = runtime.keras.initializers.RandomUniform(0.0, 1.0)
+    drawn["keras"] = [float(number) for number in uniform([2000])]
+    if runtime.framework == "torch":
+        import torch
+
+        drawn["torch"] = torch.rand(2000, dtype=torch.float64).tolist()
+    print(json.dumps(drawn))
+
+
 if sys.argv[2] == "forward":
     with without("sklearn"):  # no layer needs it, and its import takes a second
         runtime.import_libraries()
     forward(sys.argv[3:])
 else:
     runtime.import_libraries()
-    imports()
+    {"imports": imports, "draws": draws}[sys.argv[2]]()

@@ -67,7 +67,7 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Job]:
 
 def command(job: Job, slot: int = 0) -> tuple[Options, list[str]]:
     options, prefix = bubblewrap.sandbox(job, Limits(), slot)
-    return parse(options), [*prefix, *bubblewrap.worker(11, job.runtime)]
+    return parse(options), [*prefix, *bubblewrap.worker(job.runtime)]
 
 
 def on_gpu(job: Job) -> Job:
@@ -83,13 +83,13 @@ def test_no_original_path_can_be_read_inside(job: Job) -> None:
 
 
 @pytest.mark.usefixtures("ordinary_user")
-def test_the_worker_is_given_its_four_directories_and_the_control_channel(job: Job) -> None:
+def test_the_worker_is_given_its_four_directories(job: Job) -> None:
     options, worker = command(job)
     binds = {inside: outside for name, outside, inside in (o for o in options if o[0] == "--ro-bind")}
     names = ["/job/trusted", "/job/submission", "/job/model", "/job/data"]
     assert [binds[name] for name in names] == list(map(str, job.directories))
     assert worker[:5] == [sys.executable, "-I", "-B", "-u", "-c"]
-    assert worker[6:] == ["11", "keras2", *names]
+    assert worker[6:] == ["keras2", *names]
 
 
 @pytest.mark.usefixtures("ordinary_user")

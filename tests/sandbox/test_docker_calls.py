@@ -58,7 +58,7 @@ def start(tmp_path: Path, engine: Path, shared_cache: Path) -> Any:
 
 
 def test_each_call_has_its_outcome_and_no_container_is_left(start: Any, engine: Path, tmp_path: Path) -> None:
-    with start(*BODIES, time_limit=3) as run:
+    with start(*BODIES, time_limit=8) as run:
         output, _ = run.communicate(timeout=500)
     assert run.returncode == 1, output
     rows = {row["submission"]: row for row in records(tmp_path / "results.db")}

@@ -10,6 +10,7 @@ from harness.protocols.invariance.perturbations import Chosen
 from harness.protocols.invariance.study import Study
 from harness.protocols.invariance.table import Compared
 from scoring import GivenScore
+from scoring.streams import stream
 
 #: Repetitions of each number of batches, and examples of a batch, as in the paper.
 REPETITIONS, BATCH = 20, 128
@@ -76,7 +77,7 @@ def _point(study: Study, chosen: Chosen, compared: Compared, numbers: Sequence[i
     n_examples = min(one.n_examples(chosen) for one in responses.values())
     scores = []
     for repetition in range(REPETITIONS):
-        drawn = np.random.default_rng([seed, number, repetition])
+        drawn = stream("sensitivity", seed, number, repetition)
         rows = drawn.choice(n_examples, min(number * BATCH, n_examples), replace=False)
         curves = {model: one.curve(chosen, repetition, rows) for model, one in responses.items()}
         score = compared.line(chosen, "gi", curves).score

@@ -28,7 +28,7 @@ from harness.worker.runtimes import RUNTIMES
 PROGRAM = "harness.protocols.invariance.curves"
 
 #: Raised with every change of the arrays that `curves` writes.
-VERSION = 1
+VERSION = 2
 
 Vector = NDArray[np.float64]
 

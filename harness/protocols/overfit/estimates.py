@@ -12,6 +12,7 @@ from scoring import (
     random_translation_or_none,
     strongest_translation,
 )
+from scoring.streams import stream
 
 
 def estimates_of(part: Arrays, radius: int, settings: Settings, model_digest: str) -> RiskEstimates:
@@ -30,7 +31,7 @@ def estimates_of(part: Arrays, radius: int, settings: Settings, model_digest: st
         return nearest_translation(radius).estimates(margins)
     is_first = settings.generator is Generator.RANDOM
     generator = random_translation(radius) if is_first else random_translation_or_none(radius)
-    random = np.random.default_rng([settings.seed, radius, int(model_digest[:16], 16)])
+    random = stream("random translations", settings.seed, radius, model_digest)
     return generator.estimates(margins, generator.draw(len(margins), random))
 
 

@@ -12,6 +12,7 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from harness.errors import UserError
+from scoring.streams import stream
 
 #: The window of SSIM: pixels per side, standard deviation; constants K1 and K2, for images in [0, 1].
 WINDOW, WINDOW_DEVIATION, K1, K2 = 11, 1.5, 0.01, 0.03
@@ -74,7 +75,9 @@ def number_of_parts(images: Images) -> int:
 
 def noisy_images(images: Images, targets: Sequence[float], seed: int, first: int = 0) -> Images:
     """Return noisy images, (n_targets, n, height, width, channels); `first` is the position of the first image."""
-    draws = [np.random.default_rng([seed, first + i]).standard_normal(images.shape[1:]) for i in range(len(images))]
+    draws = [
+        stream("noise of the testbed", seed, first + i).standard_normal(images.shape[1:]) for i in range(len(images))
+    ]
     noise, clean = np.stack(draws), images.astype(np.float64)
     local = _LocalStatistics(clean, noise)
     noisy = np.empty((len(targets), *images.shape), np.float32)

@@ -22,7 +22,7 @@ from harness.task.hidden import Withhold
 from harness.task.some_models import Wanted
 
 #: Raised whenever the numbers change for the same settings and versions of libraries.
-VERSION = 1
+VERSION = 2
 
 
 def evaluate_task(

@@ -98,10 +98,11 @@ class Fresh(Kind):
         seccomp = memory_file(filter_program(job.gpu is not None))
         try:
             options, prefix = bubblewrap.sandbox(job, limits, slot)
-            command = [*prefix, *bubblewrap.worker(control, job.runtime)]
-            filtered, inherited = [*options, "--seccomp", str(seccomp)], (control, seccomp)
-            group = new_group(self.groups, limits)
-            return Enclosure(filtered, command, inherited, limits, output=sink, errors=sink, group=group)
+            command = [*prefix, *bubblewrap.worker(job.runtime)]
+            filtered, group = [*options, "--seccomp", str(seccomp)], new_group(self.groups, limits)
+            return Enclosure(
+                filtered, command, (seccomp,), limits, output=sink, errors=sink, group=group, source=control
+            )
         finally:
             os.close(seccomp)
 

@@ -42,9 +42,9 @@ class PlainBody:
 
     def __init__(self, job: Job, control: int, sink: int) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, str(control), job.runtime, *map(str, job.directories)],
+            [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, job.runtime, *map(str, job.directories)],
             env=job.environment(home=str(job.worker.parent)),
-            stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, pass_fds=(control,), start_new_session=True,
+            stdin=control, stdout=sink, stderr=sink, start_new_session=True,
         )  # fmt: skip
         self.processes: Processes = Tree(self._process.pid)
 

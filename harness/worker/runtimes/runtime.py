@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import random
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -115,8 +116,13 @@ class Runtime(ABC):
                     raise ArchitectureError(f"layer {position} ({class_name}): {problem}")
 
     def seed(self, seed: int) -> None:
-        """Seed Python, NumPy, the framework and Keras."""
-        self.keras.utils.set_random_seed(seed)
+        """Seed Python, NumPy, the framework and Keras, each otherwise: NumPy and PyTorch would draw the same."""
+        import numpy as np
+
+        first, second, third = (int(one) for one in np.random.SeedSequence(seed).generate_state(3))
+        self.keras.utils.set_random_seed(first)
+        np.random.seed(second)
+        random.seed(third)
 
     def admit(self, module: str) -> None:  # noqa: B027 - most have nothing to prepare
         """Prepare the process for a submission's module, before its import."""

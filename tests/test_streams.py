@@ -1,0 +1,92 @@
+"""No two places of the project draw the same random numbers, whatever seeds they are given."""
+
+import ast
+import re
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from baselines.core import streams as of_measures
+from harness.corpus.datasets import with_label_noise
+from scoring import streams
+from scoring.streams import stream, stream_seed
+
+ROOT = Path(__file__).parent.parent
+FILES = [file for room in ("baselines", "harness", "scoring") for file in (ROOT / room).rglob("*.py")]
+
+#: Ways to begin a stream without a purpose, and the files that may: they turn a purpose, or a call's seed, into seeds.
+BARE = re.compile(r"default_rng\(|SeedSequence\(|RandomState|random\.seed\(|set_random_seed\(|from_seed\(|PRNGKey")
+MAY = {
+    "baselines/core/streams.py", "scoring/streams.py", "harness/corpus/augmentation.py", "harness/corpus/trainer.py",
+    "harness/worker/runtimes/runtime.py",
+}  # fmt: skip
+
+#: Draws of one stream, and the largest correlation of independent ones: five times its standard deviation.
+N, INDEPENDENT = 4000, 5 / 4000**0.5
+
+
+def purposes() -> Iterator[str]:
+    """The purpose of every stream in the program, as often as it is written."""
+    for file in FILES:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", None) in ("stream", "stream_seed"):
+                assert isinstance(node.args[0], ast.Constant), f"{file}: a purpose is a plain text"
+                yield node.args[0].value
+
+
+PURPOSES = list(purposes())
+
+
+def correlation(one: np.ndarray, other: np.ndarray) -> float:
+    return abs(float(np.corrcoef(one, other)[0, 1]))
+
+
+def test_every_purpose_is_at_one_place() -> None:
+    assert len(PURPOSES) > 30
+    assert sorted(PURPOSES) == sorted(set(PURPOSES))
+
+
+def test_nothing_draws_without_a_purpose() -> None:
+    assert {str(file.relative_to(ROOT)) for file in FILES if BARE.search(file.read_text())} == MAY
+
+
+def test_generators_of_tensorflow_get_seeds_of_streams() -> None:
+    stateless = [file for file in (ROOT / "baselines").rglob("*.py") if "tf.random." in file.read_text()]
+    assert stateless
+    assert [file.name for file in stateless if "stream_seed(" not in file.read_text()] == []
+
+
+@pytest.mark.parametrize("seed", [0, 2020])
+def test_streams_with_the_same_seed_are_independent(seed: int) -> None:
+    orders = [stream(purpose, seed).permutation(N) for purpose in PURPOSES]
+    numbers = [stream(purpose, seed).standard_normal(N) for purpose in PURPOSES]
+    others = [np.random.default_rng(stream_seed(purpose, seed)).standard_normal(N) for purpose in PURPOSES]
+    assert max(correlation(*pair) for pair in combinations(orders, 2)) < INDEPENDENT
+    assert max(correlation(*pair) for pair in combinations([*numbers, *others], 2)) < INDEPENDENT
+
+
+@pytest.mark.parametrize(("one", "other"), [((0, 1), (1, 0)), ((0,), (0, 0)), ((1, 11), (11, 1)), ((1,), ("1",))])
+def test_seeds_are_not_mistaken_for_each_other(one: tuple[int, ...], other: tuple[int, ...]) -> None:
+    assert correlation(stream("sample", *one).random(N), stream("sample", *other).random(N)) < INDEPENDENT
+
+
+def test_the_same_seeds_give_the_same_draws() -> None:
+    assert (stream("sample", 3).permutation(9) == stream("sample", 3).permutation(9)).all()
+    assert stream_seed("sample", 3) == stream_seed("sample", 3) < 2**31
+
+
+def test_measures_have_the_same_streams() -> None:
+    """Twice in the project, since a measure's sandbox contains nothing of `scoring`."""
+    assert Path(of_measures.__file__).read_text() == Path(streams.__file__).read_text()
+
+
+def test_a_sample_has_its_share_of_wrong_labels() -> None:
+    """With one permutation for both, a sample began with all wrong labels."""
+    labels = np.zeros(320, np.int32)
+    wrong = with_label_noise(labels, 10, 0.1, seed=0) != labels
+    drawn = stream("sample", 0).permutation(320)
+    assert wrong.sum() == 32
+    assert wrong[drawn[:160]].sum() == pytest.approx(16, abs=3 * 2.7)  # hypergeometric: standard deviation 2.7
