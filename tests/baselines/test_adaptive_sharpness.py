@@ -9,6 +9,7 @@ from small_networks import dataset, dense, tf
 from test_sharpness import ONE_FEATURE
 
 import baselines
+from baselines.core.streams import stream_seed
 from baselines.sharpness.auto_pgd import checkpoints, highest
 
 worst, average, asam = map(
@@ -32,7 +33,8 @@ def test_a_linear_classifier_in_closed_form(a, b, rho):
     size = rho * math.hypot(a, b)
     assert asam(model, data, rho=rho) == pytest.approx(loss(margin - size) - loss(margin), rel=1e-4)
 
-    drawn = np.array([tf.random.stateless_normal((2,), [0, draw]) for draw in range(100)])
+    key = stream_seed("noise on weights", 0)
+    drawn = np.array([tf.random.stateless_normal((2,), [key, draw]) for draw in range(100)])
     expected = np.mean([loss(margin + rho * (abs(a) * z - abs(b) * other)) for z, other in drawn]) - loss(margin)
     found = average(model, data, rho=rho, normalize_logits=False, n_draws=100)
     assert found == pytest.approx(expected, rel=1e-3, abs=1e-6)

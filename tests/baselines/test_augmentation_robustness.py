@@ -12,6 +12,7 @@ from small_networks import dataset, dense, layers
 import baselines
 from baselines import MeasureUnavailable
 from baselines.consistency.augmentation_robustness import PENALTIES, changed, draw_rectangles, erase, saturate
+from baselines.core.streams import stream
 from baselines.core.subject import Subject
 
 augmentation_robustness_penalty = baselines.load("augmentation_robustness_penalty")
@@ -44,7 +45,7 @@ def linear(kernel, bias=None):
 
 def changes(batch, seed=0):
     """The seven changes, with the saturations and rectangles that the measure draws."""
-    draw = np.random.default_rng(seed).spawn(1)[0]
+    draw = stream("augmentation robustness", seed)
     saturations = draw.uniform(0.6, 1.6, (2, len(batch))).astype(np.float32)
     rectangles = draw_rectangles(len(batch), *batch.shape[1:3], draw)
     return [new.numpy() for new in changed(tf.constant(batch), saturations, rectangles)], saturations, rectangles

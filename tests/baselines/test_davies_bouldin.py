@@ -11,6 +11,7 @@ from small_networks import dataset, dense, layers, t1
 import baselines
 from baselines import MeasureUnavailable
 from baselines.consistency.davies_bouldin import index
+from baselines.core.streams import stream_seed
 from baselines.core.subject import Subject
 
 davies_bouldin_index = baselines.load("davies_bouldin_index")
@@ -107,10 +108,10 @@ def test_mean_over_batches():
     model, data = conv(layers.Conv2D(2, 3)), dataset(x, labels)
     features = output(model, 0, x)
     points = {row.tobytes(): pooled(z[None], 4).ravel() for row, z in zip(x, features, strict=True)}
-    seeds = np.random.SeedSequence(4).generate_state(3)
+    seeds = [stream_seed("batches of davies_bouldin", 4, number) for number in range(3)]
     scores = []
     for seed in seeds:
-        sample = Subject(model, data).sample(25, int(seed))
+        sample = Subject(model, data).sample(25, seed)
         scores.append(davies_bouldin_score(np.stack([points[row.tobytes()] for row in sample.inputs]), sample.labels))
     found = baselines.load("davies_bouldin_index:n_batches=3,batch=25,seed=4")(model, data)
     assert found == pytest.approx(np.mean(scores), rel=1e-4)

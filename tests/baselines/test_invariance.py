@@ -7,6 +7,7 @@ from small_networks import dataset, layers, t1
 
 import baselines
 from baselines import MEASURES, MeasureUnavailable, sharing
+from baselines.core.streams import stream
 from baselines.core.subject import Subject, subject_of
 from baselines.perturbation_response.image_perturbation import jitter_colours, rotate, translate_x, translate_y
 from baselines.perturbation_response.invariance import invariance_curve
@@ -258,7 +259,7 @@ def test_augmented_subset_error_against_numpy(change, share):
     labels = own_answers(model, batch)
     subject = Subject(model, dataset(batch, labels))
     sample = subject.sample(round(60 * share), 3)
-    magnitudes = np.random.default_rng(3).spawn(1)[0].uniform(*RANGES[change], len(sample)).astype(np.float32)
+    magnitudes = stream("magnitudes", 3).uniform(*RANGES[change], len(sample)).astype(np.float32)
     changed = CHANGES[change](tf.constant(magnitudes), tf.constant(sample.inputs)).numpy()
     expected = 1 - np.mean(own_answers(model, changed) == sample.labels)
     found = value(f"augmented_subset_error_{change}", model, subject.dataset, share=share, n_least=1, seed=3)
@@ -271,7 +272,7 @@ def test_augmented_subset_has_a_floor(n_least, shape, monkeypatch):
     labels = own_answers(model, batch)
     subject = Subject(model, dataset(batch, labels))
     sample = subject.sample(n_least, 3)
-    magnitudes = np.random.default_rng(3).spawn(1)[0].uniform(*RANGES["rotation"], shape).astype(np.float32)
+    magnitudes = stream("magnitudes", 3).uniform(*RANGES["rotation"], shape).astype(np.float32)
     right = [
         own_answers(model, rotate(tf.constant(column), tf.constant(sample.inputs)).numpy()) == sample.labels
         for column in magnitudes.T

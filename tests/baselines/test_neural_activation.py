@@ -14,6 +14,7 @@ from small_networks import dataset, dense, layers, t1
 
 import baselines
 from baselines import MeasureUnavailable
+from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.neural_activation.area import area_between
 from baselines.neural_activation.curve import activity, augmented, correlation, curve, input_entropies, slopes
@@ -162,7 +163,7 @@ def test_area_of_the_training_curve_and_that_of_augmented_images():
     subject = Subject(dense(*kernels()), data())
     inputs = subject.sample(10_000, 5).inputs
     alpha, beta = curve(subject.network, inputs, value_range=(inputs.min(), inputs.max()))
-    changed = augmented(inputs, np.random.default_rng(5).spawn(1)[0])
+    changed = augmented(inputs, stream("augmentation of activities", 5))
     other = slopes(activity(subject.network, changed)[0], False)
     assert cna_area(dense(*kernels()), data(), seed=5) == pytest.approx(area_between((alpha, beta), (alpha, other)))
 

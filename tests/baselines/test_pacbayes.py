@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from small_networks import T1_DATA, dataset, dense, layers, t1, tf
 
 import baselines
+from baselines.core.streams import stream_seed
 from baselines.core.subject import Subject
 from baselines.sharpness import scales as perturbation
 from baselines.sharpness.pacbayes import common_variance, isotropic_bound, magnitude_bound
@@ -97,7 +98,8 @@ def test_sigma_of_a_linear_classifier_in_closed_form(margin, length, has_bias):
     """The answer is lost to a draw z where sigma (z_1 - z_0) |x| exceeds the margin; a bias is an input 1."""
     model = dense([[margin / length, 0.0]], biases=[[0.0, 0.0]] if has_bias else None)
     sigma = scale("pacbayes_flatness", model, dataset([[length]], [0]), n_draws=100)
-    drawn = np.array([tf.random.stateless_normal((4 if has_bias else 2,), [0, draw]) for draw in range(100)])
+    key = stream_seed("noise on weights", 0)
+    drawn = np.array([tf.random.stateless_normal((4 if has_bias else 2,), [key, draw]) for draw in range(100)])
     harm = (drawn[:, 1::2] - drawn[:, ::2]) @ [length, 1.0][: drawn.shape[1] // 2]
     assert sigma == pytest.approx(margin / np.sort(harm)[-11], rel=1e-3)  # so that ten draws do more
 

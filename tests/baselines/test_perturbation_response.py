@@ -7,6 +7,7 @@ from small_networks import T1_DATA, T1_KERNELS, dataset, dense, layers, t1
 
 import baselines
 from baselines import MEASURES, MeasureUnavailable, sharing
+from baselines.core.streams import stream
 from baselines.core.subject import Subject, subject_of
 from baselines.perturbation_response.mixing import CURVES, mixup_curve, partners
 from baselines.perturbation_response.response_curve import gi_score, mean_error, pal_score
@@ -115,7 +116,7 @@ def test_curve_against_numpy(kind, layer):
     assert shares == pytest.approx(np.linspace(0, 0.5, 7, endpoint=kind == "intra"))
 
     sample = subject.sample(40, 3, by_class=True)
-    some, others = partners(sample.labels, kind, np.random.default_rng(3).spawn(1)[0])
+    some, others = partners(sample.labels, kind, stream("partners of mixing", 3, 0))
     first, bias, second, shift = subject.model.get_weights()
 
     def hidden(inputs):
@@ -187,12 +188,12 @@ def test_a_small_training_set_is_passed_over_until_there_are_enough_pairs():
     images, labels, centres = blobs(n=30)
     subject = Subject(network(centres), dataset(images, labels))
     shares, accuracies = mixup_curve(subject, "intra", 0, 5, 70, 3)
-    sample, draws = subject.sample(70, 3), np.random.default_rng(3)
+    sample = subject.sample(70, 3)
     first, bias, second, shift = subject.model.get_weights()
     expected = np.zeros(5)
     seen = []
-    for _ in range(3):
-        some, others = partners(sample.labels, "intra", draws.spawn(1)[0])
+    for number in range(3):
+        some, others = partners(sample.labels, "intra", stream("partners of mixing", 3, number))
         seen.append(others.tolist())
         x, y = sample.inputs[some], sample.inputs[others]
         for i, share in enumerate(shares):

@@ -9,6 +9,7 @@ from small_networks import dataset, dense, layers
 import baselines
 from baselines import MeasureUnavailable
 from baselines.consistency.augmentation_robustness import changed, draw_rectangles
+from baselines.core.streams import stream
 
 runner_up, mean_penalty = map(baselines.load, ("augmentation_robustness_runner_up", "augmentation_robustness_penalty"))
 
@@ -29,7 +30,7 @@ def network(shape, scale=3.0):
 def by_image(model, batch, size, n_batches, seed):
     """Image by image, each with its batch' factors; rectangles and factors in the order of the measure's draws."""
     batch = batch[: size * n_batches]
-    draw = np.random.default_rng(seed)
+    draw = stream("runner-up", seed)
     factors = draw.uniform(0.6, 1.6, (2, -(-len(batch) // size)))
     rectangles = draw_rectangles(len(batch), *batch.shape[1:3], draw)
     total = 0.0
