@@ -106,9 +106,9 @@ class Network:
         return self._shapes[position]
 
     def nodes_of(self, number: int) -> list[int]:
-        """Positions of the nodes that a layer of the model, by its number in `layers`, is made of; of an idle one none.
+        """Positions of the nodes that a layer of the model, by its number in `layers`, is made of.
 
-        After a rewriting that lost some, those that are left.
+        After a rewriting that lost some, those that are left; of a softmax that was dropped none.
         """
         sources, output = self.layers[number]
         if output in sources:

@@ -61,8 +61,8 @@ class Nodes:
     input_shape: tuple[int, ...]  #: of one example
     nodes: tuple[Node, ...]
     layers: tuple[tuple[tuple[int, ...], int], ...]
-    """For each layer of the model, in forward order, the positions of its inputs and of its output; after
-    a rewriting that loses some of them, positions of what is left."""
+    """For each layer of the model, in forward order and without those that are idle in inference mode, the positions of
+    its inputs and of its output; after a rewriting that loses some of them, positions of what is left."""
 
     @property
     def is_normalized(self) -> bool:

@@ -13,6 +13,7 @@ from baselines.network.nodes import ACTIVATIONS, INPUT, WITH_KERNEL, Array, Node
 #: Layers that do nothing in inference mode.
 _IDLE = {
     "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise", "Identity",
+    "RandomBrightness", "RandomContrast", "RandomFlip", "RandomRotation", "RandomTranslation", "RandomZoom",
     "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
 }  # fmt: skip
 
@@ -113,9 +114,12 @@ class _Reader:
         kind = _kind(layer)
         sources = tuple(INPUT if number == INPUT else self._outputs[number] for number in feeding)
         output = sources[0]
+        if kind in _IDLE:
+            self._outputs.append(output)
+            return
         if kind == "Activation":
             output = self._add_activation(layer.name, layer.activation, weights, output)
-        elif kind not in _IDLE:
+        else:
             activation = layer.activation if kind in _ACTIVATED else None  # that of others may be inside of them
             n_own = len(weights) - len(getattr(activation, "weights", ()))
             output = self._add_node(layer, kind, sources, weights[:n_own])

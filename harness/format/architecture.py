@@ -1,8 +1,8 @@
 """Reads a model's config.json into the canonical form from which the worker builds models, and writes config.json.
 
 The canonical form is independent of the Keras version, so that Keras 2 and Keras 3 build the same model, whichever
-wrote the file. It leaves out names, initializers, regularizers and dropout, which would reveal how a model was
-trained:
+wrote the file. It leaves out names, initializers, regularizers and rates of dropout, which would reveal how a model
+was trained:
 
 * `{"format": "layers", "input_shape": [...], "layers": [{"class_name", "config"}, ...]}`, a Sequential model,
 * `{"format": "graph", "input_shape": [...], "layers": [{"class_name", "config", "inputs"}, ...]}`, a
@@ -133,10 +133,8 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
     return Architecture(file, canonical, (None,) * len(layers), tuple(range(len(layers))), groups)
 
 
-def _canonical_layers(layer: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """Return the layers that stand for one of the list: none for one without effect, three for channels first."""
-    if layer is None:
-        return []
+def _canonical_layers(layer: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the layers that stand for one of the list: three for one with the channels first."""
     spatial = channels_last(layer)
     if spatial is None:
         return [layer]

@@ -14,7 +14,7 @@ from harness.format.channels import channels_last
 from harness.format.files import located
 from harness.format.graph import INPUT, Call
 from harness.format.inbound import Inbound, Output, as_layer, ends, inbound, is_operation
-from harness.format.layers import neutral_layer, require_built_in
+from harness.format.layers import TRAINING_ONLY, neutral_layer, require_built_in
 from harness.text import printable
 
 #: Most calls of layers, and deepest nesting: a few lines of JSON can ask for any number of calls.
@@ -150,8 +150,6 @@ class _Flattener:
             model = self.read(layer, path, f"{group}/", is_trained=is_trained)
             return lambda inputs, _: self._run(model, inputs)
         definition = neutral_layer(class_name, config, layer.get("module"), layer.get("registered_name"))
-        if definition is None:  # no effect outside training
-            return lambda inputs, _: [inputs[0]]
         spatial = channels_last(definition)
         outermost = path[0] if len(path) > 1 else None
 
@@ -164,6 +162,8 @@ class _Flattener:
             to_first = None if spatial.to_first is None else add(spatial.to_first)
             return lambda inputs, _: self._call_between(to_last, number, to_first, inputs)
         number = add(definition)
+        if class_name in TRAINING_ONLY:
+            return lambda inputs, _: self._call_idle(number, inputs[0])
         return lambda inputs, keywords: self._call(Call(number, tuple(inputs), dict(keywords)))
 
     # Running, once for each call of a model
@@ -185,6 +185,21 @@ class _Flattener:
         first = self._call(Call(to_first, tuple(computed)))
         self._undone[first[0], n_axes] = computed[0]
         return first
+
+    def _call_idle(self, layer: int, source: int) -> list[int]:
+        """Call a layer without effect: in front of a permutation, so that this one and the next still undo each other.
+
+        Otherwise a model with such a layer would have two permutations more than the same model without it.
+        """
+        found = [(before, n_axes) for (permuted, n_axes), before in self._undone.items() if permuted == source]
+        if not found:
+            return self._call(Call(layer, (source,)))
+        ((before, n_axes),) = found
+        self.layers.append(self.layers[self.calls[source].layer])
+        (idle,) = self._call(Call(layer, (before,)))
+        permuted = self._call(Call(len(self.layers) - 1, (idle,)))
+        self._undone[permuted[0], n_axes] = idle
+        return permuted
 
     def _run(self, model: _Model, inputs: Sequence[int]) -> list[int]:
         """Call every member of a model on its way from the inputs to the outputs."""

@@ -27,12 +27,24 @@ SUPPORTED = {
     ),
 }  # fmt: skip
 
-#: Layers that have no effect outside training; left out, because they would reveal hyperparameters.
-TRAINING_ONLY = {
-    "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise", "RandomBrightness",
-    "RandomContrast", "RandomFlip", "RandomRotation", "RandomTranslation", "RandomZoom", "SpatialDropout1D",
-    "SpatialDropout2D", "SpatialDropout3D",
-}  # fmt: skip
+#: Layers that have no effect outside training, and settings with which they have none in it: their own, such as the
+#: rate of dropout, are hyperparameters. The worker disables those that augment images altogether.
+TRAINING_ONLY: dict[str, dict[str, Any]] = {
+    "ActivityRegularization": {},
+    "AlphaDropout": {"rate": 0},
+    "Dropout": {"rate": 0},
+    "GaussianDropout": {"rate": 0},
+    "GaussianNoise": {"stddev": 0},
+    "RandomBrightness": {"factor": 0.1},
+    "RandomContrast": {"factor": 0.1},
+    "RandomFlip": {},
+    "RandomRotation": {"factor": 0.1},
+    "RandomTranslation": {"height_factor": 0.1, "width_factor": 0.1},
+    "RandomZoom": {"height_factor": 0.1},
+    "SpatialDropout1D": {"rate": 0},
+    "SpatialDropout2D": {"rate": 0},
+    "SpatialDropout3D": {"rate": 0},
+}
 
 #: Settings that name the layer, describe its training, or repeat the input's shape.
 _LEFT_OUT = {
@@ -74,10 +86,8 @@ def require_built_in(class_name: Any, module: Any, registered_name: Any) -> None
         raise UserError("not a layer of Keras", expected="built-in layers only", found=found, remedy=_NO_CODE)
 
 
-def neutral_layer(
-    class_name: Any, config: Any, module: Any = None, registered_name: Any = None
-) -> dict[str, Any] | None:
-    """Return the layer in canonical form, or None if it has no effect outside training.
+def neutral_layer(class_name: Any, config: Any, module: Any = None, registered_name: Any = None) -> dict[str, Any]:
+    """Return the layer in canonical form; one that has no effect outside training has none in it either.
 
     `module` and `registered_name` are those of the class in Keras' own JSON.
 
@@ -87,7 +97,7 @@ def neutral_layer(
     """
     require_built_in(class_name, module, registered_name)
     if class_name in TRAINING_ONLY:
-        return None
+        return {"class_name": class_name, "config": dict(TRAINING_ONLY[class_name])}
     if class_name not in SUPPORTED:
         raise _unsupported(class_name)
     if not isinstance(config, dict):
@@ -112,7 +122,7 @@ def _left_out(class_name: str) -> set[str]:
 def _unsupported(class_name: Any) -> UserError:
     if class_name in ("Lambda", "TFOpLambda", "SlicingOpLambda"):
         return UserError("code", expected="built-in layers only", found=class_name, remedy=_NO_CODE)
-    hint = did_you_mean(class_name, SUPPORTED | TRAINING_ONLY) if isinstance(class_name, str) else None
+    hint = did_you_mean(class_name, SUPPORTED | TRAINING_ONLY.keys()) if isinstance(class_name, str) else None
     known = "a built-in Keras layer for feed-forward networks"
     return UserError("unknown layer", expected=known, found=repr(class_name), remedy=hint or _NO_CODE)
 

@@ -13,6 +13,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from harness.worker.in_place import subclass_in_place
+
+#: Layers that change images unless they are told that nothing is trained.
+AUGMENTING = (
+    "RandomBrightness", "RandomContrast", "RandomFlip", "RandomRotation", "RandomTranslation", "RandomZoom",
+)  # fmt: skip
+
 
 class ArchitectureError(ValueError):
     """Keras rejects the architecture; the message is one line that names the layer."""
@@ -21,6 +28,8 @@ class ArchitectureError(ValueError):
 def build_model(architecture: dict[str, Any], keras: Any) -> Any:
     """Build the model, with its layers, and hence its weights, in the order of the architecture.
 
+    Layers that augment images are there and do nothing, in training mode either.
+
     `keras` is the module: Keras 3 on any framework, or Keras 2.
 
     Raises:
@@ -28,7 +37,15 @@ def build_model(architecture: dict[str, Any], keras: Any) -> Any:
     """
     source = keras.Input(shape=tuple(architecture["input_shape"]))
     build = _sequential if architecture["format"] == "layers" else _functional
-    return build(source, architecture["layers"], keras)
+    model = build(source, architecture["layers"], keras)
+    for layer in model.layers:
+        if type(layer).__name__ in AUGMENTING:
+            subclass_in_place(layer, lambda _: _return_input)
+    return model
+
+
+def _return_input(_: Any, inputs: Any, *__: Any, **___: Any) -> Any:
+    return inputs
 
 
 def _sequential(source: Any, definitions: Sequence[dict[str, Any]], keras: Any) -> Any:

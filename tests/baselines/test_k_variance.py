@@ -122,16 +122,16 @@ def test_collapsed_classes_dead_networks_and_lonely_examples():
 
 
 def test_layers():
-    """Layers 0 to 9; 0, 2 and 6 are convolutions, 4 pools."""
+    """Layers 0 to 10, since an idle one does not count; 0, 2 and 7 are convolutions, 5 pools."""
     middle = [
         layers.Conv2D(3, 3, padding="same"), layers.ReLU(), layers.Conv2D(3, 3, padding="same", activation="relu"),
-        layers.ReLU(), layers.MaxPooling2D(), layers.Dropout(0.5), layers.Conv2D(3, 3, padding="same"), layers.ReLU(),
-        layers.Flatten(), layers.Dense(3),
+        layers.ReLU(), layers.Dropout(0.5), layers.ELU(), layers.MaxPooling2D(), layers.Softmax(),
+        layers.Conv2D(3, 3, padding="same"), layers.ReLU(), layers.Flatten(), layers.Dense(3),
     ]  # fmt: skip
     model = tf.keras.Sequential([tf.keras.Input((8, 8, 1)), *middle])
     found = Subject(model, None).network
     assert _position(found, "1st") == found.layers[1][1]
-    assert _position(found, "8th") == found.layers[5][1]
+    assert _position(found, "8th") == found.layers[6][1]
     with pytest.raises(ValueError, match="layer: expected 1st or 8th"):
         _position(found, "2nd")
     deep = Subject(dense(*[np.eye(2)] * 12), None).network

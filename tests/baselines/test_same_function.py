@@ -77,11 +77,17 @@ def is_norm(layer):
     return isinstance(layer, layers.BatchNormalization)
 
 
-def normalized(units=(1, 1, 1)):
-    """A network with normalization behind its layers or their activations, each in other units."""
+def normalized(units=(1, 1, 1), *, idle=False):
+    """A network with normalization behind its layers or their activations, each in other units.
+
+    `idle`: with layers in it that do nothing outside training.
+    """
     norms = [layers.BatchNormalization(epsilon=1e-3 * unit**2) for unit in units]
     middle = [layers.DepthwiseConv2D(3), norms[0], layers.ReLU(), layers.SeparableConv2D(5, 2), layers.ReLU(), norms[1]]
     end = [layers.Flatten(), layers.Dense(6), norms[2], layers.ReLU(), layers.Dense(3)]
+    if idle:
+        middle = [layers.RandomFlip(), *between(middle, lambda: layers.SpatialDropout2D(0.5))]
+        end = [layers.GaussianNoise(1.0), *between(end, lambda: layers.Dropout(0.5)), layers.Identity()]
     model = with_weights(tf.keras.Sequential([tf.keras.Input((6, 6, 3)), *middle, *end]))
     initial, trained = model.initial_weights, model.get_weights()
     model.set_weights(initial)
@@ -89,6 +95,11 @@ def normalized(units=(1, 1, 1)):
     model.set_weights(trained)
     model.set_weights(in_units(model, units))
     return model
+
+
+def between(some, make):
+    """Layers, with a new one behind each."""
+    return [one for layer in some for one in (layer, make())]
 
 
 def in_units(model, units):
@@ -121,6 +132,11 @@ def in_other_units(images):
 
 
 @pytest.fixture(scope="module")
+def among_idle_layers(images):
+    return values(normalized(idle=True), images)
+
+
+@pytest.fixture(scope="module")
 def compiled(images):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(network, "FEW", 0)
@@ -130,6 +146,11 @@ def compiled(images):
 @pytest.mark.parametrize("name", sorted(MEASURES.keys() - BEFORE_NORMALIZATION.keys()))
 def test_units_that_normalization_hides_do_not_matter(name, in_some_units, in_other_units):
     assert in_other_units[name] == close(in_some_units[name])
+
+
+@pytest.mark.parametrize("name", sorted(MEASURES))
+def test_layers_that_do_nothing_outside_training_do_not_matter(name, in_some_units, among_idle_layers):
+    assert among_idle_layers[name] == in_some_units[name]
 
 
 @pytest.mark.parametrize("name", sorted(MEASURES))

@@ -14,7 +14,7 @@ from tests.board.board_examples import failed, rows, write_reference
 Pgdl = Callable[..., Any]
 
 SECOND = [3.5, 2.0, 0.5, 1.0, 5.0, 7.0, 2.0, 8.0]
-LINE = "toy: own randomness: ±10.5 points; 5 of 8 models called again gave another value"
+LINE = "toy: own randomness: ±10.7 points; 5 of 8 models called again gave another value"
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_programs_get_all_digits(pgdl: Pgdl) -> None:
     found = json.loads(pgdl("score", "mine", "--format", "json").out)["own_randomness"]
     error = found["error"]
     assert found == {"error": error, "tasks": {"toy": {"error": error, "models": 8, "unsteady": 5}}}
-    assert (f"{error:.1f}", len(str(error)) > 8) == ("10.5", True)
+    assert (f"{error:.1f}", len(str(error)) > 8) == ("10.7", True)
     assert "own_randomness" not in json.loads(pgdl("score", "calm", "--format", "json").out)
     table = list(csv.DictReader(pgdl("board", "--format", "csv").out.splitlines()))
     assert {row["submission"]: row["own_error"] for row in table} == {
@@ -54,14 +54,14 @@ def test_the_board_has_a_column(form: str, pgdl: Pgdl) -> None:
         for word in ("submission", "mine")
     )
     assert "own ±" in head
-    assert " 10.5 " in mine
+    assert " 10.7 " in mine
 
 
 def test_hidden_tasks_show_nothing_of_it(pgdl: Pgdl, reference: Path) -> None:
     (reference / "toy" / "metadata").write_text("hidden: true\n")
     for command in ("score", "board"):
         assert "own" not in pgdl(command).out.replace("shown", "").replace("unknown", "")
-        assert "10.5" in pgdl(command, "--withhold", "never").out
+        assert "10.7" in pgdl(command, "--withhold", "never").out
     assert "own_randomness" not in pgdl("score", "--format", "json").out
     rows = json.loads(pgdl("board", "--format", "json").out)["rows"]
     assert [row["own_randomness"] for row in rows] == [None] * 2

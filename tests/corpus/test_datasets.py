@@ -10,6 +10,7 @@ from sklearn.model_selection import train_test_split
 from harness.corpus.datasets import load_data, with_channels, with_label_noise
 from harness.corpus.recipe import DataRecipe
 from harness.errors import UserError
+from scoring.streams import stream_seed
 
 
 def save(path, n_train=30, n_test=15, shape=(6, 6), n_classes=3, **replaced):
@@ -29,11 +30,13 @@ def load(tmp_path, **settings):
     return load_data(DataRecipe(source="npz", path="data.npz", **settings), tmp_path)
 
 
-def test_digits_are_those_that_the_first_demo_task_was_trained_on(tmp_path):
+def test_digits_are_those_that_the_demo_tasks_were_trained_on(tmp_path):
     source = load_digits()
     images = (source.images / 16.0).astype(np.float32)[..., np.newaxis]
     labels = source.target.astype(np.int32)
-    expected = train_test_split(images, labels, train_size=320, stratify=labels, random_state=0)
+    expected = train_test_split(
+        images, labels, train_size=320, stratify=labels, random_state=stream_seed("subset", 0, "n_train")
+    )
     data = load_data(DataRecipe(source="digits", n_train=320, n_test=1477, seed=0), tmp_path)
     found = (data.train_inputs, data.test_inputs, data.train_labels, data.test_labels)
     for theirs, ours in zip(expected, found, strict=True):

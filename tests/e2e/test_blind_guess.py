@@ -1,6 +1,6 @@
 """A submission that looks at everything but the weights cannot tell how a model was trained.
 
-32 networks of one architecture differ in what their files say of their training: names, dropout, regularizers,
+32 networks with the same layers differ in what their files say of their training: names, dropout, regularizers,
 initializers, times, order. Their weights are noise, so whatever can be guessed was leaked by the harness.
 """
 
@@ -79,7 +79,7 @@ def telling_architecture(cell, number) -> dict:
     dropout = {"class_name": "Dropout", "config": {"name": f"dropout_{cell['dropout']}", "rate": cell["dropout"]}}
     logits = {"class_name": "Dense", "config": {"name": f"{name}_2", "units": 3, "activation": "linear", **training}}
     source = {"class_name": "InputLayer", "config": {"batch_shape": [None, *INPUT_SHAPE], "name": f"input_{name}"}}
-    layers = [source, hidden, *([dropout] if cell["dropout"] else []), logits]
+    layers = [source, hidden, dropout, logits]
     compiled = {"optimizer": cell["optimizer"], "loss": "mse"}
     return {"class_name": "Sequential", "config": {"name": name, "layers": layers}, "compile_config": compiled}
 

@@ -110,14 +110,13 @@ def test_random_draws_depend_on_model_and_seed_alone() -> None:
     images, labels = torus_digits(60)
     part = shifted_margins(network().predict, images, labels, 1, None, needs_of([1], random=True))
 
-    def drawn(seed: int, digest: str) -> list[float]:
-        return estimates_of(
-            part, 1, Settings((1,), generator=Generator.RANDOM, seed=seed), digest
-        ).moved_losses.tolist()
+    def drawn(seed: int, digest: str) -> tuple[float, ...]:
+        settings = Settings((1,), generator=Generator.RANDOM, seed=seed)
+        return tuple(estimates_of(part, 1, settings, digest * 64).moved_losses)
 
-    assert drawn(0, "0" * 64) == drawn(0, "0" * 64)
-    assert drawn(0, "0" * 64) != drawn(1, "0" * 64)
-    assert drawn(0, "0" * 64) != drawn(0, "1" * 64)
+    assert drawn(0, "0") == drawn(0, "0")
+    assert len({drawn(seed, "0") for seed in range(8)}) > 2  # few draws move an image across a margin
+    assert len({drawn(0, digest) for digest in "01234567"}) > 2
 
 
 @pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "infinite")])

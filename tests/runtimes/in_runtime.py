@@ -1,6 +1,7 @@
 """Programs that the tests run in a process of their own, in one runtime.
 
 in_runtime.py RUNTIME forward DIR...   outputs-RUNTIME.npy of staged models, on inputs.npy beside them
+in_runtime.py RUNTIME training DIR     JSON: largest difference between outputs in training mode and in inference mode
 in_runtime.py RUNTIME imports          JSON: threads, frameworks that were imported, and errors for the others
 in_runtime.py RUNTIME draws            JSON: random numbers of every library under seed 0
 """
@@ -21,10 +22,21 @@ runtime = RUNTIMES[sys.argv[1]]
 
 def forward(directories):
     for directory in map(Path, directories):
-        model = runtime.load_model(directory)
-        outputs = model(np.load(directory / "inputs.npy"), training=False)
-        outputs = outputs.detach().numpy() if runtime.name == "torch" else np.asarray(outputs)
+        outputs = as_array(runtime.load_model(directory)(np.load(directory / "inputs.npy"), training=False))
         np.save(directory / f"outputs-{runtime.name}.npy", outputs)
+
+
+def training(directory):
+    model, inputs = runtime.load_model(Path(directory)), np.load(Path(directory) / "inputs.npy")
+    inferred, trained, unsaid = (
+        as_array(model(inputs, **mode)) for mode in ({"training": False}, {"training": True}, {})
+    )
+    layers = [type(layer).__name__ for layer in model.layers]
+    print(json.dumps({"difference": float(np.abs([trained - inferred, unsaid - inferred]).max()), "layers": layers}))
+
+
+def as_array(outputs):
+    return outputs.detach().numpy() if runtime.name == "torch" else np.asarray(outputs)
 
 
 def imports():
@@ -56,4 +68,4 @@ if sys.argv[2] == "forward":
     forward(sys.argv[3:])
 else:
     runtime.import_libraries()
-    {"imports": imports, "draws": draws}[sys.argv[2]]()
+    {"imports": imports, "draws": draws, "training": training}[sys.argv[2]](*sys.argv[3:])

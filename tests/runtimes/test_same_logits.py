@@ -1,15 +1,17 @@
 """The same model computes the same in every runtime that is installed."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from each_runtime import run
+from each_runtime import each, run
 from throwaway import write_json, write_weights
 
 from harness.format.architecture import read_architecture
+from harness.format.layers import TRAINING_ONLY
 from harness.format.layout import CONFIG, WEIGHTS
 from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
@@ -62,12 +64,25 @@ CHAINS = {
 }
 
 
+#: Every layer that has no effect outside training, as somebody trained with it.
+IDLE = [
+    layer("RandomBrightness", factor=0.5, value_range=[-9, 9]), layer("RandomContrast", factor=0.5),
+    layer("RandomFlip", mode="horizontal"), layer("RandomRotation", factor=0.4),
+    layer("RandomTranslation", height_factor=0.2, width_factor=0.2), layer("RandomZoom", height_factor=0.3),
+    layer("Conv2D", filters=4, kernel_size=3), layer("SpatialDropout2D", rate=0.5), layer("GaussianNoise", stddev=2.0),
+    layer("Reshape", target_shape=[5, 4, 5, 4]), layer("SpatialDropout3D", rate=0.5),
+    layer("Reshape", target_shape=[20, 20]), layer("SpatialDropout1D", rate=0.5), layer("Flatten"),
+    layer("ActivityRegularization", l2=0.1), layer("AlphaDropout", rate=0.5), layer("GaussianDropout", rate=0.5),
+    layer("Dropout", rate=0.5), layer("Dense", units=3), layer("Dropout", rate=0.5),
+]  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def staged(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The models as a worker sees them, with random weights and inputs."""
     directory, random = tmp_path_factory.mktemp("models"), np.random.default_rng(0)
     targets = []
-    for name, layers in CHAINS.items():
+    for name, layers in {**CHAINS, "idle": IDLE}.items():
         source, target = directory / name, directory / "staged" / name
         write_json(source / CONFIG, {"model_config": layers, "input_shape": [12, 12, 3]})
         architecture = read_architecture(source)
@@ -93,6 +108,19 @@ def test_logits_agree_within_ten_millionths(staged: list[Path]) -> None:
         for name, found in outputs.items():
             error = np.abs(found - expected).max() / np.abs(expected).max()
             assert error < 1e-5, f"{target.name} in {name}"
+
+
+def test_all_layers_without_effect_are_tried() -> None:
+    assert TRAINING_ONLY.keys() <= {one["layer_name"] for one in IDLE}
+
+
+@each
+def test_layers_that_only_training_uses_are_there_and_do_nothing_in_training_either(
+    name: str, staged: list[Path]
+) -> None:
+    found = json.loads(run(name, "training", staged[-1]))
+    assert found["difference"] < 1e-6
+    assert [one for one in found["layers"] if one != "InputLayer"] == [one["layer_name"] for one in IDLE]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from throwaway import write_weights
 
-from harness.format.architecture import read_architecture
+from harness.format.architecture import parse_architecture, read_architecture
 from harness.format.weights import read_weights
 from harness.task.layout import find_tasks
 from harness.task.model import read_model
@@ -94,7 +94,6 @@ def weights_in_order(path):
 
 
 def test_weights_without_known_names_are_taken_in_the_order_of_the_file(tmp_path, models):
-    """Leaving dropout out changes the order in which Keras lists the layers; the weights follow."""
     for path, model in models.items():
         stored = weights_in_order(path / "weights.hdf5")
         unnamed = tmp_path / path.parent.name / f"{path.name}.hdf5"
@@ -105,25 +104,29 @@ def test_weights_without_known_names_are_taken_in_the_order_of_the_file(tmp_path
         )
         for one, other in zip(by_name, by_order, strict=True):
             np.testing.assert_array_equal(one, other)
-    orders = [list(model.architecture.file_order) for model in models.values()]
-    assert any(order != sorted(order) for order in orders)
+
+
+def test_a_file_may_list_layers_in_an_order_of_its_own(models):
+    """Keras lists them in another one, which the weights in the file do not follow."""
+    path, model = next((path, model) for path, model in models.items() if path.name == "branches")
+    content = json.loads((path / "config.json").read_text())
+    layers = content["config"]["layers"]
+    layers.insert(1, layers.pop(next(i for i, layer in enumerate(layers) if layer["name"] == "d_conv")))
+    found = parse_architecture(content, path / "config.json")
+    assert found.canonical == model.architecture.canonical
+    assert list(found.file_order) != sorted(found.file_order) == list(model.architecture.file_order)
 
 
 def test_nothing_about_training_is_shown(tmp_path, models):
     for number, model in enumerate(models.values()):
         target = canonical(model, tmp_path / str(number), ())
         text = (target / "architecture.json").read_text().lower()
-        for hint in (
-            "dropout",
-            "noise",
-            "regularizer",
-            "initializer",
-            "l2",
-            'name": "',
-            "stem",
-            "weight_decay",
-        ):
+        for hint in ("regularizer", "initializer", "l2", 'name": "', "stem", "weight_decay"):
             assert hint not in text.replace('class_name": "', "")
+        shown = {layer["class_name"]: layer["config"] for layer in json.loads(text)["layers"]}
+        idle = {name: shown[name] for name in shown if name.endswith(("dropout", "dropout2d", "noise"))}
+        assert idle
+        assert all(setting in ({"rate": 0}, {"stddev": 0}) for setting in idle.values())
         assert all(layer["class_name"] != "InputLayer" for layer in json.loads(text)["layers"])
 
 

@@ -79,6 +79,7 @@ def test_canonical_files_hold_the_model_and_nothing_else(tmp_path):
         "input_shape": [4],
         "layers": [
             {"class_name": "Dense", "config": {"units": 4, "activation": "relu"}},
+            {"class_name": "Dropout", "config": {"rate": 0}},
             {"class_name": "Dense", "config": {"units": 3}},
         ],
     }
@@ -97,13 +98,17 @@ def shown(tmp_path, number=0):
 
 def test_how_a_model_was_trained_does_not_change_the_digest_of_what_is_shown(tmp_path):
     directory = make_task(tmp_path)
+    edit_json(
+        directory / "model_0/config.json",
+        lambda content: content["model_config"].insert(1, {"layer_name": "Dropout", "rate": 0.1}),
+    )
     model = read(tmp_path).models[0]
 
     def train_otherwise(content):
         first = content["model_config"][0]
         trained = {"name": "adam", "kernel_regularizer": {"class_name": "L2"}}
         content["model_config"][0] = {name: first[name] for name in reversed(first)} | trained
-        content["model_config"].insert(1, {"layer_name": "Dropout", "rate": 0.5})
+        content["model_config"][1] = {"layer_name": "Dropout", "rate": 0.5, "seed": 7, "noise_shape": [1, 4]}
 
     edit_json(directory / "model_0/config.json", train_otherwise)
     with h5py.File(directory / "model_0/weights.hdf5", "a") as file:

@@ -4,6 +4,7 @@ import importlib
 from pathlib import Path
 from typing import Any
 
+from harness.worker.in_place import subclass_in_place
 from harness.worker.runtimes.runtime import Runtime
 
 
@@ -52,8 +53,8 @@ class TensorFlow(Runtime):
         """Add `model(x, tape=tape)`, which makes the tape watch `x`, and `layer._last_seen_input`."""
         model = super().load_model(directory)
         for layer in model.layers:
-            _subclass_in_place(layer, _remember_input)
-        _subclass_in_place(model, _watch_input)
+            subclass_in_place(layer, _remember_input)
+        subclass_in_place(model, _watch_input)
         return model
 
     def load_dataset(self, directory: Path) -> Any:
@@ -69,13 +70,6 @@ class TensorFlow(Runtime):
         labels = np.load(directory / "labels.npy", mmap_mode="r")
         with tf.device("CPU:0"):  # the whole training set stays in host memory; batches move to the GPU
             return tf.data.Dataset.from_tensor_slices((inputs, labels))
-
-
-def _subclass_in_place(instance: Any, make_call: Any) -> None:
-    """Replace `__call__` of one object; its new class is a subclass of its old one, with the same name."""
-    parent = type(instance)
-    child = type(parent.__name__, (parent,), {"__call__": make_call(parent), "__module__": parent.__module__})
-    object.__setattr__(instance, "__class__", child)
 
 
 def _remember_input(parent: type) -> Any:
