@@ -8,7 +8,7 @@ import pytest
 from harness.outcome import Outcome
 from harness.records import Evaluation, Request
 from harness.sandbox.kinds.landlock import MISSING
-from harness.worker import of_2020
+from harness.worker.legacy.names import RENAMED
 from scoring import RULE
 
 ROOT = Path(__file__).parent.parent
@@ -37,7 +37,7 @@ def test_packages_are_those_of_the_constraints():
 
 def test_names_of_2020_are_explained():
     text = (DOCS / "submissions.md").read_text()
-    functions = [name for name, today in of_2020.RENAMED.items() if not isinstance(getattr(np, today), type)]
+    functions = [name for name, today in RENAMED.items() if not isinstance(getattr(np, today), type)]
     for name in (
         *functions,
         "in1d",

@@ -50,7 +50,7 @@ class PlannedCall:
 
     @property
     def is_of_2020(self) -> bool:
-        """Whether the submission is given names that Python and NumPy have removed (`harness.worker.of_2020`)."""
+        """Whether the submission is given what code of 2020 expects (`harness.worker.legacy`)."""
         return self.runtime == Keras2.name and not self.submission.is_baseline
 
 

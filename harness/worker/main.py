@@ -67,13 +67,13 @@ def serve(
         runtime.seed(order["seed"])  # after building the model, which draws random numbers
         channel.send(event="loaded", device=device)
         channel.receive()  # "go": the clock runs from here
-        report = _call(order["module"], model, dataset, submission)
+        report = _call(order["module"], model, dataset, submission, runtime)
         sys.stdout.flush()
         channel.send(event="result", **report)
         order = channel.receive()
 
 
-def _call(name: str, model: Any, dataset: Any, submission: Path) -> dict[str, str]:
+def _call(name: str, model: Any, dataset: Any, submission: Path, runtime: Runtime) -> dict[str, str]:
     """Import the submission's module and call its measure; returns a report of the value or the error."""
     try:
         module = importlib.import_module(name)
@@ -91,7 +91,8 @@ def _call(name: str, model: Any, dataset: Any, submission: Path) -> dict[str, st
         inner = error.__traceback__.tb_next if error.__traceback__ else None
         traceback.print_exception(error.with_traceback(inner))  # without this function's own frame
         refused = isinstance(error, OSError) and error.errno in REFUSALS
-        return {"status": "FORBIDDEN" if refused else "EXCEPTION", "message": _describe(error)}
+        message = _describe(error) if refused else _advise(error, runtime)
+        return {"status": "FORBIDDEN" if refused else "EXCEPTION", "message": message}
 
 
 def _takes_program_dir(measure: Any) -> bool:
@@ -100,6 +101,15 @@ def _takes_program_dir(measure: Any) -> bool:
         return "program_dir" in inspect.getfullargspec(measure).args
     except TypeError:  # it has no signature
         return False
+
+
+def _advise(error: BaseException, runtime: Runtime) -> str:
+    """Return one line with the error and what may cure it, if that is known; the error's own code may fail again."""
+    try:
+        advice = runtime.advice(error)
+    except BaseException:
+        advice = ""
+    return _describe(error)[: MESSAGE - len(advice)] + advice
 
 
 def _describe(error: BaseException) -> str:

@@ -1,11 +1,7 @@
 """TensorFlow with Keras 2, for measure files of 2020."""
 
-import importlib
-
+from harness.worker.runtimes.runtime import SUBMISSION
 from harness.worker.runtimes.tensorflow import TensorFlow
-
-#: Name of a submission's module; the modules of the harness' own measures have other names.
-SUBMISSION = "complexity"
 
 
 class Keras2(TensorFlow):
@@ -19,14 +15,13 @@ class Keras2(TensorFlow):
         """Return TensorFlow's, with Keras 2."""
         return super().environment(threads, gpu=gpu) | {"TF_USE_LEGACY_KERAS": "1"}
 
-    def import_libraries(self) -> None:
-        """Import also the names of 2020: in the sandbox of a fork the worker's code is at another path."""
-        super().import_libraries()
-        importlib.import_module("harness.worker.of_2020")
-
     def admit(self, module: str) -> None:
-        """Restore the names of 2020 for a participant's submission."""
+        """Restore what a participant's submission of 2020 expects."""
         if module == SUBMISSION:
-            from harness.worker.of_2020 import restore_names
+            from harness.worker import legacy
 
-            restore_names()
+            legacy.restore()
+
+    def advice(self, error: BaseException) -> str:
+        """Return nothing: this is the runtime that others advise."""
+        return ""

@@ -16,6 +16,9 @@ from typing import Any, ClassVar, NoReturn
 #: The modules of all frameworks. A call sees one of them: the others are not seeded, and claim threads and GPU memory.
 FRAMEWORKS = ("tensorflow", "jax", "torch")
 
+#: Name of a submission's module; the modules of the harness' own measures have other names.
+SUBMISSION = "complexity"
+
 #: (class name of a layer, setting) -> values of the setting.
 Alike = dict[tuple[str, str], tuple[Any, ...]]
 
@@ -77,7 +80,8 @@ class Runtime(ABC):
         with without("matplotlib"), without("pandas"):
             importlib.import_module(self.framework)
             self.keras.layers  # noqa: B018 - imported on first access
-        importlib.import_module("harness.worker.architecture")
+        for name in ("architecture", "legacy"):  # in the sandbox of a fork the worker's code is at another path
+            importlib.import_module(f"harness.worker.{name}")
         packages = (*self.distributions, "numpy")
         found = {name.removeprefix("tf-"): version(name) for name in packages}  # tf-keras is Keras 2
         self.versions = {"python": sys.version.split()[0]} | found
@@ -126,6 +130,12 @@ class Runtime(ABC):
 
     def admit(self, module: str) -> None:  # noqa: B027 - most have nothing to prepare
         """Prepare the process for a submission's module, before its import."""
+
+    def advice(self, error: BaseException) -> str:
+        """Return what may cure an error of a submission, as the end of a line; nothing if that is not known."""
+        from harness.worker.legacy import would_be_cured
+
+        return " (code of 2020? `keras: 2` in its metadata gives it what it expects)" if would_be_cured(error) else ""
 
 
 def _is_installed(distribution: str) -> bool:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.worker.in_place import subclass_in_place
+from harness.worker.operation_seeds import keep_seeds_of_operations
 from harness.worker.runtimes.runtime import Runtime
 
 
@@ -56,6 +57,11 @@ class TensorFlow(Runtime):
             subclass_in_place(layer, _remember_input)
         subclass_in_place(model, _watch_input)
         return model
+
+    def seed(self, seed: int) -> None:
+        """Seed all; a seed that a submission itself gives to an operation is not mixed with it."""
+        super().seed(seed)
+        keep_seeds_of_operations()
 
     def load_dataset(self, directory: Path) -> Any:
         """Return an unbatched `tf.data.Dataset` of (float32 input, int32 label).

@@ -49,21 +49,26 @@ ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
 
 def restore_names() -> None:
     """Add the names in this process, for its lifetime."""
-    _add(np, VALUES)
-    _add(np, {name: getattr(np, today) for name, today in RENAMED.items() if hasattr(np, today)})
-    _add(np, {name: getattr(np.exceptions, name) for name in EXCEPTIONS})
-    _add(np, {function.__name__: function for function in (alen, asfarray, asscalar, in1d, msort)})
+    modules: tuple[ModuleType, ...] = (np, collections, inspect, time, fractions)
+    for module in modules:
+        for name, value in restored_names()[module.__name__].items():
+            if name not in vars(module):
+                setattr(module, name, value)
+
+
+def restored_names() -> dict[str, dict[str, Any]]:
+    """Return module -> name -> what it meant."""
+    renamed = {name: getattr(np, today) for name, today in RENAMED.items() if hasattr(np, today)}
+    exceptions = {name: getattr(np.exceptions, name) for name in EXCEPTIONS}
+    functions = {function.__name__: function for function in (alen, asfarray, asscalar, in1d, msort)}
     abstract = (name for name in collections.abc.__all__ if name != "Buffer")
-    _add(collections, {name: getattr(collections.abc, name) for name in abstract})
-    _add(inspect, {"ArgSpec": ArgSpec, "getargspec": getargspec})
-    _add(time, {"clock": time.process_time})
-    _add(fractions, {"gcd": gcd})
-
-
-def _add(module: ModuleType, names: dict[str, Any]) -> None:
-    for name, value in names.items():
-        if name not in vars(module):
-            setattr(module, name, value)
+    return {
+        "numpy": VALUES | renamed | exceptions | functions,
+        "collections": {name: getattr(collections.abc, name) for name in abstract},
+        "inspect": {"ArgSpec": ArgSpec, "getargspec": getargspec},
+        "time": {"clock": time.process_time},
+        "fractions": {"gcd": gcd},
+    }
 
 
 def alen(a: Any) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.worker import of_2020
+from harness.worker import legacy
 from harness.worker.runtimes import RUNTIMES
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +46,7 @@ THEN = {
 PROGRAM = """
 import collections, fractions, inspect, os, sys, time
 import numpy as np
-from harness.worker.of_2020 import restore_names
+from harness.worker.legacy.names import restore_names
 
 def old(a, b=1, *c, **d): pass
 before = dict(vars(np))
@@ -81,6 +81,6 @@ def test_only_a_submission_with_keras_2_is_given_any(
     module: str, runtime: str, given: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[str] = []
-    monkeypatch.setattr(of_2020, "restore_names", lambda: calls.append(module))
+    monkeypatch.setattr(legacy, "restore", lambda: calls.append(module))
     RUNTIMES[runtime].admit(module)
     assert len(calls) == given

@@ -1,0 +1,169 @@
+"""Every line of docs/submissions.md on code of 2020: what is restored for it, and what is not."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.worker.runtimes import RUNTIMES
+
+PAGE = (Path(__file__).parents[2] / "docs" / "submissions.md").read_text()
+
+#: What stands in the page -> code of 2020, of which the last line is what is asked, and the answer of 2020.
+RESTORED: dict[str, list[tuple[str, Any]]] = {
+    "np.array(model.get_weights())": [
+        ("np.array(model.get_weights()).shape", [4]),
+        ("np.asarray(model.get_weights()).dtype.name", "object"),
+        ("np.array([[1, 2], [3]])[1]", [3]),
+        ("np.array([[1, 2], [3, 4]]).dtype.name", "int64"),
+        ("np.array([[1, 2], [3]], dtype=float)", "ValueError"),
+    ],
+    "tf.keras.optimizers.SGD(lr=0.1, decay=1e-4)": [
+        ("float(tf.keras.optimizers.SGD(lr=0.5).lr.numpy())", 0.5),
+        ("from keras.optimizers import Adam\nfloat(Adam(lr=0.5, decay=1e-4).decay)", 1e-4),
+        ("from tensorflow.keras import optimizers\nissubclass(optimizers.SGD, optimizers.Optimizer)", True),
+        ("model.compile('adam', 'mse')\ntype(model.optimizer) is tf.keras.optimizers.Adam", True),
+        ("type(tf.optimizers.get('sgd')) is tf.keras.optimizers.legacy.SGD", True),
+        ("type(tf.optimizers.deserialize({'class_name': 'SGD', 'config': {}})) is tf.optimizers.SGD", True),
+        (
+            "first, second = tf.Variable(1.0), tf.Variable(2.0)\noptimizer = tf.keras.optimizers.Adam(0.5)\n"
+            "optimizer.apply_gradients([(tf.constant(1.0), first)])\n"
+            "optimizer.apply_gradients([(tf.constant(1.0), second)])\nround(float(second), 3)",
+            1.628,  # of a second step: 2 - 0.5 sqrt(1 - 0.999^2) / (1 - 0.9^2) * 0.1 / sqrt(0.001)
+        ),
+    ],
+    "import keras": [
+        ("import keras\nisinstance(model.layers[0], keras.layers.Conv2D)", True),
+        ("import keras\nkeras.layers is tf.keras.layers and keras.models is tf.keras.models", True),
+        ("from keras.layers import Dense\nfrom keras.models import Model\nisinstance(model.layers[2], Dense)", True),
+        ("import keras.backend as K\nK.floatx()", "float32"),
+        ("from keras.utils import np_utils\nnp_utils.to_categorical([1]).tolist()", [[0.0, 1.0]]),
+        ("from tensorflow.keras.layers import Conv2D\nisinstance(model.layers[0], Conv2D)", True),
+    ],
+    "tensorflow.python.keras": [
+        ("from tensorflow.python.keras.layers import Conv2D\nisinstance(model.layers[0], Conv2D)", True),
+        ("from tensorflow.python.keras.layers.core import Flatten\nisinstance(model.layers[1], Flatten)", True),
+        ("from tensorflow.python.keras.engine.base_layer import Layer\nisinstance(model.layers[1], Layer)", True),
+        ("from tensorflow.python import keras\nisinstance(model.layers[0], keras.layers.Conv2D)", True),
+        ("import tensorflow.python.keras.backend as K\nK.get_value(model.weights[1]).tolist()", [0.0, 0.0]),
+    ],
+}  # fmt: skip
+
+#: What stands in the page -> code of 2020, and what becomes of it.
+NOT_RESTORED = {
+    "np.bool": ("np.bool is np.bool_ and np.zeros(2, np.bool).dtype.name", "bool"),
+    "np.long": ("np.zeros(2, np.long).dtype.name", "int64"),
+    "a.ptp()": ("np.zeros(2).ptp()", "AttributeError"),
+    "a.itemset(0)": ("np.zeros(1).itemset(0)", "AttributeError"),
+    "a.newbyteorder()": ("np.zeros(1).newbyteorder()", "AttributeError"),
+    "a.tostring()": ("np.zeros(1).tostring()", "AttributeError"),
+    "np.float32(3) + 3.0": ("(np.float32(3) + 3.0).dtype.name", "float32"),
+    "np.mean(model.get_weights())": ("np.mean(model.get_weights())", "ValueError"),
+    "model.predict_classes(x)": ("model.predict_classes(np.zeros((1, 8, 8, 1)))", "AttributeError"),
+    "tf.keras.wrappers": ("tf.keras.wrappers", "AttributeError"),
+    "keras.engine.topology": ("from keras.engine.topology import Layer\nLayer", "ModuleNotFoundError"),
+    "scipy.misc.logsumexp": ("from scipy.misc import logsumexp\nlogsumexp", "ImportError"),
+    "sklearn.externals": ("from sklearn.externals import joblib\njoblib", "ImportError"),
+}
+
+#: Seeds of operations: what TensorFlow gives where no global seed was set, and after `tf.random.set_seed(5)`.
+SEEDED = [
+    ("float(tf.random.normal([1], seed=1)[0])", -0.8113182),
+    ("[int(number) for number in tf.data.Dataset.range(20).shuffle(20, seed=1).take(5)]", [0, 12, 9, 8, 13]),
+    ("float(tf.function(lambda: tf.random.normal([1], seed=1))()[0])", -0.8113182),
+    ("tf.random.set_seed(5)\nfloat(tf.random.normal([1], seed=1)[0])", -1.3768897),
+]
+
+#: Code of 2020 under another runtime, and whether its error is one that `keras: 2` cures.
+ADVISED = {
+    "np.int": True,
+    "np.in1d([1], [1])": True,
+    "from collections import Iterable": True,
+    "import time; time.clock()": True,
+    "model.layers[0].output.get_shape()": True,
+    "model.layers[0].output_shape": True,
+    "tf.keras.optimizers.SGD(lr=0.5)": True,
+    "tf.keras.optimizers.legacy.SGD(0.5)": True,
+    "tf.keras.backend.set_session": True,
+    "np.array([np.zeros(2), np.zeros(3)])": True,
+    "np.no_such_name": False,
+    "np.array('a', dtype=float)": False,
+    "from collections import no_such_name": False,
+    "model(1, 2, 3, 4, 5)": False,
+    "1 / 0": False,
+}
+
+PROGRAM = """
+import json, sys
+import numpy as np
+from harness.worker.runtimes import RUNTIMES
+runtime = RUNTIMES[sys.argv[1]]
+runtime.import_libraries()
+architecture = {"format": "layers", "input_shape": [8, 8, 1], "layers": [
+    {"class_name": "Conv2D", "config": {"filters": 2, "kernel_size": 3}}, {"class_name": "Flatten", "config": {}},
+    {"class_name": "Dense", "config": {"units": 2}}]}
+model = runtime.build_model(architecture)
+tf = __import__(runtime.framework)
+runtime.admit("complexity")
+answers = []
+for seed, code in enumerate(json.load(sys.stdin)):
+    runtime.seed(seed)
+    names = {"np": np, "tf": tf, "model": model}
+    *lines, question = code.splitlines()
+    try:
+        exec("\\n".join(lines), names)
+        answer = eval(question, names) if sys.argv[2] == "value" else exec(question, names)
+    except Exception as error:
+        answer = type(error).__name__ if sys.argv[2] == "value" else runtime.advice(error)
+    answers.append(answer)
+print(json.dumps(answers))
+"""
+
+
+def ask(runtime: str, codes: list[str], what: str = "value") -> Any:
+    """The answers of a process in this runtime: values or names of errors, or the advice on the errors."""
+    environment = os.environ | {"CUDA_VISIBLE_DEVICES": "-1"} | RUNTIMES[runtime].environment(1, gpu=False)
+    command = [sys.executable, "-W", "ignore", "-c", PROGRAM, runtime, what]
+    done = subprocess.run(command, input=json.dumps(codes), env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def rows(heading: str) -> list[str]:
+    """The first column of a table of the page."""
+    table = PAGE.split(f"| of 2020 | {heading} |\n")[1].split("\n\n")[0]
+    return [line.split(" | ")[0].removeprefix("| ") for line in table.splitlines()[1:]]
+
+
+def test_every_line_of_the_page_is_tried() -> None:
+    """Names that have been removed have a test of their own."""
+    restored = [row for row in rows("restored") if row.split("`")[1] not in ("numpy", "collections", "inspect")]
+    assert set(re.findall("`(.+?)`", "".join(restored))) == set(RESTORED)
+    assert set(re.findall("`(.+?)`", "".join(rows("not restored")))) == set(NOT_RESTORED)
+
+
+def test_what_is_restored() -> None:
+    tried = [pair for pairs in RESTORED.values() for pair in pairs] + SEEDED
+    found = dict(zip((code for code, _ in tried), ask("keras2", [code for code, _ in tried]), strict=True))
+    assert found == {code: pytest.approx(answer) if isinstance(answer, float) else answer for code, answer in tried}
+
+
+def test_what_is_not() -> None:
+    found = ask("keras2", [code for code, _ in NOT_RESTORED.values()])
+    assert dict(zip(NOT_RESTORED, found, strict=True)) == {name: answer for name, (_, answer) in NOT_RESTORED.items()}
+
+
+def test_seeds_of_operations_with_keras_3() -> None:
+    found = ask("tensorflow", [code for code, _ in SEEDED])
+    assert found == [pytest.approx(answer) if isinstance(answer, float) else answer for _, answer in SEEDED]
+
+
+def test_errors_that_keras_2_cures_say_so() -> None:
+    found = ask("tensorflow", list(ADVISED), "advice")
+    assert {code: "`keras: 2`" in (said or "") for code, said in zip(ADVISED, found, strict=True)} == ADVISED
+    assert set(ask("keras2", ["np.no_such_name", "model.no_such_name"], "advice")) == {""}
