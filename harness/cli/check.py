@@ -54,6 +54,7 @@ def command(
     from harness.execution.unused_gpu import unused_gpu
     from harness.submission import find_flaw, find_submissions
     from harness.tables import wide_console
+    from harness.task.notes import outputs_of
     from harness.task.some_models import require_known
 
     (found,) = find_submissions([submission], note=note)
@@ -66,6 +67,9 @@ def command(
         with console.status("reading the tasks") as status:
             run = prepare_run([found], tasks_dir, task_names, execution)
             require_known(run.tasks, models)
+            for task in run.tasks:
+                if task.name not in run.withheld:
+                    console.print(f"{task.name}: outputs are {outputs_of(task)}")
             settings, executor = run.setup.settings, run.setup.executor
             watch = Watch(status.update, CallTable(run.tasks, run.withheld, console).seen)
             with executor:

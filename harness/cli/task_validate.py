@@ -87,6 +87,7 @@ def _notes(outcome: "Outcome") -> list[str]:
 
 def _verdict(outcome: "Outcome", files: "TaskFiles", *, withheld: bool) -> str:
     from harness.format.problems import InvalidTaskError
+    from harness.task.notes import outputs_of
     from harness.task.task import Task
 
     if isinstance(outcome, InvalidTaskError):
@@ -94,7 +95,8 @@ def _verdict(outcome: "Outcome", files: "TaskFiles", *, withheld: bool) -> str:
     reference = outcome.reference if isinstance(outcome, Task) else outcome
     more = [] if withheld else [f"{len(reference.grid.names) if reference else 'unknown'} hyperparameters"]
     if isinstance(outcome, Task):
-        samples = [] if withheld else [f"{outcome.data.n_samples} training samples"]
+        outputs = f"outputs are {outputs_of(outcome)}"
+        samples = [] if withheld else [f"{outcome.data.n_samples} training samples", outputs]
         parts = [f"{len(outcome.models)} models", *more, *samples]
     else:
         parts = [f"reference data of {len(outcome.models)} models", *more, "no models to run"]

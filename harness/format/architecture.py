@@ -9,6 +9,8 @@ was trained:
   functional model: `inputs` are positions in `layers`, with -1 for the model's input; the output of the last layer is
   that of the model. Further calls of a shared layer are `{"layer", "inputs"}` with the position of its first call.
   `keywords`, if present, are arguments passed by name: positions, true or false. Nested models are taken apart.
+
+Either has `"softmax"`, the position of the layer that gives the output, if that is, or ends with, a softmax.
 """
 
 import hashlib
@@ -26,7 +28,7 @@ from harness.format.files import kind, located, read_json
 from harness.format.flatten import Flat, flatten, group_names, is_model
 from harness.format.graph import INPUT, keras_order
 from harness.format.inbound import ends
-from harness.format.layers import neutral_layer
+from harness.format.layers import TRAINING_ONLY, neutral_layer
 from harness.format.layout import CONFIG
 
 #: Maximum size of an architecture as JSON; the largest networks of Keras need 3 MB.
@@ -60,6 +62,11 @@ class Architecture:
     def input_shape(self) -> tuple[int, ...]:
         """Shape of one input, without the batch axis."""
         return tuple(self.canonical["input_shape"])
+
+    @property
+    def gives_probabilities(self) -> bool:
+        """Whether the network ends in a softmax."""
+        return "softmax" in self.canonical
 
     @cached_property
     def digest(self) -> str:
@@ -128,7 +135,8 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
                 layers += _canonical_layers(neutral_layer(definition["layer_name"], settings))
     if not layers:
         raise UserError("layers", expected="at least one", found="none")
-    canonical = {"format": "layers", "input_shape": _input_shape(content.get("input_shape")), "layers": layers}
+    shape = _input_shape(content.get("input_shape"))
+    canonical = {"format": "layers", "input_shape": shape, "layers": layers, **_softmax(layers)}
     groups = tuple(f"layers/{group}" for group in group_names(layer["class_name"] for layer in layers))
     return Architecture(file, canonical, (None,) * len(layers), tuple(range(len(layers))), groups)
 
@@ -150,10 +158,9 @@ def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
     calls = keras_order(flat.calls, flat.output)
     order = list(dict.fromkeys(flat.calls[number].layer for number in calls))
     layers = [flat.layers[number] for number in order]
-    if flat.is_chain:
-        canonical = {"format": "layers", "input_shape": shape, "layers": [layer.definition for layer in layers]}
-    else:
-        canonical = {"format": "graph", "input_shape": shape, "layers": _entries(flat, calls)}
+    entries = [layer.definition for layer in layers] if flat.is_chain else _entries(flat, calls)
+    form = "layers" if flat.is_chain else "graph"
+    canonical = {"format": form, "input_shape": shape, "layers": entries, **_softmax(entries)}
     position = {number: i for i, number in enumerate(order)}
     file_order = tuple(position[number] for number in range(len(flat.layers)) if number in position)
     models: dict[str, tuple[int, ...]] = {}
@@ -163,6 +170,17 @@ def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
     names, groups = (tuple(layer.name for layer in layers), tuple(layer.group for layer in layers))
     frozen = frozenset(i for i, layer in enumerate(layers) if not layer.is_trained)
     return Architecture(file, canonical, names, file_order, groups, models, frozen)
+
+
+def _softmax(layers: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Return the entry `softmax` of the canonical form; nothing if the output is none, or of a layer called twice."""
+    position = len(layers) - 1
+    while position > 0 and layers[position].get("class_name") in TRAINING_ONLY:
+        position = layers[position]["inputs"][0] if "inputs" in layers[position] else position - 1
+    last = layers[position]
+    is_shared = any(entry.get("layer") == position for entry in layers)
+    is_softmax = last.get("class_name") == "Softmax" or last.get("config", {}).get("activation") == "softmax"
+    return {"softmax": position} if is_softmax and not is_shared else {}
 
 
 def _entries(flat: Flat, calls: Sequence[int]) -> list[dict[str, Any]]:

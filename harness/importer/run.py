@@ -28,6 +28,7 @@ from harness.importer.model import StoredModel
 from harness.importer.table import Row, Stated, Table, read_table
 from harness.task.layout import find_tasks
 from harness.task.model import read_model
+from harness.task.notes import outputs_of
 from harness.task.shapes import infer_shapes
 from harness.task.task import check_tasks
 
@@ -97,6 +98,7 @@ def import_task(order: Order, warn: Say, say: Say) -> None:
         (checked,) = check_tasks(find_tasks(place))
         if isinstance(checked, InvalidTaskError):
             raise checked
+        say(f"Outputs of the models are {outputs_of(checked)}")
         for source, target in ((made.reference, order.reference), (made.task, order.task)):
             target.parent.mkdir(parents=True, exist_ok=True)
             source.rename(target)

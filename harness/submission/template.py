@@ -8,7 +8,9 @@ IMPORTS
 def complexity(model, dataset):
     """Return one finite number: the larger it is, the larger the generalization gap you predict.
 
-    model: a built Keras model. Calling it gives logits. In addition to Keras' own attributes it has
+    model: a built Keras model. Calling it gives logits, or probabilities if the network ends in a softmax
+        (pgdl task validate says which). In addition to Keras' own attributes it has
+        model.logits(x)             calls the model without a final softmax
         model.initial_weights       list of arrays before training, in the order of model.get_weights(), or None
 ARGUMENTS
     A parameter called program_dir, if there is one, gets the path of this folder.
@@ -39,7 +41,7 @@ _TENSORFLOW = {
     "FRAMEWORK": "TensorFlow",
     "BODY": """\
     inputs, labels = next(iter(dataset.batch(512)))
-    logits = model(inputs, training=False)
+    logits = model.logits(inputs)
     is_true = tf.one_hot(labels, logits.shape[-1], on_value=True, off_value=False)
     true = tf.reduce_max(tf.where(is_true, logits, logits.dtype.min), axis=-1)
     other = tf.reduce_max(tf.where(is_true, logits.dtype.min, logits), axis=-1)
@@ -57,7 +59,7 @@ _JAX = {
     "FRAMEWORK": "Keras",
     "BODY": """\
     inputs, labels = next(dataset.batches(512))
-    logits = model(inputs, training=False)
+    logits = model.logits(inputs)
     is_true = jax.nn.one_hot(labels, logits.shape[-1], dtype=bool)
     true = jnp.max(jnp.where(is_true, logits, -jnp.inf), axis=-1)
     other = jnp.max(jnp.where(is_true, -jnp.inf, logits), axis=-1)
@@ -75,7 +77,7 @@ _TORCH = {
     "BODY": """\
     inputs, labels = next(iter(DataLoader(dataset, batch_size=512)))
     with torch.no_grad():
-        logits = model(inputs, training=False).cpu()
+        logits = model.logits(inputs).cpu()
     is_true = torch.nn.functional.one_hot(labels, logits.shape[-1]).bool()
     true = logits.masked_fill(~is_true, -torch.inf).amax(dim=-1)
     other = logits.masked_fill(is_true, -torch.inf).amax(dim=-1)

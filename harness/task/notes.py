@@ -15,7 +15,25 @@ def notes_of(task: Task) -> list[str]:
     """Return notes on a valid task, one per line, without the task's name."""
     lacking = [model.id for model in task.models if not model.has_initial_weights]
     lines = [] if task.reference is None else notes_of_reference(task.reference)
-    return [*lines, *_of_initial_weights(lacking, len(task.models))]
+    return [*lines, *_of_outputs(task), *_of_initial_weights(lacking, len(task.models))]
+
+
+def outputs_of(task: Task) -> str:
+    """Return what the models give: logits, or probabilities where they end in a softmax."""
+    number = len(_with_softmax(task))
+    if 0 < number < len(task.models):
+        return f"probabilities of {number} models, logits of {len(task.models) - number}"
+    return "probabilities" if number else "logits"
+
+
+def _of_outputs(task: Task) -> list[str]:
+    found = _with_softmax(task)
+    which = "all models end" if len(found) == len(task.models) else f"{len(found)} models end ({named(found)})"
+    return [f"{which} in a softmax: model(x) gives probabilities there, model.logits(x) logits"] if found else []
+
+
+def _with_softmax(task: Task) -> list[str]:
+    return [model.id for model in task.models if model.architecture.gives_probabilities]
 
 
 def notes_of_contents(reference: Reference, contents: Contents | None) -> list[str]:

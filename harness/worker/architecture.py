@@ -7,6 +7,8 @@ The harness writes this form, which contains only built-in layers and plain sett
   the functional kind: `inputs` are positions in `layers`, -1 being the model's input; the last layer's output
   is the model's. `{"layer", "inputs"}` calls the layer at an earlier position again; `keywords`, if present, are
   arguments passed by name: positions, true or false.
+
+Either has `"softmax"`, the position of the layer that gives the output, if that is, or ends with, a softmax.
 """
 
 from collections.abc import Iterator, Sequence

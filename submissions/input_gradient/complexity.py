@@ -20,7 +20,7 @@ def complexity(model, dataset):
     def norms(inputs, labels):
         with tf.GradientTape() as tape:
             tape.watch(inputs)  # inputs are no variables: the tape has to be told
-            logits = model(inputs, training=False)
+            logits = model.logits(inputs)
             # The sum, not the mean: the gradient of one example's loss is then what the example adds to it.
             loss = tf.reduce_sum(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
         gradients = tape.gradient(loss, inputs)

@@ -11,7 +11,7 @@ def complexity(model, dataset):
     """
 
     def total_loss(inputs, labels):
-        log_probabilities = jax.nn.log_softmax(model(inputs, training=False))
+        log_probabilities = jax.nn.log_softmax(model.logits(inputs))
         # The sum, not the mean: the gradient of one example's loss is then what the example adds to it.
         return -jnp.sum(jnp.take_along_axis(log_probabilities, labels[:, None], axis=1))
 

@@ -16,7 +16,7 @@ def complexity(model, dataset):
     for inputs, labels in DataLoader(Subset(dataset, range(min(2048, len(dataset)))), batch_size=256):
         inputs, labels = inputs.to(device).requires_grad_(), labels.to(device)
         # The sum, not the mean: the gradient of one example's loss is then what the example adds to it.
-        loss = cross_entropy(model(inputs, training=False), labels, reduction="sum")
+        loss = cross_entropy(model.logits(inputs), labels, reduction="sum")
         (gradients,) = torch.autograd.grad(loss, inputs)
         found.append(gradients.flatten(1).norm(dim=1))
     # Where the training set is fitted well the gradients are tiny, and differ by orders of magnitude.

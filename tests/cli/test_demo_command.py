@@ -43,7 +43,10 @@ def test_the_task_is_whole_and_has_an_official_score(pgdl: Pgdl, folder: Path) -
     assert reference.grid.is_complete
     assert len(set(reference.gaps.values())) > 8
     validated = pgdl("task", "validate", "there/task_data")
-    assert validated.out == "digits_nin_small: 16 models, 4 hyperparameters, 320 training samples: valid\n"
+    assert (
+        validated.out
+        == "digits_nin_small: 16 models, 4 hyperparameters, 320 training samples, outputs are logits: valid\n"
+    )
 
 
 def test_its_gaps_are_those_of_the_demo_task_that_it_is_a_part_of(pgdl: Pgdl, folder: Path) -> None:

@@ -91,7 +91,7 @@ def test_it_says_what_it_made(built):
 
 def test_the_task_is_valid(built, build):
     done = build("task", "validate", built[0])
-    assert "tiny: 4 models, 2 hyperparameters, 60 training samples: valid" in done.stdout
+    assert "tiny: 4 models, 2 hyperparameters, 60 training samples, outputs are logits: valid" in done.stdout
 
 
 def test_nothing_of_the_training_is_left_in_the_models(built):

@@ -54,7 +54,7 @@ def test_models_become_a_task(folder, pgdl, rows, accuracies):
     assert outcome.lines[0].startswith("model_0 (m0.keras): train 0.")
     assert outcome.lines[-1] == "Wrote tasks/input_data/models. Next: pgdl task show tasks"
     validated = pgdl("task", "validate", "tasks")
-    assert validated.lines[0] == "models: 8 models, 3 hyperparameters, 40 training samples: valid"
+    assert validated.lines[0] == "models: 8 models, 3 hyperparameters, 40 training samples, outputs are logits: valid"
     task = read_task(find_tasks(folder / "tasks")[0])
     assert task.reference.grid.values == {name: tuple(values) for name, values in HYPERPARAMETERS.items()}
     for n, (train, test) in enumerate(accuracies):

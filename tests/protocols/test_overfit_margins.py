@@ -1,10 +1,15 @@
 """Shifted images, their margins, and the choices that decide them."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from overfit_tasks import SHAPE, Network, torus_digits
 
 from harness.errors import UserError
+from harness.format.architecture import parse_architecture
+from harness.format.layout import CONFIG
 from harness.protocols.overfit.assumption import find_positions
 from harness.protocols.overfit.estimates import estimates_of
 from harness.protocols.overfit.logits import without_softmax
@@ -128,23 +133,45 @@ def test_outputs_that_are_no_numbers_are_named(value: float, name: str) -> None:
         )
 
 
-def layers(*definitions: dict[str, object]) -> dict[str, object]:
-    return {"format": "layers", "input_shape": list(SHAPE), "layers": list(definitions)}
+def architecture(*layers: dict[str, object]) -> dict[str, Any]:
+    """The canonical form of layers in the competition's format."""
+    return parse_architecture({"model_config": [*layers], "input_shape": list(SHAPE)}, Path(CONFIG)).canonical
 
 
-def test_a_final_softmax_is_removed() -> None:
-    linear = {"class_name": "Activation", "config": {"activation": "linear"}}
-    dense = {"class_name": "Dense", "config": {"units": 10, "activation": "linear"}}
-    for softmax in (
-        {"class_name": "Softmax", "config": {"axis": -1}},
-        {"class_name": "Activation", "config": {"activation": "softmax"}},
-    ):
-        assert without_softmax(layers(dense, softmax)) == layers(dense, linear)
-    soft = {"class_name": "Dense", "config": {"units": 10, "activation": "softmax"}}
-    assert without_softmax(layers(soft)) == layers(dense)
-    assert without_softmax(layers(soft, dense)) == layers(soft, dense), "only at the end"
-    shared = {**layers(soft, {"layer": 0, "inputs": [0]}), "format": "graph"}
-    assert without_softmax(shared) == shared
+def dense(activation: str) -> dict[str, object]:
+    return {"layer_name": "Dense", "units": 10, "activation": activation}
+
+
+SOFTMAX = {"layer_name": "Softmax", "axis": -1}
+FUNCTION = {"layer_name": "Activation", "activation": "softmax"}
+LINEAR = {"layer_name": "Activation", "activation": "linear"}
+DROPOUT = {"layer_name": "Dropout", "rate": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([dense("linear"), SOFTMAX], [dense("linear"), LINEAR]),
+        ([dense("linear"), FUNCTION], [dense("linear"), LINEAR]),
+        ([dense("softmax")], [dense("linear")]),
+        ([dense("softmax"), DROPOUT], [dense("linear"), DROPOUT]),
+        ([dense("softmax"), dense("linear")], [dense("softmax"), dense("linear")]),
+    ],
+)
+def test_a_final_softmax_is_removed(given: list[dict[str, object]], expected: list[dict[str, object]]) -> None:
+    assert without_softmax(architecture(*given)) == architecture(*expected)
+
+
+def test_a_softmax_that_is_also_somewhere_else_stays() -> None:
+    shared = {"name": "shared", "units": 10, "activation": "softmax"}
+    layers = [
+        {"class_name": "InputLayer", "name": "in", "config": {"batch_shape": [None, 10]}, "inbound_nodes": []},
+        {"class_name": "Dense", "name": "d", "config": shared, "inbound_nodes": [[["in", 0, 0]], [["d", 0, 0]]]},
+    ]
+    config = {"layers": layers, "input_layers": [["in", 0, 0]], "output_layers": [["d", 1, 0]]}
+    found = parse_architecture({"class_name": "Functional", "config": config}, Path(CONFIG)).canonical
+    assert len(found["layers"]) == 2
+    assert without_softmax(found) == found
 
 
 @pytest.mark.parametrize(

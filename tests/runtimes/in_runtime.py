@@ -1,7 +1,8 @@
 """Programs that the tests run in a process of their own, in one runtime.
 
 in_runtime.py RUNTIME forward DIR...   outputs-RUNTIME.npy of staged models, on inputs.npy beside them
-in_runtime.py RUNTIME training DIR     JSON: largest difference between outputs in training mode and in inference mode
+in_runtime.py RUNTIME modes DIR        JSON: largest difference between outputs in training mode and in inference mode,
+                                       and between outputs and the softmax of `model.logits`
 in_runtime.py RUNTIME imports          JSON: threads, frameworks that were imported, and errors for the others
 in_runtime.py RUNTIME draws            JSON: random numbers of every library under seed 0
 """
@@ -26,13 +27,18 @@ def forward(directories):
         np.save(directory / f"outputs-{runtime.name}.npy", outputs)
 
 
-def training(directory):
+def modes(directory):
     model, inputs = runtime.load_model(Path(directory)), np.load(Path(directory) / "inputs.npy")
     inferred, trained, unsaid = (
         as_array(model(inputs, **mode)) for mode in ({"training": False}, {"training": True}, {})
     )
+    logits = as_array(model.logits(inputs))
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    shares = powers / powers.sum(axis=1, keepdims=True)
+    differences = {"trained": trained, "unsaid": unsaid, "shares": shares, "again": as_array(model(inputs))}
+    found = {name: float(np.abs(outputs - inferred).max()) for name, outputs in differences.items()}
     layers = [type(layer).__name__ for layer in model.layers]
-    print(json.dumps({"difference": float(np.abs([trained - inferred, unsaid - inferred]).max()), "layers": layers}))
+    print(json.dumps({"differences": found, "layers": layers, "logits": logits.tolist()}))
 
 
 def as_array(outputs):
@@ -68,4 +74,4 @@ if sys.argv[2] == "forward":
     forward(sys.argv[3:])
 else:
     runtime.import_libraries()
-    {"imports": imports, "draws": draws, "training": training}[sys.argv[2]](*sys.argv[3:])
+    {"imports": imports, "draws": draws, "modes": modes}[sys.argv[2]](*sys.argv[3:])

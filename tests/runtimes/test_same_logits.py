@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ IDLE = [
     layer("Reshape", target_shape=[5, 4, 5, 4]), layer("SpatialDropout3D", rate=0.5),
     layer("Reshape", target_shape=[20, 20]), layer("SpatialDropout1D", rate=0.5), layer("Flatten"),
     layer("ActivityRegularization", l2=0.1), layer("AlphaDropout", rate=0.5), layer("GaussianDropout", rate=0.5),
-    layer("Dropout", rate=0.5), layer("Dense", units=3), layer("Dropout", rate=0.5),
+    layer("Dropout", rate=0.5), layer("Dense", units=3, activation="softmax"), layer("Dropout", rate=0.5),
 ]  # fmt: skip
 
 
@@ -118,9 +119,34 @@ def test_all_layers_without_effect_are_tried() -> None:
 def test_layers_that_only_training_uses_are_there_and_do_nothing_in_training_either(
     name: str, staged: list[Path]
 ) -> None:
-    found = json.loads(run(name, "training", staged[-1]))
-    assert found["difference"] < 1e-6
+    found = json.loads(run(name, "modes", staged[-1]))
+    assert max(found["differences"].values()) < 1e-6
     assert [one for one in found["layers"] if one != "InputLayer"] == [one["layer_name"] for one in IDLE]
+
+
+@each
+@pytest.mark.parametrize("ending", ["fused", "Activation", "Softmax", "none"])
+def test_logits_are_what_is_before_a_final_softmax(name: str, ending: str, staged: list[Path], tmp_path: Path) -> None:
+    """`model.logits`; afterwards the model is as it was."""
+    architecture = json.loads((staged[-1] / "architecture.json").read_text())
+    *layers, dense, dropout = architecture["layers"]
+    apart = [{"class_name": "Softmax", "config": {}}, {"class_name": "Activation", "config": {"activation": "softmax"}}]
+    endings = [layer for layer in apart if layer["class_name"] == ending]
+    if ending != "fused":
+        dense["config"]["activation"] = "linear"
+    architecture["layers"] = [*layers, dense, *endings, dropout]
+    architecture |= {"softmax": len(layers) + len(endings)}
+    if ending == "none":
+        del architecture["softmax"]
+    write_json(tmp_path / "architecture.json", architecture)
+    for file in ("weights.npz", "inputs.npy"):
+        shutil.copyfile(staged[-1] / file, tmp_path / file)
+    found = json.loads(run(name, "modes", tmp_path))
+    if ending == "none":
+        assert found["differences"]["shares"] > 0.1
+        del found["differences"]["shares"]
+    assert max(found["differences"].values()) < 1e-6
+    assert np.abs(np.sum(found["logits"], axis=1) - 1).max() > 0.1
 
 
 @pytest.mark.parametrize(

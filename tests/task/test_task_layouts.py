@@ -18,8 +18,8 @@ def test_both_layouts_are_valid(tmp_path, pgdl, layout):
     make_task(tmp_path, layout=layout, name="second", n_train=30)
     outcome = pgdl("task", "validate", tmp_path)
     assert outcome.lines == [
-        "second: 8 models, 3 hyperparameters, 30 training samples: valid",
-        "tiny: 8 models, 3 hyperparameters, 24 training samples: valid",
+        "second: 8 models, 3 hyperparameters, 30 training samples, outputs are logits: valid",
+        "tiny: 8 models, 3 hyperparameters, 24 training samples, outputs are logits: valid",
     ]
     assert outcome.code == 0
 
@@ -27,7 +27,7 @@ def test_both_layouts_are_valid(tmp_path, pgdl, layout):
 @pytest.mark.parametrize("layout", ["flat", "full"])
 def test_directory_may_be_the_task_itself(tmp_path, pgdl, monkeypatch, layout):
     task = make_task(tmp_path, layout=layout)
-    expected = ["tiny: 8 models, 3 hyperparameters, 24 training samples: valid"]
+    expected = ["tiny: 8 models, 3 hyperparameters, 24 training samples, outputs are logits: valid"]
     assert pgdl("task", "validate", task).lines == expected
     monkeypatch.chdir(task)
     assert pgdl("task", "validate", ".").lines == expected
@@ -37,7 +37,7 @@ def test_directory_may_be_the_task_itself(tmp_path, pgdl, monkeypatch, layout):
 def test_a_task_without_reference_is_not_hidden_for_that(tmp_path, pgdl):
     make_task(tmp_path, reference=False)
     outcome = pgdl("task", "validate", tmp_path)
-    assert outcome.lines == ["tiny: 8 models, unknown hyperparameters, 24 training samples: valid"]
+    assert outcome.lines == ["tiny: 8 models, unknown hyperparameters, 24 training samples, outputs are logits: valid"]
     assert pgdl("task", "list", tmp_path).lines[1].split()[:3] == ["tiny", "no", "8"]
     assert pgdl("task", "list", tmp_path).lines[1].split()[-1] == "unknown"
 

@@ -18,14 +18,14 @@ def strip_softmax(model: Path) -> None:
 
 
 def without_softmax(architecture: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the architecture (`harness.worker.architecture`) with a linear output instead of a softmax.
-
-    A softmax of a layer that is called more than once is left as it is.
-    """
-    *earlier, last = architecture["layers"]
-    config = last.get("config", {})
-    if last.get("class_name") == "Softmax":
+    """Return the architecture (`harness.worker.architecture`) with a linear output instead of a softmax."""
+    position = architecture.get("softmax")
+    if position is None:
+        return {**architecture}
+    last = architecture["layers"][position]
+    if last["class_name"] == "Softmax":
         last = last | {"class_name": "Activation", "config": {"activation": "linear"}}
-    elif config.get("activation") == "softmax":
-        last = last | {"config": config | {"activation": "linear"}}
-    return {**architecture, "layers": [*earlier, last]}
+    else:
+        last = last | {"config": last["config"] | {"activation": "linear"}}
+    layers = [*architecture["layers"][:position], last, *architecture["layers"][position + 1 :]]
+    return {name: value for name, value in architecture.items() if name != "softmax"} | {"layers": layers}

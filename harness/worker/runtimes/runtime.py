@@ -80,7 +80,11 @@ class Runtime(ABC):
         with without("matplotlib"), without("pandas"):
             importlib.import_module(self.framework)
             self.keras.layers  # noqa: B018 - imported on first access
-        for name in ("architecture", "legacy"):  # in the sandbox of a fork the worker's code is at another path
+        for name in (
+            "architecture",
+            "legacy",
+            "logits",
+        ):  # in the sandbox of a fork the worker's code is at another path
             importlib.import_module(f"harness.worker.{name}")
         packages = (*self.distributions, "numpy")
         found = {name.removeprefix("tf-"): version(name) for name in packages}  # tf-keras is Keras 2
@@ -98,15 +102,19 @@ class Runtime(ABC):
     def load_model(self, directory: Path) -> Any:
         """Build the model of `architecture.json` and set its weights.
 
-        `model.initial_weights` is the list of arrays before training in the order of `get_weights()`, or None. Raises
-        `ArchitectureError` if a setting is not `alike`.
+        `model.initial_weights` is the list of arrays before training in the order of `get_weights()`, or None;
+        `model.logits(inputs)` calls the model without a final softmax. Raises `ArchitectureError` if a setting is not
+        `alike`.
         """
+        from harness.worker.logits import add_logits
+
         architecture = json.loads((directory / "architecture.json").read_text())
         self._require_alike(architecture)
         model = self.build_model(architecture)
         model.set_weights(_arrays(directory / "weights.npz"))
         initial = directory / "initial_weights.npz"
         model.initial_weights = _arrays(initial) if initial.exists() else None
+        add_logits(model, architecture, self.keras)
         return model
 
     def _require_alike(self, architecture: dict[str, Any]) -> None:

@@ -1,0 +1,46 @@
+"""The outputs of a model before a final softmax."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+
+def add_logits(model: Any, architecture: Mapping[str, Any], keras: Any) -> None:
+    """Give the model of an architecture the method `model.logits(inputs)`; it calls the model itself.
+
+    A softmax rounds its outputs to 0 and 1, so that margins and losses cannot be computed from them.
+    """
+    last = _softmax_of(model, architecture)
+
+    def logits(inputs: Any, training: bool = False) -> Any:
+        if last is None:
+            return model(inputs, training=training)
+        with _passing(last, keras):
+            return model(inputs, training=training)
+
+    object.__setattr__(model, "logits", logits)  # bypasses the frameworks' tracking of attributes
+
+
+def _softmax_of(model: Any, architecture: Mapping[str, Any]) -> Any:
+    """The layer that is, or ends with, the final softmax; None if there is none."""
+    position, layers = architecture.get("softmax"), architecture["layers"]
+    if position is None:
+        return None
+    n_made = sum("layer" not in entry for entry in layers)
+    number = sum("layer" not in entry for entry in layers[:position])  # further calls of a layer make none
+    return model.layers[len(model.layers) - n_made + number]
+
+
+@contextmanager
+def _passing(layer: Any, keras: Any) -> Iterator[None]:
+    """Let a layer compute no softmax."""
+    if isinstance(layer, keras.layers.Softmax):
+        name, other = "call", lambda inputs, *_, **__: inputs
+    else:
+        name, other = "activation", keras.activations.linear
+    before = getattr(layer, name)
+    setattr(layer, name, other)
+    try:
+        yield
+    finally:
+        setattr(layer, name, before)
