@@ -33,6 +33,7 @@ class Calls:
         version: digest of the submission's files.
         source: path of these files in the most recent request; `library` for a measure of the library.
         asked_at: time of the most recent request.
+        age: number of rows that were asked for later; times do not tell, since clocks differ.
         repeats: task and model -> the values of its repetitions, in their order; they never count in a score.
         deterministic: whether the submission says that its value depends on no seed.
     """
@@ -45,6 +46,7 @@ class Calls:
     configuration: Configuration | None = None
     source: str = LIBRARY
     asked_at: datetime | None = None
+    age: int = 0
     repeats: Mapping[Cell, Sequence[float | Failure]] = field(default_factory=dict)
     deterministic: bool = False
 
@@ -145,7 +147,7 @@ def collect(
             groups[name] = _Group(request.is_baseline, configuration_from(request.settings))
     unasked = [name for name in groups if name not in asked]
     newest_first = [*reversed(asked), *reversed(unasked)]
-    everyone = {name: _calls(name, groups[name], asked.get(name)) for name in newest_first}
+    everyone = {name: _calls(name, groups[name], asked.get(name), age) for age, name in enumerate(newest_first)}
     shown = list(everyone) if everything else _newest(everyone)
     alphabetical = sorted(shown)
     return Collected(
@@ -158,7 +160,7 @@ def _is_current(row: Record, contents: Contents | None) -> bool:
     return contents is None or (contents.models.get(row.model) == row.model_digest and contents.data == row.data_digest)
 
 
-def _calls(name: Asked, group: _Group, request: "Request | None") -> Calls:
+def _calls(name: Asked, group: _Group, request: "Request | None", age: int) -> Calls:
     submission, version, _ = name
     return Calls(
         submission=submission,
@@ -169,6 +171,7 @@ def _calls(name: Asked, group: _Group, request: "Request | None") -> Calls:
         configuration=group.configuration,
         source=request.source if request else submission,
         asked_at=request.requested_at if request else None,
+        age=age,
         repeats=repeats_of(group.repetitions),
         deterministic=request.deterministic if request else False,
     )

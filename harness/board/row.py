@@ -3,7 +3,7 @@
 import statistics
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from harness.board.collect import Calls, Record, value_of
@@ -83,6 +83,7 @@ class Row:
     family: str = ""  #: of a measure
     version: str = ""  #: SHA-256 of the submission's files
     asked_at: datetime | None = None  #: time of the most recent request for this version
+    age: int = field(default=0, compare=False)  #: number of rows that were asked for later
     configuration: Configuration | None = None  #: of its calls; None for a measure without records
     settings: str = ""  #: differences to most of the board's rows
     stale: int = 0  #: number of records of other models or data, which do not count
@@ -179,6 +180,7 @@ def make_row(
         sandboxed=calls.sandboxed,
         version=calls.version,
         asked_at=calls.asked_at,
+        age=calls.age,
         configuration=calls.configuration,
         stale=len(calls.stale),
         own_randomness=own_randomness(calls, result, references, withheld),

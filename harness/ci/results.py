@@ -63,7 +63,7 @@ def newest_rows(board: Leaderboard) -> dict[str, Row]:
     rows: dict[str, Row] = {}
     for row in board.rows:
         known = rows.get(row.submission)
-        if known is None or (row.asked_at and known.asked_at and row.asked_at > known.asked_at):
+        if known is None or row.age < known.age:
             rows[row.submission] = row
     return rows
 

@@ -15,7 +15,7 @@ from harness.cli.ci_calls import annotate_failures
 from harness.outcome import Outcome
 from harness.records import Records
 from harness.submission.submission import Submission
-from tests.board.board_examples import rows, write_reference
+from tests.board.board_examples import GAPS, rows, write_reference
 from tests.ci.repositories import MEASURE, Repo
 from tests.records.evaluation_rows import evaluation, request
 
@@ -65,6 +65,19 @@ def test_other_settings_have_no_rows(repo, folder, pgdl, record):
     ended = pgdl("ci", "--base", "main", "--head", "main", "--seed", "2", "--output", "out")
     assert ended.code == 0, ended.err
     assert [(row["submission"], row["configuration"]["run_seed"]) for row in board(folder)["rows"]] == [("mine", 2)]
+
+
+def test_of_rows_that_a_job_does_not_tell_apart_the_last_one_asked_for_is_reported(repo, folder, pgdl, record):
+    """Without --memory a job takes any limit of memory; which was the last, the order of writing says, and no clock."""
+    repo.commit({"README.md": ""}, repo.git("rev-parse", "main"), branch="removed")
+    low = rows("mine", submission_digest=MINE.digest, memory_limit_bytes=2 * 1024**3)
+    high = rows("mine", GAPS, submission_digest=MINE.digest)
+    asked = [request(low[0], requested_at=datetime(2099, 1, 1, tzinfo=UTC)), request(high[0])]
+    with Records(str(record([*low, *high]))) as records:
+        records.ask(asked)
+    assert pgdl("ci", "--base", "main", "--head", "removed", "--output", "out").code == 0
+    (line,) = json.loads((folder / "out" / "report.json").read_text())["lines"]
+    assert (line["change"], round(line["score_before"])) == ("removed", 100)
 
 
 def test_where_records_of_others_are_missing_there_is_no_rank(repo, folder, pgdl, record):
