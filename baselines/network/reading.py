@@ -114,7 +114,7 @@ class _Reader:
         kind = _kind(layer)
         sources = tuple(INPUT if number == INPUT else self._outputs[number] for number in feeding)
         output = sources[0]
-        if kind in _IDLE:
+        if kind in _IDLE or (kind == "Activation" and layer.activation is tf.keras.activations.linear):
             self._outputs.append(output)
             return
         if kind == "Activation":

@@ -29,16 +29,21 @@ def of_records(
 def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) -> list[str]:
     """Return one line for all submissions that lost the same records, as all do when a task is rebuilt.
 
-    One command renews them only if they share their settings. It has to name them all.
+    One command renews them only if they share their settings, and no two names could be mistaken for each other. It
+    has to name them all.
     """
     lost: dict[tuple[Any, ...], list[Calls]] = {}
+    turns: Counter[tuple[Any, ...]] = Counter()
     for calls in shown:
         if calls.stale:
             settings = calls.configuration.settings if calls.configuration else None
             per_task = tuple(sorted(Counter(task for task, _ in calls.stale).items()))
-            lost.setdefault((per_task, settings), []).append(calls)
+            name = calls.submission if calls.is_baseline else alike(calls.submission)
+            turn = turns[per_task, settings, name]
+            turns[per_task, settings, name] += 1
+            lost.setdefault((per_task, settings, turn), []).append(calls)
     lines = []
-    for (per_task, _), all_calls in lost.items():
+    for (per_task, *_), all_calls in lost.items():
         counts = ", ".join(f"{number} on {task}" for task, number in per_task)
         names = ", ".join(sorted({calls.submission for calls in all_calls}))
         lines.append(

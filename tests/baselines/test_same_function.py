@@ -170,6 +170,18 @@ def dense(*, order=slice(None), apart=False):
     return model
 
 
+def rewritten():
+    """The dense network as a graph: a model within the model, layers with names, its outputs of another type."""
+    source, flow = (tf.keras.Input((7,)) for _ in range(2))
+    inner = tf.keras.Model(flow, layers.Dense(6, "relu", name="second")(layers.Dense(8, "relu", name="first")(flow)))
+    logits = layers.Dense(3, name="weight_decay_0.1")(inner(source))
+    model = tf.keras.Model(source, layers.Activation("linear", dtype="float64")(logits), name="another")
+    original = dense()
+    model.set_weights(original.get_weights())
+    model.initial_weights = original.initial_weights
+    return model
+
+
 @pytest.fixture(scope="module")
 def vectors():
     """Inputs (60, 7) and labels."""
@@ -197,6 +209,11 @@ def examples_in_another_order(vectors):
 
 
 @pytest.fixture(scope="module")
+def in_other_words(vectors):
+    return values(rewritten(), dataset(*vectors))
+
+
+@pytest.fixture(scope="module")
 def layers_apart(vectors):
     return values(dense(apart=True), dataset(*vectors))
 
@@ -209,6 +226,11 @@ def test_the_order_of_inputs_does_not_matter(name, as_they_are, inputs_in_anothe
 @pytest.mark.parametrize("name", sorted(MEASURES.keys() - DRAWS_BY_EXAMPLE))
 def test_the_order_of_examples_does_not_matter(name, as_they_are, examples_in_another_order):
     assert examples_in_another_order[name] == close(as_they_are[name])
+
+
+@pytest.mark.parametrize("name", sorted(MEASURES.keys() - LAYERS_AS_WRITTEN.keys()))
+def test_names_models_within_the_model_and_the_type_of_outputs_do_not_matter(name, as_they_are, in_other_words):
+    assert in_other_words[name] == close(as_they_are[name])
 
 
 @pytest.mark.parametrize("name", sorted(MEASURES.keys() - LAYERS_AS_WRITTEN.keys()))

@@ -1,0 +1,230 @@
+"""Compares what the commands show with what the referee says."""
+
+import csv
+import json
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.referee.referee import Choice, Row, mistakable
+from tests.referee.world import World
+
+#: A page's sign for the lack of a rank.
+NO_RANK = "\N{EN DASH}"
+
+#: Identifies a row: name, version, seed, limit, isolation.
+Key = tuple[str, str, int, float, str]
+
+
+def check_board(world: World, database: str) -> list[Row]:
+    """The board as data; returns the rows that it must have."""
+    expected = world.databases[database].board(world.tasks)
+    done = show(world, database, "board", "--format", "json")
+    content = json.loads(done)
+    require_rows(world, content["rows"], expected)
+    require_remarks(content["remarks"], expected, world)
+    return expected
+
+
+def show(world: World, database: str, *command: str) -> str:
+    """What a command that only reads prints."""
+    done = world.pgdl(*command, "--tasks", world.root, "--results", world.location(database))
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout
+
+
+def require_rows(world: World, found: Sequence[Mapping[str, Any]], expected: Sequence[Row]) -> None:
+    """Compare the rows of leaderboard.json, which are in the order of the board."""
+    ranks = [row["rank"] for row in found]
+    assert ranks == sorted(ranks, key=lambda rank: (rank is None, rank))
+    by_key = {key_of(row): row for row in found}
+    wanted = {key(world, row): row for row in expected}
+    assert by_key.keys() == wanted.keys(), by_key.keys() ^ wanted.keys()
+    assert len(found) == len(expected)
+    for one, row in wanted.items():
+        shown = by_key[one]
+        names = ("rank", "complete", "calls_ok", "calls_expected", "stale")
+        figures = (row.rank, row.complete, row.n_ok, row.n_models, row.n_stale)
+        assert tuple(shown[name] for name in names) == figures, row.version.name
+        assert shown["score"] == approx(row.score), row.version.name
+        for task, score in row.on.items():
+            assert shown["tasks"][task].get("official") == approx(score, 100), (row.version.name, task)
+
+
+def approx(score: float | None, factor: float = 1.0) -> Any:
+    """A number as it is shown, but for its last digits."""
+    return None if score is None else pytest.approx(factor * score, abs=1e-9)
+
+
+def key(world: World, row: Row) -> Key:
+    """What identifies a row."""
+    return (row.version.name, world.digests[row.version], *row.choice)
+
+
+def key_of(row: Mapping[str, Any]) -> Key:
+    """The same of a row of leaderboard.json."""
+    configuration = row["configuration"]
+    choice = Choice(configuration["run_seed"], configuration["time_limit_s"], configuration["isolation"])
+    return (row["submission"], row["version"], *choice)
+
+
+def require_remarks(remarks: Sequence[str], expected: Sequence[Row], world: World) -> None:
+    """Stale records are named with the command that renews them, and names that could be mistaken for each other."""
+    named = {name for line in remarks for name in _stale_names(line)}
+    assert named == {row.version.name for row in expected if row.n_stale}
+    submissions = {row.version.name for row in expected if not row.version.is_baseline}
+    similar = [line.partition(": ")[2] for line in remarks if line.startswith("names that could be mistaken")]
+    assert sorted(similar) == sorted(", ".join(sorted(group)) for group in mistakable(submissions))
+
+
+def _stale_names(line: str) -> list[str]:
+    match = re.match(r"stale: records of (.+?) \(", line)
+    return match[1].split(", ") if match else []
+
+
+def renewals(world: World, database: str) -> list[list[str]]:
+    """The commands that are printed to renew stale records, ready to be run."""
+    remarks = json.loads(show(world, database, "board", "--format", "json"))["remarks"]
+    commands = [line.partition("; to renew them: ")[2] for line in remarks if line.startswith("stale:")]
+    location = world.location(database)
+    return [[location if word == "$PGDL_RESULTS" else word for word in shlex.split(one)] for one in commands]
+
+
+# Other faces of the same board
+
+
+def check_csv(world: World, database: str, expected: Sequence[Row]) -> None:
+    """The table for programs, in which a task may be called like any column."""
+    rows = list(csv.DictReader(show(world, database, "board", "--format", "csv").splitlines()))
+    assert len(rows) == len(expected)
+    by_version = {(row["submission"], row["version"], row["configuration"]): row for row in rows}
+    assert len(by_version) == len(rows)
+    tasks = [*world.tasks]
+    found = sorted(
+        [row["submission"], row["rank"], _number(row["score"]), *(_number(row[f"score:{task}"]) for task in tasks)]
+        for row in rows
+    )
+    assert found == sorted(
+        [row.version.name, str(row.rank or ""), _text(row.score), *(_text(row.on[task], 100) for task in tasks)]
+        for row in expected
+    )
+
+
+def _number(text: str) -> str:
+    return f"{float(text):.6f}" if text else ""
+
+
+def _text(score: float | None, factor: float = 1.0) -> str:
+    return "" if score is None else f"{factor * score:.6f}"
+
+
+def check_table(world: World, database: str, expected: Sequence[Row], form: str) -> None:
+    """The table for readers: Markdown, LaTeX or the terminal."""
+    lines = show(world, database, "board", "--format", form).replace("\\_", "_").splitlines()
+    cells = [re.split(r"\s*[|&]\s*|\s{2,}", line.strip().strip("|\\").strip()) for line in lines]
+    require_cells(world, cells, expected)
+
+
+def require_cells(world: World, table: Iterable[Sequence[str]], expected: Sequence[Row]) -> None:
+    """Compare rank, name and scores of a table's rows."""
+    hidden = [task for task in world.tasks if world.tasks[task].hidden]
+    rows = [[cell.strip("`") for cell in row if cell.strip("` ")] for row in table]
+    for row in expected:
+        figures = [_shown(row.score, 1, hidden)]
+        figures += [_shown(row.on[task], 100, [task] if task in hidden else []) for task in sorted(world.tasks)]
+        wanted = ["-" if row.rank is None else str(row.rank), row.version.name, *figures]
+        assert any(_has_in_order(cells, wanted) for cells in rows), (wanted, rows)
+
+
+def _shown(score: float | None, factor: float, hidden: Sequence[str]) -> str:
+    """A score for readers; whether one that lacks is a failure or undefined is no matter here."""
+    return "" if score is None else f"{factor * score:.{1 if hidden else 2}f}"
+
+
+def _has_in_order(cells: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether a row begins with the first two texts and has the others behind them, in this order."""
+    if [cell.replace(NO_RANK, "-") for cell in cells[:2]] != list(wanted[:2]):
+        return False
+    rest = iter(cells[2:])
+    return all(text in rest for text in wanted[2:] if text)
+
+
+class _Rows(HTMLParser):
+    """The rows of all tables of a page, as texts of their cells."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self._in_cell = False
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th") and self.rows:
+            self.rows[-1].append("")
+        self._in_cell |= tag in ("td", "th")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_cell &= tag not in ("td", "th")
+
+    def handle_data(self, data: str) -> None:
+        if self._in_cell and self.rows:
+            self.rows[-1][-1] += data.strip()
+
+
+def check_site(world: World, database: str, expected: Sequence[Row]) -> None:
+    """The site and all files: each says the same, the site verifies, and nothing in them may not be seen."""
+    site, output = world.directory / "site", world.directory / "output"
+    show(world, database, "board", "--html", str(site), "--output", str(output))
+    for directory in (site, output):
+        require_rows(world, json.loads((directory / "leaderboard.json").read_text())["rows"], expected)
+    page = _Rows()
+    page.feed((site / "index.html").read_text())
+    require_cells(world, page.rows, expected)
+    assert world.pgdl("verify", site).returncode == 0
+    for directory in (site, output):
+        for file in directory.rglob("*"):
+            if file.is_file() and "plotly" not in file.name:
+                world.require_no_canary(file.read_text(errors="replace"))
+
+
+def check_score(world: World, database: str, path: str) -> None:
+    """The score of files: under their own name, or under one that they were given, and of no other submission."""
+    version, source = world.version(path), str(world.directory / path)
+    known = world.databases[database].requests
+    names = {
+        one.version.name
+        for one in known
+        if one.task in world.tasks
+        and one.version.files == version.files
+        and (one.version.name == version.name or one.source == source)
+    }
+    done = world.pgdl(
+        "score",
+        world.directory / path,
+        "--tasks",
+        world.root,
+        "--results",
+        world.location(database),
+        "--format",
+        "json",
+    )
+    assert (done.returncode == 2) == (not names), done.stderr
+    if names:
+        content = json.loads(done.stdout)
+        found = {one["submission"].partition(" (")[0] for one in content.get("submissions", [content])}
+        assert found <= names
+
+
+def check_tasks(world: World, path: Path) -> None:
+    """What is said of tasks and of a trial on them, also of hidden and of damaged ones."""
+    for form in ("table", "json"):
+        for command in ("list", "show", "validate"):
+            world.pgdl("task", command, "--tasks", world.root, "--format", form)
+    world.pgdl("check", path, "--tasks", world.root)
+    world.pgdl("report", path, "--tasks", world.root, "--results", world.location("main"))

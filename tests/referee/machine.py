@@ -1,0 +1,208 @@
+"""People who work on a competition, in random order; after every step its board is compared with the referee's."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from tests.referee import faces
+from tests.referee.referee import Choice
+from tests.referee.revisions import run_ci
+from tests.referee.stub import staged
+from tests.referee.world import MEASURE, MODELS, TASKS, Order, World
+
+#: Paths of submissions; the last is a directory whose metadata claim the name of a measure.
+FILES = ("a/sharp.py", "b/sharp.py", "c/Sharp.py", "d/flat.py", "d/f1at.py")
+CLAIMING = "e/wide"
+
+#: Names that may be given.
+GIVEN = ("sharp", "Sharp", "flat", "wide", "Num-Params", "noisyoracle")
+
+#: Where memory is a disk, commits of a database take no time.
+MEMORY = Path("/dev/shm")
+
+tasks, models = st.sampled_from(TASKS), st.sampled_from(MODELS)
+files, numbers = st.sampled_from((*FILES[:2], *FILES)), st.integers(0, 5)  # few: so that files are often the same
+databases = st.sampled_from(("main", "main", "other"))
+choices = st.builds(
+    Choice, st.sampled_from((0, 0, 0, 1)), st.sampled_from((300.0, 300.0, 300.0, 200.0)),
+    st.sampled_from(("bubblewrap",) * 7 + ("none",)),
+)  # fmt: skip
+usual = st.sampled_from((Choice(0), Choice(0), Choice(1)))
+moments = st.sampled_from((None, None, None, 0, 3, 9))
+
+ci_numbers = st.none() | numbers
+
+#: What may happen to a task, and to the software.
+to_tasks = st.sampled_from(("model", "model", "data", "gap", "equal gaps", "drop", "hide", "hide", "move", "damage"))
+to_software = st.sampled_from(("libraries", "loader", "measure", "clock"))
+
+
+def often(act: Callable[..., None]) -> Callable[..., None]:
+    """The same once more: the more rules do it, the more often it is done."""
+
+    def again(machine: "Competition", **how: Any) -> None:
+        act(machine, **how)
+
+    again.__name__ = act.__name__.strip("_")
+    return again
+
+
+class Competition(RuleBasedStateMachine):
+    """The world, and what people do in it. `place` is set by the test: copies of a task and the harness, a cache."""
+
+    place: dict[str, Path]
+
+    def __init__(self) -> None:
+        super().__init__()
+        where = MEMORY if MEMORY.is_dir() else None
+        self._directory = Path(tempfile.mkdtemp(prefix="referee-", dir=where))
+        self.world = World(self._directory, **self.place)
+        self._staged = staged(self.world.stage, self.world.harness)
+        self._staged.__enter__()
+        for number, path in enumerate(FILES):
+            self._write(path, number)
+        self._write(f"{CLAIMING}/complexity.py", 1)
+        (self._directory / CLAIMING / "metadata").write_text("name: Num-Params\n")
+
+    def teardown(self) -> None:
+        try:
+            if self.world.databases["main"].requests:
+                faces.check_site(self.world, "main", self.world.databases["main"].board(self.world.tasks))
+                faces.check_board(self.world, "other")
+        finally:
+            self._staged.__exit__(None, None, None)
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+    def _write(self, path: str, number: int) -> None:
+        file = self._directory / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"def complexity(model, dataset):\n    number = {number}\n")
+
+    # Submissions
+
+    @rule(path=files, number=numbers)
+    def hand_in(self, path: str, number: int) -> None:
+        """Another version at a path, or an earlier one again."""
+        self._write(path, number)
+
+    @rule(path=files, there=files)
+    def copy(self, path: str, there: str) -> None:
+        """The same files at another path."""
+        if path != there:
+            shutil.copyfile(self._directory / path, self._directory / there)
+
+    @initialize(path=files, other=files)
+    def begin(self, path: str, other: str) -> None:
+        """Somebody has handed in something before."""
+        self.world.run(Order((path,)))
+        self.world.run(Order((other,), "other"))
+
+    def _run(self, path: str, choice: Choice, interrupt_at: int | None) -> None:
+        """A run of one submission, which may be killed."""
+        self.world.run(Order((path,), choice=choice), interrupt_at)
+
+    run = rule(path=files, choice=usual, interrupt_at=moments)(often(_run))
+    run_again = rule(path=files, choice=usual, interrupt_at=moments)(often(_run))
+    run_once_more = rule(path=files, choice=usual, interrupt_at=moments)(often(_run))
+
+    @rule(
+        paths=st.lists(st.sampled_from((*FILES, CLAIMING, MEASURE)), min_size=1, max_size=2, unique=True),
+        names=st.none() | st.permutations(GIVEN), database=databases,
+        only=st.sampled_from((None, None, *TASKS)), choice=choices, interrupt_at=moments, overtaken_at=moments,
+    )  # fmt: skip
+    def run_any(
+        self, paths: list[str], names: list[str] | None, database: str, only: str | None, choice: Choice,
+        interrupt_at: int | None, overtaken_at: int | None,
+    ) -> None:  # fmt: skip
+        """Any run: some are killed, and some sleep until another one has made their calls."""
+        given = tuple(names[: len(paths) - (MEASURE in paths)]) if names else ()
+        chosen = (only,) if only in self.world.tasks else ()
+        order = Order(tuple(paths), database, given, chosen, choice)
+        self.world.run(order, interrupt_at, overtaken_at if interrupt_at is None else None)
+
+    # Records, software and tasks
+
+    @rule()
+    def merge(self) -> None:
+        """Records of another database."""
+        self.world.merge("other", "main")
+
+    @rule(what=to_software, libraries=st.sampled_from("12"), seconds=st.sampled_from((-1000, 10**9)))
+    def change_software(self, what: str, libraries: str, seconds: int) -> None:
+        """Libraries are updated, the harness or a measure is edited, the clock is set back or far ahead."""
+        if what == "libraries":
+            self.world.stage.libraries = libraries
+        elif what == "clock":
+            self.world.stage.seconds += seconds
+        else:
+            {"loader": self.world.edit_loader, "measure": self.world.edit_measure}[what]()
+
+    def _change_task(self, what: str, name: str, model: str, path: str) -> None:
+        """Something happens to a task."""
+        world = self.world
+        if what == "move" and (name in world.away or len(world.tasks) > 1):
+            world.move(name)  # one is always there
+        if name not in world.tasks or model not in world.tasks[name].cells:
+            return
+        if what == "model":
+            world.rewrite_model(name, model)
+        elif what == "data":
+            world.rewrite_data(name)
+        elif what == "hide":
+            world.hide(name)
+        elif what in ("gap", "equal gaps"):
+            world.measure_again(name, MODELS if what == "equal gaps" else [model])
+        elif what == "drop" and len(world.tasks[name].cells) > 6:
+            world.drop_model(name, model)
+        elif what == "damage":
+            world.damage(name, model)
+            world.run(Order((path,)))
+            self.board()
+            faces.check_tasks(world, self._directory / path)
+            world.damage(name, model)
+
+    change_task = rule(what=to_tasks, name=tasks, model=models, path=files)(often(_change_task))
+    change_task_again = rule(what=to_tasks, name=tasks, model=models, path=files)(often(_change_task))
+
+    # What they look at
+
+    @invariant()
+    def board(self) -> None:
+        if self.world.databases["main"].requests:
+            faces.check_board(self.world, "main")
+
+    @precondition(lambda self: self.world.databases["main"].requests)
+    @rule(what=st.sampled_from(("csv", "markdown", "latex", "table", "score", "tasks")), path=files)
+    def look(self, what: str, path: str) -> None:
+        """Other faces of the board, and what is said of tasks."""
+        expected = self.world.databases["main"].board(self.world.tasks)
+        if what == "csv":
+            faces.check_csv(self.world, "main", expected)
+        elif what == "score":
+            faces.check_score(self.world, "main", path)
+        elif what == "tasks":
+            faces.check_tasks(self.world, self._directory / path)
+        else:
+            faces.check_table(self.world, "main", expected, what)
+
+    @precondition(lambda self: self.world.databases["main"].requests)
+    @rule()
+    def renew(self) -> None:
+        """The commands that the board prints for stale records."""
+        for command in faces.renewals(self.world, "main"):
+            self.world.renew(command, "main")
+
+    @rule(name=st.sampled_from(("sharp", "flat", "wide")), number=ci_numbers, choice=usual, merges=st.booleans())
+    def change(self, name: str, number: int | None, choice: Choice, merges: bool) -> None:
+        """A change of a repository, evaluated by `pgdl ci`."""
+        run_ci(self.world, name, number, choice, "main", merges=merges)
+
+    @rule(name=st.sampled_from(("sharp", "flat", "wide")), number=ci_numbers, choice=usual, adds=st.booleans())
+    def change_main(self, name: str, number: int | None, choice: Choice, adds: bool) -> None:
+        """A change that becomes the main branch, perhaps with the records of another job."""
+        run_ci(self.world, name, number, choice, "main", merges=True, adds="other" if adds else None)

@@ -1,0 +1,141 @@
+"""Takes back, one at a time, mends of faults that lay between right parts, and lets the referee find them.
+
+    python -m tests.referee.mends [NAME...]
+
+Works on a copy of the checkout. Prints how long it took to find each; exit code 1 if one was not found in ten minutes.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+
+#: Parts of a checkout that the referee needs.
+PARTS = ("baselines", "harness", "scoring", "tests", "pyproject.toml", "submissions")
+
+SECONDS = 600
+
+
+class Mend(NamedTuple):
+    """A piece of a file, and what stood there before the mend, or what is as wrong."""
+
+    file: str
+    now: str
+    before: str
+
+
+MENDS = {
+    "the oracle takes part in ranks": Mend(
+        "harness/board/leaderboard.py",
+        "    compared = standings.compare_rows(ranked, held_out)\n",
+        "    best = oracle.score.mean if oracle.score else -1.0\n"
+        "    ranked = [replace(row, rank=row.rank and row.rank + ((row.score or 0.0) < best)) for row in ranked]\n"
+        "    compared = standings.compare_rows(ranked, held_out)\n",
+    ),
+    "a column is known by its heading": Mend("harness/board/board.py", 'return f"score:{task}"', "return task"),
+    "ci ranks though records are missing": Mend(
+        "harness/cli/ci_run.py", "missing = boards.missing if lines else ()", "missing = ()"
+    ),
+    "the password is in printed commands": Mend(
+        "harness/cli/commands.py", "if has_secrets(location) else", "if location == RESULTS else"
+    ),
+    "a copy of an earlier version needs no leave": Mend(
+        "harness/cli/names.py",
+        "submission.digest == before[-1].submission_digest",
+        "submission.digest in {one.submission_digest for one in before}",
+    ),
+    "merged requests displace those from here": Mend(
+        "harness/board/requested.py", "return [*sorted(merged, key=_age), *own]", "return given"
+    ),
+    "without a record nothing was asked for": Mend(
+        "harness/board/collect.py",
+        "    for name, request in asked.items():\n        if name not in groups:\n"
+        "            groups[name] = _Group(request.is_baseline, configuration_from(request.settings))\n",
+        "    asked = {name: request for name, request in asked.items() if name in groups}\n",
+    ),
+    "ci judges rows of other settings": Mend(
+        "harness/ci/boards.py",
+        "return all(value is None or getattr(configuration, name) == value for name, value in wanted.items())",
+        "return bool(wanted)",
+    ),
+    "similar names live beside each other": Mend(
+        "harness/submission/name.py", """    seen = re.sub(""", """    return name\n    seen = re.sub("""
+    ),
+    "a refused version counts as the same": Mend(
+        "harness/submission/submission.py",
+        'refusal = [] if self.problem is None else [("", self.problem.encode())]',
+        "refusal: list[tuple[str, bytes]] = []",
+    ),
+    "ranks without an official score": Mend(
+        "harness/board/leaderboard.py", "row.sandboxed and oracle.score is not None", "row.sandboxed"
+    ),
+    "the command for stale rows gives no names": Mend(
+        "harness/cli/boards.py",
+        'words += [word for one in distinct if _is_path(one) for word in ("--as", one.submission)]',
+        "pass",
+    ),
+    "the command for stale rows names similar ones": Mend(
+        "harness/board/remarks.py", "turns[per_task, settings, name] += 1", "pass"
+    ),
+    "a score is known by its files alone": Mend(
+        "harness/cli/boards.py",
+        "return submission.name == calls.submission or submission.source == calls.source",
+        "return True",
+    ),
+    "the loader is in no key": Mend("harness/execution/settings.py", "loader=loader_digest(runtime)", 'loader=""'),
+    "why a hidden task has no score is said": Mend(
+        "harness/board/rounding.py", 'undefined=UNDEFINED if task.undefined else ""', "undefined=task.undefined"
+    ),
+    "notes on hidden tasks are printed": Mend(
+        "harness/cli/calls.py", "[task for task in tasks if task.name not in run.withheld]", "tasks"
+    ),
+    "hidden tasks are shown by task commands": Mend(
+        "harness/task/summary.py", "withheld = withhold.covers(files.hidden)", "withheld = False"
+    ),
+    "a run records without its claim": Mend(
+        "harness/records/claims.py",
+        "            if connection.execute(held).rowcount == 0:\n                return False\n",
+        "            connection.execute(held)\n",
+    ),
+}
+
+
+def find(mend: Mend) -> float | None:
+    """Return the seconds until the referee objects; None if it does not."""
+    with tempfile.TemporaryDirectory(prefix="mends-") as copy:
+        for part in PARTS:
+            source, target = ROOT / part, Path(copy, part)
+            shutil.copytree(source, target) if source.is_dir() else shutil.copyfile(source, target)
+        file = Path(copy, mend.file)
+        content = file.read_text()
+        assert content.count(mend.now) == 1, f"{mend.file}: expected once: {mend.now}"
+        file.write_text(content.replace(mend.now, mend.before))
+        settings = {"PYTHONPATH": copy, "PGDL_REFEREE_EXAMPLES": "100000", "PGDL_REFEREE_SHRINK": "0"}
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-W", "ignore", "tests/referee/test_referee.py"]
+        began = time.monotonic()
+        try:
+            done = subprocess.run(command, cwd=copy, env=os.environ | settings, capture_output=True, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return None
+        assert done.returncode == 1, done.stdout.decode()
+        return time.monotonic() - began
+
+
+def main(names: Iterable[str]) -> int:
+    """Try the mends that are named, or all."""
+    found = {}
+    for name in names or MENDS:
+        found[name] = find(MENDS[name])
+        print(f"{name}: {'NOT FOUND' if found[name] is None else f'{found[name]:.0f} s'}", flush=True)
+    return 1 if None in found.values() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

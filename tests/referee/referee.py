@@ -1,0 +1,350 @@
+"""Says which records count, and what a board and a report of `pgdl ci` must show.
+
+Written from docs/records.md, docs/submissions.md, docs/hidden-tasks.md and docs/leaderboard-job.md alone. It shares no
+code with `harness/board`, and knows no file, no digest and no key: what people did is told to it as it happens, and a
+version of a submission, the content of a model and a configuration are whatever was told. The numbers of a score come
+from `scoring`.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import NamedTuple
+
+from scoring import Grid, ScoreUndefined, official_score
+
+#: Names that nobody may use, and groups of names that could be mistaken for each other.
+RESERVED = {"Num-Params", "noisyoracle", "VC-dim"}
+ALIKE = ({"sharp", "Sharp", "sha-rp", "sharp."}, {"flat", "f1at", "FLAT_"}, {"wide"})
+
+#: Hyperparameters of every task; each has two values.
+N_AXES = 3
+
+#: The outcome that says nothing of a submission: such a call is made again.
+MACHINE = "INFRA_ERROR"
+
+
+class Choice(NamedTuple):
+    """What a user chooses: two of them are two rows."""
+
+    seed: int = 0
+    limit: float = 300.0
+    isolation: str = "bubblewrap"
+
+
+class Software(NamedTuple):
+    """What changes without the user's doing: the most recently requested counts."""
+
+    libraries: str = "1"
+    loader: str = "1"
+
+
+class Version(NamedTuple):
+    """A submission as it was handed in."""
+
+    name: str
+    files: str
+    is_baseline: bool = False
+
+
+@dataclass(frozen=True)
+class Call:
+    """Everything that makes one call another one than a second."""
+
+    version: Version
+    task: str
+    model: str
+    content: str  #: of the model's files
+    data: str
+    choice: Choice
+    software: Software
+
+
+@dataclass(frozen=True)
+class Record:
+    """What became of a call."""
+
+    call: Call
+    outcome: str
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """One submission and task of a run. Times are text that sorts; `order` decides between equal ones."""
+
+    version: Version
+    source: str
+    task: str
+    choice: Choice
+    software: Software
+    time: str
+    order: tuple[str, str]  #: what identifies version and configuration in a database
+    merged: str | None = None
+
+
+@dataclass
+class Task:
+    """A task as it is now; `cells` are the models of its reference data, with the values of their hyperparameters."""
+
+    cells: dict[str, tuple[int, ...]]
+    gaps: dict[str, float]
+    contents: dict[str, str]  #: of the models that are there
+    data: str
+    hidden: bool = False
+    valid: bool = True  #: whether it can be run
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is a model for every combination of values: otherwise nobody has an official score."""
+        return sorted(self.cells.values()) == sorted(product((0, 1), repeat=N_AXES))
+
+    def official(self, values: Mapping[str, float]) -> float | None:
+        """The official score, 0 to 1; None where it is not defined."""
+        models = sorted(self.cells)
+        names = [f"axis {number}" for number in range(N_AXES)]
+        cells = {model: dict(zip(names, self.cells[model], strict=True)) for model in models}
+        grid = Grid.from_hyperparameters(dict.fromkeys(names, (0, 1)), cells)
+        try:
+            found = official_score([values[m] for m in models], [self.gaps[m] for m in models], grid)
+        except ScoreUndefined:
+            return None
+        return found.score
+
+
+Tasks = Mapping[str, Task]
+
+
+@dataclass
+class Row:
+    """What a board must show of a submission; `on` has each task's score, 0 to 1, or None, and `score` is 0 to 100."""
+
+    version: Version
+    choice: Choice
+    on: dict[str, float | None]
+    score: float | None
+    complete: bool
+    n_ok: int
+    n_models: int
+    n_stale: int
+    n_missing: int
+    age: int
+    rank: int | None = None
+
+
+@dataclass
+class Refusal(Exception):
+    """A run that must not begin."""
+
+    reason: str
+
+
+@dataclass
+class Database:
+    """What has been asked for and recorded, in the order of writing."""
+
+    requests: list[Request] = field(default_factory=list)
+    records: dict[Call, Record] = field(default_factory=dict)  #: the newest of each call, in the order of writing
+
+    def by_age(self) -> list[Request]:
+        """The requests, oldest first: those of other databases never displace what was asked for here."""
+        merged = [one for one in self.requests if one.merged is not None]
+        merged.sort(key=lambda one: (min(one.time, str(one.merged)), *one.order))
+        return [*merged, *(one for one in self.requests if one.merged is None)]
+
+    def names(self) -> dict[str, list[Request]]:
+        """The requests under each name, oldest first."""
+        found: dict[str, list[Request]] = {}
+        for one in self.by_age():
+            found.setdefault(one.version.name, []).append(one)
+        return found
+
+    def settle(self, version: Version, source: str, *, given: bool) -> str:
+        """The path under which a submission stays known; raises `Refusal` where its name is that of another one."""
+        if version.is_baseline:
+            return source
+        if version.name in RESERVED:
+            raise Refusal("reserved")
+        known = self.names()
+        before = known.get(version.name, [])
+        if not before:
+            if any(alike(version.name, name) for name in known):
+                raise Refusal("could be mistaken")
+            return source
+        sources = {one.source for one in before}
+        if before[-1].version.files == version.files:
+            return source if source in sources else before[-1].source
+        if source in sources or given:
+            return source
+        raise Refusal("another submission")
+
+    def missing(self, calls: Iterable[Call]) -> set[Call]:
+        """The calls that a run has to make: those without a record that says something of the submission."""
+        return {call for call in calls if call not in self.records or self.records[call].outcome == MACHINE}
+
+    def add(self, record: Record) -> None:
+        """Write a record: the last one of a call counts."""
+        self.records.pop(record.call, None)
+        self.records[record.call] = record
+
+    def merge(self, other: "Database", now: str) -> None:
+        """Add what another database has: rows are only added, and none of them is later than now."""
+        for call, record in other.records.items():
+            if record.outcome != MACHINE and (call not in self.records or self.records[call].outcome == MACHINE):
+                self.add(record)
+        known = {replace(one, merged=None) for one in _told_apart(self.requests)}
+        new = (replace(one, merged=None) for one in _told_apart(other.requests))
+        self.requests += [replace(one, merged=now) for one in new if one not in known]
+
+    # What a board shows
+
+    def rows(self, tasks: Tasks, wanted: Mapping[str, str] | None = None, choice: Choice | None = None) -> list[Row]:
+        """The rows of a board, without ranks: of each submission the version that was asked for last.
+
+        A job of CI has other rows: the files that a revision has under each name (`wanted`), with its own settings.
+        """
+        last: dict[tuple[Version, Choice, Software], Request] = {}
+        for one in self.by_age():
+            if one.task in tasks and _is_wanted(one.version, one.choice, wanted, choice):
+                key = one.version, one.choice, one.software
+                last.pop(key, None)
+                last[key] = one
+        shown: dict[str, Version] = {}
+        chosen: dict[tuple[Version, Choice], Software] = {}
+        for version, chosen_by_user, software in reversed(last):
+            if shown.setdefault(version.name, version) == version:
+                chosen.setdefault((version, chosen_by_user), software)
+        ages = {key: age for age, key in enumerate(reversed(last))}
+        return [
+            self._row(version, user, software, tasks, ages[version, user, software])
+            for (version, user), software in chosen.items()
+        ]
+
+    def _row(self, version: Version, choice: Choice, software: Software, tasks: Tasks, age: int) -> Row:
+        on: dict[str, float | None] = {}
+        complete, exceeded, n_ok, n_stale, n_missing = True, False, 0, 0, 0
+        for name in sorted(tasks):
+            task = tasks[name]
+            found = {model: self._record(version, name, model, choice, software, task) for model in task.cells}
+            n_stale += sum(one is Stale for one in found.values())
+            outcomes = {model: one for model, one in found.items() if isinstance(one, Record)}
+            n_missing += len(found) - len(outcomes)
+            values = {
+                model: one.value for model, one in outcomes.items() if one.outcome == "OK" and one.value is not None
+            }
+            n_ok += len(values)
+            exceeded |= any(one.outcome == "TIMEOUT" for one in outcomes.values())
+            has_score = not exceeded and len(values) == len(found)
+            complete &= has_score
+            score = task.official(values) if has_score else None
+            on[name] = None if score is None else round(score, 3) if task.hidden else score
+        scores = [score for score in on.values() if score is not None]
+        total = 0.0 if exceeded else 100 * sum(scores) / len(scores) if scores else None
+        if total is not None and any(task.hidden for task in tasks.values()):
+            total = round(total, 1)
+        n_models = sum(len(task.cells) for task in tasks.values())
+        return Row(version, choice, on, total, complete and bool(tasks), n_ok, n_models, n_stale, n_missing, age)
+
+    def _record(
+        self, version: Version, task: str, model: str, choice: Choice, software: Software, present: Task
+    ) -> "Record | type[Stale] | None":
+        """The record of a cell that is of the present model and data; `Stale` where only others are."""
+        call = Call(version, task, model, present.contents.get(model, ""), present.data, choice, software)
+        if call in self.records:
+            return self.records[call]
+        about = (version, task, model, choice, software)
+        others = ((one.version, one.task, one.model, one.choice, one.software) for one in self.records)
+        return Stale if about in others else None
+
+    def board(self, tasks: Tasks, wanted: Mapping[str, str] | None = None, choice: Choice | None = None) -> list[Row]:
+        """The rows of a board, best first.
+
+        Complete ones come first, then incomplete ones, then those without a score; equal ones share a rank. Nobody has
+        a rank who ran without a sandbox, and nobody at all where no task has an official score.
+        """
+        rows = self.rows(tasks, wanted, choice)
+        can_rank = any(task.is_full for task in tasks.values())
+        ranked = [row for row in rows if can_rank and row.choice.isolation != "none"]
+        for row in ranked:
+            row.rank = 1 + sum(_standing(other) < _standing(row) for other in ranked)
+        return sorted(rows, key=lambda row: (row.rank is None, row.rank or 0, row.version.name))
+
+
+class Stale:
+    """In place of a record: there are some, of other models or data."""
+
+
+def _told_apart(requests: Sequence[Request]) -> Iterator[Request]:
+    """The last request of everything that was asked for here, and all that came from elsewhere."""
+    own = {(one.version, one.task, one.choice, one.software, one.source): one for one in requests if one.merged is None}
+    for one in requests:
+        if one.merged is not None or one in own.values():
+            yield one
+
+
+def _is_wanted(version: Version, of: Choice, wanted: Mapping[str, str] | None, choice: Choice | None) -> bool:
+    if wanted is None:
+        return True
+    return of == choice and (version.is_baseline or wanted.get(version.name) == version.files)
+
+
+def _standing(row: Row) -> tuple[bool, bool, float]:
+    """Smaller is better. Without a score, completeness does not matter."""
+    return (True, True, 0.0) if row.score is None else (False, not row.complete, -row.score)
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two different names could be mistaken for each other."""
+    return one != other and any({one, other} <= group for group in ALIKE)
+
+
+def mistakable(names: Collection[str]) -> list[set[str]]:
+    """The groups among names that could be mistaken for each other."""
+    return [found for group in ALIKE if len(found := group & set(names)) > 1]
+
+
+# What a report of `pgdl ci` says
+
+
+class Line(NamedTuple):
+    """A submission that a change touches."""
+
+    name: str
+    change: str
+    rank_before: int | None
+    score_before: float | None
+    rank: int | None
+    score: float | None
+    n_ok: int
+
+
+@dataclass
+class Report:
+    """The lines, and the submissions of whom records are missing: then nobody has a rank."""
+
+    lines: list[Line]
+    missing: list[str]
+
+
+def report(
+    database: Database, tasks: Tasks, base: Mapping[str, str], head: Mapping[str, str], choice: Choice
+) -> Report:
+    """What a job says of a change from `base` to `head`, name -> files, once the calls of the touched ones are made."""
+    before, after = (_newest(database.board(tasks, files, choice)) for files in (base, head))
+    touched = [name for name in sorted(head) if base.get(name) != head[name]]
+    removed = [name for name in sorted(base) if name not in head]
+    untouched = [name for name in sorted(head) if name not in touched]
+    missing = [name for name in untouched if name not in after or after[name].n_missing] if touched or removed else []
+    lines = []
+    for name in (*touched, *removed):
+        old, new = before.get(name), after.get(name)
+        change = "removed" if name in removed else "changed" if name in base else "new"
+        ranks = (None, None) if missing else (old and old.rank, new and new.rank)
+        scores = old and old.score, new and new.score
+        lines.append(Line(name, change, ranks[0], scores[0], ranks[1], scores[1], new.n_ok if new else 0))
+    return Report(lines, missing)
+
+
+def _newest(rows: Sequence[Row]) -> dict[str, Row]:
+    """The row of each name that was asked for last."""
+    return {row.version.name: row for row in sorted(rows, key=lambda row: -row.age)}

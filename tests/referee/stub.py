@@ -1,0 +1,155 @@
+"""Takes the place of sandbox, inspection and clock, so that a run takes milliseconds.
+
+A submission is a file with a number. The value of a call follows from it and from what the call is about, and so does
+its outcome: see `play`.
+"""
+
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+
+from harness.ci import touched
+from harness.cli import setup
+from harness.execution import evaluation, loader, run
+from harness.execution.executor import Done, Executor
+from harness.execution.plan import PlannedCall
+from harness.outcome import CallResult, Outcome
+from harness.records import merge
+from harness.submission import find, library
+from harness.submission.inspect import Inspected
+from harness.submission.metadata import Metadata
+
+#: When the stub's clock starts.
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+
+_NUMBER = re.compile(rb"number = (\d+)")
+
+
+class Played(NamedTuple):
+    """The outcome and the value of a call."""
+
+    outcome: str
+    value: float | None
+
+
+def play(number: int, model: int, data: int, seed: int) -> Played:
+    """What becomes of the call of submission `number`, by the contents of model and data as numbers."""
+    outcome = {2: "EXCEPTION", 3: "TIMEOUT", 4: "INFRA_ERROR"}.get(number % 5, "OK")
+    if outcome != "OK" and model % 3 == 0:
+        return Played(outcome, None)
+    return Played("OK", float((7 * number + 13 * model + 5 * data + 3 * seed * model) % 17))
+
+
+def output_of(task: str) -> str:
+    """What every call on a task prints, and says of its failure."""
+    return f"canary-output-on-{task}."
+
+
+def number_in(files: bytes) -> int:
+    """The number of a submission; 0 for a measure of the library."""
+    match = _NUMBER.search(files)
+    return int(match[1]) if match else 0
+
+
+class Stage:
+    """What calls find; `before_call` is asked before each call, and may interrupt the run or do something else."""
+
+    def __init__(self, contents: Callable[[str, str], tuple[int, int]]) -> None:
+        self.contents = contents  #: task and model -> numbers of the contents of model and data
+        self.libraries = "1"
+        self.library = library._library()  #: the sources of the library of measures
+        self.seconds = 0
+        self.made: list[PlannedCall] = []
+        self.before_call: Callable[[int], None] = lambda _: None
+
+    def now(self) -> datetime:
+        """The time; no two moments are the same."""
+        self.seconds += 1
+        return EPOCH + timedelta(seconds=self.seconds)
+
+
+class Stub(Executor):
+    """Plays every call at once."""
+
+    name = "local"
+    workers = 1
+    stage: Stage
+
+    def __init__(self, kind: Any, limits: Any, workers: int | None) -> None:
+        self._kind = kind
+
+    @property
+    def isolation(self) -> str:
+        return str(self._kind.isolation)
+
+    @property
+    def is_sandboxed(self) -> bool:
+        return self.isolation != "none"
+
+    def versions(self, runtime: str) -> str:
+        return f"libraries {self.stage.libraries}"
+
+    def require_unseen(self, paths: Iterable[Path]) -> None:
+        """Nothing is shown."""
+
+    def prepare(self, calls: Sequence[PlannedCall]) -> None:
+        """Nothing is needed."""
+
+    def run(self, calls: Sequence[PlannedCall]) -> Generator[Done]:
+        for position, call in enumerate(calls):
+            self.stage.before_call(position)
+            number = number_in(call.submission.files.get("complexity.py", b""))
+            model, data = self.stage.contents(call.task.name, call.model.id)
+            played = play(number, model, data, call.configuration.run_seed)
+            if call.submission.problem:
+                played = Played("INVALID_SUBMISSION", None)
+            message = "" if played.outcome == "OK" else output_of(call.task.name)
+            self.stage.made.append(call)
+            outcome, output = Outcome(played.outcome), output_of(call.task.name)
+            result = CallResult(outcome, played.value, message, output_tail=output, call_wall_s=1.0)
+            yield Done(call, result, self.stage.now(), {}, self.isolation)
+
+    def __exit__(self, *exception: object) -> None:
+        """Nothing was started."""
+
+
+def inspect(path: Path) -> Inspected:
+    """Read a submission; a directory may claim a name in its metadata."""
+    if path.is_file():
+        return Inspected({"complexity.py": path.read_bytes()}, Metadata(), None)
+    metadata = (path / "metadata").read_text()
+    files = {file.name: file.read_bytes() for file in path.iterdir()}
+    return Inspected(files, Metadata(name=metadata.removeprefix("name: ").strip()), None)
+
+
+@contextmanager
+def staged(stage: Stage, harness: Path) -> Iterator[None]:
+    """Play calls on a stage; the harness' own sources, whose digest is in every key, are a copy in `harness`."""
+    Stub.stage = stage
+    sandbox = SimpleNamespace(isolation="bubblewrap")
+    clock = SimpleNamespace(now=lambda _: stage.now())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(setup.EXECUTORS, "local", Stub)
+        patch.setattr(setup, "choose_kind", lambda *_, **__: sandbox)
+        patch.setattr(find, "inspect", inspect)
+        patch.setattr(touched, "find_flaw", lambda _: "")
+        patch.setattr(loader, "_HARNESS", harness)
+        patch.setattr(run, "POLL_S", 0.0)
+        patch.setattr(library, "_library", lambda: stage.library)
+        for module in (run, evaluation, merge):
+            patch.setattr(module, "datetime", clock)
+        forget_sources()
+        yield
+    forget_sources()
+
+
+def forget_sources() -> None:
+    """Have the sources of harness and library read again, whose digests are kept."""
+    for kept in (loader.loader_digest, library._files_of, library._imports):
+        kept.cache_clear()
