@@ -28,7 +28,7 @@ def outputs_of(task: Task) -> str:
 
 def _of_outputs(task: Task) -> list[str]:
     found = _with_softmax(task)
-    which = "all models end" if len(found) == len(task.models) else f"{len(found)} models end ({named(found)})"
+    which = "all models end" if len(found) == len(task.models) else f"{len(found)} models ({named(found)}) end"
     return [f"{which} in a softmax: model(x) gives probabilities there, model.logits(x) logits"] if found else []
 
 

@@ -1,0 +1,90 @@
+"""The same function written in other ways: templates in every runtime and the library measure the same."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+from real_runs import records
+from throwaway import INPUT_SHAPE, edit_json, make_task, write_json, write_shards, write_weights
+
+from harness.format.shards import read_samples
+from harness.worker.runtimes import RUNTIMES
+
+Pgdl = Any
+
+#: Two layers in Keras' own JSON: names, an activation of its own, layers that only training uses, and types.
+IN_OTHER_WORDS = {
+    "class_name": "Sequential",
+    "config": {
+        "name": "trained_with_adam",
+        "layers": [
+            {"class_name": "InputLayer", "config": {"name": "input", "batch_shape": [None, *INPUT_SHAPE]}},
+            {"class_name": "GaussianNoise", "config": {"name": "noise", "stddev": 0.3}},
+            {"class_name": "Dense", "config": {"name": "decay_0.1", "units": 4, "activation": "linear"}},
+            {"class_name": "ReLU", "config": {"name": "relu"}},
+            {"class_name": "Dropout", "config": {"name": "dropout", "rate": 0.5}},
+            {"class_name": "Dense", "config": {"name": "logits", "units": 3}},
+            {"class_name": "Activation", "config": {"name": "end", "activation": "linear", "dtype": "float32"}},
+        ],
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A task of four models, the same but for a softmax and other words, and a second one with its data reversed."""
+    directory = tmp_path_factory.mktemp("rewritten")
+    task = make_task(directory, n_models=1, reference=False)
+    for number in (1, 2, 3):
+        shutil.copytree(task / "model_0", task / f"model_{number}")
+    edit_json(task / "model_1/config.json", lambda content: content["model_config"][-1].update(activation="softmax"))
+    edit_json(task / "model_2/config.json", lambda content: content["model_config"].append({"layer_name": "Softmax"}))
+    write_json(task / "model_3/config.json", IN_OTHER_WORDS)
+    for file in ("weights.hdf5", "weights_init.hdf5"):
+        write_weights(task / "model_3" / file, arrays_in(task / "model_0" / file), names=["decay_0.1", "logits"])
+    other = directory / "reversed"
+    shutil.copytree(task, other)
+    shards = sorted((task / "dataset_1" / "train").iterdir())
+    samples = [sample for shard in shards for sample in read_samples(shard)][::-1]
+    inputs, labels = (np.stack(part) for part in zip(*samples, strict=True))
+    shutil.rmtree(other / "dataset_1" / "train")
+    write_shards(other / "dataset_1" / "train", inputs, labels.astype(np.int32), 2)
+    return directory
+
+
+def arrays_in(path: Path) -> list[list[np.ndarray]]:
+    """Kernel and bias of each layer."""
+    with h5py.File(path) as file:
+        groups = [file[name] for name in file.attrs["layer_names"]]
+        return [[group[name][()] for name in group.attrs["weight_names"]] for group in groups]
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_templates_and_library_measure_the_same(place: Path, pgdl: Pgdl) -> None:
+    names = [name for name, runtime in RUNTIMES.items() if not runtime.missing()]
+    for name in names:
+        assert pgdl("new", place / name, "--runtime", name).returncode == 0
+    templates = (place / name for name in names)
+    done = pgdl("run", *templates, "neg_output_margin", "--tasks", place, "--results", place / "r.db")
+    assert done.returncode == 0, done.stdout
+    found = records(place / "r.db")
+    for submissions in (names, ["neg_output_margin"]):
+        values = {(row["submission"], row["task"], row["model"]): row["value"] for row in found
+                  if row["submission"] in submissions}  # fmt: skip
+        assert len(values) == 8 * len(submissions)
+        assert values == pytest.approx(dict.fromkeys(values, next(iter(values.values()))), rel=1e-4)
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_validate_and_check_say_what_models_give(place: Path, tmp_path: Path, pgdl: Pgdl) -> None:
+    note = "2 models (model_1, model_2) end in a softmax: model(x) gives probabilities there, model.logits(x) logits"
+    validated = pgdl("task", "validate", place).stdout.splitlines()
+    assert [line for line in validated if "outputs are probabilities of 2 models, logits of 2: valid" in line]
+    assert f"tiny: note: {note}" in validated
+    assert pgdl("new", tmp_path / "mine").returncode == 0
+    checked = pgdl("check", tmp_path / "mine", "--tasks", place, "--task", "tiny", "--models", "1")
+    assert "tiny: outputs are probabilities of 2 models, logits of 2" in checked.stdout
+    assert f"tiny: {note}" in checked.stderr
