@@ -64,6 +64,9 @@ bench: setup sandbox ## Run the benchmarks
 redteam: setup sandbox ## Run every attack on the sandbox, with fast and with fresh starts
 	PGDL_REDTEAM=full $(BIN)/python -m pytest tests/redteam -rxX
 
+referee: setup ## Compare boards with an independent referee, after what people may do, in random order (ten minutes)
+	PGDL_REFEREE_EXAMPLES=150 $(BIN)/python -m pytest tests/referee
+
 soak: setup sandbox ## Run 2,000 calls, a third of them attacks, kill a run 50 times, and other long tests (a quarter of an hour)
 	$(BIN)/python -m pytest tests/soak -o addopts= -v
 
@@ -83,4 +86,4 @@ clean: ## Remove build output, demo results and all caches; keep .venv
 	rm -rf build dist ./*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
-.PHONY: help demo demo-full pictures test style lint format science bench redteam soak setup sandbox lock clean
+.PHONY: help demo demo-full pictures test style lint format science bench redteam referee soak setup sandbox lock clean
