@@ -1,7 +1,7 @@
 """Programs that the tests run in a process of their own, in one runtime.
 
 in_runtime.py RUNTIME forward DIR...   outputs-RUNTIME.npy of staged models, on inputs.npy beside them
-in_runtime.py RUNTIME modes DIR        JSON: largest difference between outputs in training mode and in inference mode,
+in_runtime.py RUNTIME modes DIR...     JSON: differences between outputs in training mode and in inference mode,
                                        and between outputs and the softmax of `model.logits`
 in_runtime.py RUNTIME imports          JSON: threads, frameworks that were imported, and errors for the others
 in_runtime.py RUNTIME draws            JSON: random numbers of every library under seed 0
@@ -27,7 +27,11 @@ def forward(directories):
         np.save(directory / f"outputs-{runtime.name}.npy", outputs)
 
 
-def modes(directory):
+def modes(*directories):
+    print(json.dumps([modes_of(directory) for directory in directories]))
+
+
+def modes_of(directory):
     model, inputs = runtime.load_model(Path(directory)), np.load(Path(directory) / "inputs.npy")
     inferred, trained, unsaid = (
         as_array(model(inputs, **mode)) for mode in ({"training": False}, {"training": True}, {})
@@ -38,7 +42,7 @@ def modes(directory):
     differences = {"trained": trained, "unsaid": unsaid, "shares": shares, "again": as_array(model(inputs))}
     found = {name: float(np.abs(outputs - inferred).max()) for name, outputs in differences.items()}
     layers = [type(layer).__name__ for layer in model.layers]
-    print(json.dumps({"differences": found, "layers": layers, "logits": logits.tolist()}))
+    return {"differences": found, "layers": layers, "logits": logits.tolist()}
 
 
 def as_array(outputs):
