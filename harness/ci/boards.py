@@ -20,7 +20,7 @@ class Asked:
     """The settings that a job asks for; None: whatever the machine or the submission chooses.
 
     A board of a job has no other rows: the score of another seed or limit, which somebody recorded later, says nothing
-    about the change.
+    about the change. Neither has it rows of calls without a sandbox, which a job never makes.
     """
 
     run_seed: int
@@ -35,7 +35,8 @@ class Asked:
             "run_seed": self.run_seed, "time_limit_s": self.time_limit_s, "time_budget": self.time_budget,
             "memory_limit_bytes": self.memory_limit_bytes, "runtime": self.runtime or runtime or DEFAULT,
         }  # fmt: skip
-        return all(value is None or getattr(configuration, name) == value for name, value in wanted.items())
+        same = all(value is None or getattr(configuration, name) == value for name, value in wanted.items())
+        return same and configuration.isolation != "none"
 
 
 def read_versions(repository: Repository, folder: str, entries: Mapping[str, Entry]) -> dict[str, Submission]:

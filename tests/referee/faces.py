@@ -87,12 +87,16 @@ def _stale_names(line: str) -> list[str]:
     return match[1].split(", ") if match else []
 
 
-def renewals(world: World, database: str) -> list[list[str]]:
-    """The commands that are printed to renew stale records, ready to be run."""
+def renewals(world: World, database: str) -> list[tuple[list[str], list[str]]]:
+    """The names of rows with stale records, and the command that is printed to renew them, ready to be run."""
     remarks = json.loads(show(world, database, "board", "--format", "json"))["remarks"]
-    commands = [line.partition("; to renew them: ")[2] for line in remarks if line.startswith("stale:")]
+    lines = [line for line in remarks if line.startswith("stale:")]
     location = world.location(database)
-    return [[location if word == "$PGDL_RESULTS" else word for word in shlex.split(one)] for one in commands]
+    commands = [shlex.split(line.partition("; to renew them: ")[2]) for line in lines]
+    return [
+        (_stale_names(line), [location if word == "$PGDL_RESULTS" else word for word in words])
+        for line, words in zip(lines, commands, strict=True)
+    ]
 
 
 # Other faces of the same board

@@ -177,14 +177,13 @@ class Competition(RuleBasedStateMachine):
             faces.check_board(self.world, "main")
 
     @precondition(lambda self: self.world.databases["main"].requests)
-    @rule(what=st.sampled_from(("csv", "markdown", "latex", "table", "score", "tasks")), path=files)
+    @rule(what=st.sampled_from(("csv", "markdown", "latex", "table", "tasks")), path=files)
     def look(self, what: str, path: str) -> None:
-        """Other faces of the board, and what is said of tasks."""
+        """Scores of files, other faces of the board, and what is said of tasks."""
+        faces.check_score(self.world, "main", path)
         expected = self.world.databases["main"].board(self.world.tasks)
         if what == "csv":
             faces.check_csv(self.world, "main", expected)
-        elif what == "score":
-            faces.check_score(self.world, "main", path)
         elif what == "tasks":
             faces.check_tasks(self.world, self._directory / path)
         else:
@@ -194,8 +193,8 @@ class Competition(RuleBasedStateMachine):
     @rule()
     def renew(self) -> None:
         """The commands that the board prints for stale records."""
-        for command in faces.renewals(self.world, "main"):
-            self.world.renew(command, "main")
+        for names, command in faces.renewals(self.world, "main"):
+            self.world.renew(names, command, "main")
 
     @rule(name=st.sampled_from(("sharp", "flat", "wide")), number=ci_numbers, choice=usual, merges=st.booleans())
     def change(self, name: str, number: int | None, choice: Choice, merges: bool) -> None:

@@ -62,8 +62,8 @@ MENDS = {
     ),
     "ci judges rows of other settings": Mend(
         "harness/ci/boards.py",
-        "return all(value is None or getattr(configuration, name) == value for name, value in wanted.items())",
-        "return bool(wanted)",
+        "return same and",
+        "return bool(same or wanted) and",
     ),
     "similar names live beside each other": Mend(
         "harness/submission/name.py", """    seen = re.sub(""", """    return name\n    seen = re.sub("""

@@ -267,29 +267,34 @@ class World:
         self.databases[target].merge(self.databases[source], times[0] if times else "")
         assert len(self.databases[target].requests) - n_known == len(times)
 
-    def renew(self, command: list[str], database: str) -> None:
-        """Run a command that was printed to renew stale records; it renews those of present versions."""
+    def renew(self, rows: list[str], command: list[str], database: str) -> None:
+        """Run a command that was printed to renew the stale records of some rows, those whose files are still there."""
         arguments = list(itertools.takewhile(lambda word: not word.startswith("--"), command[2:]))
-        paths = [one for one in arguments if one != MEASURE]
-        if not all((self.directory / path).exists() for path in paths):
+        if not all(one == MEASURE or (self.directory / one).exists() for one in arguments):
             return  # of a repository
-        options = [(one, other) for one, other in itertools.pairwise(command) if one.startswith("--")]
+        options = [pair for pair in itertools.pairwise(command) if pair[0].startswith("--")]
         given = dict(options)
         isolation = "none" if "--unsafe-no-sandbox" in command else "bubblewrap"
         choice = Choice(int(given.get("--seed", 0)), float(given.get("--time-limit", 300)), isolation)
+        paths = tuple(one if one == MEASURE else str(Path(one).relative_to(self.directory)) for one in arguments)
         names = tuple(name for option, name in options if option == "--as")
-        known = [one if one == MEASURE else str(Path(one).relative_to(self.directory)) for one in arguments]
-        stale = [(row.version, row.choice) for row in self.databases[database].board(self.tasks) if row.n_stale]
-        order = Order(tuple(known), database, names, choice=choice)
-        if self.run(order):
+        stale = [version for version in self._stale(database, choice) if version.name in rows]
+        if self.run(Order(paths, database, names, choice=choice)):
             assert not all(task.valid for task in self.tasks.values())
             return
-        left = {(row.version, row.choice) for row in self.databases[database].board(self.tasks) if row.n_stale}
-        given_names = iter(names)
-        for argument in known:
-            version = self.version(argument, None if argument == MEASURE else next(given_names, None))
-            assert (version, choice) in stale or version not in {one for one, _ in stale}
-            assert (version, choice) not in left
+        present = [version for version in stale if self._is_there(version, database)]
+        assert not set(present) & set(self._stale(database, choice))
+
+    def _stale(self, database: str, choice: Choice) -> list[Version]:
+        rows = self.databases[database].board(self.tasks)
+        return [row.version for row in rows if row.n_stale and row.choice == choice]
+
+    def _is_there(self, version: Version, database: str) -> bool:
+        """Whether the path under which a submission is known still has the files of this version."""
+        if version.is_baseline:
+            return version == self.version(MEASURE)
+        source = self.databases[database].names()[version.name][-1].source
+        return Path(source).exists() and self.version(source, version.name).files == version.files
 
     def version(self, argument: str, name: str | None = None) -> Version:
         """What an argument of a command hands in."""
