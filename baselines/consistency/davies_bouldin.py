@@ -33,11 +33,10 @@ def davies_bouldin_index(
 
     Args:
         subject: the network and its training data.
-        layer: whose output is looked at: "initial", or its number among the model's layers, from 0, those that do
-            nothing outside training left out. "initial" is the
-            first convolution, as in the authors' code, or a pooling layer if one comes behind a dense layer first;
-            pooling in front of all weight layers would give pixels. A network without either has its first hidden layer
-            looked at that is more than a linear map of the input.
+        layer: whose output is looked at: "initial", or its number among the model's layers, from 0, without those that
+            do nothing outside training. "initial" is the first convolution, as in the authors' code, or a pooling
+            layer if one comes behind a dense layer first; pooling in front of all weight layers would give pixels. A
+            network without either has its first hidden layer looked at that is more than a linear map of the input.
         pool: side of the windows over which the maximum is taken; smaller outputs are taken whole.
         n_batches: batches, each drawn without replacement.
         batch: examples in a batch.
