@@ -162,9 +162,10 @@ def _call(job: Job, touched: Touched, measures: Sequence[Submission], records: R
 
 
 def _make_boards(job: Job, competition: Competition, records: Records, touched: Touched) -> _Boards:
-    """Build the boards of both revisions; only submissions with records need to be read for that."""
-    change, recorded = job.change, set(records.distinct("submission"))
-    known = {name: entry for name, entry in change.before.items() if name in recorded}
+    """Build the boards of both revisions; only submissions with records or requests need to be read for that."""
+    change = job.change
+    seen = {*records.distinct("submission"), *(request.submission for request in records.requests())}
+    known = {name: entry for name, entry in change.before.items() if name in seen}
     at_base = read_versions(job.objects, job.folder, known)
     untouched = change.after.keys() - change.touched.keys()
     with_change = {name: version for name, version in at_base.items() if name in untouched} | touched.submissions

@@ -97,6 +97,15 @@ def test_where_records_of_others_are_missing_there_is_no_rank(repo, folder, pgdl
     assert "All rules are kept" not in comment
 
 
+def test_a_submission_whose_run_was_interrupted_at_once_has_a_row_at_the_base(repo, folder, pgdl, record):
+    repo.commit({"README.md": ""}, repo.git("rev-parse", "main"), branch="removed")
+    with Records(str(record(rows("vc_dim", is_baseline=True)))) as records:
+        records.ask([request(rows("mine", submission_digest=MINE.digest)[0])])
+    assert pgdl("ci", "--base", "main", "--head", "removed", "--output", "out").code == 0
+    (line,) = json.loads((folder / "out" / "report.json").read_text())["lines"]
+    assert (line["change"], line["rank_before"], line["score_before"]) == ("removed", 2, None)
+
+
 def test_failures_on_hidden_tasks_are_not_annotated(folder):
     columns = {"submission": "mine", "submission_digest": MINE.digest, "outcome": Outcome.CRASH}
     with Records(str(folder / "results.db")) as records:
