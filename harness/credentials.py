@@ -3,6 +3,9 @@
 import re
 from urllib.parse import unquote
 
+#: The location of the records, if none is given.
+RESULTS = "results.db"
+
 #: Replaces a secret.
 HIDDEN = "***"
 

@@ -1,39 +1,16 @@
 """The summary of a finished run."""
 
 import statistics
-from array import array
-from collections import Counter, defaultdict
 from collections.abc import Collection
 
 from rich.console import Console
 
-from harness.cli.setup import UNSAFE
-from harness.execution.run import Recorded
+from harness.api import UNSAFE, Tally
 from harness.outcome import Outcome
 from harness.tables import print_lines, print_table
 
 #: Note for every output from which something is withheld.
 WITHHELD_NOTE = "Withheld on {}: outputs, messages, values, times and memory (docs/hidden-tasks.md)."
-
-
-class Tally:
-    """Counts the outcomes of a run's calls. Per call it stores only the time: a run may be very long."""
-
-    def __init__(self) -> None:
-        #: by submission, task, and whether the calls are repetitions
-        self.outcomes: defaultdict[tuple[str, str, bool], Counter[str]] = defaultdict(Counter)
-        self.seconds: defaultdict[tuple[str, str, bool], array[float]] = defaultdict(lambda: array("d"))
-
-    def add(self, row: Recorded) -> None:
-        """Count a recorded call."""
-        place = row.planned.submission.name, row.planned.task.name, bool(row.planned.repeat)
-        self.outcomes[place][row.outcome] += 1
-        self.seconds[place].append(row.call_wall_s)
-
-    @property
-    def total(self) -> int:
-        """Number of calls."""
-        return sum(counts.total() for counts in self.outcomes.values())
 
 
 def print_summary(
@@ -58,4 +35,4 @@ def print_summary(
     if not sandboxed:
         console.print(UNSAFE, style="bold red")
     console.print(f"Records: {where}")
-    return 1 if any(outcomes.total() > outcomes[Outcome.OK] for outcomes in tally.outcomes.values()) else 0
+    return 0 if tally.all_ok else 1

@@ -16,7 +16,7 @@ from harness.submission import Submission
 
 
 @dataclass(frozen=True)
-class Report:
+class CheckReport:
     """A verdict and the calls behind it; `trial` is None if no call was needed."""
 
     submission: Submission
@@ -58,7 +58,7 @@ class Report:
         return found
 
 
-def to_json(report: Report) -> str:
+def to_json(report: CheckReport) -> str:
     """Return everything that may be shown, as JSON."""
     expected = report.forecast
     content = {
@@ -91,7 +91,7 @@ def _call(done: Done) -> dict[str, Any]:
     }
 
 
-def to_junit(report: Report) -> str:
+def to_junit(report: CheckReport) -> str:
     """Return JUnit XML: a test case per call, which fails unless its outcome is OK."""
     name = report.submission.name
     suite = ET.Element("testsuite", name=f"pgdl check {name}")
@@ -116,7 +116,7 @@ def to_junit(report: Report) -> str:
     return ET.tostring(suite, encoding="unicode", xml_declaration=True)
 
 
-def to_github(report: Report) -> str:
+def to_github(report: CheckReport) -> str:
     """Return an annotation per failure or warning, on the submission's own line if it is known."""
     file = os.path.relpath(report.submission.source)
     lines = [annotation("warning", warning, file) for warning in report.warnings]

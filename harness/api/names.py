@@ -1,10 +1,7 @@
 """Ownership of names: a submission must not replace another one of the same name."""
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-
-import click
 
 from harness.board.requested import by_age
 from harness.errors import UserError
@@ -13,14 +10,23 @@ from harness.submission import Submission
 from harness.submission.name import alike
 
 
+#: Asks the user a question with the answers yes and no.
+Confirm = Callable[[str], bool]
+
+
+def nobody(_question: str) -> bool:
+    """Answer for a user who cannot be asked."""
+    return False
+
+
 def settle_names(
-    submissions: Sequence[Submission], records: Records, *, given: bool
+    submissions: Sequence[Submission], records: Records, *, given: bool, confirm: Confirm = nobody
 ) -> tuple[list[Submission], list[str]]:
     """Refuse names that belong to another submission in the records, and names that could be mistaken for one there.
 
     The files that were asked for last are the same submission wherever they lie, and stay known under their first
     path. Other files under a known name, new ones or those of an earlier version, are a version of it if their path is
-    known. Otherwise the user is asked at a terminal; without one, the name has to be `given` by --as.
+    known, if the name was `given` to them, or if the user confirms it.
 
     Returns:
         The submissions, and a line about each whose version the board did not show before.
@@ -50,7 +56,7 @@ def settle_names(
             settled.append(replace(submission, source=source))
             continue
         if before and submission.source not in sources and not given:
-            _ask(submission, before[-1])
+            _require_confirmed(submission, before[-1], confirm)
         if before:
             notes.append(_note(submission, before))
         settled.append(submission)
@@ -63,13 +69,11 @@ def _note(submission: Submission, before: Sequence[Request]) -> str:
     return f"{submission.name}: version {submission.digest[:8]} {news}; the board shows it from now on"
 
 
-def _ask(submission: Submission, last: Request) -> None:
-    if sys.stdin.isatty() and sys.stderr.isatty():
-        question = f"{submission.name!r} was last run from {last.source}. Is {submission.source} a new version of it?"
-        if click.confirm(question, err=True):
-            return
-    raise UserError(
-        f"another submission is called {submission.name!r}: {last.source}",
-        file=submission.source,
-        remedy=f"name it with --as NAME (--as {submission.name!r} makes it a new version of that one)",
-    )
+def _require_confirmed(submission: Submission, last: Request, confirm: Confirm) -> None:
+    question = f"{submission.name!r} was last run from {last.source}. Is {submission.source} a new version of it?"
+    if not confirm(question):
+        raise UserError(
+            f"another submission is called {submission.name!r}: {last.source}",
+            file=submission.source,
+            remedy=f"name it with --as NAME (--as {submission.name!r} makes it a new version of that one)",
+        )

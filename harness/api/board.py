@@ -1,0 +1,59 @@
+"""The leaderboard of recorded submissions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.api.commands import run_command
+from harness.api.competition import collect_records, failed_outputs, read_competition
+from harness.board.leaderboard import Leaderboard, build_board
+from harness.credentials import RESULTS
+from harness.records import Records
+from harness.site import SiteData, gather
+from harness.task import DEFAULT_DIRECTORY
+from harness.task.hidden import Withhold
+
+
+@dataclass(frozen=True)
+class BoardResult:
+    """A leaderboard, and the site of it if one was asked for (`harness.site.write_site`)."""
+
+    board: Leaderboard
+    site: SiteData | None = None
+
+
+def board(
+    *,
+    tasks_dir: str | Path = DEFAULT_DIRECTORY,
+    task_names: Sequence[str] = (),
+    results: str | Path = RESULTS,
+    withhold: str = Withhold.AUTO.value,
+    everything: bool = False,
+    with_site: bool = False,
+) -> BoardResult:
+    """Return the leaderboard of all recorded submissions.
+
+    A record counts only if the task still has the same model and data.
+
+    Args:
+        tasks_dir: directory of the tasks, with their reference data.
+        task_names: only these tasks; empty: all.
+        results: database of the records.
+        withhold: whether scores are rounded; `auto`: on tasks that are marked as hidden.
+        everything: every version and configuration of a submission in its own row.
+        with_site: also gather what a site of the board shows.
+
+    Raises:
+        UserError: tasks, reference data or records are not there or not valid.
+    """
+    competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
+    with Records(str(results), must_exist=True) as records:
+        collected = collect_records(records, competition, everything=everything)
+        outputs = failed_outputs(records, collected) if with_site else {}
+    built = build_board(
+        collected, competition.references, competition.withheld, competition.notes(of_records=True),
+        competition.held_out, lambda calls: run_command(calls, Path(tasks_dir), str(results)),
+    )  # fmt: skip
+    if not with_site:
+        return BoardResult(built)
+    return BoardResult(built, gather(collected.shown, built, competition.references, competition.n_test, outputs))

@@ -1,0 +1,90 @@
+"""Makes and records the calls of a run."""
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.api.execution import Execution
+from harness.api.progress import Progress
+from harness.api.setup import Setup, prepare
+from harness.api.tally import Tally
+from harness.execution.run import Plan, execute, make_plan, requests_of
+from harness.records import Records
+from harness.submission import Submission
+from harness.task.layout import find_tasks
+from harness.task.notes import notes_of
+from harness.task.task import Task, read_tasks
+
+
+@dataclass(frozen=True)
+class Run:
+    """Submissions to call, the tasks to call them on, and the settings."""
+
+    submissions: Sequence[Submission]
+    tasks: Sequence[Task]
+    setup: Setup
+
+    @property
+    def withheld(self) -> list[str]:
+        """Names of the tasks of which only outcomes are shown."""
+        return [task.name for task in self.tasks if self.setup.settings.withhold.covers(task.hidden)]
+
+
+def prepare_run(
+    submissions: Sequence[Submission],
+    tasks_dir: Path,
+    task_names: Sequence[str],
+    execution: Execution,
+    progress: Progress,
+) -> Run:
+    """Read and check the tasks, and prepare for calls; raises `UserError`.
+
+    Notes on tasks, for instance that one has no official score, come before anything runs. Withheld tasks have none:
+    some notes name gaps.
+    """
+    files = find_tasks(tasks_dir, task_names)
+    setup = prepare(execution, files, progress)
+    tasks = read_tasks(files, setup.settings.withhold)
+    run = Run(submissions, tasks, setup)
+    for task in tasks:
+        for line in () if task.name in run.withheld else notes_of(task):
+            progress.note(f"{task.name}: {line}")
+    progress.prepared(tasks, run.withheld)
+    return run
+
+
+def record_calls(
+    run: Run, records: Records, progress: Progress, *, force: bool = False, repeats: int = 0
+) -> tuple[Plan, Tally]:
+    """Make the calls that are not recorded yet; returns all calls, and a tally of outcomes.
+
+    `repeats` is the number of repetitions of some of the calls (`harness.execution.repeated_models`).
+    """
+    with run.setup.executor:
+        return record_with(run, records, progress, force=force, repeats=repeats)
+
+
+def record_with(
+    run: Run, records: Records, progress: Progress, *, force: bool = False, repeats: int = 0
+) -> tuple[Plan, Tally]:
+    """Do the same with an executor whose context has been entered."""
+    settings, executor = run.setup.settings, run.setup.executor
+    records.warn = progress.warn
+    if "://" not in records.name:
+        executor.require_unseen([Path(records.name)])
+    plan = make_plan(run.submissions, run.tasks, settings, executor, records, force=force, repeats=repeats)
+    records.ask(requests_of(plan.calls))
+    tally = Tally()
+    for row in plan.recorded:
+        tally.add(row)
+    progress.started(plan, records.name)
+    try:
+        # Closing kills what still runs, before the executor goes: also when Ctrl-C comes while a row is shown.
+        with closing(execute(plan, executor, records, progress.warn)) as rows:
+            for row in rows:
+                tally.add(row)
+                progress.advanced(row)
+    finally:
+        progress.finished(tally.total, len(plan.calls))
+    return plan, tally

@@ -1,0 +1,58 @@
+"""A verdict on a submission, from the same sandbox as a full run."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from harness.api.calls import prepare_run
+from harness.api.check_report import CheckReport
+from harness.api.execution import Execution
+from harness.api.progress import Progress
+from harness.api.submissions import Argument, find
+from harness.execution.check import Watch, forecast, try_submission
+from harness.execution.unused_gpu import unused_gpu
+from harness.submission import find_flaw
+from harness.task import DEFAULT_DIRECTORY
+from harness.task.some_models import Wanted, require_known
+
+#: Models of each task, unless others are named.
+MODELS = 3
+
+
+def check(
+    submission: Argument,
+    *,
+    tasks_dir: str | Path = DEFAULT_DIRECTORY,
+    task_names: Sequence[str] = (),
+    models: Wanted = MODELS,
+    execution: Execution = Execution(),
+    progress: Progress = Progress(),
+) -> CheckReport:
+    """Try a submission on a few models of each task; nothing is recorded. One call is made twice.
+
+    Args:
+        submission: a path, the name of a measure, or a Python function `complexity(model, dataset)`.
+        tasks_dir: directory of the tasks.
+        task_names: only these tasks; empty: all.
+        models: number of models of each task, from the smallest to the largest, or their names.
+        execution: limits, sandbox and engine.
+        progress: shows the work.
+
+    Raises:
+        UserError: a task or the submission is not there or not valid, or no sandbox works here.
+    """
+    (found,) = find(submission, (), progress)
+    if found.problem is None and not found.is_baseline and (flaw := find_flaw(found.files["complexity.py"])):
+        found = replace(found, problem=flaw)
+    if found.problem is not None:  # known without a model
+        return CheckReport(found)
+    progress.step("reading the tasks")
+    run = prepare_run([found], Path(tasks_dir), task_names, execution, progress)
+    require_known(run.tasks, models)
+    settings, executor = run.setup.settings, run.setup.executor
+    with executor:
+        trial = try_submission(found, run.tasks, settings, executor, models, Watch(progress.step, progress.tried))
+    for problem in {unused_gpu(done) for done in trial.done} - {None}:
+        progress.warn(str(problem))
+    expected = forecast(trial, settings, executor.workers) if trial.passed and not run.withheld else None
+    return CheckReport(found, trial, expected, run.withheld)

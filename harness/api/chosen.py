@@ -1,0 +1,62 @@
+"""The recorded submissions that a user means."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.board.collect import Calls, Collected
+from harness.errors import UserError
+from harness.hints import did_you_mean
+from harness.submission import Submission, find_named, find_submission
+from harness.task.notes import named
+
+
+def choose(collected: Collected, arguments: Sequence[str], where: str) -> Collected:
+    """Return the calls of the submissions that the arguments name: files in their current version, or recorded names.
+
+    Raises `UserError` for files that have not been run in their current version, and for unknown names.
+    """
+    known = sorted({calls.submission for calls in collected.shown})
+    shown: list[Calls] = []
+    for argument in arguments:
+        if argument in known and not Path(argument).exists() and find_named(argument) is None:
+            shown += [calls for calls in collected.shown if calls.submission == argument]
+            continue
+        try:
+            submission = find_submission(argument)
+        except UserError as error:
+            hint = did_you_mean(argument, known) or f"recorded here: {', '.join(known) or 'nothing'}"
+            raise UserError(f"no records of {argument!r}", file=where, remedy=hint) from error
+        everyone = [*collected.shown, *collected.left_out]
+        found = [calls for calls in everyone if calls.version == submission.digest and _is_of(calls, submission)]
+        if not found:
+            raise _has_not_run(submission, everyone, where)
+        shown += [calls for calls in found if calls in collected.shown] or found[:1]
+    return Collected(shown, [calls for calls in collected.left_out if calls not in shown])
+
+
+def _is_of(calls: Calls, submission: Submission) -> bool:
+    """Whether calls are of this submission: under its own name, or under one that --as gave to the same path.
+
+    The same files may have been handed in by others, too, under their names.
+    """
+    return submission.name == calls.submission or submission.source == calls.source
+
+
+def _has_not_run(submission: Submission, everyone: Sequence[Calls], where: str) -> UserError:
+    """Return the error for a submission whose current version has no record on these tasks."""
+    argument = submission.name if submission.is_baseline else submission.source
+    versions = dict.fromkeys(calls.version[:8] for calls in everyone if calls.submission == submission.name)
+    found = f"records of version {named(list(versions))}" if versions else "no record of it"
+    expected = f"records of its present version ({submission.digest[:8]})"
+    others = sorted({calls.submission for calls in everyone if calls.version == submission.digest})
+    remedy = f"run `pgdl run {shlex.quote(argument)}` first"
+    if others:
+        remedy += f"; the same files are recorded as {named(others)}"
+    return UserError(
+        f"{submission.name!r} has not been run in its present version",
+        file=where,
+        expected=expected,
+        found=found,
+        remedy=remedy,
+    )

@@ -1,0 +1,38 @@
+"""What is shown of the work while it is done; a terminal, a notebook, a log and a service each do it in their own way."""
+
+from collections.abc import Collection, Sequence
+
+from harness.execution.executor import Done
+from harness.execution.run import Plan, Recorded
+from harness.task.task import Task
+
+
+class Progress:
+    """Receives what happens, in the thread that called the API. Nothing is shown unless a subclass does.
+
+    An exception from a method, such as `KeyboardInterrupt`, ends the work; finished calls stay recorded.
+    """
+
+    def note(self, line: str) -> None:
+        """Something to know, for instance that a task has no official score."""
+
+    def warn(self, line: str) -> None:
+        """Something to mend, or to wait for."""
+
+    def step(self, line: str) -> None:
+        """The work that has begun, where no call ends for some time."""
+
+    def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
+        """The tasks have been read and are valid; of those `withheld` only outcomes are shown."""
+
+    def started(self, plan: Plan, records: str) -> None:
+        """A run begins, which makes those calls that are not in `records` already."""
+
+    def advanced(self, call: Recorded) -> None:
+        """A call of a run has ended and is recorded."""
+
+    def finished(self, n_recorded: int, n_calls: int) -> None:
+        """A run has ended: fewer calls are recorded than planned if it was interrupted."""
+
+    def tried(self, call: Done) -> None:
+        """A call of a check has ended; nothing is recorded."""

@@ -1,0 +1,60 @@
+"""Everything that is known about submissions: their rows of the site of all."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.api.chosen import choose
+from harness.api.competition import collect_records, failed_outputs, read_competition
+from harness.board.leaderboard import build_board
+from harness.credentials import RESULTS
+from harness.errors import UserError
+from harness.records import Records
+from harness.site import Site, gather, make_site
+from harness.task import DEFAULT_DIRECTORY
+from harness.task.hidden import Withhold
+
+
+@dataclass(frozen=True)
+class ReportResult:
+    """The site of all recorded submissions, and the positions of the rows of those that were asked for."""
+
+    site: Site
+    chosen: Sequence[int]
+
+
+def report(
+    submissions: Sequence[str] = (),
+    *,
+    tasks_dir: str | Path = DEFAULT_DIRECTORY,
+    task_names: Sequence[str] = (),
+    results: str | Path = RESULTS,
+    withhold: str = Withhold.AUTO.value,
+) -> ReportResult:
+    """Explain the scores of submissions (default: of all recorded ones) among all recorded ones.
+
+    Args:
+        submissions: arguments of `run`, for the files in their current version, or names of recorded submissions.
+        tasks_dir: directory of the tasks.
+        task_names: only these tasks; empty: all.
+        results: database of the records.
+        withhold: whether scores are rounded; `auto`: on tasks that are marked as hidden.
+
+    Raises:
+        UserError: tasks or records are not there or not valid.
+    """
+    competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
+    with Records(str(results), must_exist=True) as records:
+        collected = collect_records(records, competition)
+        if not collected.shown:
+            raise UserError("no records of these tasks", file=records.name, remedy="run `pgdl run SUBMISSION` first")
+        named = choose(collected, submissions, records.name).shown if submissions else collected.shown
+        outputs = failed_outputs(records, collected)
+    known = [*collected.shown, *(calls for calls in named if calls not in collected.shown)]
+    board = build_board(
+        replace(collected, shown=known), competition.references, competition.withheld, held_out=competition.held_out
+    )
+    site = make_site(gather(known, board, competition.references, competition.n_test, outputs))
+    wanted = {(calls.submission, calls.version, calls.configuration) for calls in named}
+    rows = enumerate(site.board.rows)
+    return ReportResult(site, [n for n, row in rows if (row.submission, row.version, row.configuration) in wanted])

@@ -1,0 +1,85 @@
+"""Calls of submissions on every model of every task, recorded."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.api.calls import prepare_run, record_calls
+from harness.api.execution import Execution
+from harness.api.names import Confirm, nobody, settle_names
+from harness.api.progress import Progress
+from harness.api.submissions import Argument, find
+from harness.api.tally import Tally
+from harness.board.repetitions import not_deterministic
+from harness.credentials import RESULTS
+from harness.execution.run import Plan
+from harness.records import Records
+from harness.task import DEFAULT_DIRECTORY
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What became of a run.
+
+    Attributes:
+        plan: all calls.
+        tally: their outcomes.
+        records: name of the database.
+        is_sandboxed: whether the calls were isolated; otherwise they never rank.
+        withheld: names of the tasks of which only outcomes are shown.
+        not_deterministic: a line on each submission that says that it is deterministic, and is not.
+    """
+
+    plan: Plan
+    tally: Tally
+    records: str
+    is_sandboxed: bool
+    withheld: Sequence[str]
+    not_deterministic: Sequence[str]
+
+
+def run(
+    submissions: Sequence[Argument] | Argument,
+    *,
+    tasks_dir: str | Path = DEFAULT_DIRECTORY,
+    task_names: Sequence[str] = (),
+    results: str | Path = RESULTS,
+    names: Sequence[str] = (),
+    repeats: int = 0,
+    force: bool = False,
+    execution: Execution = Execution(),
+    progress: Progress = Progress(),
+    confirm: Confirm = nobody,
+) -> RunResult:
+    """Call each submission, sandboxed and time-limited, on every model of every task.
+
+    Every call is recorded as it ends; the same call of this function makes only the missing ones.
+
+    Args:
+        submissions: paths, names of measures, or Python functions `complexity(model, dataset)`.
+        tasks_dir: directory of the tasks.
+        task_names: only these tasks; empty: all.
+        results: database of the records: an SQLite file or a URL.
+        names: names of the submissions that are no measures, in their order; a name that is already recorded makes it a
+            new version of that submission.
+        repeats: number of repetitions of a quarter of the calls with other seeds; they never change a score.
+        force: make recorded calls again.
+        execution: limits, sandbox and engine.
+        progress: shows the work.
+        confirm: asks whether a submission is a new version of the one that is known by its name.
+
+    Raises:
+        UserError: a task or submission is not there or not valid, no sandbox works here, a name is another's, ...
+    """
+    found = find(submissions, names, progress)
+    run = prepare_run(found, Path(tasks_dir), task_names, execution, progress)
+    with Records(str(results)) as records:
+        settled, news = settle_names(run.submissions, records, given=bool(names), confirm=confirm)
+        for line in news:
+            progress.note(line)
+        run = replace(run, submissions=settled)
+        plan, tally = record_calls(run, records, progress, force=force, repeats=repeats)
+        claims = [one.name for one in run.submissions if one.metadata.deterministic] if repeats else []
+        rows = records.newest([call.key for call in plan.calls if call.submission.name in claims])
+        varying = not_deterministic(rows, claims, run.withheld)
+    return RunResult(plan, tally, records.name, run.setup.executor.is_sandboxed, run.withheld, varying)

@@ -1,0 +1,114 @@
+"""Scores of recorded submissions, or of the competition's own `.predict` files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.api.chosen import choose
+from harness.api.commands import run_command
+from harness.api.competition import Competition, collect_records, read_competition
+from harness.board import remarks, repetitions
+from harness.board.leaderboard import score_calls
+from harness.board.predictions import read_predictions
+from harness.board.rounding import rounded
+from harness.board.stability import OwnRandomness, own_randomness
+from harness.credentials import RESULTS
+from harness.errors import UserError
+from harness.format.reference import Reference
+from harness.records import Records
+from harness.task import DEFAULT_DIRECTORY
+from harness.task.hidden import Withhold
+from scoring import SubmissionScore, TaskCalls, score_submission
+
+
+class Scored(NamedTuple):
+    """One submission's score; `name` is followed by the settings in which it differs from most."""
+
+    name: str
+    score: SubmissionScore
+    own_randomness: OwnRandomness | None = None  #: None without repetitions
+
+
+@dataclass(frozen=True)
+class ScoreResult:
+    """Scores; those on tasks `withheld` are rounded. `remarks` are on the records and tasks behind them."""
+
+    scores: Sequence[Scored]
+    remarks: Sequence[str]
+    withheld: frozenset[str]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every submission has a score on every task."""
+        return all(one.score.complete for one in self.scores)
+
+
+def score(
+    submissions: Sequence[str] = (),
+    *,
+    tasks_dir: str | Path = DEFAULT_DIRECTORY,
+    task_names: Sequence[str] = (),
+    results: str | Path = RESULTS,
+    withhold: str = Withhold.AUTO.value,
+    everything: bool = False,
+    reference: str | Path | None = None,
+    predictions: str | Path | None = None,
+) -> ScoreResult:
+    """Return the scores of recorded submissions, or those of a directory of `.predict` files.
+
+    Args:
+        submissions: arguments of `run`, for the files in their current version, or names of recorded submissions, for
+            their most recently requested version; empty: all.
+        tasks_dir: directory of the tasks.
+        task_names: only these tasks; empty: all.
+        results: database of the records.
+        withhold: whether scores are rounded; `auto`: on tasks that are marked as hidden.
+        everything: every version and configuration of a submission.
+        reference: directory of the reference data; None: that of the tasks.
+        predictions: directory of files `TASK.predict`, which are scored instead of records.
+
+    Raises:
+        UserError: tasks, records or files are not there or not valid.
+    """
+    if predictions is not None and submissions:
+        raise UserError("--predictions scores files: it cannot be combined with SUBMISSION")
+    root = None if reference is None else Path(reference)
+    competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names, root)
+    lines = competition.notes(of_records=predictions is None)
+    if predictions is not None:
+        directory = Path(predictions)
+        scores = [Scored(directory.resolve().name, _score_predictions(directory, competition.references))]
+    else:
+        scores, more = _score_records(submissions, Path(tasks_dir), str(results), competition, everything=everything)
+        lines += more
+    withheld = competition.withheld
+    return ScoreResult([one._replace(score=rounded(one.score, withheld)) for one in scores], lines, withheld)
+
+
+def _score_predictions(directory: Path, references: Mapping[str, Reference]) -> SubmissionScore:
+    values = read_predictions(directory, references)
+    tasks = {name: TaskCalls(known.grid, known.gaps, values[name]) for name, known in references.items()}
+    return score_submission(tasks)
+
+
+def _score_records(
+    arguments: Sequence[str], tasks_dir: Path, results: str, competition: Competition, *, everything: bool
+) -> tuple[list[Scored], list[str]]:
+    """Return the scores of the submissions that the arguments name, or of all, and remarks on them."""
+    with Records(results, must_exist=True) as records:
+        collected = collect_records(records, competition, everything=everything)
+        if arguments:
+            collected = choose(collected, arguments, records.name)
+        if not collected.shown:
+            raise UserError("no records of these tasks", file=records.name, remedy="run `pgdl run SUBMISSION` first")
+    labels = remarks.settings_labels(collected.shown)
+    scores = []
+    for calls, label in zip(collected.shown, labels, strict=True):
+        found = score_calls(calls, competition.references)
+        own = own_randomness(calls, found, competition.references, competition.withheld)
+        scores.append(Scored(f"{calls.submission} ({label})" if label else calls.submission, found, own))
+    command = partial(run_command, tasks=tasks_dir, results=results)
+    lines = remarks.of_records(collected, competition.references, command)
+    return scores, [*lines, *repetitions.remarks_on(collected.shown, competition.withheld)]
