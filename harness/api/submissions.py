@@ -1,13 +1,25 @@
 """Submissions from what a caller gives: paths, names of measures, and Python functions."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from harness.api.progress import Progress
 from harness.submission import Submission, find_submissions, from_function
 
 #: A path, the name of a measure, or a Python function `complexity(model, dataset)`.
-Argument = str | Callable[..., Any]
+Argument = str | Path | Callable[..., Any]
 
 
 def find(given: Sequence[Argument] | Argument, names: Sequence[str], progress: Progress) -> list[Submission]:
+    """Return the submissions; `names` are those of all that are no measures, in their order, or none.
+
+    Raises:
+        UserError: there is no such submission, or two have one name.
+    """
+    arguments = [given] if isinstance(given, str | Path) or callable(given) else list(given)
+    functions = [one for one in arguments if callable(one)]
+    if not functions:
+        return find_submissions([str(one) for one in arguments], names, progress.note)
+    if len(functions) < len(arguments):
+        ...

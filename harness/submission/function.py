@@ -1,0 +1,101 @@
+"""A Python function as a submission: its source, and that of what it uses."""
+
+import ast
+import builtins
+import inspect
+import textwrap
+from collections.abc import Callable
+from types import FunctionType, ModuleType
+from typing import Any
+
+from harness.errors import UserError
+from harness.submission.name import ALLOWED, clean, is_name, taken
+from harness.submission.submission import Submission
+
+#: Name of the function that the harness calls.
+MEASURE = "complexity"
+
+#: Types of values whose text is their source.
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+_REMEDY = "define it in the function, or hand in a file"
+
+
+def from_function(function: Callable[..., Any], name: str | None = None) -> Submission:
+    """Return the submission of a function `complexity(model, dataset)`, for instance of a notebook.
+
+    Its source is what runs, in a sandbox and in another process. Modules, functions, classes and plain values that it
+    uses by name come with it; nothing else does.
+
+    Raises:
+        UserError: it is no function with a source, it uses something that cannot come with it, or the name is taken.
+    """
+    chosen = name or clean(getattr(function, "__name__", ""))
+    if not isinstance(function, FunctionType) or not chosen.isidentifier() and name is None:
+        raise UserError("a submission", expected="a function defined with def, a path or a name", found=repr(function))
+    if not is_name(chosen):
+        raise UserError("cannot be a name", file=chosen, expected=ALLOWED)
+    if owner := taken(chosen):
+        raise UserError(f"cannot be called {chosen!r}: {owner}", remedy="give it another name")
+    source = _Source()
+    source.add(function.__name__, function)
+    if function.__name__ != MEASURE:
+        source.parts.append(f"{MEASURE} = {function.__name__}\n")
+    return Submission(chosen, {"complexity.py": source.text.encode()}, source=f"function {function.__qualname__}")
+
+
+class _Source:
+    """The source of a module, in which everything is defined before it is used."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self._known: dict[str, Any] = {}
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(self.parts)
+
+    def add(self, name: str, value: Any) -> None:
+        """Add what a name stands for, unless it is there."""
+        if name in self._known:
+            if self._known[name] is not value:
+                raise UserError(f"{name}: stands for two things in the functions that are used", remedy="rename one")
+            return
+        self._known[name] = value
+        if isinstance(value, ModuleType):
+            self.parts.insert(0, f"import {value.__name__} as {name}")
+        elif _is_imported(value):
+            self.parts.insert(0, f"from {value.__module__} import {value.__name__} as {name}")
+        elif isinstance(value, FunctionType | type):
+            self._add_defined(name, value)
+        elif isinstance(value, _PLAIN):
+            self.parts.append(f"{name} = {value!r}")
+        else:
+            raise UserError(f"{name}: a {type(value).__name__} cannot come with a function", remedy=_REMEDY)
+
+    def _add_defined(self, name: str, value: FunctionType | type) -> None:
+        """Add the source of a function or class, behind what it uses."""
+        if isinstance(value, FunctionType) and value.__closure__:
+            inside = ", ".join(value.__code__.co_freevars)
+            raise UserError(f"{name}: uses variables of the function around it ({inside})", remedy=_REMEDY)
+        try:
+            text = textwrap.dedent(inspect.getsource(value))
+            (definition,) = ast.parse(text).body
+        except (OSError, TypeError, SyntaxError, ValueError) as error:
+            raise UserError(f"{name}: its source cannot be found", remedy="hand in a file") from error
+        if not isinstance(definition, ast.FunctionDef | ast.ClassDef) or definition.name != name:
+            raise UserError(name, expected="a definition with def or class of this name", found=text.strip()[:80])
+        module = inspect.getmodule(value)
+        given = value.__globals__ if isinstance(value, FunctionType) else vars(module)
+        used = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)} - {name}
+        for other in sorted(used & given.keys() - vars(builtins).keys()):
+            self.add(other, given[other])
+        self.parts.append(text)
+
+
+def _is_imported(value: Any) -> bool:
+    """Whether something is of an installed module, which the sandbox has, too."""
+    module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
+    origin = getattr(inspect.getmodule(value), "__file__", None) if module not in (None, "__main__") else None
+    is_there = name is not None and getattr(inspect.getmodule(value), name, None) is value
+    return is_there and (origin is None or "site-packages" in origin or "lib/python" in origin)
