@@ -102,7 +102,8 @@ def _score_records(
     from harness.board import remarks, repetitions
     from harness.board.leaderboard import score_calls
     from harness.board.stability import own_randomness
-    from harness.cli.boards import choose, collect_records, run_command
+    from harness.cli.boards import choose, collect_records
+    from harness.cli.commands import run_command
     from harness.records import Records
 
     with Records(results, must_exist=True) as records:

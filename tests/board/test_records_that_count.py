@@ -96,6 +96,15 @@ def test_two_seeds_are_two_rows_and_never_one(known: dict[str, Reference]) -> No
     assert sorted(remarks.settings_labels(collected.shown)) == ["", "seed 1"]
 
 
+def test_different_limits_have_different_labels(known: dict[str, Reference]) -> None:
+    limits: list[dict[str, float]] = [{}, {"time_limit_s": 100.00001}, {"time_limit_s": 100.00002}]
+    limits += [{"memory_limit_bytes": 2**30 + 1}, {"memory_limit_bytes": 2**30}]
+    collected = collect([row for columns in limits for row in rows("margin", **columns)], known)
+    labels = remarks.settings_labels(collected.shown)
+    assert len(set(labels)) == len(limits)
+    assert any(label.endswith("memory 1 GiB") for label in labels)
+
+
 @pytest.mark.parametrize(
     "columns",
     [

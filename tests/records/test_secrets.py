@@ -39,3 +39,8 @@ def test_a_command_to_paste_takes_it_from_a_variable() -> None:
     assert results_option("results.db") == ""
     assert results_option("my results.db") == "--results 'my results.db'"
     assert results_option(f"postgresql://me:{SECRET}@host/name") == '--results "$PGDL_RESULTS"'
+
+
+def test_a_command_to_paste_goes_before_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGDL_RESULTS", "other.db")
+    assert results_option("results.db") == "--results results.db"
