@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from board_examples import MEASURE, MODELS, OFFICIAL, failed, references, rows
@@ -97,7 +98,7 @@ def test_two_seeds_are_two_rows_and_never_one(known: dict[str, Reference]) -> No
 
 
 def test_different_limits_have_different_labels(known: dict[str, Reference]) -> None:
-    limits: list[dict[str, float]] = [{}, {"time_limit_s": 100.00001}, {"time_limit_s": 100.00002}]
+    limits: list[dict[str, Any]] = [{}, {"time_limit_s": 100.00001}, {"time_limit_s": 100.00002}]
     limits += [{"memory_limit_bytes": 2**30 + 1}, {"memory_limit_bytes": 2**30}]
     collected = collect([row for columns in limits for row in rows("margin", **columns)], known)
     labels = remarks.settings_labels(collected.shown)
