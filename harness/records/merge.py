@@ -27,7 +27,7 @@ def add_records(records: Records, file: Path) -> int:
     added = 0
     with Records(str(file), must_exist=True) as others:
         try:
-            rows = others.newest_of(Evaluation.outcome != Outcome.INFRA_ERROR, long=True)
+            rows = others.newest_of(only=[Evaluation.outcome != Outcome.INFRA_ERROR], long=True)
             while part := [dict(row._mapping) for row in islice(rows, AT_ONCE)]:
                 ended = records.ended([row["key"] for row in part])
                 known = {row.key for row in ended if row.outcome != Outcome.INFRA_ERROR}

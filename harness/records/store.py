@@ -134,16 +134,22 @@ class Records:
         """Yield the newest record of each key, without the columns of `LONG`."""
         yield from self._with_keys(short_columns(), keys)
 
-    def newest_of(self, *conditions: ColumnElement[bool], long: bool = False) -> Iterator[Row[Any]]:
-        """Yield the newest record of each key among those that meet the conditions, oldest first.
+    def newest_of(
+        self, *conditions: ColumnElement[bool], only: Sequence[ColumnElement[bool]] = (), long: bool = False
+    ) -> Iterator[Row[Any]]:
+        """Yield the newest record of each key, oldest first.
 
-        `long` adds the columns of `LONG`.
+        Args:
+            conditions: choose keys, by columns that are the same in all records of a key.
+            only: conditions that the newest record has to meet, such as on its outcome.
+            long: whether to add the columns of `LONG`.
         """
         columns = list(Evaluation.__table__.columns) if long else short_columns()
         newest = select(func.max(Evaluation.id)).where(*conditions).group_by(Evaluation.key)
+        chosen = select(Evaluation.id).where(Evaluation.id.in_(newest), *only)
         with self._begin() as connection:
-            require_types(connection, columns, newest, self.name)
-            rows = select(*columns).where(Evaluation.id.in_(newest)).order_by(Evaluation.id)
+            require_types(connection, columns, chosen, self.name)
+            rows = select(*columns).where(Evaluation.id.in_(chosen)).order_by(Evaluation.id)
             yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(rows)
 
     def output_tails(self, keys: Collection[str]) -> dict[str, str]:
