@@ -23,6 +23,7 @@ from harness.ci.touched import Touched, read_touched
 from harness.cli.boards import Competition, failed_outputs, read_competition
 from harness.cli.calls import prepare_run, record_with
 from harness.cli.ci_calls import annotate_failures, check_submission, records_of, without_reference
+from harness.credentials import without_secrets
 from harness.errors import UserError
 from harness.execution.plan import PlannedCall
 from harness.records import Records, add_records
@@ -44,7 +45,7 @@ class Job:
     tasks_dir: Path
     task_names: Sequence[str]
     results: str
-    added: Sequence[Path]
+    added: Sequence[str]
     rules: Rules
     execution: dict[str, Any]
 
@@ -97,7 +98,7 @@ def run_job(job: Job, console: Console) -> Ended:
     touched = Touched() if job.rules.stop(change) else read_touched(job.objects, job.folder, change)
     with Records(job.results) as records:
         for file in job.added:
-            console.print(f"{add_records(records, file)} records added from {file}")
+            console.print(f"{add_records(records, file)} records added from {without_secrets(file)}")
         calls = _call(job, touched, measures, records, console) if touched.submissions or measures else ()
         made = records_of(calls, records)
         boards = _make_boards(job, competition, records, touched)
