@@ -117,7 +117,8 @@ def _score_records(
     for calls, label in zip(collected.shown, labels, strict=True):
         score = score_calls(calls, competition.references)
         own = own_randomness(calls, score, competition.references, withheld)
-        scores.append(Scored(f"{calls.submission} ({label})" if label else calls.submission, score, own))
+        differs = ", ".join(filter(None, (label, "" if calls.sandboxed else "not sandboxed")))
+        scores.append(Scored(f"{calls.submission} ({differs})" if differs else calls.submission, score, own))
     command = partial(run_command, tasks=tasks_dir, results=results)
     lines = remarks.of_records(collected, competition.references, command)
     return scores, [*lines, *repetitions.remarks_on(collected.shown, withheld)]
