@@ -34,7 +34,8 @@ def command(
     scoring rule is printed with the scores. Scores on hidden tasks are rounded, and ranked by their rounded values.
     """
     from harness.board.leaderboard import build_board
-    from harness.cli.boards import collect_records, failed_outputs, read_competition, run_command
+    from harness.cli.boards import collect_records, failed_outputs, read_competition
+    from harness.cli.commands import run_command
     from harness.records import Records
     from harness.task.hidden import Withhold
 

@@ -8,21 +8,16 @@ from pathlib import Path
 
 from harness.board.collect import Calls, Collected, collect
 from harness.board.standings import held_out_sets
-from harness.cli.commands import results_option
-from harness.configuration import Configuration
 from harness.errors import UserError
-from harness.execution.settings import Settings
 from harness.format.reference import Reference, read_reference
 from harness.hints import did_you_mean
 from harness.outcome import Outcome
 from harness.records import Evaluation, Records
-from harness.sandbox import Limits, default_memory_bytes, find_gpus
 from harness.submission import Submission, find_named, find_submission
 from harness.task.contents import Contents, read_contents
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles, find_all, find_references, hidden_names
 from harness.task.notes import named, notes_of_contents, notes_of_reference
-from harness.worker.runtimes import DEFAULT
 from scoring import HeldOut
 
 
@@ -148,45 +143,3 @@ def _has_not_run(submission: Submission, everyone: Sequence[Calls], where: str) 
         found=found,
         remedy=remedy,
     )
-
-
-def run_command(calls: Sequence[Calls], tasks: Path, results: str) -> str:
-    """Return the command line that makes these calls, which share their settings, except those that are recorded.
-
-    Paths are given the names of their rows, wherever these came from.
-    """
-    distinct = {one.submission: one for one in calls}.values()
-    words = ["pgdl", "run", *map(_argument, distinct)]
-    words += [word for one in distinct if _is_path(one) for word in ("--as", one.submission)]
-    if str(tasks) != "task_data":
-        words += ["--tasks", str(tasks)]
-    configuration = calls[0].configuration
-    options = _options(configuration) if configuration else []
-    return " ".join(filter(None, (shlex.join(words), results_option(results), shlex.join(options))))
-
-
-def _is_path(calls: Calls) -> bool:
-    """Whether it is neither a measure of the library nor one of another package, whose source is its name."""
-    return not calls.is_baseline and calls.source != calls.submission
-
-
-def _argument(calls: Calls) -> str:
-    return calls.source if _is_path(calls) else calls.submission
-
-
-def _options(configuration: Configuration) -> list[str]:
-    """Return the options that differ from their defaults."""
-    defaults = Settings(Limits(default_memory_bytes(len(find_gpus()))))
-    options = {
-        "--seed": (configuration.run_seed, defaults.seed),
-        "--runtime": (configuration.runtime, DEFAULT),
-        "--time-limit": (f"{configuration.time_limit_s:g}", f"{defaults.time_limit_s:g}"),
-        "--time-budget": (configuration.time_budget, defaults.time_budget),
-        "--memory": (f"{configuration.memory_limit_bytes // 1024**2}M", f"{defaults.limits.memory_bytes // 1024**2}M"),
-    }
-    words = [word for option, (value, default) in options.items() if value != default for word in (option, str(value))]
-    if configuration.isolation == "none":
-        words.append("--unsafe-no-sandbox")
-    elif configuration.isolation != "bubblewrap":
-        words += ["--sandbox", configuration.isolation.partition("/")[0]]
-    return words

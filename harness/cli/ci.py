@@ -27,7 +27,7 @@ from harness.cli import completion, options
 @options.task
 @options.results
 @click.option(
-    "--add-records", "added", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
+    "--add-records", "added", multiple=True, type=click.Path(), metavar="FILE",
     help="Results file of another job whose records are added first; may be repeated. None is replaced.",
 )  # fmt: skip
 @options.output
@@ -57,7 +57,7 @@ def command(
     tasks_dir: Path,
     task_names: tuple[str, ...],
     results: str,
-    added: tuple[Path, ...],
+    added: tuple[str, ...],
     output: Path | None,
     require_check: bool,
     min_score: float | None,

@@ -22,8 +22,10 @@ from harness.ci.rules import Rules
 from harness.ci.touched import Touched, read_touched
 from harness.cli.boards import Competition, failed_outputs, read_competition
 from harness.cli.calls import prepare_run, record_with
-from harness.cli.ci_calls import annotate_failures, check_submission
+from harness.cli.ci_calls import annotate_failures, check_submission, records_of, without_reference
+from harness.credentials import without_secrets
 from harness.errors import UserError
+from harness.execution.plan import PlannedCall
 from harness.records import Records, add_records
 from harness.site import SiteData, gather
 from harness.submission import Submission, find_named
@@ -43,7 +45,7 @@ class Job:
     tasks_dir: Path
     task_names: Sequence[str]
     results: str
-    added: Sequence[Path]
+    added: Sequence[str]
     rules: Rules
     execution: dict[str, Any]
 
@@ -96,13 +98,14 @@ def run_job(job: Job, console: Console) -> Ended:
     touched = Touched() if job.rules.stop(change) else read_touched(job.objects, job.folder, change)
     with Records(job.results) as records:
         for file in job.added:
-            console.print(f"{add_records(records, file)} records added from {file}")
-        if touched.submissions or measures:
-            _call(job, touched, measures, records, console)
+            console.print(f"{add_records(records, file)} records added from {without_secrets(file)}")
+        calls = _call(job, touched, measures, records, console) if touched.submissions or measures else ()
+        made = records_of(calls, records)
         boards = _make_boards(job, competition, records, touched)
         for submission in touched.submissions.values():
-            touched.annotations += annotate_failures(records, submission, competition.withheld)
-    lines = lines_of(change, job.folder, boards.before, boards.after, touched.problems)
+            touched.annotations += annotate_failures(records, submission, made)
+    unscored = without_reference(made, competition.references)
+    lines = lines_of(change, job.folder, boards.before, boards.after, touched.problems, unscored)
     missing = boards.missing if lines else ()
     if missing:
         lines = [without_ranks(line) for line in lines]
@@ -151,14 +154,17 @@ def _measures(names: Sequence[str]) -> list[Submission]:
     return [measure for measure in found.values() if measure is not None]
 
 
-def _call(job: Job, touched: Touched, measures: Sequence[Submission], records: Records, console: Console) -> None:
-    """Check the submissions if the rules say so, and make the calls of those that pass."""
+def _call(
+    job: Job, touched: Touched, measures: Sequence[Submission], records: Records, console: Console
+) -> Sequence[PlannedCall]:
+    """Check the submissions if the rules say so, and make the calls of those that pass; returns these calls."""
     run = prepare_run([], job.tasks_dir, job.task_names, job.execution)
     with run.setup.executor:
         for name, submission in list(touched.submissions.items()) if job.rules.require_check else ():
             if failed := check_submission(submission, run):
                 touched.refuse(name, *failed)
-        record_with(replace(run, submissions=[*touched.submissions.values(), *measures]), records, console, force=False)
+        run = replace(run, submissions=[*touched.submissions.values(), *measures])
+        return record_with(run, records, console, force=False)[0].calls
 
 
 def _make_boards(job: Job, competition: Competition, records: Records, touched: Touched) -> _Boards:

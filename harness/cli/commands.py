@@ -1,15 +1,97 @@
-"""Commands that are printed for users to paste."""
+"""Commands that are printed for users to paste.
 
+Where a variable such as PGDL_SEED is set, they have its option even if it has the default: it goes before the variable.
+"""
+
+import os
 import shlex
+from collections.abc import Sequence
+from pathlib import Path
 
+from harness.board.collect import Calls
+from harness.cli.options import variable_of
+from harness.configuration import Configuration
 from harness.credentials import has_secrets
+from harness.execution.settings import Settings
+from harness.sandbox import Limits, default_memory_bytes, find_gpus
+from harness.task import DEFAULT_DIRECTORY
+from harness.text import exact
+from harness.worker.runtimes import DEFAULT
 
 #: The location of the records, if none is given.
 RESULTS = "results.db"
 
+#: A flag that cannot be switched off by an option.
+UNSAFE = "--unsafe-no-sandbox"
+
+MIB = 1024**2
+
 
 def results_option(location: str) -> str:
     """Return the option for the records; a location with a password stands for itself in a variable."""
-    if location == RESULTS:
-        return ""
-    return '--results "$PGDL_RESULTS"' if has_secrets(location) else shlex.join(["--results", location])
+    if has_secrets(location):
+        return '--results "$PGDL_RESULTS"'
+    return shlex.join(_option("--results", location, RESULTS))
+
+
+def run_command(calls: Sequence[Calls], tasks: Path, results: str) -> str:
+    """Return the command line that makes these calls, which share their settings, except those that are recorded.
+
+    Paths are given the names of their rows, wherever these came from.
+    """
+    distinct = {one.submission: one for one in calls}.values()
+    words = ["pgdl", "run", *map(_argument, distinct)]
+    words += [word for one in distinct if _is_path(one) for word in ("--as", one.submission)]
+    words += _option("--tasks", str(tasks), DEFAULT_DIRECTORY)
+    if _is_set("--task"):
+        words += [word for task in sorted({task for task, _ in calls[0].stale}) for word in ("--task", task)]
+    configuration, of_library = calls[0].configuration, all(one.is_baseline for one in distinct)
+    options = _settings(configuration, of_library=of_library) if configuration else []
+    if UNSAFE not in options and _is_set(UNSAFE):
+        words.insert(0, f"{variable_of(UNSAFE)}=0")
+    return " ".join(filter(None, (shlex.join(words), results_option(results), shlex.join(options))))
+
+
+def _is_path(calls: Calls) -> bool:
+    """Whether it is neither a measure of the library nor one of another package, whose source is its name."""
+    return not calls.is_baseline and calls.source != calls.submission
+
+
+def _argument(calls: Calls) -> str:
+    return calls.source if _is_path(calls) else calls.submission
+
+
+def _settings(configuration: Configuration, *, of_library: bool) -> list[str]:
+    """Return the options for these settings."""
+    defaults = Settings(Limits(default_memory_bytes(len(find_gpus()))))
+    # The default of a submission is what its metadata say, which is not known here.
+    runtime = _option("--runtime", configuration.runtime, DEFAULT if of_library else "")
+    return [
+        *_option("--seed", str(configuration.run_seed), str(defaults.seed)),
+        *runtime,
+        *_option("--time-limit", exact(configuration.time_limit_s), exact(defaults.time_limit_s)),
+        *_option("--time-budget", configuration.time_budget, defaults.time_budget),
+        *_option("--memory", _size(configuration.memory_limit_bytes), _size(defaults.limits.memory_bytes)),
+        *_sandbox(configuration.isolation),
+    ]
+
+
+def _size(n_bytes: int) -> str:
+    return str(n_bytes) if n_bytes % MIB else f"{n_bytes // MIB}M"
+
+
+def _sandbox(isolation: str) -> list[str]:
+    kind, _, runtime = isolation.partition("/")
+    if kind == "none":
+        return [*_option("--sandbox", "auto", "auto"), UNSAFE]
+    options = _option("--sandbox", "auto" if kind == "bubblewrap" else kind, "auto")
+    return options + (_option("--docker-runtime", runtime, "") if kind == "docker" else [])
+
+
+def _option(name: str, value: str, default: str) -> list[str]:
+    """Return the words of an option; none where a command has this value without it."""
+    return [name, value] if value != default or _is_set(name) else []
+
+
+def _is_set(name: str) -> bool:
+    return bool(os.environ.get(variable_of(name)))

@@ -94,9 +94,13 @@ def parse_workers(context: click.Context, parameter: click.Parameter, value: str
     raise click.BadParameter(f"expected a number from 1 to {most}, or auto, found {value!r}", context, parameter)
 
 
+def variable_of(name: str) -> str:
+    """Return the environment variable of an option that `_option` made."""
+    return "PGDL_" + name.removeprefix("--").upper().replace("-", "_")
+
+
 def _option(name: str, *more: str, **settings: Any) -> Decorator:
-    variable = "PGDL_" + name.removeprefix("--").upper().replace("-", "_")
-    return click.option(name, *more, envvar=variable, show_envvar=True, **settings)
+    return click.option(name, *more, envvar=variable_of(name), show_envvar=True, **settings)
 
 
 tasks = _option(

@@ -63,19 +63,22 @@ def _select(
     from harness.outcome import Outcome
     from harness.records import Evaluation
 
-    wanted = []
+    words = [word.upper() for word in outcomes]
     for column, chosen, known in (
         (Evaluation.submission, submissions, records.distinct("submission") if submissions else []),
         (Evaluation.task, tasks, records.distinct("task") if tasks else []),
-        (Evaluation.outcome, [word.upper() for word in outcomes], list(Outcome)),
+        (Evaluation.outcome, words, list(Outcome)),
     ):
         for word in chosen:
             if word not in known:
                 hint = did_you_mean(word, known) or f"there are {', '.join(sorted(known)) or 'none'}"
                 raise UserError(f"no {column.key} {word!r}", file=records.name, remedy=hint)
-        if chosen:
-            wanted.append(column.in_(chosen))
-    return (dict(row._mapping) for row in records.newest_of(*wanted, long=True))
+    calls = [
+        column.in_(chosen)
+        for column, chosen in ((Evaluation.submission, submissions), (Evaluation.task, tasks)) if chosen
+    ]  # fmt: skip
+    ended = [Evaluation.outcome.in_(words)] if words else []
+    return (dict(row._mapping) for row in records.newest_of(*calls, only=ended, long=True))
 
 
 def _print_table(rows: "Iterable[dict[str, Any]]") -> None:

@@ -102,7 +102,8 @@ def _score_records(
     from harness.board import remarks, repetitions
     from harness.board.leaderboard import score_calls
     from harness.board.stability import own_randomness
-    from harness.cli.boards import choose, collect_records, run_command
+    from harness.cli.boards import choose, collect_records
+    from harness.cli.commands import run_command
     from harness.records import Records
 
     with Records(results, must_exist=True) as records:
@@ -116,7 +117,8 @@ def _score_records(
     for calls, label in zip(collected.shown, labels, strict=True):
         score = score_calls(calls, competition.references)
         own = own_randomness(calls, score, competition.references, withheld)
-        scores.append(Scored(f"{calls.submission} ({label})" if label else calls.submission, score, own))
+        differs = ", ".join(filter(None, (label, "" if calls.sandboxed else "not sandboxed")))
+        scores.append(Scored(f"{calls.submission} ({differs})" if differs else calls.submission, score, own))
     command = partial(run_command, tasks=tasks_dir, results=results)
     lines = remarks.of_records(collected, competition.references, command)
     return scores, [*lines, *repetitions.remarks_on(collected.shown, withheld)]
