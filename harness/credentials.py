@@ -11,20 +11,43 @@ HIDDEN = "***"
 
 _USER = re.compile(r"[\w.+%-]*")
 
+#: A parameter before an @: either this is part of its value, or it is part of a password.
+_PARAMETER = re.compile(r"\?.*=")
+
 
 def without_secrets(location: str) -> str:
     """Return a location for readers: no password, and no value of a parameter, which may be one, too.
 
-    Any text is a location here: also of what is no valid URL nothing is shown that could be a secret.
+    Any text is a location here: also of what is no valid URL nothing is shown that could be a secret. So some names of
+    files, such as a:b@c, are not shown as they are.
     """
     scheme, separator, rest = location.partition("://")
     if not separator:
-        return location
+        return _of_path(location)
     who, at, where = rest.rpartition("@")  # a password may contain what ends it elsewhere
     user, colon, _ = who.partition(":")
     shown = (user if _USER.fullmatch(user) else HIDDEN) + (f":{HIDDEN}" if colon else "") + at
+    if _PARAMETER.search(who):
+        return f"{scheme}://{shown}{HIDDEN}"
     base, question, parameters = where.partition("?")
-    return f"{scheme}://{shown}{base}{question}{re.sub(r'=[^&]*', f'={HIDDEN}', parameters)}"
+    return f"{scheme}://{shown}{base}{question}{_names(parameters)}"
+
+
+def _of_path(text: str) -> str:
+    """What is shown of a text that may be a mistyped URL: [SCHEME:]USER:PASSWORD@HOST, or FILE?PARAMETER=VALUE."""
+    base, question, parameters = text.partition("?")
+    if ":" in base and "@" in parameters:  # the password may contain the question mark
+        return f"{base.partition(':')[0]}:{HIDDEN}"
+    who, at, where = base.rpartition("@")
+    if ":" in who:
+        base = f"{who.partition(':')[0]}:{HIDDEN}{at}{where}"
+    return base + question + _names(parameters)
+
+
+def _names(parameters: str) -> str:
+    """Return parameters without their values; what has no name is a value."""
+    pairs = [one.partition("=") for one in parameters.split("&")]
+    return "&".join(f"{name}={HIDDEN}" if equals else HIDDEN * bool(name) for name, equals, _ in pairs)
 
 
 def has_secrets(location: str) -> bool:
@@ -34,9 +57,8 @@ def has_secrets(location: str) -> bool:
 
 def scrub(text: str, location: str) -> str:
     """Return a text, such as the message of a database's driver, without the secrets of a location."""
-    _, _, rest = location.partition("://")
-    who, _, where = rest.rpartition("@")
-    found = [who.partition(":")[2], *(part.partition("=")[2] for part in where.partition("?")[2].split("&"))]
+    who, _, _ = location.partition("://")[2].rpartition("@")
+    found = [who.partition(":")[2], *re.findall(r"=([^&]*)", location.partition("?")[2])]
     for secret in {one for raw in found for one in (raw, unquote(raw)) if one}:
         text = text.replace(secret, HIDDEN)
     return text

@@ -17,6 +17,9 @@ _IDLE = {
     "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
 }  # fmt: skip
 
+#: Layers that only arrange numbers otherwise.
+_ARRANGING = {"Flatten", "Permute", "Reshape"}
+
 #: Layers that end with an activation, which becomes a node of its own.
 _ACTIVATED = WITH_KERNEL | {"EinsumDense"}
 
@@ -210,10 +213,24 @@ def _axis(norm: Any) -> int:
 
 
 def _without_softmax(network: Nodes) -> Nodes:
-    """Drop a softmax at the very end: measures look at logits."""
-    *rest, last = network.nodes
-    if last.kind != "Softmax" and (last.kind, last.config.get("activation")) != ("Activation", "softmax"):
+    """Drop a final softmax, behind which outputs are at most arranged otherwise: measures look at logits."""
+    position = len(network.nodes) - 1
+    while position != INPUT and network.nodes[position].kind in _ARRANGING:
+        (position,) = network.nodes[position].sources
+    if position == INPUT or not _is_softmax(network.nodes[position]):
         return network
-    before, end = last.sources[0], len(rest)
-    layers = tuple((sources, before if output == end else output) for sources, output in network.layers)
-    return replace(network, nodes=tuple(rest), layers=layers)
+    before = network.nodes[position].sources[0]
+
+    def moved(number: int) -> int:
+        return before if number == position else number - (number > position)
+
+    nodes = tuple(
+        replace(node, sources=tuple(map(moved, node.sources)))
+        for number, node in enumerate(network.nodes) if number != position
+    )  # fmt: skip
+    layers = tuple((tuple(map(moved, sources)), moved(output)) for sources, output in network.layers)
+    return replace(network, nodes=nodes, layers=layers)
+
+
+def _is_softmax(node: Node) -> bool:
+    return node.kind == "Softmax" or (node.kind, node.config.get("activation")) == ("Activation", "softmax")

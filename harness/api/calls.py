@@ -71,8 +71,8 @@ def record_with(
     """Do the same with an executor whose context has been entered."""
     settings, executor = run.setup.settings, run.setup.executor
     records.warn = progress.warn
-    if "://" not in records.name:
-        executor.require_unseen([Path(records.name)])
+    if records.file is not None:
+        executor.require_unseen([records.file])
     plan = make_plan(run.submissions, run.tasks, settings, executor, records, force=force, repeats=repeats)
     records.ask(requests_of(plan.calls))
     tally = Tally()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from harness.api.calls import prepare_run
 from harness.api.check_report import CheckReport
-from harness.api.execution import Execution
-from harness.api.progress import Progress
+from harness.api.execution import USUAL, Execution
+from harness.api.progress import SILENT, Progress
 from harness.api.submissions import Argument, find
 from harness.execution.check import Watch, forecast, try_submission
 from harness.execution.unused_gpu import unused_gpu
@@ -25,8 +25,8 @@ def check(
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
     models: Wanted = MODELS,
-    execution: Execution = Execution(),
-    progress: Progress = Progress(),
+    execution: Execution = USUAL,
+    progress: Progress = SILENT,
 ) -> CheckReport:
     """Try a submission on a few models of each task; nothing is recorded. One call is made twice.
 

@@ -1,13 +1,15 @@
-"""The job of `pgdl ci`: from two revisions to a board and a report."""
+"""Evaluates a change of a repository: from two revisions to a board and a report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from rich.console import Console
-
+from harness.api.calls import prepare_run, record_with
+from harness.api.ci_calls import annotate_failures, check_submission, records_of, without_reference
+from harness.api.competition import Competition, failed_outputs, read_competition
+from harness.api.execution import Execution
+from harness.api.progress import SILENT, Progress
 from harness.board.collect import Collected
 from harness.board.leaderboard import Leaderboard, build_board
 from harness.board.rounding import DECIMALS
@@ -20,10 +22,9 @@ from harness.ci.report import Report
 from harness.ci.results import lines_of, missing_in, moved_by, without_ranks
 from harness.ci.rules import Rules
 from harness.ci.touched import Touched, read_touched
-from harness.cli.boards import Competition, failed_outputs, read_competition
-from harness.cli.calls import prepare_run, record_with
-from harness.cli.ci_calls import annotate_failures, check_submission
+from harness.credentials import without_secrets
 from harness.errors import UserError
+from harness.execution.plan import PlannedCall
 from harness.records import Records, add_records
 from harness.site import SiteData, gather
 from harness.submission import Submission, find_named
@@ -33,7 +34,21 @@ from harness.task.notes import named
 
 @dataclass(frozen=True)
 class Job:
-    """The arguments of `pgdl ci`; raises `UserError` for revisions that are not there."""
+    """What a change is evaluated on, and how; raises `UserError` for revisions that are not there.
+
+    Attributes:
+        repository: git repository with both commits; its working tree is not read.
+        folder: folder of the submissions in the repository.
+        head: commit with the change.
+        base: commit that it will be merged into; None: every submission is evaluated.
+        measures: measures of the library that are run as well.
+        tasks_dir: directory of the tasks.
+        task_names: only these tasks; empty: all.
+        results: database of the records.
+        added: results files of other jobs, whose records are added first.
+        rules: what the change has to keep.
+        execution: limits, sandbox and engine; never without a sandbox.
+    """
 
     repository: Path
     folder: str
@@ -43,9 +58,13 @@ class Job:
     tasks_dir: Path
     task_names: Sequence[str]
     results: str
-    added: Sequence[Path]
+    added: Sequence[str]
     rules: Rules
-    execution: dict[str, Any]
+    execution: Execution
+
+    def __post_init__(self) -> None:
+        if self.execution.unsafe_no_sandbox:
+            raise UserError("a change is only evaluated in a sandbox")
 
     @cached_property
     def objects(self) -> Repository:
@@ -75,8 +94,8 @@ class _Boards:
 
 
 @dataclass(frozen=True)
-class Ended:
-    """The result of a job."""
+class ChangeResult:
+    """The report of a change, the board with it, its site, and annotations for GitHub."""
 
     report: Report
     board: Leaderboard
@@ -89,20 +108,21 @@ class Ended:
         return render(self.report)
 
 
-def run_job(job: Job, console: Console) -> Ended:
+def evaluate_change(job: Job, progress: Progress = SILENT) -> ChangeResult:
     """Evaluate the submissions that a change touches, and compare the boards before and after it."""
     change, measures = job.change, _measures(job.measures)
-    competition = read_competition(job.tasks_dir, Withhold(job.execution["withhold"]), job.task_names)
+    competition = read_competition(job.tasks_dir, Withhold(job.execution.withhold), job.task_names)
     touched = Touched() if job.rules.stop(change) else read_touched(job.objects, job.folder, change)
     with Records(job.results) as records:
         for file in job.added:
-            console.print(f"{add_records(records, file)} records added from {file}")
-        if touched.submissions or measures:
-            _call(job, touched, measures, records, console)
+            progress.note(f"{add_records(records, file)} records added from {without_secrets(file)}")
+        calls = _call(job, touched, measures, records, progress) if touched.submissions or measures else ()
+        made = records_of(calls, records)
         boards = _make_boards(job, competition, records, touched)
         for submission in touched.submissions.values():
-            touched.annotations += annotate_failures(records, submission, competition.withheld)
-    lines = lines_of(change, job.folder, boards.before, boards.after, touched.problems)
+            touched.annotations += annotate_failures(records, submission, made)
+    unscored = without_reference(made, competition.references)
+    lines = lines_of(change, job.folder, boards.before, boards.after, touched.problems, unscored)
     missing = boards.missing if lines else ()
     if missing:
         lines = [without_ranks(line) for line in lines]
@@ -125,7 +145,7 @@ def run_job(job: Job, console: Console) -> Ended:
         *(annotation("error", text) for text in of_change),
         *(annotation("error", text, line.file) for line, text in of_lines if line.change != "refused"),
     ]
-    return Ended(report, boards.after, boards.site, annotations)
+    return ChangeResult(report, boards.after, boards.site, annotations)
 
 
 def _no_ranks(missing: Sequence[str]) -> list[str]:
@@ -137,10 +157,10 @@ def _no_ranks(missing: Sequence[str]) -> list[str]:
     ]
 
 
-def _asked(execution: dict[str, Any]) -> Asked:
+def _asked(execution: Execution) -> Asked:
     return Asked(
-        run_seed=execution["seed"], time_limit_s=execution["time_limit"], time_budget=execution["time_budget"],
-        memory_limit_bytes=execution["memory_bytes"], runtime=execution["runtime"],
+        run_seed=execution.seed, time_limit_s=execution.time_limit_s, time_budget=execution.time_budget,
+        memory_limit_bytes=execution.memory_bytes, runtime=execution.runtime,
     )  # fmt: skip
 
 
@@ -151,14 +171,17 @@ def _measures(names: Sequence[str]) -> list[Submission]:
     return [measure for measure in found.values() if measure is not None]
 
 
-def _call(job: Job, touched: Touched, measures: Sequence[Submission], records: Records, console: Console) -> None:
-    """Check the submissions if the rules say so, and make the calls of those that pass."""
-    run = prepare_run([], job.tasks_dir, job.task_names, job.execution)
+def _call(
+    job: Job, touched: Touched, measures: Sequence[Submission], records: Records, progress: Progress
+) -> Sequence[PlannedCall]:
+    """Check the submissions if the rules say so, and make the calls of those that pass; returns these calls."""
+    run = prepare_run([], job.tasks_dir, job.task_names, job.execution, progress)
     with run.setup.executor:
         for name, submission in list(touched.submissions.items()) if job.rules.require_check else ():
             if failed := check_submission(submission, run):
                 touched.refuse(name, *failed)
-        record_with(replace(run, submissions=[*touched.submissions.values(), *measures]), records, console, force=False)
+        run = replace(run, submissions=[*touched.submissions.values(), *measures])
+        return record_with(run, records, progress)[0].calls
 
 
 def _make_boards(job: Job, competition: Competition, records: Records, touched: Touched) -> _Boards:

@@ -1,17 +1,19 @@
 """What `pgdl ci` says of calls: the verdict of a check, and annotations of failures."""
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
+from harness.api.calls import Run
+from harness.api.check import MODELS
+from harness.api.check_report import CheckReport, to_github
+from harness.board.collect import Record
 from harness.ci.annotations import SHOWN, annotation, last_frame, path_in
-from harness.cli.calls import Run
-from harness.cli.check_report import Report, to_github
 from harness.execution.check import Watch, try_submission
+from harness.execution.plan import PlannedCall
+from harness.format.reference import Reference
 from harness.outcome import Outcome
-from harness.records import Evaluation, Records
+from harness.records import Records
 from harness.submission import Submission
-
-#: Models of each task that are tried, as by `pgdl check`.
-MODELS = 3
 
 
 def check_submission(submission: Submission, run: Run) -> tuple[str, Sequence[str]] | None:
@@ -23,13 +25,13 @@ def check_submission(submission: Submission, run: Run) -> tuple[str, Sequence[st
     trial = try_submission(submission, run.tasks, run.setup.settings, run.setup.executor, MODELS, watch)
     if trial.passed and trial.repeatable:
         return None
-    report = Report(submission, trial, withheld=run.withheld)
+    report = CheckReport(submission, trial, withheld=run.withheld)
     reason = "a repeated call gave another value" if trial.passed else _failure(report)
     annotations = to_github(report).splitlines() or [annotation("error", reason, submission.source)]
     return f"does not pass pgdl check: {reason}", annotations
 
 
-def _failure(report: Report) -> str:
+def _failure(report: CheckReport) -> str:
     failed = [done for done in report.shown if done.result.outcome is not Outcome.OK]
     if not failed:
         return "; ".join(
@@ -41,19 +43,39 @@ def _failure(report: Report) -> str:
     return f"{first.result.outcome} on {where}: {first.result.message}"
 
 
-def annotate_failures(records: Records, submission: Submission, withheld: Collection[str]) -> list[str]:
-    """Return an annotation for each different failure of a submission's recorded calls, on its line if it is known.
+def records_of(calls: Sequence[PlannedCall], records: Records) -> list[tuple[PlannedCall, Record]]:
+    """Return the calls of a job, each with its newest record: neither other settings nor earlier models count."""
+    rows = {row.key: row for row in records.newest([call.key for call in calls])}
+    return [(call, rows[call.key]) for call in calls if call.key in rows]
 
-    Failures on the tasks `withheld` would reveal something of their models.
+
+def annotate_failures(
+    records: Records, submission: Submission, made: Sequence[tuple[PlannedCall, Record]]
+) -> list[str]:
+    """Return an annotation for each different failure among a submission's calls, on its line if it is known.
+
+    Failures on withheld tasks would reveal something of their models.
     """
-    rows = records.newest_of(
-        Evaluation.submission == submission.name, Evaluation.submission_digest == submission.digest,
-        Evaluation.repeat == 0, Evaluation.outcome != Outcome.OK, Evaluation.task.not_in(withheld), long=True,
-    )  # fmt: skip
-    failures = {(row.outcome, row.message): row for row in rows}
-    found = []
-    for row in list(failures.values())[:SHOWN]:
-        file, line = last_frame(row.output_tail) or ("", None)
+    failures = {
+        (row.outcome, row.message): row
+        for call, row in made
+        if call.submission.name == submission.name and row.outcome != Outcome.OK and not call.withheld
+    }
+    shown = list(failures.values())[:SHOWN]
+    outputs, found = records.output_tails([row.key for row in shown]), []
+    for row in shown:
+        file, line = last_frame(outputs[row.key]) or ("", None)
         place = path_in(submission.source, file) if file else submission.source
         found.append(annotation("error", f"{row.outcome} on {row.task}/{row.model}: {row.message}", place, line))
     return found
+
+
+def without_reference(
+    made: Sequence[tuple[PlannedCall, Record]], references: Mapping[str, Reference]
+) -> dict[str, Counter[str]]:
+    """Return the outcomes on models without reference data, which are on no board, by the submission's name."""
+    outcomes: dict[str, Counter[str]] = {}
+    for _, row in made:
+        if row.task not in references or row.model not in references[row.task].gaps:
+            outcomes.setdefault(row.submission, Counter())[row.outcome] += 1
+    return outcomes

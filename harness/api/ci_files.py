@@ -1,14 +1,14 @@
-"""The files that `pgdl ci` writes."""
+"""The files of an evaluated change."""
 
 from pathlib import Path
 
-from harness.cli import formats
-from harness.cli.ci_run import Ended
+from harness.api.ci import ChangeResult
+from harness.board import formats
 from harness.errors import UserError
 from harness.site import verify_site, write_site
 
 
-def write_files(output: Path, ended: Ended) -> list[Path]:
+def write_files(output: Path, ended: ChangeResult) -> list[Path]:
     """Write leaderboard, comment, report and site into a directory, and verify the site; raises `UserError`."""
     written = formats.write(ended.board, output / "leaderboard")
     for name, text in (("comment.md", ended.comment), ("report.json", ended.report.to_json())):

@@ -1,5 +1,9 @@
-"""Commands that are printed for users to paste."""
+"""Commands that are printed for users to paste.
 
+Where a variable such as PGDL_SEED is set, they have its option even if it has the default: it goes before the variable.
+"""
+
+import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,14 +13,22 @@ from harness.configuration import Configuration
 from harness.credentials import RESULTS, has_secrets
 from harness.execution.settings import Settings
 from harness.sandbox import Limits, default_memory_bytes, find_gpus
+from harness.task import DEFAULT_DIRECTORY
+from harness.text import exact
+from harness.variables import variable_of
 from harness.worker.runtimes import DEFAULT
+
+#: A flag that cannot be switched off by an option.
+UNSAFE = "--unsafe-no-sandbox"
+
+MIB = 1024**2
 
 
 def results_option(location: str) -> str:
     """Return the option for the records; a location with a password stands for itself in a variable."""
-    if location == RESULTS:
-        return ""
-    return '--results "$PGDL_RESULTS"' if has_secrets(location) else shlex.join(["--results", location])
+    if has_secrets(location):
+        return '--results "$PGDL_RESULTS"'
+    return shlex.join(_option("--results", location, RESULTS))
 
 
 def run_command(calls: Sequence[Calls], tasks: Path, results: str) -> str:
@@ -27,10 +39,13 @@ def run_command(calls: Sequence[Calls], tasks: Path, results: str) -> str:
     distinct = {one.submission: one for one in calls}.values()
     words = ["pgdl", "run", *map(_argument, distinct)]
     words += [word for one in distinct if _is_path(one) for word in ("--as", one.submission)]
-    if str(tasks) != "task_data":
-        words += ["--tasks", str(tasks)]
-    configuration = calls[0].configuration
-    options = _options(configuration) if configuration else []
+    words += _option("--tasks", str(tasks), DEFAULT_DIRECTORY)
+    if _is_set("--task"):
+        words += [word for task in sorted({task for task, _ in calls[0].stale}) for word in ("--task", task)]
+    configuration, of_library = calls[0].configuration, all(one.is_baseline for one in distinct)
+    options = _settings(configuration, of_library=of_library) if configuration else []
+    if UNSAFE not in options and _is_set(UNSAFE):
+        words.insert(0, f"{variable_of(UNSAFE)}=0")
     return " ".join(filter(None, (shlex.join(words), results_option(results), shlex.join(options))))
 
 
@@ -43,19 +58,37 @@ def _argument(calls: Calls) -> str:
     return calls.source if _is_path(calls) else calls.submission
 
 
-def _options(configuration: Configuration) -> list[str]:
-    """Return the options that differ from their defaults."""
+def _settings(configuration: Configuration, *, of_library: bool) -> list[str]:
+    """Return the options for these settings."""
     defaults = Settings(Limits(default_memory_bytes(len(find_gpus()))))
-    options = {
-        "--seed": (configuration.run_seed, defaults.seed),
-        "--runtime": (configuration.runtime, DEFAULT),
-        "--time-limit": (f"{configuration.time_limit_s:g}", f"{defaults.time_limit_s:g}"),
-        "--time-budget": (configuration.time_budget, defaults.time_budget),
-        "--memory": (f"{configuration.memory_limit_bytes // 1024**2}M", f"{defaults.limits.memory_bytes // 1024**2}M"),
-    }
-    words = [word for option, (value, default) in options.items() if value != default for word in (option, str(value))]
-    if configuration.isolation == "none":
-        words.append("--unsafe-no-sandbox")
-    elif configuration.isolation != "bubblewrap":
-        words += ["--sandbox", configuration.isolation.partition("/")[0]]
-    return words
+    # The default of a submission is what its metadata say, which is not known here.
+    runtime = _option("--runtime", configuration.runtime, DEFAULT if of_library else "")
+    return [
+        *_option("--seed", str(configuration.run_seed), str(defaults.seed)),
+        *runtime,
+        *_option("--time-limit", exact(configuration.time_limit_s), exact(defaults.time_limit_s)),
+        *_option("--time-budget", configuration.time_budget, defaults.time_budget),
+        *_option("--memory", _size(configuration.memory_limit_bytes), _size(defaults.limits.memory_bytes)),
+        *_sandbox(configuration.isolation),
+    ]
+
+
+def _size(n_bytes: int) -> str:
+    return str(n_bytes) if n_bytes % MIB else f"{n_bytes // MIB}M"
+
+
+def _sandbox(isolation: str) -> list[str]:
+    kind, _, runtime = isolation.partition("/")
+    if kind == "none":
+        return [*_option("--sandbox", "auto", "auto"), UNSAFE]
+    options = _option("--sandbox", "auto" if kind == "bubblewrap" else kind, "auto")
+    return options + (_option("--docker-runtime", runtime, "") if kind == "docker" else [])
+
+
+def _option(name: str, value: str, default: str) -> list[str]:
+    """Return the words of an option; none where a command has this value without it."""
+    return [name, value] if value != default or _is_set(name) else []
+
+
+def _is_set(name: str) -> bool:
+    return bool(os.environ.get(variable_of(name)))

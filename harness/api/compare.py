@@ -7,8 +7,8 @@ from pathlib import Path
 
 import baselines
 from harness.api.calls import prepare_run, record_calls
-from harness.api.execution import Execution
-from harness.api.progress import Progress
+from harness.api.execution import USUAL, Execution
+from harness.api.progress import SILENT, Progress
 from harness.board.comparison import Comparison
 from harness.board.comparison import compare as compare_rows
 from harness.board.oracle import Oracle, score_oracle
@@ -47,8 +47,8 @@ def compare(
     task_names: Sequence[str] = (),
     results: str | Path = RESULTS,
     force: bool = False,
-    execution: Execution = Execution(),
-    progress: Progress = Progress(),
+    execution: Execution = USUAL,
+    progress: Progress = SILENT,
 ) -> CompareResult:
     """Run measures of the library on every model of every task, and compare their scores.
 

@@ -74,3 +74,7 @@ def _require(name: str, value: object, is_right: bool, expected: str) -> None:
 
 def _require_one_of(name: str, value: str, known: Collection[str]) -> None:
     _require(name, repr(value), value in known, f"one of {', '.join(sorted(known))}")
+
+
+#: As `pgdl run` without options.
+USUAL = Execution()

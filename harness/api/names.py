@@ -9,7 +9,6 @@ from harness.records import Records, Request
 from harness.submission import Submission
 from harness.submission.name import alike
 
-
 #: Asks the user a question with the answers yes and no.
 Confirm = Callable[[str], bool]
 

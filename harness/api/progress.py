@@ -1,4 +1,4 @@
-"""What is shown of the work while it is done; a terminal, a notebook, a log and a service each do it in their own way."""
+"""What is shown of the work while it is done: a terminal, a notebook, a log and a service each do it their own way."""
 
 from collections.abc import Collection, Sequence
 
@@ -36,3 +36,7 @@ class Progress:
 
     def tried(self, call: Done) -> None:
         """A call of a check has ended; nothing is recorded."""
+
+
+#: Shows nothing.
+SILENT = Progress()

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from harness.api.chosen import choose
 from harness.api.competition import collect_records, failed_outputs, read_competition
@@ -10,7 +11,7 @@ from harness.board.leaderboard import build_board
 from harness.credentials import RESULTS
 from harness.errors import UserError
 from harness.records import Records
-from harness.site import Site, gather, make_site
+from harness.site import Site, gather, make_site, submission_page, write_report
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
 
@@ -22,9 +23,26 @@ class ReportResult:
     site: Site
     chosen: Sequence[int]
 
+    @property
+    def pages(self) -> list[dict[str, Any]]:
+        """What their pages say: `label`, `summary`, `parts` (a dictionary for each task), `advice` and more."""
+        site = self.site
+        return [
+            submission_page(site.board, number, site.insights[number], site.pages)
+            | {"label": site.board.rows[number].label}
+            for number in self.chosen
+        ]
+
+    def write(self, directory: Path) -> list[Path]:
+        """Write a page of each, a single file with plots; raises `UserError` if one cannot be written."""
+        files = [directory / Path(self.site.pages[number]).name for number in self.chosen]
+        for number, file in zip(self.chosen, files, strict=True):
+            write_report(self.site, number, file)
+        return files
+
 
 def report(
-    submissions: Sequence[str] = (),
+    submissions: Sequence[str] | str = (),
     *,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
@@ -43,12 +61,13 @@ def report(
     Raises:
         UserError: tasks or records are not there or not valid.
     """
+    arguments = [submissions] if isinstance(submissions, str) else submissions
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
     with Records(str(results), must_exist=True) as records:
         collected = collect_records(records, competition)
         if not collected.shown:
             raise UserError("no records of these tasks", file=records.name, remedy="run `pgdl run SUBMISSION` first")
-        named = choose(collected, submissions, records.name).shown if submissions else collected.shown
+        named = choose(collected, arguments, records.name).shown if arguments else collected.shown
         outputs = failed_outputs(records, collected)
     known = [*collected.shown, *(calls for calls in named if calls not in collected.shown)]
     board = build_board(

@@ -34,19 +34,22 @@ def open_results(
         UserError: the records are not there, or have no such name or outcome.
     """
     with Records(str(results), must_exist=True) as records:
-        wanted = []
+        words = [word.upper() for word in outcomes]
         for column, chosen, known in (
             (Evaluation.submission, submissions, records.distinct("submission") if submissions else []),
             (Evaluation.task, task_names, records.distinct("task") if task_names else []),
-            (Evaluation.outcome, [word.upper() for word in outcomes], list(Outcome)),
+            (Evaluation.outcome, words, list(Outcome)),
         ):
             for word in chosen:
                 if word not in known:
                     hint = did_you_mean(word, known) or f"there are {', '.join(sorted(known)) or 'none'}"
                     raise UserError(f"no {column.key} {word!r}", file=records.name, remedy=hint)
-            if chosen:
-                wanted.append(column.in_(chosen))
-        yield (dict(row._mapping) for row in records.newest_of(*wanted, long=True))
+        calls = [
+            column.in_(chosen)
+            for column, chosen in ((Evaluation.submission, submissions), (Evaluation.task, task_names)) if chosen
+        ]  # fmt: skip
+        ended = [Evaluation.outcome.in_(words)] if words else []
+        yield (dict(row._mapping) for row in records.newest_of(*calls, only=ended, long=True))
 
 
 def results(location: str | Path = RESULTS, **only: Sequence[str]) -> list[dict[str, Any]]:

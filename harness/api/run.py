@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.api.calls import prepare_run, record_calls
-from harness.api.execution import Execution
+from harness.api.execution import USUAL, Execution
 from harness.api.names import Confirm, nobody, settle_names
-from harness.api.progress import Progress
+from harness.api.progress import SILENT, Progress
 from harness.api.submissions import Argument, find
 from harness.api.tally import Tally
 from harness.board.repetitions import not_deterministic
@@ -47,8 +47,8 @@ def run(
     names: Sequence[str] = (),
     repeats: int = 0,
     force: bool = False,
-    execution: Execution = Execution(),
-    progress: Progress = Progress(),
+    execution: Execution = USUAL,
+    progress: Progress = SILENT,
     confirm: Confirm = nobody,
 ) -> RunResult:
     """Call each submission, sandboxed and time-limited, on every model of every task.

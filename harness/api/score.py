@@ -46,7 +46,7 @@ class ScoreResult:
 
 
 def score(
-    submissions: Sequence[str] = (),
+    submissions: Sequence[str] | str = (),
     *,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
@@ -72,7 +72,8 @@ def score(
     Raises:
         UserError: tasks, records or files are not there or not valid.
     """
-    if predictions is not None and submissions:
+    arguments = [submissions] if isinstance(submissions, str) else submissions
+    if predictions is not None and arguments:
         raise UserError("--predictions scores files: it cannot be combined with SUBMISSION")
     root = None if reference is None else Path(reference)
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names, root)
@@ -81,7 +82,7 @@ def score(
         directory = Path(predictions)
         scores = [Scored(directory.resolve().name, _score_predictions(directory, competition.references))]
     else:
-        scores, more = _score_records(submissions, Path(tasks_dir), str(results), competition, everything=everything)
+        scores, more = _score_records(arguments, Path(tasks_dir), str(results), competition, everything=everything)
         lines += more
     withheld = competition.withheld
     return ScoreResult([one._replace(score=rounded(one.score, withheld)) for one in scores], lines, withheld)
@@ -108,7 +109,8 @@ def _score_records(
     for calls, label in zip(collected.shown, labels, strict=True):
         found = score_calls(calls, competition.references)
         own = own_randomness(calls, found, competition.references, competition.withheld)
-        scores.append(Scored(f"{calls.submission} ({label})" if label else calls.submission, found, own))
+        differs = ", ".join(filter(None, (label, "" if calls.sandboxed else "not sandboxed")))
+        scores.append(Scored(f"{calls.submission} ({differs})" if differs else calls.submission, found, own))
     command = partial(run_command, tasks=tasks_dir, results=results)
     lines = remarks.of_records(collected, competition.references, command)
     return scores, [*lines, *repetitions.remarks_on(collected.shown, competition.withheld)]

@@ -1,11 +1,14 @@
 """Submissions from what a caller gives: paths, names of measures, and Python functions."""
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from harness.api.progress import Progress
+from harness.errors import UserError
 from harness.submission import Submission, find_submissions, from_function
+from harness.submission.name import alike
 
 #: A path, the name of a measure, or a Python function `complexity(model, dataset)`.
 Argument = str | Path | Callable[..., Any]
@@ -19,7 +22,13 @@ def find(given: Sequence[Argument] | Argument, names: Sequence[str], progress: P
     """
     arguments = [given] if isinstance(given, str | Path) or callable(given) else list(given)
     functions = [one for one in arguments if callable(one)]
+    if functions and len(functions) < len(arguments):
+        raise UserError("submissions", expected="functions only, or paths and names only", found="both")
     if not functions:
         return find_submissions([str(one) for one in arguments], names, progress.note)
-    if len(functions) < len(arguments):
-        ...
+    if names and len(names) != len(functions):
+        raise UserError("names", expected=f"one for each function ({len(functions)} in all)", found=len(names))
+    found = [from_function(one, name) for one, name in zip_longest(functions, names)]
+    if len({alike(one.name) for one in found}) < len(found):
+        raise UserError("two functions have one name", found=", ".join(one.name for one in found))
+    return found

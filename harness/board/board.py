@@ -96,6 +96,11 @@ class Board(ABC):
         """The titles of the columns."""
         return [column.heading for column in self.columns]
 
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each row, with all digits, as a `pandas.DataFrame` takes them."""
+        figures = self.figures
+        return [{column.key: column.value(row) for column in figures} for row in self.rows]
+
     def cells(self, row: Row) -> list[str]:
         """Return the text of a row's cells, for readers."""
         return [column.value(row) for column in self.columns]

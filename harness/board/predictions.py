@@ -62,8 +62,8 @@ def _value(file: Path, model: str, value: Any) -> Value:
 def _as_floats(values: Mapping[str, Value]) -> dict[str, float | Failure]:
     """Convert numbers; where floats would lose their order, or one is infinite, each becomes its rank.
 
-    Scores depend on order alone. The competition's program compares what JSON gives Python: integers of any length,
-    and infinite numbers. NaN stays: it has no order.
+    Scores depend on order alone. The competition's program compares what JSON gives Python: integers of any length
+    (here infinite from 4,301 digits), and infinite numbers. NaN stays: it has no order.
     """
     numbers = [
         one for one in values.values() if isinstance(one, int) or (isinstance(one, float) and not math.isnan(one))

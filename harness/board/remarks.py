@@ -11,6 +11,7 @@ from harness.format.reference import Reference
 from harness.sandbox import GIB
 from harness.submission.name import alike
 from harness.task.notes import named
+from harness.text import exact
 from harness.worker.runtimes import DEFAULT
 
 
@@ -118,9 +119,9 @@ def _difference(settings: Configuration, usual: Configuration) -> str:
     labels = {
         "run_seed": f"seed {settings.run_seed}",
         "runtime": f"runtime {settings.runtime}",
-        "time_limit_s": f"limit {settings.time_limit_s:g} s",
+        "time_limit_s": f"limit {exact(settings.time_limit_s)} s",
         "time_budget": f"budget {settings.time_budget}",
-        "memory_limit_bytes": f"memory {settings.memory_limit_bytes / GIB:.3g} GiB",
+        "memory_limit_bytes": f"memory {exact(settings.memory_limit_bytes / GIB)} GiB",
         "isolation": f"sandbox {settings.isolation}",
     }
     names = [field.name for field in fields(Configuration) if field.name in labels]

@@ -30,7 +30,7 @@ class Line:
         change: `new`, `changed`, `removed`, `refused`, or `evaluated` if there is no base to compare with.
         low, high: interval of the score; None if there is none, as on hidden tasks.
         best_rank, worst_rank: the ranks that it may have.
-        calls_ok, calls_expected: number of models with a value, and of all models.
+        calls_ok, calls_expected: number of models with a value, and of all, also without reference data.
         machine_failed: number of models on which the machine failed, not the submission.
         above: the next submission above it on the board; empty if there is none.
         above_surely: probability that `above` has the higher expected score, 0 to 1.

@@ -1,5 +1,6 @@
 """Turns the boards before and after a change into the lines of its report."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
@@ -11,11 +12,17 @@ from harness.outcome import Outcome
 
 
 def lines_of(
-    change: Change, folder: str, before: Leaderboard, after: Leaderboard, problems: Mapping[str, str]
+    change: Change,
+    folder: str,
+    before: Leaderboard,
+    after: Leaderboard,
+    problems: Mapping[str, str],
+    unscored: Mapping[str, Counter[str]],
 ) -> list[Line]:
     """Return a line for each submission that the change touches or removes.
 
-    `problems` has the reason for each name that was not evaluated in full.
+    `problems` has the reason for each name that was not evaluated in full, `unscored` the outcomes of calls that are on
+    no board.
     """
     earlier, later = newest_rows(before), newest_rows(after)
     neighbours = _Neighbours(after)
@@ -27,7 +34,7 @@ def lines_of(
             line = neighbours.of(_after(line, later[name]), later[name])
         elif name in problems:
             line = replace(line, change="refused", problem=problems[name])
-        lines.append(line)
+        lines.append(_with(line, unscored.get(name, Counter())))
     for name in change.removed:
         lines.append(_before(Line(name, path_in_repository(folder, change.before[name]), "removed"), earlier.get(name)))
     return lines
@@ -81,6 +88,14 @@ def _after(line: Line, row: Row) -> Line:
         return line
     low, high, best, worst = row.standing.low, row.standing.high, row.standing.best_rank, row.standing.worst_rank
     return replace(line, low=low, high=high, best_rank=best, worst_rank=worst)
+
+
+def _with(line: Line, unscored: Counter[str]) -> Line:
+    """Return a line that counts more calls."""
+    return replace(
+        line, calls_ok=line.calls_ok + unscored[Outcome.OK], calls_expected=line.calls_expected + unscored.total(),
+        machine_failed=line.machine_failed + unscored[Outcome.INFRA_ERROR],
+    )  # fmt: skip
 
 
 class _Neighbours:

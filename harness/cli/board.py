@@ -33,24 +33,18 @@ def command(
     most recently requested version of each submission is shown; all calls of a row share the seed and the limits. The
     scoring rule is printed with the scores. Scores on hidden tasks are rounded, and ranked by their rounded values.
     """
-    from harness.board.leaderboard import build_board
-    from harness.cli.boards import collect_records, failed_outputs, read_competition, run_command
-    from harness.records import Records
-    from harness.task.hidden import Withhold
+    from harness import api
+    from harness.board.formats import write
 
-    competition = read_competition(tasks_dir, Withhold(withhold), task_names)
-    with Records(results, must_exist=True) as records:
-        collected = collect_records(records, competition, everything=everything)
-        outputs = {} if html is None else failed_outputs(records, collected)
-    board = build_board(
-        collected, competition.references, competition.withheld, competition.notes(of_records=True),
-        competition.held_out, lambda calls: run_command(calls, tasks_dir, results),
+    found = api.board(
+        tasks_dir=tasks_dir, task_names=task_names, results=results, withhold=withhold, everything=everything,
+        with_site=html is not None,
     )  # fmt: skip
-    formats.show(board, form)
-    if html is not None:
-        from harness.site import gather, write_site
+    formats.show(found.board, form)
+    if html is not None and found.site is not None:
+        from harness.site import write_site
 
-        head = write_site(gather(collected.shown, board, competition.references, competition.n_test, outputs), html)
+        head = write_site(found.site, html)
         click.echo(f"Written: {html / 'index.html'} (digest of all records: {head})", err=True)
     if output is not None:
-        click.echo(f"Written: {', '.join(map(str, formats.write(board, output / 'leaderboard')))}", err=True)
+        click.echo(f"Written: {', '.join(map(str, write(found.board, output / 'leaderboard')))}", err=True)

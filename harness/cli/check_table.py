@@ -1,14 +1,17 @@
 """The terminal output of `pgdl check`: a row per call as it ends, its output, and the verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rich.console import Console
+from rich.status import Status
 
-from harness.cli.check_report import Report
+from harness.api import CheckReport
 from harness.cli.summary import WITHHELD_NOTE
+from harness.cli.terminal import Terminal
 from harness.execution.executor import Done
 from harness.outcome import Outcome
 from harness.tables import print_lines
+from harness.task.notes import outputs_of
 from harness.task.task import Task
 
 #: Lines of a call's output that are shown, from its end.
@@ -20,7 +23,7 @@ HEADINGS = ("task", "model", "parameters", "outcome", "value", "seconds", "memor
 class CallTable:
     """Prints calls in the order in which they end, except calls on the tasks `withheld`."""
 
-    def __init__(self, tasks: Sequence[Task], withheld: Sequence[str], console: Console) -> None:
+    def __init__(self, tasks: Sequence[Task], withheld: Collection[str], console: Console) -> None:
         self._console, self._withheld = console, withheld
         widths = [
             max(map(len, [heading, *names]))
@@ -60,7 +63,32 @@ class CallTable:
             self._console.print(f"  | {line}", style="dim")
 
 
-def print_verdict(report: Report, console: Console) -> None:
+class CheckTerminal(Terminal):
+    """Shows a check: what the tasks' models give, the calls, and between them what is being done."""
+
+    def __init__(self, console: Console, status: Status) -> None:
+        super().__init__(console)
+        self._status = status
+        self._table: CallTable | None = None
+
+    def step(self, line: str) -> None:
+        """Show it beside the spinner."""
+        self._status.update(line)
+
+    def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
+        """Print whether the models give logits, and begin the table."""
+        for task in tasks:
+            if task.name not in withheld:
+                self.console.print(f"{task.name}: outputs are {outputs_of(task)}")
+        self._table = CallTable(tasks, withheld, self.console)
+
+    def tried(self, call: Done) -> None:
+        """Print a row."""
+        assert self._table is not None
+        self._table.seen(call)
+
+
+def print_verdict(report: CheckReport, console: Console) -> None:
     """Print the verdict, warnings, and the forecast of a full run."""
     name = report.submission.name
     for task, counts in report.counts.items():

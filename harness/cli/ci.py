@@ -27,7 +27,7 @@ from harness.cli import completion, options
 @options.task
 @options.results
 @click.option(
-    "--add-records", "added", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
+    "--add-records", "added", multiple=True, type=click.Path(), metavar="FILE",
     help="Results file of another job whose records are added first; may be repeated. None is replaced.",
 )  # fmt: skip
 @options.output
@@ -57,7 +57,7 @@ def command(
     tasks_dir: Path,
     task_names: tuple[str, ...],
     results: str,
-    added: tuple[Path, ...],
+    added: tuple[str, ...],
     output: Path | None,
     require_check: bool,
     min_score: float | None,
@@ -79,25 +79,25 @@ def command(
 
     Example: pgdl ci --base origin/main --head HEAD --require-check --output build/leaderboard
     """
+    from harness.api import Job, evaluate_change
+    from harness.api.ci_files import write_files
     from harness.ci.annotations import add_summary, commands_stopped, under_github
     from harness.ci.rules import Rules
-    from harness.cli.ci_files import write_files
-    from harness.cli.ci_run import Job, run_job
-    from harness.cli.setup import warn
+    from harness.cli.terminal import Terminal, warn
     from harness.tables import wide_console
 
     rules = Rules(require_check, min_score, at_most, only_submissions)
-    execution["unsafe_no_sandbox"] = False
+    calls = options.execution_of(execution)
     github = annotations == "github" or (annotations == "auto" and under_github())
     with commands_stopped(github):
-        job = Job(repository, folder, head, base, measures, tasks_dir, task_names, results, added, rules, execution)
-        ended = run_job(job, wide_console(quiet=quiet))
+        job = Job(repository, folder, head, base, measures, tasks_dir, task_names, results, added, rules, calls)
+        found = evaluate_change(job, Terminal(wide_console(quiet=quiet)))
         if output is not None:
-            click.echo(f"Written: {', '.join(map(str, write_files(output, ended)))}", err=True)
-        for line in ended.report.broken:
+            click.echo(f"Written: {', '.join(map(str, write_files(output, found)))}", err=True)
+        for line in found.report.broken:
             warn(line)
     if github:
-        for text in ended.annotations:
+        for text in found.annotations:
             click.echo(text)
-        add_summary(ended.comment)
-    return 1 if ended.report.broken else 0
+        add_summary(found.comment)
+    return 1 if found.report.broken else 0

@@ -1,7 +1,6 @@
-"""Boards on standard output (`--format`) and in files (`--output`), in every format of `harness.board.formats`."""
+"""Boards on standard output (`--format`), in every format of `harness.board.formats`."""
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -33,18 +32,3 @@ def show(board: "Board", form: str) -> None:
     """Print the board."""
     content = formats.find(form).render(board)
     click.echo(content, nl=False, color=True)  # keep colours, which are only there for a terminal
-
-
-def write(board: "Board", stem: Path) -> list[Path]:
-    """Write the board in every file format, each to `stem` plus a suffix; raises `UserError`."""
-    paths = []
-    for form in formats.written():
-        content = form.render(board)
-        path = stem.with_name(f"{stem.name}{form.SUFFIX}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content.encode() if isinstance(content, str) else content)
-        except OSError as error:
-            raise UserError(f"cannot be written: {error.strerror}", file=error.filename or path) from error
-        paths.append(path)
-    return paths

@@ -74,8 +74,8 @@ def command(
 
     Example: pgdl invariance digits_vgg --range rotation=-90..90 --output invariance
     """
-    from harness.cli.setup import note
     from harness.cli.steps import Steps
+    from harness.cli.terminal import note
     from harness.format.files import make_directory
     from harness.protocols.invariance.evaluate import Question, evaluate
     from harness.protocols.invariance.perturbations import choose

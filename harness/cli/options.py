@@ -5,17 +5,22 @@ Those made by `_option` are also environment variables: `--time-limit` is `PGDL_
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import harness
 from harness.cli import completion
+from harness.credentials import RESULTS
 from harness.registry import sibling_names
 from harness.task import DEFAULT_DIRECTORY
+from harness.variables import variable_of
 from harness.worker.runtimes import DEFAULT, RUNTIMES
+
+if TYPE_CHECKING:
+    from harness.api import Execution
 
 Decorator = Callable[[Any], Any]
 
@@ -95,8 +100,7 @@ def parse_workers(context: click.Context, parameter: click.Parameter, value: str
 
 
 def _option(name: str, *more: str, **settings: Any) -> Decorator:
-    variable = "PGDL_" + name.removeprefix("--").upper().replace("-", "_")
-    return click.option(name, *more, envvar=variable, show_envvar=True, **settings)
+    return click.option(name, *more, envvar=variable_of(name), show_envvar=True, **settings)
 
 
 tasks = _option(
@@ -113,7 +117,7 @@ task = _option(
     help="Only this task; may be repeated. Default: all.",
 )
 results = _option(
-    "--results", default="results.db", show_default=True, metavar="URL",
+    "--results", default=RESULTS, show_default=True, metavar="URL",
     help="Database of the records: an SQLite file, or a URL such as postgresql+psycopg://host/name.",
 )  # fmt: skip
 time_limit = _option(
@@ -242,3 +246,25 @@ def _sandboxes() -> Iterator[Decorator]:
                 f"--{name}-{one.name}", default=one.default, show_default=one.default is not None, metavar=one.metavar,
                 help=f"With --sandbox {name}: {one.meaning}",
             )  # fmt: skip
+
+
+def execution_of(options: Mapping[str, Any]) -> "Execution":
+    """Return what the options of `execution` say."""
+    from harness.api import Execution
+    from harness.sandbox import KINDS
+
+    sandbox = options["sandbox_mode"]
+    parameters = KINDS[sandbox].parameters if sandbox in KINDS else ()
+    return Execution(
+        time_limit_s=options["time_limit"],
+        time_budget=options["time_budget"],
+        memory_bytes=options["memory_bytes"],
+        workers=options["workers"],
+        runtime=options["runtime"],
+        seed=options["seed"],
+        executor=options["executor"],
+        sandbox=sandbox,
+        sandbox_parameters={one.name: options[f"{sandbox}_{one.name}"] for one in parameters},
+        unsafe_no_sandbox=options.get("unsafe_no_sandbox", False),
+        withhold=options["withhold"],
+    )

@@ -1,7 +1,6 @@
 """`pgdl results`: the recorded calls, for people and for programs."""
 
 import sys
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,8 +10,6 @@ from harness.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from harness.records import Records
 
 #: Columns of the table; the other formats have all columns.
 SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds", "MiB", "message")
@@ -45,37 +42,14 @@ def command(
 
     Example: pgdl results --submission my_measure --format parquet > calls.parquet
     """
-    from harness.records import Records
+    from harness.api import open_results
 
-    with Records(results, must_exist=True) as records:
-        rows = _select(records, submissions, task_names, outcomes)
+    chosen = {"submissions": submissions, "task_names": task_names, "outcomes": outcomes}
+    with open_results(results, **chosen) as rows:
         if form == "table":
             _print_table(rows)
         else:
             _write(rows, form)
-
-
-def _select(
-    records: "Records", submissions: Sequence[str], tasks: Sequence[str], outcomes: Sequence[str]
-) -> Iterator[dict[str, Any]]:
-    """Return the selected records as plain values; raises `UserError` for unknown names or outcomes."""
-    from harness.hints import did_you_mean
-    from harness.outcome import Outcome
-    from harness.records import Evaluation
-
-    wanted = []
-    for column, chosen, known in (
-        (Evaluation.submission, submissions, records.distinct("submission") if submissions else []),
-        (Evaluation.task, tasks, records.distinct("task") if tasks else []),
-        (Evaluation.outcome, [word.upper() for word in outcomes], list(Outcome)),
-    ):
-        for word in chosen:
-            if word not in known:
-                hint = did_you_mean(word, known) or f"there are {', '.join(sorted(known)) or 'none'}"
-                raise UserError(f"no {column.key} {word!r}", file=records.name, remedy=hint)
-        if chosen:
-            wanted.append(column.in_(chosen))
-    return (dict(row._mapping) for row in records.newest_of(*wanted, long=True))
 
 
 def _print_table(rows: "Iterable[dict[str, Any]]") -> None:

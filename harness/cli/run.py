@@ -1,7 +1,6 @@
 """`pgdl run`: submissions on every model of every task."""
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,30 +39,19 @@ def command(
 
     Example: pgdl run my_measure.py distance_from_init --tasks task_data
     """
-    from harness.board.repetitions import not_deterministic
-    from harness.cli.calls import prepare_run, record_calls
-    from harness.cli.commands import results_option
-    from harness.cli.names import settle_names
-    from harness.cli.setup import note, warn
+    from harness import api
+    from harness.api.commands import results_option
     from harness.cli.summary import print_summary
-    from harness.records import Records
-    from harness.submission import find_submissions
+    from harness.cli.terminal import Terminal, confirm, warn
     from harness.tables import wide_console
 
     console = wide_console(quiet=quiet)
-    run = prepare_run(find_submissions(submissions, names, note), tasks_dir, task_names, execution)
-    with Records(results) as records:
-        settled, news = settle_names(run.submissions, records, given=bool(names))
-        for line in news:
-            note(line)
-        run = replace(run, submissions=settled)
-        plan, tally = record_calls(run, records, console, force=force, repeats=repeats)
-        claims = [one.name for one in run.submissions if one.metadata.deterministic] if repeats else []
-        rows = records.newest([call.key for call in plan.calls if call.submission.name in claims])
-        varying = not_deterministic(rows, claims, run.withheld)
-    sandboxed = run.setup.executor.is_sandboxed
-    code = print_summary(tally, records.name, console, sandboxed=sandboxed, withheld=run.withheld)
-    for line in varying:
+    done = api.run(
+        submissions, tasks_dir=tasks_dir, task_names=task_names, results=results, names=names, repeats=repeats,
+        force=force, execution=options.execution_of(execution), progress=Terminal(console), confirm=confirm,
+    )  # fmt: skip
+    code = print_summary(done.tally, done.records, console, sandboxed=done.is_sandboxed, withheld=done.withheld)
+    for line in done.not_deterministic:
         warn(line)
     console.print(f"Next: pgdl board --tasks {shlex.quote(str(tasks_dir))} {results_option(results)}".rstrip())
     return code

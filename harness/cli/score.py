@@ -1,29 +1,15 @@
 """`pgdl score`: scores of recorded runs, or of the competition's own `.predict` files."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.cli import completion, options
-from harness.errors import UserError
 
 if TYPE_CHECKING:
-    from harness.board.stability import OwnRandomness
-    from harness.cli.boards import Competition
-    from harness.format.reference import Reference
-    from scoring import SubmissionScore
-
-
-class Scored(NamedTuple):
-    """One submission's score."""
-
-    name: str
-    score: "SubmissionScore"
-    own_randomness: "OwnRandomness | None" = None  #: None without repetitions
+    from harness.api import ScoreResult
 
 
 @click.command("score")
@@ -62,83 +48,33 @@ def command(
 
     Example: pgdl score --reference reference_data --predictions my_predictions
     """
-    from harness.board.rounding import rounded
-    from harness.cli.boards import read_competition
-    from harness.task.hidden import Withhold
+    from harness import api
 
-    if predictions is not None and submissions:
-        raise UserError("--predictions scores files: it cannot be combined with SUBMISSION")
-    competition = read_competition(tasks_dir, Withhold(withhold), task_names, reference)
-    withheld = competition.withheld
-    remarks = competition.notes(of_records=predictions is None)
-    if predictions is not None:
-        scores = [Scored(predictions.resolve().name, _score_predictions(predictions, competition.references))]
-    else:
-        scores, more = _score_records(submissions, tasks_dir, results, competition, withheld, everything=everything)
-        remarks = [*remarks, *more]
-    _show([one._replace(score=rounded(one.score, withheld)) for one in scores], remarks, withheld, form)
-    return 0 if all(one.score.complete for one in scores) else 1
+    found = api.score(
+        submissions, tasks_dir=tasks_dir, task_names=task_names, results=results, withhold=withhold,
+        everything=everything, reference=reference, predictions=predictions,
+    )  # fmt: skip
+    _show(found, form)
+    return 0 if found.complete else 1
 
 
-def _score_predictions(directory: Path, references: "Mapping[str, Reference]") -> "SubmissionScore":
-    from harness.board.predictions import read_predictions
-    from scoring import TaskCalls, score_submission
-
-    values = read_predictions(directory, references)
-    tasks = {name: TaskCalls(known.grid, known.gaps, values[name]) for name, known in references.items()}
-    return score_submission(tasks)
-
-
-def _score_records(
-    arguments: Sequence[str],
-    tasks_dir: Path,
-    results: str,
-    competition: "Competition",
-    withheld: Collection[str],
-    *,
-    everything: bool,
-) -> tuple[list[Scored], list[str]]:
-    """Return the scores of the submissions that the arguments name, or of all, and remarks on them."""
-    from harness.board import remarks, repetitions
-    from harness.board.leaderboard import score_calls
-    from harness.board.stability import own_randomness
-    from harness.cli.boards import choose, collect_records, run_command
-    from harness.records import Records
-
-    with Records(results, must_exist=True) as records:
-        collected = collect_records(records, competition, everything=everything)
-        if arguments:
-            collected = choose(collected, arguments, records.name)
-        if not collected.shown:
-            raise UserError("no records of these tasks", file=records.name, remedy="run `pgdl run SUBMISSION` first")
-    labels = remarks.settings_labels(collected.shown)
-    scores = []
-    for calls, label in zip(collected.shown, labels, strict=True):
-        score = score_calls(calls, competition.references)
-        own = own_randomness(calls, score, competition.references, withheld)
-        scores.append(Scored(f"{calls.submission} ({label})" if label else calls.submission, score, own))
-    command = partial(run_command, tasks=tasks_dir, results=results)
-    lines = remarks.of_records(collected, competition.references, command)
-    return scores, [*lines, *repetitions.remarks_on(collected.shown, withheld)]
-
-
-def _show(scores: Sequence[Scored], remarks: Sequence[str], withheld: Collection[str], form: str) -> None:
+def _show(found: "ScoreResult", form: str) -> None:
     if form == "table":
         from harness.cli.scores import print_score
 
-        for name, score, own in scores:
-            print_score(name, score, withheld, own)
-        for line in remarks:
+        for name, score, own in found.scores:
+            print_score(name, score, found.withheld, own)
+        for line in found.remarks:
             click.secho(line, dim=True)
         return
     from harness.board.scores import score_object
     from harness.board.stability import own_randomness_object
 
-    rounded = {"rounded": sorted(withheld)} if withheld else {}
+    rounded = {"rounded": sorted(found.withheld)} if found.withheld else {}
     objects = [
         {"submission": name} | rounded | score_object(score)
         | ({"own_randomness": own_randomness_object(own)} if own else {})
-        for name, score, own in scores
+        for name, score, own in found.scores
     ]  # fmt: skip
     content = objects[0] if len(objects) == 1 else {"submissions": objects}
-    click.echo(json.dumps(content | {"remarks": list(remarks)}, indent=1, allow_nan=False))
+    click.echo(json.dumps(content | {"remarks": list(found.remarks)}, indent=1, allow_nan=False))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from rich.console import Console
 
-    from harness.cli.calls import Run
+    from harness.api.calls import Run
     from harness.protocols.testbed.consistency import Consistency
     from harness.protocols.testbed.probing import Report
     from harness.task.some_models import Wanted
@@ -104,7 +104,7 @@ def command(
     if output is not None:
         make_directory(output)
     console = wide_console(quiet=quiet)
-    run = _prepare(wanted, tasks_dir, task_name, execution) if task_name is not None and wanted else None
+    run = _prepare(wanted, tasks_dir, task_name, execution, console) if task_name is not None and wanted else None
     report = _report(console)
     if task_name is None:
         dataset = evaluate_applications(applications, data, settings, report=report)
@@ -121,20 +121,25 @@ def command(
     return 1 if failures or json.loads(dataset.attrs["failed"]) else 0
 
 
-def _prepare(measures: Sequence[str], tasks_dir: Path, task_name: str, execution: dict[str, Any]) -> "Run":
+def _prepare(
+    measures: Sequence[str], tasks_dir: Path, task_name: str, execution: dict[str, Any], console: "Console"
+) -> "Run":
     """Prepare the calls of measures."""
-    from harness.cli.calls import prepare_run
-    from harness.cli.compare import choose
+    from harness.api.calls import prepare_run
+    from harness.api.compare import choose_measures
+    from harness.cli.terminal import Terminal
 
-    return prepare_run([submission for submission, _ in choose(measures)], tasks_dir, [task_name], execution)
+    chosen = [submission for submission, _ in choose_measures(measures)]
+    return prepare_run(chosen, tasks_dir, [task_name], options.execution_of(execution), Terminal(console))
 
 
 def _check(run: "Run", dataset: "xr.Dataset", results: str, console: "Console") -> "tuple[list[Consistency], int]":
     """Call measures on the probed models, and compare their values with the testbed; returns the failed calls, too."""
     from dataclasses import replace
 
-    from harness.cli.calls import record_calls
-    from harness.cli.setup import UNSAFE, warn
+    from harness.api import UNSAFE
+    from harness.api.calls import record_calls
+    from harness.cli.terminal import Terminal, warn
     from harness.outcome import Outcome
     from harness.protocols.testbed.consistency import check_consistency
     from harness.records import Records
@@ -146,7 +151,7 @@ def _check(run: "Run", dataset: "xr.Dataset", results: str, console: "Console") 
     (task,) = run.tasks
     run = replace(run, tasks=[replace(task, models=tuple(model for model in task.models if model.id in probed))])
     with Records(results) as records:
-        plan, _ = record_calls(run, records, console, force=False)
+        plan, _ = record_calls(run, records, Terminal(console))
         rows = list(records.newest([call.key for call in plan.calls]))
     values: dict[str, dict[str, float]] = {submission.name: {} for submission in run.submissions}
     for row in rows:

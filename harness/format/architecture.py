@@ -10,7 +10,7 @@ was trained:
   that of the model. Further calls of a shared layer are `{"layer", "inputs"}` with the position of its first call.
   `keywords`, if present, are arguments passed by name: positions, true or false. Nested models are taken apart.
 
-Either has `"softmax"`, the position of the layer that gives the output, if that is, or ends with, a softmax.
+Either has `"softmax"`, the position of the layer that is, or ends with, the final softmax, if there is one.
 """
 
 import hashlib
@@ -28,8 +28,9 @@ from harness.format.files import kind, located, read_json
 from harness.format.flatten import Flat, flatten, group_names, is_model
 from harness.format.graph import INPUT, keras_order
 from harness.format.inbound import ends
-from harness.format.layers import TRAINING_ONLY, neutral_layer
+from harness.format.layers import neutral_layer
 from harness.format.layout import CONFIG
+from harness.format.output import Output, final_softmax, output_of
 
 #: Maximum size of an architecture as JSON; the largest networks of Keras need 3 MB.
 MAX_CONFIG_BYTES = 16 * 1024**2
@@ -63,10 +64,10 @@ class Architecture:
         """Shape of one input, without the batch axis."""
         return tuple(self.canonical["input_shape"])
 
-    @property
-    def gives_probabilities(self) -> bool:
-        """Whether the network ends in a softmax."""
-        return "softmax" in self.canonical
+    @cached_property
+    def output(self) -> Output:
+        """What the network's outputs are."""
+        return output_of(self.canonical["layers"])
 
     @cached_property
     def digest(self) -> str:
@@ -136,7 +137,7 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
     if not layers:
         raise UserError("layers", expected="at least one", found="none")
     shape = _input_shape(content.get("input_shape"))
-    canonical = {"format": "layers", "input_shape": shape, "layers": layers, **_softmax(layers)}
+    canonical = {"format": "layers", "input_shape": shape, "layers": layers, **final_softmax(layers)}
     groups = tuple(f"layers/{group}" for group in group_names(layer["class_name"] for layer in layers))
     return Architecture(file, canonical, (None,) * len(layers), tuple(range(len(layers))), groups)
 
@@ -160,7 +161,7 @@ def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
     layers = [flat.layers[number] for number in order]
     entries = [layer.definition for layer in layers] if flat.is_chain else _entries(flat, calls)
     form = "layers" if flat.is_chain else "graph"
-    canonical = {"format": form, "input_shape": shape, "layers": entries, **_softmax(entries)}
+    canonical = {"format": form, "input_shape": shape, "layers": entries, **final_softmax(entries)}
     position = {number: i for i, number in enumerate(order)}
     file_order = tuple(position[number] for number in range(len(flat.layers)) if number in position)
     models: dict[str, tuple[int, ...]] = {}
@@ -170,17 +171,6 @@ def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
     names, groups = (tuple(layer.name for layer in layers), tuple(layer.group for layer in layers))
     frozen = frozenset(i for i, layer in enumerate(layers) if not layer.is_trained)
     return Architecture(file, canonical, names, file_order, groups, models, frozen)
-
-
-def _softmax(layers: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Return the entry `softmax` of the canonical form; nothing if the output is none, or of a layer called twice."""
-    position = len(layers) - 1
-    while position > 0 and layers[position].get("class_name") in TRAINING_ONLY:
-        position = layers[position]["inputs"][0] if "inputs" in layers[position] else position - 1
-    last = layers[position]
-    is_shared = any(entry.get("layer") == position for entry in layers)
-    is_softmax = last.get("class_name") == "Softmax" or last.get("config", {}).get("activation") == "softmax"
-    return {"softmax": position} if is_softmax and not is_shared else {}
 
 
 def _entries(flat: Flat, calls: Sequence[int]) -> list[dict[str, Any]]:

@@ -54,7 +54,7 @@ def read_json(path: Path) -> dict[str, Any]:
 def parse_json(text: str | bytes, path: Path) -> dict[str, Any]:
     """Parse text from the file at `path`; errors as `read_json`."""
     try:
-        content = json.loads(text, object_pairs_hook=_distinct_keys)
+        content = json.loads(text, object_pairs_hook=_distinct_keys, parse_int=_number)
     except _RepeatedKeyError as error:
         raise UserError("repeated key", file=path, expected="distinct keys", found=f"{error} twice") from error
     except (ValueError, RecursionError) as error:
@@ -78,6 +78,14 @@ def kind(value: object) -> str:
         return json.dumps(value)
     names = {dict: "an object", list: "a list", str: "text", int: "a number", float: "a number"}
     return names.get(type(value), type(value).__name__)
+
+
+def _number(text: str) -> float:
+    """Return an integer; one with more digits than Python converts is infinite, as its float is."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
 
 
 class _RepeatedKeyError(Exception):

@@ -94,7 +94,7 @@ def _keras_2(layer: Mapping[str, Any], node: Any) -> Inbound:
 def _arranged(layer: Mapping[str, Any], args: list[Any], given: dict[str, Any]) -> Inbound:
     """Sort arguments into inputs and keywords, and drop those without effect."""
     class_name = layer["class_name"]
-    given = {key: value for key, value in given.items() if not _is_idle(key, value)}
+    given = {key: value for key, value in given.items() if not _is_idle(class_name, key, value)}
     names, switches = NAMED_INPUTS.get(class_name, ()), SWITCHES.get(class_name, ())
     if not names:
         if given:
@@ -113,8 +113,10 @@ def _arranged(layer: Mapping[str, Any], args: list[Any], given: dict[str, Any]) 
     return Inbound((first,), keywords)
 
 
-def _is_idle(name: str, value: Any) -> bool:
+def _is_idle(class_name: str, name: str, value: Any) -> bool:
     """Whether a keyword argument changes nothing outside training."""
+    if name == "training" and class_name.startswith("Random"):
+        return True  # Keras 3 writes their default, which is true: these layers are disabled anyway
     if name in ("training", "use_causal_mask", "return_attention_scores"):
         return value is None or value is False
     return all(part is None for part in _flatten([value]))

@@ -25,8 +25,9 @@ def flaw_of(source: bytes) -> str:
     try:
         module = ast.parse(source)
     except SyntaxError as error:
-        return f"complexity.py: line {error.lineno}: {error.msg}"
-    except ValueError as error:  # null bytes; the message says so
+        line = f"line {error.lineno}: " if error.lineno else ""  # null bytes have none
+        return f"complexity.py: {line}{error.msg}"
+    except ValueError as error:
         return f"complexity.py: {error}"
     except (MemoryError, RecursionError):
         return ""

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy.exc import StatementError
 
+from harness.credentials import without_secrets
 from harness.errors import UserError
 from harness.outcome import Outcome
 from harness.records.evaluation import Evaluation
@@ -18,16 +19,19 @@ from harness.records.tables import columns_of
 AT_ONCE = 500
 
 
-def add_records(records: Records, file: Path) -> int:
+def add_records(records: Records, file: Path | str) -> int:
     """Add the rows of an SQLite file whose calls have no record yet, and its requests; returns the number of rows.
 
     No row is changed: of a call that both have, the record that is here already stays. Raises `UserError` if the file
-    cannot be read.
+    cannot be read, or for a URL.
     """
-    added = 0
-    with Records(str(file), must_exist=True) as others:
+    location, added = str(file), 0
+    shown = without_secrets(location)
+    if "://" in location:
+        raise UserError("not a results file", file=shown, expected="the path of an SQLite file", found="a URL")
+    with Records(location, must_exist=True) as others:
         try:
-            rows = others.newest_of(Evaluation.outcome != Outcome.INFRA_ERROR, long=True)
+            rows = others.newest_of(only=[Evaluation.outcome != Outcome.INFRA_ERROR], long=True)
             while part := [dict(row._mapping) for row in islice(rows, AT_ONCE)]:
                 ended = records.ended([row["key"] for row in part])
                 known = {row.key for row in ended if row.outcome != Outcome.INFRA_ERROR}
@@ -37,7 +41,7 @@ def add_records(records: Records, file: Path) -> int:
             requests = [_columns(request) for request in others.requests()]
         except (ValueError, TypeError, StatementError) as error:
             reason = " ".join(str(error).split())[:200]
-            raise UserError(f"not a file of records: {reason}", file=file) from error
+            raise UserError(f"not a file of records: {reason}", file=shown) from error
     known_requests = [_columns(request) for request in records.requests()]
     now = datetime.now(UTC)
     records.ask(Request(**request, merged_at=now) for request in requests if request not in known_requests)

@@ -1,15 +1,17 @@
 """The results database: SQLite by default, or any SQLAlchemy URL (PostgreSQL)."""
 
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
+from urllib.parse import unquote
 
 import sqlalchemy
 from sqlalchemy import URL, ColumnElement, Row, func, insert, or_, select
-from sqlalchemy.engine import Connection
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.exc import DBAPIError, IntegrityError, SAWarning, SQLAlchemyError
 from sqlalchemy.orm import Session
 from sqlalchemy.schema import CreateIndex, CreateTable
 
@@ -61,20 +63,24 @@ class Records:
         if must_exist and "://" not in location and not Path(location).is_file():
             raise UserError(
                 "no such results file",
-                file=location,
+                file=without_secrets(location),
                 remedy="run `pgdl run SUBMISSION` first, or name the file with --results",
             )
+        shown = without_secrets(location)
         try:
             url = sqlalchemy.make_url(location) if "://" in location else URL.create("sqlite", database=location)
-            self.name = url.database if url.drivername == "sqlite" and url.database else without_secrets(location)
-            arguments = {"timeout": BUSY_S} if url.get_backend_name() == "sqlite" else {}
-            self._engine = sqlalchemy.create_engine(url, connect_args=arguments)
+            self._engine = _engine_of(url)
         except ImportError as error:
             remedy = f"install the driver, e.g. pip install {error.name or 'psycopg[binary]'}"
             raise UserError(f"the database's driver cannot be loaded: {error}", remedy=remedy) from error
+        except SAWarning:
+            remedy = "leave it out; parameters of SQLite itself need file: and uri=true"
+            raise UserError("SQLite's driver knows no such parameter", file=shown, remedy=remedy) from None
         except (SQLAlchemyError, ValueError):
             expected = "sqlite:///FILE or postgresql+psycopg://..."
-            raise UserError("not a database URL", file=without_secrets(location), expected=expected) from None
+            raise UserError("not a database URL", file=shown, expected=expected) from None
+        self.file = _file_of(url)  #: of an SQLite database
+        self.name = without_secrets(url.database) if self.file is not None and url.database else shown  #: for readers
         self._location = location
         self.warn: Callable[[str], None] = lambda _: None  #: receives a line when a write has to wait
         self._create()
@@ -134,16 +140,22 @@ class Records:
         """Yield the newest record of each key, without the columns of `LONG`."""
         yield from self._with_keys(short_columns(), keys)
 
-    def newest_of(self, *conditions: ColumnElement[bool], long: bool = False) -> Iterator[Row[Any]]:
-        """Yield the newest record of each key among those that meet the conditions, oldest first.
+    def newest_of(
+        self, *conditions: ColumnElement[bool], only: Sequence[ColumnElement[bool]] = (), long: bool = False
+    ) -> Iterator[Row[Any]]:
+        """Yield the newest record of each key, oldest first.
 
-        `long` adds the columns of `LONG`.
+        Args:
+            conditions: choose keys, by columns that are the same in all records of a key.
+            only: conditions that the newest record has to meet, such as on its outcome.
+            long: whether to add the columns of `LONG`.
         """
         columns = list(Evaluation.__table__.columns) if long else short_columns()
         newest = select(func.max(Evaluation.id)).where(*conditions).group_by(Evaluation.key)
+        chosen = select(Evaluation.id).where(Evaluation.id.in_(newest), *only)
         with self._begin() as connection:
-            require_types(connection, columns, newest, self.name)
-            rows = select(*columns).where(Evaluation.id.in_(newest)).order_by(Evaluation.id)
+            require_types(connection, columns, chosen, self.name)
+            rows = select(*columns).where(Evaluation.id.in_(chosen)).order_by(Evaluation.id)
             yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(rows)
 
     def output_tails(self, keys: Collection[str]) -> dict[str, str]:
@@ -225,6 +237,20 @@ class Records:
                 raise LockedError(reason, file=self.name) from error
             remedy = "finished work is kept; fix this and run the same command again"
             raise UserError(f"the results database failed: {reason}", file=self.name, remedy=remedy) from error
+
+
+def _file_of(url: URL) -> Path | None:
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return None
+    return Path(unquote(url.database.removeprefix("file:")) if "uri" in url.query else url.database)
+
+
+def _engine_of(url: URL) -> Engine:
+    """Return the engine of a database; raises `SAWarning` for parameters that SQLite's driver would ignore."""
+    arguments = {"timeout": BUSY_S} if url.get_backend_name() == "sqlite" else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SAWarning)
+        return sqlalchemy.create_engine(url, connect_args=arguments)
 
 
 def short_columns() -> Sequence[ColumnElement[Any]]:

@@ -13,6 +13,7 @@ from harness.board.scores import decimal, official
 from harness.site import charts
 from harness.site.advice import advice
 from harness.site.insight import Insight, time_steps
+from harness.text import exact
 from scoring import Failure
 
 MIB = 1024**2
@@ -67,8 +68,8 @@ def _facts(row: Row) -> list[tuple[str, str]]:
         setting = row.configuration
         found += [
             ("seed", str(setting.run_seed)),
-            ("time limit", f"{setting.time_limit_s:g} s per model ({setting.time_budget})"),
-            ("memory limit", f"{setting.memory_limit_bytes / 1024**3:.3g} GiB"),
+            ("time limit", f"{exact(setting.time_limit_s)} s per model ({setting.time_budget})"),
+            ("memory limit", f"{exact(setting.memory_limit_bytes / 1024**3)} GiB"),
             ("sandbox", setting.isolation),
             ("versions", f"pgdl-harness {setting.harness_version}, {setting.versions}"),
         ]

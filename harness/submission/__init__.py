@@ -1,6 +1,7 @@
 """Submissions of participants, and measures that are called by name."""
 
 from harness.submission.find import find_named, find_submission, find_submissions
+from harness.submission.function import from_function
 from harness.submission.inspect import find_flaw
 from harness.submission.installed import InstalledMeasure, installed_measures
 from harness.submission.library import find_baseline
@@ -8,5 +9,5 @@ from harness.submission.submission import LIBRARY, Submission, digest_of
 
 __all__ = [
     "LIBRARY", "InstalledMeasure", "Submission", "digest_of", "find_baseline", "find_flaw", "find_named",
-    "find_submission", "find_submissions", "installed_measures",
+    "find_submission", "find_submissions", "from_function", "installed_measures",
 ]  # fmt: skip

@@ -89,12 +89,12 @@ def find_submissions(
 def _from_path(path: Path, given: str | None) -> Submission:
     found = inspect(path)
     claimed, problem = found.metadata.name, found.problem
-    name = given or clean(claimed or _own_name(path))
+    name = clean(claimed or _own_name(path)) if given is None else given
     if given is None and claimed and (owner := taken(name)):
         problem = problem or f"metadata: name: expected a name of your own, found {claimed!r}: {owner}"
         name = clean(_own_name(path))
     if not is_name(name):
-        raise UserError("cannot be a name", file=name, expected=ALLOWED)
+        raise UserError("cannot be a name", file=name or "''", expected=ALLOWED)
     if owner := taken(name):
         raise UserError(f"cannot be called {name!r}: {owner}", file=path, remedy="name it with --as NAME")
     source, unknown = str(path.resolve()), found.unknown_keys

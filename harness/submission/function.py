@@ -31,7 +31,7 @@ def from_function(function: Callable[..., Any], name: str | None = None) -> Subm
         UserError: it is no function with a source, it uses something that cannot come with it, or the name is taken.
     """
     chosen = name or clean(getattr(function, "__name__", ""))
-    if not isinstance(function, FunctionType) or not chosen.isidentifier() and name is None:
+    if not isinstance(function, FunctionType) or (not chosen.isidentifier() and name is None):
         raise UserError("a submission", expected="a function defined with def, a path or a name", found=repr(function))
     if not is_name(chosen):
         raise UserError("cannot be a name", file=chosen, expected=ALLOWED)

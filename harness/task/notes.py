@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
+from harness.format.output import Output
 from harness.format.reference import Reference
 from harness.task.contents import Contents
 from harness.task.task import Task
@@ -19,21 +20,34 @@ def notes_of(task: Task) -> list[str]:
 
 
 def outputs_of(task: Task) -> str:
-    """Return what the models give: logits, or probabilities where they end in a softmax."""
-    number = len(_with_softmax(task))
-    if 0 < number < len(task.models):
-        return f"probabilities of {number} models, logits of {len(task.models) - number}"
-    return "probabilities" if number else "logits"
+    """Return what the models give: logits or probabilities."""
+    numbers = {output: len(_with_output(task, output)) for output in reversed(Output)}
+    found = [output for output, number in numbers.items() if number]
+    if len(found) == 1:
+        return str(found[0])
+    return ", ".join(f"{output} of {_models(numbers[output], output is found[0])}" for output in found)
+
+
+def _models(number: int, is_first: bool) -> str:
+    return f"{number} model{'' if number == 1 else 's'}" if is_first else str(number)
 
 
 def _of_outputs(task: Task) -> list[str]:
-    found = _with_softmax(task)
-    which = "all models end" if len(found) == len(task.models) else f"{len(found)} models ({named(found)}) end"
-    return [f"{which} in a softmax: model(x) gives probabilities there, model.logits(x) logits"] if found else []
+    meanings = {
+        Output.PROBABILITIES: "in a softmax: model(x) gives probabilities there, model.logits(x) logits",
+        Output.NO_LOGITS: "in a sigmoid or several softmaxes: model.logits(x) gives the same as model(x), and measures "
+        "of the library take it for logits",
+    }
+    lines = []
+    for output, meaning in meanings.items():
+        if found := _with_output(task, output):
+            number = f"{len(found)} models ({named(found)}) end" if len(found) > 1 else f"{found[0]} ends"
+            lines.append(f"{'all models end' if len(found) == len(task.models) else number} {meaning}")
+    return lines
 
 
-def _with_softmax(task: Task) -> list[str]:
-    return [model.id for model in task.models if model.architecture.gives_probabilities]
+def _with_output(task: Task, output: Output) -> list[str]:
+    return [model.id for model in task.models if model.architecture.output is output]
 
 
 def notes_of_contents(reference: Reference, contents: Contents | None) -> list[str]:

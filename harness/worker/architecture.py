@@ -8,14 +8,13 @@ The harness writes this form, which contains only built-in layers and plain sett
   is the model's. `{"layer", "inputs"}` calls the layer at an earlier position again; `keywords`, if present, are
   arguments passed by name: positions, true or false.
 
-Either has `"softmax"`, the position of the layer that gives the output, if that is, or ends with, a softmax.
+Either has `"softmax"`, the position of the layer that is, or ends with, the final softmax, if there is one.
 """
 
+import functools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
-
-from harness.worker.in_place import subclass_in_place
 
 #: Layers that change images unless they are told that nothing is trained.
 AUGMENTING = (
@@ -30,7 +29,7 @@ class ArchitectureError(ValueError):
 def build_model(architecture: dict[str, Any], keras: Any) -> Any:
     """Build the model, with its layers, and hence its weights, in the order of the architecture.
 
-    Layers that augment images are there and do nothing, in training mode either.
+    Layers that augment images are there and do nothing, in training mode or in a copy of the model either.
 
     `keras` is the module: Keras 3 on any framework, or Keras 2.
 
@@ -39,15 +38,7 @@ def build_model(architecture: dict[str, Any], keras: Any) -> Any:
     """
     source = keras.Input(shape=tuple(architecture["input_shape"]))
     build = _sequential if architecture["format"] == "layers" else _functional
-    model = build(source, architecture["layers"], keras)
-    for layer in model.layers:
-        if type(layer).__name__ in AUGMENTING:
-            subclass_in_place(layer, lambda _: _return_input)
-    return model
-
-
-def _return_input(_: Any, inputs: Any, *__: Any, **___: Any) -> Any:
-    return inputs
+    return build(source, architecture["layers"], keras)
 
 
 def _sequential(source: Any, definitions: Sequence[dict[str, Any]], keras: Any) -> Any:
@@ -99,7 +90,25 @@ def _refusing(position: int, definition: dict[str, Any]) -> Iterator[None]:
 
 def _make(definition: dict[str, Any], keras: Any) -> Any:
     class_name, config = definition["class_name"], definition["config"]
-    make = getattr(keras.layers, class_name)
+    make = _disabled(class_name, keras) if class_name in AUGMENTING else getattr(keras.layers, class_name)
     if class_name == "LeakyReLU" and "negative_slope" in config:
         return make(config["negative_slope"])  # Keras 2 calls it alpha
     return make(**config)
+
+
+@functools.cache
+def _disabled(class_name: str, keras: Any) -> type:
+    """Return a layer's class whose layers return their input.
+
+    It is registered, since copies are made from a configuration, which names the class: those of Keras itself augment
+    images in every call that does not say otherwise.
+    """
+    parent = getattr(keras.layers, class_name)
+    members = {"call": _return_input, "__module__": parent.__module__}
+    register = keras.utils.register_keras_serializable(package="disabled", name=class_name)
+    disabled: type = register(type(class_name, (parent,), members))
+    return disabled
+
+
+def _return_input(_layer: Any, inputs: Any, training: bool = False) -> Any:  # noqa: ARG001 - Keras asks for the name
+    return inputs

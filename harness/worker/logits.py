@@ -18,6 +18,7 @@ def add_logits(model: Any, architecture: Mapping[str, Any], keras: Any) -> None:
         with _passing(last, keras):
             return model(inputs, training=training)
 
+    logits.__module__ = keras.__name__  # so that AutoGraph leaves it alone as it does Keras
     object.__setattr__(model, "logits", logits)  # bypasses the frameworks' tracking of attributes
 
 

@@ -21,6 +21,6 @@ def keep_seeds_of_operations() -> None:
     def get_seed(op_seed: Any) -> Any:
         present = context.global_seed() if context.executing_eagerly() else ops.get_default_graph().seed
         is_free = op_seed is not None and present == ours
-        return (module.DEFAULT_GRAPH_SEED, op_seed % 2**31) if is_free else original(op_seed)
+        return (module.DEFAULT_GRAPH_SEED, op_seed % module._MAXINT32) if is_free else original(op_seed)
 
     module.get_seed = get_seed

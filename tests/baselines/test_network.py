@@ -300,6 +300,15 @@ def test_a_softmax_at_the_end_is_left_out_however_it_is_given(make):
     assert [node.kind for node in read_nodes(model).nodes] == ["Dense"]
 
 
+def test_what_is_behind_a_softmax_stays():
+    ending = layers.Softmax(), layers.Reshape((3, 1)), layers.Activation("linear"), layers.Flatten()
+    model = with_random_weights(tf.keras.Sequential([tf.keras.Input((4,)), layers.Dense(3), *ending]))
+    network = Network(read_nodes(model))
+    assert [node.kind for node in network.nodes] == ["Dense", "Reshape", "Flatten"]
+    inputs = np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32)
+    np.testing.assert_allclose(network.outputs(inputs)[0], model.layers[0](inputs).numpy(), rtol=1e-5)
+
+
 def test_what_only_training_asks_for_is_not_made_anew():
     model = chain(layers.Dense(3, kernel_regularizer=regularizer, bias_constraint=regularizer), shape=(4,))
     assert Network(read_nodes(model)).n_classes == 3

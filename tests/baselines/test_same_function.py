@@ -30,6 +30,7 @@ LAYERS_AS_WRITTEN = {
     "jacobian_norm": "mean over all layers of the model",
     "wcv": "the last third of the layers",
     "vr": "what the last two layers take in",
+    "vpm": "what the last layer takes in",
 }
 
 #: Draw a number for each input or weight, so that another order of inputs has other draws.
@@ -171,11 +172,12 @@ def dense(*, order=slice(None), apart=False):
 
 
 def rewritten():
-    """The dense network as a graph: a model within the model, layers with names, its outputs of another type."""
+    """The dense network as a graph: a model within the model, layers with names, at the end a softmax and more."""
     source, flow = (tf.keras.Input((7,)) for _ in range(2))
     inner = tf.keras.Model(flow, layers.Dense(6, "relu", name="second")(layers.Dense(8, "relu", name="first")(flow)))
     logits = layers.Dense(3, name="weight_decay_0.1")(inner(source))
-    model = tf.keras.Model(source, layers.Activation("linear", dtype="float64")(logits), name="another")
+    arranged = layers.Flatten()(layers.Reshape((3, 1))(layers.Softmax()(logits)))
+    model = tf.keras.Model(source, layers.Activation("linear", dtype="float64")(arranged), name="another")
     original = dense()
     model.set_weights(original.get_weights())
     model.initial_weights = original.initial_weights
@@ -229,7 +231,7 @@ def test_the_order_of_examples_does_not_matter(name, as_they_are, examples_in_an
 
 
 @pytest.mark.parametrize("name", sorted(MEASURES.keys() - LAYERS_AS_WRITTEN.keys()))
-def test_names_models_within_the_model_and_the_type_of_outputs_do_not_matter(name, as_they_are, in_other_words):
+def test_names_models_within_the_model_and_what_is_behind_the_logits_do_not_matter(name, as_they_are, in_other_words):
     assert in_other_words[name] == close(as_they_are[name])
 
 

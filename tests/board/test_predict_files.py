@@ -60,6 +60,7 @@ def test_nan_is_left_to_the_rule(directory: Path, known: dict[str, Reference]) -
     [
         ('{"model_0": Infinity, "model_1": -Infinity, "model_2": 0.5, "model_3": 1e400}', [2, 0, 1, 2]),
         (f'{{"model_0": {10**400}, "model_1": 3, "model_2": {10**400 + 1}, "model_3": 1.5}}', [2, 1, 3, 0]),
+        (f'{{"model_0": {"9" * 5000}, "model_1": -{"9" * 5000}, "model_2": {10**400}, "model_3": 1}}', [3, 0, 2, 1]),
         (f'{{"model_0": {2**53}, "model_1": {2**53 + 1}, "model_2": 0, "model_3": 0.0}}', [1, 2, 0, 0]),
     ],
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from board_examples import MEASURE, MODELS, OFFICIAL, failed, references, rows
@@ -94,6 +95,15 @@ def test_two_seeds_are_two_rows_and_never_one(known: dict[str, Reference]) -> No
     collected = collect([*rows("margin"), *rows("margin", dict.fromkeys(MODELS[:4], 0.0), run_seed=1)], known)
     assert sorted(len(calls.rows) for calls in collected.shown) == [4, 8]
     assert sorted(remarks.settings_labels(collected.shown)) == ["", "seed 1"]
+
+
+def test_different_limits_have_different_labels(known: dict[str, Reference]) -> None:
+    limits: list[dict[str, Any]] = [{}, {"time_limit_s": 100.00001}, {"time_limit_s": 100.00002}]
+    limits += [{"memory_limit_bytes": 2**30 + 1}, {"memory_limit_bytes": 2**30}]
+    collected = collect([row for columns in limits for row in rows("margin", **columns)], known)
+    labels = remarks.settings_labels(collected.shown)
+    assert len(set(labels)) == len(limits)
+    assert any(label.endswith("memory 1 GiB") for label in labels)
 
 
 @pytest.mark.parametrize(

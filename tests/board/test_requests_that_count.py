@@ -1,19 +1,26 @@
 """Which version and configuration a row shows: the one that was asked for last."""
 
+import shlex
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import hypothesis.strategies as st
+import psutil
 import pytest
 from board_examples import GAPS, references, rows
 from hypothesis import given
 
-from harness.board.collect import collect
+from harness.api.chosen import choose
+from harness.api.commands import run_command
+from harness.board.collect import Calls, collect
 from harness.board.requested import by_age
-from harness.cli.boards import choose, run_command
+from harness.cli import options, run
 from harness.errors import UserError
 from harness.format.reference import Reference
 from harness.records import Request
+from harness.sandbox import default_memory_bytes, find_gpus
 from tests.records.evaluation_rows import evaluation, request
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -89,3 +96,62 @@ def test_the_command_that_renews_calls_names_them_and_their_settings(known: dict
     requests = [request(row, source=f"/home/{row.submission}.py") for row in made[::8]]
     line = run_command(collect(made, known, requests).shown, Path("task_data"), "results.db")
     assert line.startswith("pgdl run /home/one.py /home/two.py vc_dim --as one --as two --seed 3 --runtime keras2")
+
+
+def renewal(known: dict[str, Reference], **columns: Any) -> dict[str, Any]:
+    """What `pgdl run` understands of the command that renews a row with these settings."""
+    made = rows("one", GAPS, **columns)
+    shown = collect(made, known, [request(made[0], source="/home/one.py")]).shown
+    line = run_command(shown, Path("task_data"), "results.db")
+    return run.command.make_context("run", shlex.split(line.partition("pgdl run ")[2])).params
+
+
+def of_library(known: dict[str, Reference]) -> Calls:
+    (calls,) = collect(rows("vc_dim", GAPS, is_baseline=True), known).shown
+    return calls
+
+
+def test_the_command_does_not_leave_the_runtime_to_the_metadata(known: dict[str, Reference]) -> None:
+    """They may say `keras: 2`, whatever the row was made with; only a measure of the library has none."""
+    assert renewal(known)["runtime"] == "tensorflow"
+    assert "--runtime" not in run_command([of_library(known)], Path("task_data"), "results.db")
+
+
+@given(
+    st.floats(0, options.LONGEST_S, exclude_min=True), st.integers(options.LEAST_MEMORY, psutil.virtual_memory().total)
+)
+def test_the_command_has_the_very_limits(known: dict[str, Reference], seconds: float, size: int) -> None:
+    found = renewal(known, time_limit_s=seconds, memory_limit_bytes=size)
+    assert (found["time_limit"], found["memory_bytes"]) == (seconds, size)
+
+
+def test_variables_do_not_change_what_the_command_does(
+    known: dict[str, Reference], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    variables = {
+        "SEED": "7", "RUNTIME": "keras2", "TIME_LIMIT": "9", "TIME_BUDGET": "average", "MEMORY": "1G",
+        "SANDBOX": "docker", "TASKS": "elsewhere", "RESULTS": "other.db",
+    }  # fmt: skip
+    default = default_memory_bytes(len(find_gpus()))
+    usual = renewal(known, memory_limit_bytes=default) | {"memory_bytes": default}
+    for name, value in variables.items():
+        monkeypatch.setenv(f"PGDL_{name}", value)
+    assert renewal(known, memory_limit_bytes=default) == usual
+    assert renewal(known, sandbox="none")["sandbox_mode"] == "auto"
+    monkeypatch.setenv("PGDL_UNSAFE_NO_SANDBOX", "1")
+    line = run_command([of_library(known)], Path("task_data"), "results.db")
+    assert line.startswith("PGDL_UNSAFE_NO_SANDBOX=0 pgdl run vc_dim")
+
+
+def test_the_command_covers_the_tasks_that_lost_records(
+    known: dict[str, Reference], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGDL_TASK", "other")
+    calls = of_library(known)
+    stale = replace(calls, stale=frozenset(calls.rows))
+    assert "--task toy" in run_command([stale], Path("task_data"), "results.db")
+
+
+def test_the_command_names_the_runtime_of_containers(known: dict[str, Reference]) -> None:
+    found = renewal(known, sandbox="docker/runsc")
+    assert (found["sandbox_mode"], found["docker_runtime"]) == ("docker", "runsc")

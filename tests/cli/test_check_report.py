@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from harness.cli.check_report import Report, to_github, to_json, to_junit
+from harness.api.check_report import CheckReport, to_github, to_json, to_junit
 from harness.execution.check import Trial, forecast
 from harness.execution.plan import plan_calls
 from harness.execution.pool import Done
@@ -32,9 +32,9 @@ def trial(results: Sequence[CallResult], again: CallResult, start_s: float = 3.0
     return Trial(tuple(calls), done, Done(calls[0], again, NOW, {}, "bubblewrap/fast"), start_s, calls_s)
 
 
-def report(results: Sequence[CallResult], again: CallResult | None = None, withheld: Sequence[str] = ()) -> Report:
+def report(results: Sequence[CallResult], again: CallResult | None = None, withheld: Sequence[str] = ()) -> CheckReport:
     made = trial(results, again or results[0])
-    return Report(made.calls[0].submission, made, None, withheld)
+    return CheckReport(made.calls[0].submission, made, None, withheld)
 
 
 DIFFERENT = [OK, replace(OK, value=2.5)]
@@ -79,7 +79,7 @@ def test_annotations_point_to_the_line_and_cannot_be_commands_of_their_own() -> 
 
 
 def test_a_submission_that_cannot_be_run_needs_no_trial() -> None:
-    broken = Report(replace(make_submission("mine"), source="/x/mine.py", problem="expected a file complexity.py"))
+    broken = CheckReport(replace(make_submission("mine"), source="/x/mine.py", problem="expected a file complexity.py"))
     assert not broken.passed
     assert json.loads(to_json(broken))["problem"] == "expected a file complexity.py"
     assert 'message="expected a file complexity.py"' in to_junit(broken)

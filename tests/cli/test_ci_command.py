@@ -4,14 +4,15 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
 import pytest
 
+from harness.api.ci_calls import annotate_failures, records_of
 from harness.ci.report import MAX_ITEMS, MAX_TEXT, Line, Moved, Report
 from harness.cli.ci import command
-from harness.cli.ci_calls import annotate_failures
 from harness.outcome import Outcome
 from harness.records import Records
 from harness.submission.submission import Submission
@@ -106,13 +107,48 @@ def test_a_submission_whose_run_was_interrupted_at_once_has_a_row_at_the_base(re
     assert (line["change"], line["rank_before"], line["score_before"]) == ("removed", 2, None)
 
 
+def planned(*made, withheld=False):
+    """The calls that these records are of."""
+    return [SimpleNamespace(key=row.key, submission=MINE, withheld=withheld) for row in made]
+
+
+def crash(**columns):
+    return evaluation(submission="mine", submission_digest=MINE.digest, **({"outcome": Outcome.CRASH} | columns))
+
+
 def test_failures_on_hidden_tasks_are_not_annotated(folder):
-    columns = {"submission": "mine", "submission_digest": MINE.digest, "outcome": Outcome.CRASH}
+    toy, secret = crash(message="signal 11"), crash(task="secret", message="withheld")
+    calls = [*planned(toy), *planned(secret, withheld=True)]
     with Records(str(folder / "results.db")) as records:
-        records.add(evaluation(**columns, task="toy", message="signal 11"))
-        records.add(evaluation(**columns, task="secret", message="withheld"))
-        found = annotate_failures(records, MINE, withheld=["secret"])
+        records.add(toy, secret)
+        found = annotate_failures(records, MINE, records_of(calls, records))
     assert found == ["::error file=submissions/mine.py::CRASH on toy/model_0: signal 11"]
+
+
+def test_only_the_last_failure_of_a_call_of_this_job_is_annotated(folder):
+    """Not those with another limit, of earlier models, or of a call that was made again."""
+    mine, again = crash(message="signal 11"), crash(model="model_1", message="superseded")
+    others = crash(time_limit_s=1.0, message="of others"), crash(model_digest="earlier", message="of an earlier model")
+    calls = planned(mine, again)
+    with Records(str(folder / "results.db")) as records:
+        records.add(mine, again, *others)
+        records.add(crash(model="model_1", outcome=Outcome.OK, value=1.0))
+        found = annotate_failures(records, MINE, records_of(calls, records))
+    assert found == ["::error file=submissions/mine.py::CRASH on toy/model_0: signal 11"]
+
+
+def test_a_failure_on_a_task_without_reference_data_breaks_the_rules(repo, folder, pgdl, record, monkeypatch):
+    ok = rows("mine", submission_digest=MINE.digest)
+    elsewhere = [crash(task="no reference"), crash(task="no reference", model="model_1", outcome=Outcome.INFRA_ERROR)]
+    calls = planned(*ok, *elsewhere)
+    monkeypatch.setattr("harness.api.ci._call", lambda *_: calls)
+    record([*ok, *elsewhere])
+    ended = pgdl("ci", "--head", "main", "--require-check", "--output", "out")
+    assert ended.code == 1
+    report = json.loads((folder / "out" / "report.json").read_text())
+    assert report["broken"] == [
+        "mine: the machine failed on 1 models; run the job again", "mine: 2 of 10 calls have no value",
+    ]  # fmt: skip
 
 
 def test_a_report_of_any_size_can_be_read():

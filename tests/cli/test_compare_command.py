@@ -10,7 +10,7 @@ from pyarrow import parquet
 from shared_zygotes import SharedZygotes
 
 import baselines
-from harness.cli.compare import choose
+from harness.api.compare import choose_measures
 from harness.errors import UserError
 from harness.records import Records
 from harness.sandbox import Fresh
@@ -93,10 +93,10 @@ def test_a_hidden_task_is_rounded_and_tells_no_reason(pgdl: Pgdl, folder: Path) 
 
 @pytest.mark.usefixtures("competition")
 def test_what_is_chosen() -> None:
-    assert [submission.name for submission, _ in choose(["all"])] == list(baselines.MEASURES)
+    assert [submission.name for submission, _ in choose_measures(["all"])] == list(baselines.MEASURES)
     size = [name for name, measure in baselines.MEASURES.items() if measure.family == "size"]
-    assert [submission.name for submission, _ in choose(["size"])] == size
-    chosen = choose(["inverse_margin:n_samples=9,seed=1, size", "vc_dim,random"])
+    assert [submission.name for submission, _ in choose_measures(["size"])] == size
+    chosen = choose_measures(["inverse_margin:n_samples=9,seed=1, size", "vc_dim,random"])
     names = [submission.name for submission, _ in chosen]
     assert names == ["inverse_margin:n_samples=9,seed=1", *size, "random"]  # each once
     assert [family for _, family in chosen] == ["margin", *["size"] * len(size), "control"]
@@ -113,7 +113,7 @@ def test_what_is_chosen() -> None:
 )
 def test_what_is_no_measure_is_one_line(text: str, message: str, pgdl: Pgdl) -> None:
     with pytest.raises(UserError):
-        choose([text])
+        choose_measures([text])
     ended = pgdl("compare", "--measures", text)
     assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
     assert message in ended.err
@@ -121,7 +121,7 @@ def test_what_is_no_measure_is_one_line(text: str, message: str, pgdl: Pgdl) -> 
 
 def test_a_file_of_that_name_is_no_measure(folder: Path) -> None:
     (folder / "num_params").mkdir()
-    ((submission, _),) = choose(["num_params"])
+    ((submission, _),) = choose_measures(["num_params"])
     assert submission.is_baseline
 
 

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.cli import setup
+from harness.api import Execution, setup
+from harness.api.progress import SILENT
 from harness.errors import UserError
 from harness.outcome import Outcome
 from harness.task.layout import find_tasks
@@ -16,10 +18,7 @@ from tests.throwaway import make_task
 
 Pgdl = Callable[..., Any]
 
-OPTIONS: dict[str, Any] = {
-    "time_limit": 1.0, "time_budget": "each", "memory_bytes": 2**30, "workers": 1, "runtime": None, "seed": 0,
-    "sandbox_mode": "auto", "executor": "local", "unsafe_no_sandbox": False, "withhold": "auto",
-}  # fmt: skip
+CHOSEN = Execution(time_limit_s=1.0, memory_bytes=2**30, workers=1)
 
 
 @pytest.fixture
@@ -89,8 +88,8 @@ def test_no_weaker_sandbox_is_taken_unasked(folder: Path, monkeypatch: pytest.Mo
     tiny = find_tasks(folder)
     monkeypatch.setattr("harness.sandbox.Landlock.problem", lambda self: None)
     monkeypatch.setattr("harness.sandbox.Fresh.problem", lambda self: UserError("no bubblewrap here"))
-    assert setup.prepare(OPTIONS, tasks=()).executor.isolation == "landlock"
+    assert setup.prepare(CHOSEN, (), SILENT).executor.isolation == "landlock"
     with pytest.raises(UserError, match="no bubblewrap here"):
-        setup.prepare(OPTIONS, tiny)
-    asked = OPTIONS | {"sandbox_mode": "landlock"}
-    assert setup.prepare(asked, tiny).executor.isolation == "landlock"
+        setup.prepare(CHOSEN, tiny, SILENT)
+    asked = replace(CHOSEN, sandbox="landlock")
+    assert setup.prepare(asked, tiny, SILENT).executor.isolation == "landlock"

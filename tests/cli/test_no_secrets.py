@@ -8,13 +8,14 @@ import pytest
 
 from harness.records import Records
 from tests.board.board_examples import rows
+from tests.ci.repositories import Repo
 from tests.records.evaluation_rows import request
 from tests.throwaway import make_task
 
 Pgdl = Callable[..., Any]
 SECRET = "canary4711"
 
-#: SQLite ignores parameters that it does not know.
+#: SQLite itself ignores parameters that it does not know.
 LOCATION = f"sqlite:///file:results.db?uri=true&password={SECRET}"
 
 
@@ -53,11 +54,29 @@ def test_commands_that_read_records(pgdl: Pgdl, folder: Path) -> None:
     [
         f"postgresql+psycopg://me:{SECRET}@127.0.0.1:1/none", f"postgresql+nothing://me:{SECRET}@host/name",
         f"postgresql://me:{SECRET}@host:port/name", f"://me:{SECRET}@", f"sqlite:///missing/x.db?password={SECRET}",
-        f"sqlite:////proc/none/x?uri=true&password={SECRET}",
+        f"sqlite:////proc/none/x?uri=true&password={SECRET}", f"sqlite:///results.db?password={SECRET}",
+        f"postgresql:/me:{SECRET}@host/name", f"postgresql+psycopg:me:{SECRET}@host/name", f"me:{SECRET}@host/name",
+        f"file:results.db?password={SECRET}",
     ],
 )  # fmt: skip
 @pytest.mark.usefixtures("stale")
 def test_errors(location: str, pgdl: Pgdl) -> None:
     ended = pgdl("board", "--results", location)
-    assert ended.code != 0
+    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+    assert SECRET not in ended.out + ended.err
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        f"postgresql+psycopg://me:{SECRET}@127.0.0.1:1/none", f"sqlite:///results.db?password={SECRET}",
+        f"postgresql:/me:{SECRET}@host/name",
+    ],
+)  # fmt: skip
+@pytest.mark.usefixtures("stale")
+def test_where_a_file_is_expected(location: str, pgdl: Pgdl, folder: Path) -> None:
+    Repo(folder).commit({"submissions/README.md": ""}, branch="main")
+    ended = pgdl("ci", "--head", "main", "--add-records", location)
+    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+    assert ended.err.startswith(("pgdl: postgresql", "pgdl: sqlite"))
     assert SECRET not in ended.out + ended.err

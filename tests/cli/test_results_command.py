@@ -61,6 +61,12 @@ def test_what_is_asked_for(arguments: list[str], number: int, pgdl: Pgdl) -> Non
     assert len(pgdl("results", *arguments, "--format", "json").out.splitlines()) == number
 
 
+def test_a_call_that_was_made_again_has_its_last_outcome(pgdl: Pgdl, record: Callable[..., Path]) -> None:
+    record([failed("mine", "model_0", Outcome.TIMEOUT)])
+    assert len(pgdl("results", "--outcome", "OK", "--task", "toy").out.splitlines()) == 1 + 7
+    assert len(pgdl("results", "--outcome", "TIMEOUT").out.splitlines()) == 1 + 1
+
+
 def test_csv_has_every_column_and_no_formula(pgdl: Pgdl) -> None:
     found = list(csv.DictReader(io.StringIO(pgdl("results", "--submission", "mine", "--format", "csv").out)))
     assert list(found[0]) == COLUMNS

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.cli.setup import Setup
+from harness.api.setup import Setup
 from harness.execution.run import Plan, Recorded
 from harness.records import Evaluation
 from tests.execution.planned_things import SETTINGS, Nowhere, make_task
@@ -30,10 +30,10 @@ def test_records_are_let_go_of_when_they_are_shown(
 
     (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
     setup = Setup(SETTINGS, Nowhere())
-    monkeypatch.setattr("harness.cli.calls.execute", execute)
-    monkeypatch.setattr("harness.cli.calls.prepare", lambda options, hidden: setup)
-    monkeypatch.setattr("harness.cli.calls.find_tasks", lambda root, names: [])
-    monkeypatch.setattr("harness.cli.calls.read_tasks", lambda files, withhold: [make_task(50)])
+    monkeypatch.setattr("harness.api.calls.execute", execute)
+    monkeypatch.setattr("harness.api.calls.prepare", lambda *_: setup)
+    monkeypatch.setattr("harness.api.calls.find_tasks", lambda root, names: [])
+    monkeypatch.setattr("harness.api.calls.read_tasks", lambda files, withhold: [make_task(50)])
     ended = pgdl("run", "mine.py")
     assert ended.code == 0
     assert ended.err.splitlines() == [

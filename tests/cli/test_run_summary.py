@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import pytest
 from rich.console import Console
 
-from harness.cli.summary import Tally, print_summary
+from harness.api import Tally
+from harness.cli.summary import print_summary
 from harness.execution.plan import plan_calls
 from harness.execution.run import Recorded
 from harness.outcome import Outcome

@@ -80,6 +80,12 @@ def test_several_submissions_or_one_by_name(pgdl: Pgdl, reference: Path, record:
     assert printed(pgdl, "two") == everybody[1] | {"remarks": [MODELS_ARE_AWAY]}
 
 
+def test_what_ran_without_a_sandbox_can_be_told_apart(pgdl: Pgdl, reference: Path, record: Record) -> None:
+    record([*rows("mine"), *rows("mine", sandbox="none"), *rows("other")])
+    shown = json.loads(pgdl("score", "--reference", reference, "--format", "json").out)["submissions"]
+    assert sorted(one["submission"] for one in shown) == ["mine", "mine (not sandboxed)", "other"]
+
+
 def test_only_the_tasks_that_are_asked_for(pgdl: Pgdl, reference: Path, record: Record) -> None:
     write_reference(reference, "second")
     record(rows("mine"))

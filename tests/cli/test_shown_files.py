@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
-from harness.cli.calls import Run, record_calls
-from harness.cli.setup import prepare
+from harness.api.calls import Run, record_calls
+from harness.api.progress import SILENT
+from harness.api.setup import prepare
 from harness.errors import UserError
 from harness.records import Records
-from tests.sandbox.test_shown_places import OPTIONS
+from tests.sandbox.test_shown_places import CHOSEN
 from tests.throwaway import make_task
 
 
@@ -34,10 +34,10 @@ def test_tasks(command: tuple[str, ...], environment: Path, pgdl: Callable[..., 
 
 
 def test_results(environment: Path, folder: Path) -> None:
-    run = Run([], [], prepare(OPTIONS, ()))
+    run = Run([], [], prepare(CHOSEN, (), SILENT))
     with Records(str(environment / "results.db")) as records, pytest.raises(UserError, match="submissions could read"):
-        record_calls(run, records, Console(), force=False)
+        record_calls(run, records, SILENT)
     with Records(f"sqlite:///{environment / 'results.db'}") as records, pytest.raises(UserError, match="could read it"):
-        record_calls(run, records, Console(), force=False)
+        record_calls(run, records, SILENT)
     with Records(str(folder / "results.db")) as records:
-        record_calls(run, records, Console(), force=False)
+        record_calls(run, records, SILENT)

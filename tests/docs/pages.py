@@ -4,6 +4,7 @@ import ast
 import contextlib
 import importlib.util
 import io
+import linecache
 import re
 import shlex
 import subprocess
@@ -48,10 +49,12 @@ def run(section: Section) -> Iterator[tuple[str, str]]:
     """Run Python in one namespace, and `pgdl`; yields, for each block `text`, what was printed and the text."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     printed = io.StringIO()
-    for language, text in section.blocks:
+    for number, (language, text) in enumerate(section.blocks):
         if language == "python":
+            file = f"docs: {section.heading} {number}"
+            linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file  # as in a notebook
             with contextlib.redirect_stdout(printed):
-                exec(compile(text, f"docs: {section.heading}", "exec"), namespace)
+                exec(compile(text, file, "exec"), namespace)
         elif language == "sh":
             printed.write("".join(_pgdl(line) for line in text.splitlines()))
         elif language == "text":

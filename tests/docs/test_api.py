@@ -3,7 +3,9 @@
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 from pages import Section, run, sections
 
 from harness.cli.main import main
@@ -51,3 +53,17 @@ def test_the_code_runs_and_prints_what_the_page_says(section: Section, demo: Pat
     monkeypatch.chdir(demo)
     for printed, said in run(section):
         assert printed == said
+
+
+def test_the_first_section_runs_as_a_notebook(demo: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What differs there: the source of a function, the module it is in, and the streams of output."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    section = sections("api.md")[0]
+    cells = [nbformat.v4.new_code_cell(text) for language, text in section.blocks if language == "python"]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(demo)}}).execute()
+    printed = [
+        "".join(output.text for output in cell.outputs if output.get("name") == "stdout") for cell in notebook.cells
+    ]
+    assert printed == [text for language, text in section.blocks if language == "text"]

@@ -104,7 +104,9 @@ def test_names_of_2020_are_there_with_keras_2_and_with_that_alone(rows):
     assert (rows["names_2"]["outcome"], rows["names_2"]["message"]) == ("OK", "")
     assert rows["names_3"]["outcome"] == "EXCEPTION"
     assert "has no attribute 'clock'" in rows["names_3"]["message"]
-    assert rows["names_3"]["message"].endswith("(code of 2020? `keras: 2` in its metadata gives it what it expects)")
+    assert rows["names_3"]["message"].endswith(
+        "(code of 2020? `keras: 2`, and no other runtime, in its metadata gives it what it expects)"
+    )
 
 
 def test_keras_by_its_old_names(rows):

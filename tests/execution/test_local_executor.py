@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from actors import Actors
 from planned_things import SETTINGS, make_submission, make_task
-from rich.console import Console
 
+from harness.api import Progress
+from harness.api.calls import Run, record_calls
+from harness.api.setup import Setup
 from harness.cli import options
-from harness.cli.calls import Run, record_calls
-from harness.cli.setup import Setup
 from harness.errors import UserError
 from harness.execution import machine
 from harness.execution.budget import TimeBudget
@@ -23,7 +23,6 @@ from harness.execution.executors import EXECUTORS
 from harness.execution.executors.local import Local
 from harness.execution.machine import Cores, Lanes
 from harness.execution.plan import PlannedCall, plan_calls
-from harness.execution.progress import RunProgress
 from harness.execution.run import Recorded
 from harness.execution.settings import Settings
 from harness.outcome import Outcome
@@ -266,13 +265,13 @@ def test_an_interrupt_while_a_row_is_shown_ends_the_workers_before_the_kind_is_c
         def close(self) -> None:
             self.all_gone = all(actor.is_gone() for actor in self.started)
 
-    def interrupt(self: RunProgress, row: Recorded) -> None:
-        raise KeyboardInterrupt
+    class Impatient(Progress):
+        def advanced(self, call: Recorded) -> None:
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr(RunProgress, "seen", interrupt)
     kind = Watched()
     setup = Setup(QUICK, Local(kind, QUICK.limits, workers=2))
     submissions = [make_submission("quick", b"returns 1"), make_submission("slow", b"waits")]
     with Records(str(tmp_path / "r.db")) as records, pytest.raises(KeyboardInterrupt):
-        record_calls(Run(submissions, [make_task(3)], setup), records, Console(quiet=True), force=False)
+        record_calls(Run(submissions, [make_task(3)], setup), records, Impatient())
     assert kind.all_gone

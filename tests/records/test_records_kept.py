@@ -157,5 +157,19 @@ def test_two_harnesses_at_once_lose_nothing(location: str) -> None:
     assert [row.id for row in rows] == list(range(1, 101))
 
 
+@pytest.mark.parametrize(
+    ("form", "file"),
+    [
+        ("{}/x.db", "{}/x.db"), ("sqlite:///{}/x.db", "{}/x.db"), ("sqlite+pysqlite:///{}/x.db", "{}/x.db"),
+        ("sqlite:///file:{}/a%20b.db?uri=true", "{}/a b.db"),
+    ],
+)  # fmt: skip
+def test_the_file_is_known_whatever_the_form_of_the_url(form: str, file: str, tmp_path: Path) -> None:
+    """Submissions must not be able to read it."""
+    with Records(form.format(tmp_path)) as records:
+        assert records.file == Path(file.format(tmp_path))
+        assert records.file.is_file()
+
+
 def test_every_column_says_what_it_holds() -> None:
     assert [column.name for column in TABLE.columns if not (column.comment or "").endswith(".")] == []

@@ -111,7 +111,7 @@ class Competition(RuleBasedStateMachine):
     run_once_more = rule(path=files, choice=usual, interrupt_at=moments)(often(_run))
 
     @rule(
-        paths=st.lists(st.sampled_from((*FILES, CLAIMING, CLAIMING, MEASURE)), min_size=1, max_size=2, unique=True),
+        paths=st.lists(st.sampled_from((*FILES, CLAIMING, MEASURE)), min_size=1, max_size=2, unique=True),
         names=st.none() | st.lists(st.sampled_from(GIVEN), min_size=2, max_size=2), database=databases,
         only=st.sampled_from((None, None, *TASKS)), choice=choices, interrupt_at=moments, overtaken_at=moments,
     )  # fmt: skip
@@ -124,6 +124,16 @@ class Competition(RuleBasedStateMachine):
         chosen = (only,) if only in self.world.tasks else ()
         order = Order(tuple(paths), database, given, chosen, choice)
         self.world.run(order, interrupt_at, overtaken_at if interrupt_at is None else None)
+
+    @rule(path=files, name=st.sampled_from(("wide", "flat")), choice=usual)
+    def run_as(self, path: str, name: str, choice: Choice) -> None:
+        """A run under another name than that of the file."""
+        self.world.run(Order((path,), names=(name,), choice=choice))
+
+    @rule(is_given=st.booleans(), choice=usual)
+    def run_claiming(self, is_given: bool, choice: Choice) -> None:
+        """A run of what is refused for the name that it claims, unless it is given another one."""
+        self.world.run(Order((CLAIMING,), names=("wide",) if is_given else (), choice=choice))
 
     # Records, software and tasks
 
@@ -190,9 +200,10 @@ class Competition(RuleBasedStateMachine):
             faces.check_table(self.world, "main", expected, what)
 
     @precondition(lambda self: self.world.databases["main"].requests)
-    @rule()
-    def renew(self) -> None:
-        """The commands that the board prints for stale records."""
+    @rule(name=tasks, model=models)
+    def renew(self, name: str, model: str) -> None:
+        """A model is trained again; the commands that the board prints for stale records."""
+        self._change_task("model", name, model, "")
         for names, command in faces.renewals(self.world, "main"):
             self.world.renew(names, command, "main")
 

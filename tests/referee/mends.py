@@ -41,13 +41,13 @@ MENDS = {
     ),
     "a column is known by its heading": Mend("harness/board/board.py", 'return f"score:{task}"', "return task"),
     "ci ranks though records are missing": Mend(
-        "harness/cli/ci_run.py", "missing = boards.missing if lines else ()", "missing = ()"
+        "harness/api/ci.py", "missing = boards.missing if lines else ()", "missing = ()"
     ),
     "the password is in printed commands": Mend(
-        "harness/cli/commands.py", "if has_secrets(location) else", "if location == RESULTS else"
+        "harness/api/commands.py", "if has_secrets(location):", "if location == RESULTS:"
     ),
     "a copy of an earlier version needs no leave": Mend(
-        "harness/cli/names.py",
+        "harness/api/names.py",
         "submission.digest == before[-1].submission_digest",
         "submission.digest in {one.submission_digest for one in before}",
     ),
@@ -62,8 +62,8 @@ MENDS = {
     ),
     "ci judges rows of other settings": Mend(
         "harness/ci/boards.py",
-        "return same and",
-        "return bool(same or wanted) and",
+        "return same and configuration.isolation",
+        "return bool(same or wanted) and configuration.isolation",
     ),
     "similar names live beside each other": Mend(
         "harness/submission/name.py", """    seen = re.sub(""", """    return name\n    seen = re.sub("""
@@ -77,7 +77,7 @@ MENDS = {
         "harness/board/leaderboard.py", "row.sandboxed and oracle.score is not None", "row.sandboxed"
     ),
     "the command for stale rows gives no names": Mend(
-        "harness/cli/boards.py",
+        "harness/api/commands.py",
         'words += [word for one in distinct if _is_path(one) for word in ("--as", one.submission)]',
         "pass",
     ),
@@ -85,7 +85,7 @@ MENDS = {
         "harness/board/remarks.py", "turns[per_task, settings, name] += 1", "pass"
     ),
     "a score is known by its files alone": Mend(
-        "harness/cli/boards.py",
+        "harness/api/chosen.py",
         "return submission.name == calls.submission or submission.source == calls.source",
         "return True",
     ),
@@ -94,7 +94,7 @@ MENDS = {
         "harness/board/rounding.py", 'undefined=UNDEFINED if task.undefined else ""', "undefined=task.undefined"
     ),
     "notes on hidden tasks are printed": Mend(
-        "harness/cli/calls.py", "[task for task in tasks if task.name not in run.withheld]", "tasks"
+        "harness/api/calls.py", "() if task.name in run.withheld else notes_of(task)", "notes_of(task)"
     ),
     "hidden tasks are shown by task commands": Mend(
         "harness/task/summary.py", "withheld = withhold.covers(files.hidden)", "withheld = False"

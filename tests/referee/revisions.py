@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
+from harness.api import ChangeResult, ci_files
 from harness.ci.report import Report
-from harness.cli import ci_files
-from harness.cli.ci_run import Ended
 from tests.referee import faces
 from tests.referee.referee import Choice, Line, Version, report
 from tests.referee.world import World
@@ -59,9 +58,9 @@ def _evaluate(world: World, commit: str, head: dict[str, str], choice: Choice, d
     _compare(world, job, code, head, choice, database)
 
 
-def _run(world: World, commit: str, choice: Choice, database: str, adds: str | None) -> tuple[int, list[Ended]]:
+def _run(world: World, commit: str, choice: Choice, database: str, adds: str | None) -> tuple[int, list[ChangeResult]]:
     """Run the job; its files are looked at before they are written, since a site takes a second."""
-    seen: list[Ended] = []
+    seen: list[ChangeResult] = []
     line = ["ci", "--repository", world.repo.directory, "--base", world.commit, "--head", commit, "--quiet"]
     line += ["--tasks", world.root, "--results", world.location(database), "--output", world.directory / "ci"]
     line += ["--seed", choice.seed, "--time-limit", choice.limit]
@@ -72,7 +71,7 @@ def _run(world: World, commit: str, choice: Choice, database: str, adds: str | N
     return done.returncode, seen
 
 
-def _compare(world: World, job: Ended, code: int, head: dict[str, str], choice: Choice, database: str) -> None:
+def _compare(world: World, job: ChangeResult, code: int, head: dict[str, str], choice: Choice, database: str) -> None:
     """Compare report, comment, exit code and board with the referee's."""
     known = world.databases[database]
     expected = report(known, world.tasks, world.files, head, choice)
@@ -92,7 +91,7 @@ def _compare(world: World, job: Ended, code: int, head: dict[str, str], choice: 
     assert ("All rules are kept" in job.comment) == (code == 0 and bool(expected.lines))
 
 
-def _json(job: Ended) -> str:
+def _json(job: ChangeResult) -> str:
     return json.dumps(job.board.content["rows"])
 
 

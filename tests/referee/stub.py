@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from harness.api import setup
 from harness.ci import touched
-from harness.cli import setup
 from harness.execution import evaluation, loader, run
 from harness.execution.executor import Done, Executor
 from harness.execution.plan import PlannedCall

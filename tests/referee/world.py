@@ -192,7 +192,7 @@ class World:
 
     def location(self, database: str) -> str:
         """The location of a database, with a password."""
-        return f"sqlite:///{self.directory}/{database}.db?password={SECRET}"
+        return f"sqlite:///file:{self.directory}/{database}.db?uri=true&password={SECRET}"
 
     def pgdl(self, *arguments: object) -> CompletedProcess[str]:
         """Run a command, and search what it prints."""

@@ -1,14 +1,16 @@
 """Programs that the tests run in a process of their own, in one runtime.
 
 in_runtime.py RUNTIME forward DIR...   outputs-RUNTIME.npy of staged models, on inputs.npy beside them
-in_runtime.py RUNTIME modes DIR...     JSON: differences between outputs in training mode and in inference mode,
-                                       and between outputs and the softmax of `model.logits`
+in_runtime.py RUNTIME modes DIR...     JSON: differences between the outputs in inference mode and those in training
+                                       mode, those of copies, and the softmax of `model.logits`
 in_runtime.py RUNTIME imports          JSON: threads, frameworks that were imported, and errors for the others
 in_runtime.py RUNTIME draws            JSON: random numbers of every library under seed 0
 """
 
+import copy
 import importlib
 import json
+import pickle
 import random
 import sys
 from pathlib import Path
@@ -40,9 +42,23 @@ def modes_of(directory):
     powers = np.exp(logits - logits.max(axis=1, keepdims=True))
     shares = powers / powers.sum(axis=1, keepdims=True)
     differences = {"trained": trained, "unsaid": unsaid, "shares": shares, "again": as_array(model(inputs))}
+    for way, copied in copies_of(model).items():
+        differences[way] = as_array(copied(inputs))
+        differences[f"{way}, trained"] = as_array(copied(inputs, training=True))
     found = {name: float(np.abs(outputs - inferred).max()) for name, outputs in differences.items()}
     layers = [type(layer).__name__ for layer in model.layers]
-    return {"differences": found, "layers": layers, "logits": logits.tolist()}
+    kinds = runtime.keras.layers.Conv2D, runtime.keras.layers.Dense, runtime.keras.layers.Dropout
+    own = [type(layer).__name__ for layer in model.layers if type(layer) in kinds]
+    return {"differences": found, "layers": layers, "own": own, "logits": logits.tolist()}
+
+
+def copies_of(model):
+    """A model's copies, made in every way."""
+    found = {"deepcopy": copy.deepcopy(model), "pickle": pickle.loads(pickle.dumps(model))}
+    made = {"clone": runtime.keras.models.clone_model(model), "config": type(model).from_config(model.get_config())}
+    for copied in made.values():
+        copied.set_weights(model.get_weights())
+    return found | made
 
 
 def as_array(outputs):

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from harness.worker.legacy.advice import ATTRIBUTES
 from harness.worker.runtimes import RUNTIMES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "submissions.md").read_text()
@@ -22,6 +23,13 @@ RESTORED: dict[str, list[tuple[str, Any]]] = {
         ("np.array([[1, 2], [3]])[1]", [3]),
         ("np.array([[1, 2], [3, 4]]).dtype.name", "int64"),
         ("np.array([[1, 2], [3]], dtype=float)", "ValueError"),
+        ("np.array([[1, 2], [3]], None)[1]", [3]),
+        ("np.asanyarray([[1, 2], [3]])[1]", [3]),
+    ],
+    "np.array(x, copy=False)": [
+        ("np.array([1, 2], copy=False).tolist()", [1, 2]),
+        ("x = np.zeros(2)\nnp.array(x, copy=False) is x", True),
+        ("x = np.zeros(2)\nnp.array(x, copy=True) is x", False),
     ],
     "tf.keras.optimizers.SGD(lr=0.1, decay=1e-4)": [
         ("float(tf.keras.optimizers.SGD(lr=0.5).lr.numpy())", 0.5),
@@ -42,6 +50,9 @@ RESTORED: dict[str, list[tuple[str, Any]]] = {
         ("import keras\nkeras.layers is tf.keras.layers and keras.models is tf.keras.models", True),
         ("from keras.layers import Dense\nfrom keras.models import Model\nisinstance(model.layers[2], Dense)", True),
         ("import keras.backend as K\nK.floatx()", "float32"),
+        ("from keras.layers.normalization import BatchNormalization as B\nB.__name__", "BatchNormalization"),
+        ("from keras.layers.merge import Add\nAdd is tf.keras.layers.Add", True),
+        ("from keras.layers.experimental.preprocessing import Rescaling\nRescaling is tf.keras.layers.Rescaling", True),
         ("from keras.utils import np_utils\nnp_utils.to_categorical([1]).tolist()", [[0.0, 1.0]]),
         ("from tensorflow.keras.layers import Conv2D\nisinstance(model.layers[0], Conv2D)", True),
     ],
@@ -66,6 +77,10 @@ NOT_RESTORED = {
     "np.mean(model.get_weights())": ("np.mean(model.get_weights())", "ValueError"),
     "model.predict_classes(x)": ("model.predict_classes(np.zeros((1, 8, 8, 1)))", "AttributeError"),
     "tf.keras.wrappers": ("tf.keras.wrappers", "AttributeError"),
+    "tensorflow.python.keras.optimizer_v2": (
+        "from tensorflow.python.keras.optimizer_v2 import adam\nadam",
+        "ModuleNotFoundError",
+    ),
     "keras.engine.topology": ("from keras.engine.topology import Layer\nLayer", "ModuleNotFoundError"),
     "scipy.misc.logsumexp": ("from scipy.misc import logsumexp\nlogsumexp", "ImportError"),
     "sklearn.externals": ("from sklearn.externals import joblib\njoblib", "ImportError"),
@@ -76,6 +91,8 @@ SEEDED = [
     ("float(tf.random.normal([1], seed=1)[0])", -0.8113182),
     ("[int(number) for number in tf.data.Dataset.range(20).shuffle(20, seed=1).take(5)]", [0, 12, 9, 8, 13]),
     ("float(tf.function(lambda: tf.random.normal([1], seed=1))()[0])", -0.8113182),
+    ("float(tf.random.normal([1], seed=-1)[0])", -0.9625477),
+    ("float(tf.random.normal([1], seed=2**31 - 1)[0])", -0.3991576),
     ("tf.random.set_seed(5)\nfloat(tf.random.normal([1], seed=1)[0])", -1.3768897),
 ]
 
@@ -91,6 +108,23 @@ ADVISED = {
     "tf.keras.optimizers.legacy.SGD(0.5)": True,
     "tf.keras.backend.set_session": True,
     "np.array([np.zeros(2), np.zeros(3)])": True,
+    "np.float_(1)": True,
+    "np.asfarray([1])": True,
+    "tf.keras.optimizers.Adam(epsilon=1e-7, unknown=1, lr=0.5)": True,
+    "tf.keras.optimizers.SGD(0.5, decay=0.1)": True,
+    "from tensorflow.keras.layers.core import Dense": True,
+    "from keras.utils.np_utils import to_categorical": True,
+    "from tensorflow.keras.layers.experimental.preprocessing import Rescaling": True,
+    "optimizer = tf.keras.optimizers.SGD(0.5); first, second = tf.Variable(1.0), tf.Variable(2.0); "
+    "optimizer.apply_gradients([(first, first)]); optimizer.apply_gradients([(second, second)])": True,
+    "model.predict_classes(np.zeros((1, 8, 8, 1)))": False,
+    "tf.keras.backend.get_session()": False,
+    "model.wieghts": False,
+    "model.layers[1].kernel": False,
+    "np.mean([np.zeros(2), np.zeros(3)])": False,
+    "raise ValueError('block 3 has an inhomogeneous shape')": False,
+    "raise TypeError('this layer is not supported in Keras 3')": False,
+    "raise ImportError(\"cannot import name 'x' from 'keras.foo'\")": False,
     "np.no_such_name": False,
     "np.array('a', dtype=float)": False,
     "from collections import no_such_name": False,
@@ -161,6 +195,19 @@ def test_what_is_not() -> None:
 def test_seeds_of_operations_with_keras_3() -> None:
     found = ask("tensorflow", [code for code, _ in SEEDED])
     assert found == [pytest.approx(answer) if isinstance(answer, float) else answer for _, answer in SEEDED]
+
+
+def test_keras_3_runs_no_code_of_2020_as_something_else() -> None:
+    codes = ["from tensorflow.python.keras.layers import Conv2D\nisinstance(model.layers[0], Conv2D)"]
+    codes += ["import keras\ntype(model.layers[0]) is keras.layers.Conv2D", "tf.keras.optimizers.SGD(0.5, decay=0.1)"]
+    assert ask("tensorflow", codes) == [True, True, "UserWarning"]
+
+
+def test_attributes_that_are_advised_are_those_of_keras_2() -> None:
+    code = "[sorted(dir(one)) for one in (model, model.layers[0], model.outputs[0], tf.keras.optimizers.SGD())]"
+    (of_keras_2,), (of_keras_3,) = ask("keras2", [code]), ask("tensorflow", [code])
+    gone = [{*then} - {*now} for then, now in zip(of_keras_2, of_keras_3, strict=True)]
+    assert set().union(*gone) >= ATTRIBUTES
 
 
 def test_errors_that_keras_2_cures_say_so() -> None:

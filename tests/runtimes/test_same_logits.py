@@ -14,6 +14,7 @@ from throwaway import write_json, write_weights
 from harness.format.architecture import read_architecture
 from harness.format.layers import TRAINING_ONLY
 from harness.format.layout import CONFIG, WEIGHTS
+from harness.format.output import final_softmax
 from harness.task.model import read_model
 from harness.task.shapes import infer_shapes
 from harness.worker.runtimes import RUNTIMES
@@ -121,6 +122,12 @@ ENDINGS: dict[str, list[dict[str, Any]]] = {
     "fused": [],
     "activation": [{"class_name": "Activation", "config": {"activation": "softmax"}}],
     "layer": [{"class_name": "Softmax", "config": {}}],
+    "arranged": [
+        {"class_name": "Softmax", "config": {}},
+        {"class_name": "Reshape", "config": {"target_shape": [3, 1]}},
+        {"class_name": "Identity", "config": {}},
+        {"class_name": "Flatten", "config": {}},
+    ],
 }
 
 
@@ -135,9 +142,8 @@ def ended(staged: list[Path]) -> list[Path]:
         *layers, dense, dropout = architecture["layers"]
         dense["config"]["activation"] = "softmax" if name == "fused" else "linear"
         architecture["layers"] = [*layers, dense, *ending, dropout]
-        architecture["softmax"] = len(layers) + len(ending)
-        if name == "none":
-            del architecture["softmax"]
+        del architecture["softmax"]
+        architecture |= final_softmax(architecture["layers"])
         write_json(target / "architecture.json", architecture)
         targets.append(target)
     return targets
@@ -153,6 +159,7 @@ def test_layers_that_only_training_uses_do_nothing_and_logits_are_what_is_before
     for one in found.values():
         assert max(one["differences"].values()) < 1e-6
         np.testing.assert_allclose(one["logits"], found["none"]["logits"], rtol=1e-6)
+    assert found["fused"]["own"] == ["Conv2D", "Dropout", "Dense", "Dropout"]
     assert [one for one in found["fused"]["layers"] if one != "InputLayer"] == [one["layer_name"] for one in IDLE]
 
 

@@ -2,12 +2,16 @@
 
 import os
 import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import landlockpy
 import pytest
+from rich.console import Console
 
-from harness.cli.setup import prepare
+from harness.api import Execution
+from harness.api.setup import prepare
+from harness.cli.terminal import Terminal
 from harness.errors import UserError
 from harness.sandbox import Fresh, Landlock, bubblewrap
 from harness.sandbox.kinds.landlock import MISSING
@@ -15,10 +19,7 @@ from harness.sandbox.kinds.landlock import MISSING
 REFUSED = UserError("the sandbox does not work here: No permissions", remedy="allow user namespaces")
 TOO_OLD = UserError("Landlock", expected="version 6", found="none")
 
-OPTIONS = {
-    "memory_bytes": 1 << 30, "time_limit": 300.0, "time_budget": "each", "seed": 0, "runtime": None, "workers": 1,
-    "executor": "local", "unsafe_no_sandbox": False, "withhold": "auto",
-}  # fmt: skip
+CHOSEN = Execution(memory_bytes=1 << 30, workers=1)
 
 
 def found(monkeypatch: pytest.MonkeyPatch, bubblewrap: UserError | None, weaker: UserError | None) -> None:
@@ -28,7 +29,7 @@ def found(monkeypatch: pytest.MonkeyPatch, bubblewrap: UserError | None, weaker:
 
 
 def chosen(mode: str) -> str:
-    return prepare(OPTIONS | {"sandbox_mode": mode}, tasks=()).executor.isolation
+    return prepare(replace(CHOSEN, sandbox=mode), (), Terminal(Console())).executor.isolation
 
 
 @pytest.mark.parametrize("mode", ["auto", "fast", "fresh"])

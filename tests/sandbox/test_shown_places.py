@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.setup import prepare
+from harness.api import Execution
+from harness.api.progress import SILENT
+from harness.api.setup import prepare
 from harness.errors import UserError
 from harness.sandbox import Fresh, Kind, Landlock
 from harness.sandbox.job import Job
@@ -15,10 +17,7 @@ from harness.sandbox.kinds.none import Plain
 from harness.task.layout import find_tasks
 from tests.throwaway import make_task
 
-OPTIONS = {
-    "memory_bytes": 1 << 30, "time_limit": 300.0, "time_budget": "each", "seed": 0, "runtime": None, "workers": 1,
-    "executor": "local", "unsafe_no_sandbox": False, "withhold": "auto", "sandbox_mode": "fresh",
-}  # fmt: skip
+CHOSEN = Execution(memory_bytes=1 << 30, workers=1, sandbox="fresh")
 
 SHOWING = [Fresh(), Landlock()]
 
@@ -69,7 +68,7 @@ def test_what_is_shown_is_refused_however_it_is_written(kind: Kind, environment:
 
 def refusal(root: Path) -> str:
     with pytest.raises(UserError) as error:
-        prepare(OPTIONS, find_tasks(root))
+        prepare(CHOSEN, find_tasks(root), SILENT)
     assert len(str(error.value).splitlines()) == 1
     return str(error.value)
 
@@ -92,11 +91,11 @@ def test_links_into_the_environment_are_refused(part: str, environment: Path, tm
 
 def test_tasks_elsewhere_are_fine(environment: Path, tmp_path: Path) -> None:
     make_task(tmp_path / "tasks")
-    assert prepare(OPTIONS, find_tasks(tmp_path / "tasks")).executor.isolation == "bubblewrap"
+    assert prepare(CHOSEN, find_tasks(tmp_path / "tasks"), SILENT).executor.isolation == "bubblewrap"
 
 
 def test_a_cache_in_the_environment_is_refused(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Models and submissions of other calls are staged there."""
     monkeypatch.setenv("PGDL_CACHE", str(environment / "cache"))
     with pytest.raises(UserError, match="cache/staged: submissions could read it"):
-        prepare(OPTIONS, ())
+        prepare(CHOSEN, (), SILENT)

@@ -12,7 +12,7 @@ from harness.submission import find_flaw
         ("def complexty(model, dataset):\n    return 1", "complexity.py: expected a function complexity"),
         ("print(complexity)", "complexity.py: expected a function complexity"),
         ("x = 1\ndef complexity(model:\n", "complexity.py: line 2: "),
-        ("x = 'a\0b'", "complexity.py: "),
+        ("x = 'a\0b'", "complexity.py: source code "),
         ("\u00ff".encode("latin-1").decode("latin-1"), "complexity.py: "),
     ],
 )

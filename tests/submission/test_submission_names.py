@@ -102,6 +102,8 @@ def test_a_given_name_goes_before_all_others(tmp_path: Path) -> None:
     assert find_submission(str(folder), "anna").name == "anna"
     with pytest.raises(UserError, match="cannot be a name: expected at most 80 ASCII letters"):
         find_submission(str(folder), "größe")
+    with pytest.raises(UserError, match=r"^'': cannot be a name"):  # of a variable that is not set
+        find_submission(str(folder), "")
 
 
 def test_names_are_given_to_paths_in_their_order(tmp_path: Path) -> None:

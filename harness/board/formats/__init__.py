@@ -8,8 +8,10 @@ A module has
 """
 
 import importlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from harness.errors import UserError
 from harness.registry import sibling_names
 
 if TYPE_CHECKING:
@@ -44,3 +46,18 @@ def is_binary(name: str) -> bool:
 def written() -> list[Format]:
     """Return the formats with files, in alphabetical order."""
     return [form for form in map(find, names()) if form.SUFFIX is not None]
+
+
+def write(board: "Board", stem: Path) -> list[Path]:
+    """Write the board in every file format, each to `stem` plus a suffix; raises `UserError`."""
+    paths = []
+    for form in written():
+        content = form.render(board)
+        path = stem.with_name(f"{stem.name}{form.SUFFIX}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        except OSError as error:
+            raise UserError(f"cannot be written: {error.strerror}", file=error.filename or path) from error
+        paths.append(path)
+    return paths

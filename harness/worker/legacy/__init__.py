@@ -1,16 +1,24 @@
 """What code of 2020 expects of Python, NumPy and Keras, and today's versions no longer offer."""
 
+import warnings
+
 from harness.worker.legacy.advice import would_be_cured
-from harness.worker.legacy.keras_modules import alias_keras, use_legacy_optimizers
+from harness.worker.legacy.keras_modules import KERAS_2, KERAS_3, alias_keras, use_legacy_optimizers
 from harness.worker.legacy.names import restore_names
 from harness.worker.legacy.ragged import accept_ragged_lists
 
-__all__ = ["restore", "would_be_cured"]
+__all__ = ["refuse_what_is_ignored", "restore", "would_be_cured"]
 
 
 def restore() -> None:
     """Restore it in this process, for its lifetime; Keras 2 must be what runs."""
     restore_names()
     accept_ragged_lists()
-    alias_keras()
+    alias_keras(KERAS_2)
     use_legacy_optimizers()
+
+
+def refuse_what_is_ignored() -> None:
+    """Let Keras 3 run no code of 2020 that it would run in silence as something else."""
+    alias_keras(KERAS_3)
+    warnings.filterwarnings("error", message="Argument `decay` is no longer supported")

@@ -1,30 +1,74 @@
 """Tells whether code of 2020 failed for want of what Keras 2 and the names of then would give it."""
 
+import dis
 import re
 
 from harness.worker.legacy.names import restored_names
 
-#: Messages of Keras 3 and NumPy about what they no longer take.
-_MESSAGES = re.compile(r"Argument\(s\) not recognized: \{'(lr|decay)'|not supported in Keras 3|inhomogeneous shape")
+#: Messages of Keras 3 about what it no longer takes.
+_OF_KERAS = re.compile(
+    r"Argument\(s\) not recognized: \{.*'(lr|decay)'|Argument `decay` is no longer supported|not supported in Keras 3"
+    r"|Unknown variable: "
+)
 
-#: What Python says of a module that lacks a name: when it is imported from there, and when it is looked up.
+#: What Python and NumPy say of a module that lacks a name: when it is imported from there, and when it is looked up.
 _LACKING = (
     re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'"),
     re.compile(r"module '(?P<module>[\w.]+)' has no attribute '(?P<name>\w+)'"),
+    re.compile(r"`(?P<module>np)\.(?P<name>\w+)` was removed in the NumPy 2\.0 release"),
 )
+
+#: Modules of 2020 that Keras 3 has no longer.
+_MODULES = re.compile(
+    r"No module named '(tensorflow\.)?keras\.(layers\.(advanced_activations|convolutional|core|embeddings|experimental"
+    r"|merge|noise|normalization|pooling|recurrent|wrappers)|utils\.(np_utils|generic_utils|layer_utils|vis_utils))\b"
+)
+
+#: Attributes that layers, models, optimizers and symbolic tensors of Keras 3 have no longer.
+ATTRIBUTES = {
+    "add_update", "compute_output_signature", "decay", "dynamic", "evaluate_generator", "experimental_ref",
+    "fit_generator", "get_gradients", "get_input_at", "get_input_mask_at", "get_input_shape_at", "get_output_at",
+    "get_output_mask_at", "get_output_shape_at", "get_shape", "get_slot", "get_updates", "get_weights", "inbound_nodes",
+    "input_mask", "input_shape", "lr", "minimize", "name_scope", "op", "outbound_nodes", "output_mask", "output_shape",
+    "predict_generator", "ref", "reset_states", "set_shape", "state_updates", "stateful", "submodules", "type_spec",
+    "updates", "weights", "with_name_scope",
+}  # fmt: skip
+
+#: Names that Keras 2 has no longer either.
+_GONE = {"get_session", "predict_classes", "predict_proba", "wrappers"}
+
+_LIBRARIES = ("importlib", "keras", "numpy", "tensorflow")
 
 
 def would_be_cured(error: BaseException) -> bool:
     """Whether `keras: 2` in the metadata may cure an error that a submission raised under another runtime."""
-    if not isinstance(error, AttributeError | ImportError | TypeError | ValueError):
+    if not isinstance(error, AttributeError | ImportError | TypeError | UserWarning | ValueError):
         return False
-    message = str(error)
+    raised_by, is_statement = _origin(error)
+    if is_statement and raised_by not in _LIBRARIES:  # the submission's own words
+        return False
     if isinstance(error, AttributeError) and _is_keras(type(error.obj).__module__):
-        return True
+        return error.name in ATTRIBUTES
+    message = str(error)
     for pattern in _LACKING:
         if match := pattern.search(message):
-            return _is_keras(match["module"]) or match["name"] in restored_names().get(match["module"], ())
-    return _MESSAGES.search(message) is not None
+            module = "numpy" if match["module"] == "np" else match["module"]
+            restored = restored_names().get(module, ())
+            return match["name"] not in _GONE if _is_keras(module) else match["name"] in restored
+    if "inhomogeneous shape" in message:
+        return raised_by != "numpy"  # `np.array` itself is not written in Python; other functions are not restored
+    return (_OF_KERAS.search(message) or _MODULES.match(message)) is not None
+
+
+def _origin(error: BaseException) -> tuple[str, bool]:
+    """Return the package of the code that an error comes from, and whether it is that of a `raise` statement."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return "", False
+    package = str(trace.tb_frame.f_globals.get("__name__", "")).split(".")[0]
+    return package, dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] == "RAISE_VARARGS"
 
 
 def _is_keras(module: str) -> bool:

@@ -1,7 +1,7 @@
 """Other names of Keras in code of 2020, and its optimizers of then.
 
-`import keras` and `tensorflow.python.keras` would give classes of another Keras, of which no layer of the model is an
-instance.
+`tensorflow.python.keras`, and with Keras 2 `import keras`, would give classes of another Keras, of which no layer of
+the model is an instance.
 """
 
 import importlib
@@ -12,41 +12,51 @@ from contextlib import suppress
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
-
-#: Packages that are Keras, whichever of their modules is imported.
-NAMES = ("keras", "tensorflow.keras", "tensorflow.python.keras")
-
-#: Where Keras 2 has its public modules, and all of its modules.
-_PUBLIC, _SOURCES = "tf_keras.api._v2.keras", "tf_keras.src"
+from typing import Any, NamedTuple
 
 
-def alias_keras() -> None:
-    """Make every package of `NAMES` the Keras 2 that runs."""
-    for name in filter(_is_keras, list(sys.modules)):
+class Packages(NamedTuple):
+    """The Keras that runs, and the packages that are made the same."""
+
+    public: str  #: where it has its public modules
+    sources: str  #: where it has all of its modules
+    names: tuple[str, ...]
+
+    def has(self, module: str) -> bool:
+        """Whether a module has one of the names, or is in a package that has."""
+        return any(f"{module}.".startswith(f"{package}.") for package in self.names)
+
+
+KERAS_2 = Packages("tf_keras.api._v2.keras", "tf_keras.src", ("keras", "tensorflow.keras", "tensorflow.python.keras"))
+KERAS_3 = Packages("keras", "keras.src", ("tensorflow.python.keras",))
+
+
+def alias_keras(packages: Packages) -> None:
+    """Make every package with one of the names the Keras that runs."""
+    for name in filter(packages.has, list(sys.modules)):
         del sys.modules[name]  # the private copy that parts of TensorFlow use keeps its own references
-    sys.meta_path.insert(0, _Aliases())
-    sys.meta_path.append(_Moved())
-    for name in NAMES:
+    sys.meta_path.insert(0, _Aliases(packages))
+    sys.meta_path.append(_Moved(packages))
+    for name in packages.names:
         importlib.import_module(name)  # which also binds it in the package around it
 
 
 def use_legacy_optimizers() -> None:
     """Make the optimizers of `tf.keras.optimizers`, by class and by name, those of 2020: `SGD(lr=0.1, decay=1e-4)`."""
-    public, legacy = (importlib.import_module(f"{_PUBLIC}.{name}") for name in ("optimizers", "optimizers.legacy"))
+    names = ("optimizers", "optimizers.legacy")
+    public, legacy = (importlib.import_module(f"{KERAS_2.public}.{name}") for name in names)
     for name in vars(legacy):
         if name[0].isupper():
             setattr(public, name, getattr(legacy, name))
-    sources: Any = importlib.import_module(f"{_SOURCES}.optimizers")
+    sources: Any = importlib.import_module(f"{KERAS_2.sources}.optimizers")
     sources.is_arm_mac = lambda: True  # there alone, Keras 2 itself chooses them for "sgd" and the like
-
-
-def _is_keras(name: str) -> bool:
-    return any(f"{name}.".startswith(f"{package}.") for package in NAMES)
 
 
 class _Finder(MetaPathFinder, Loader):
     """Finds modules in other places; the module there is what is imported, not another copy of it."""
+
+    def __init__(self, packages: Packages) -> None:
+        self.packages = packages
 
     @abstractmethod
     def places(self, fullname: str) -> Iterator[str]:
@@ -70,24 +80,24 @@ class _Finder(MetaPathFinder, Loader):
 
 
 class _Aliases(_Finder):
-    """Finds the modules of the packages `NAMES`."""
+    """Finds the modules of the packages with the names."""
 
     def places(self, fullname: str) -> Iterator[str]:
         """Yield what belongs to the package around it, as that is called today."""
-        if fullname in NAMES:
-            yield _PUBLIC
-        elif _is_keras(fullname):
+        if fullname in self.packages.names:
+            yield self.packages.public
+        elif self.packages.has(fullname):
             package, _, name = fullname.rpartition(".")
             today = sys.modules[package].__name__
-            yield f"{today}.{name}"
-            if today == f"{_PUBLIC}.layers":  # its files were others then: layers.core
-                yield today
+            is_layers = today == f"{self.packages.public}.layers" and name != "experimental"
+            yield today if is_layers else f"{today}.{name}"  # its files were others then: layers.core
 
 
 class _Moved(_Finder):
     """Finds modules that are public no longer, such as `keras.utils.np_utils`, if no other finder does."""
 
     def places(self, fullname: str) -> Iterator[str]:
-        """Yield its place among all modules of Keras 2."""
-        if fullname.startswith(f"{_PUBLIC}."):
-            yield f"{_SOURCES}.{fullname.removeprefix(f'{_PUBLIC}.')}"
+        """Yield its place among all modules of Keras."""
+        public, sources = f"{self.packages.public}.", f"{self.packages.sources}."
+        if fullname.startswith(public) and not fullname.startswith(sources):  # which may be inside
+            yield sources + fullname.removeprefix(public)

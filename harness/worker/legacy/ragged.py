@@ -1,4 +1,4 @@
-"""Ragged lists as arrays of objects, as in NumPy before 1.24: `np.array(model.get_weights())`."""
+"""Arrays as NumPy made them in 2020: ragged lists as arrays of objects, and copies where they are needed."""
 
 import functools
 from collections.abc import Callable
@@ -8,19 +8,24 @@ import numpy as np
 
 
 def accept_ragged_lists() -> None:
-    """Make `np.array` and `np.asarray` return an array of objects for a list whose elements have several shapes."""
-    np.array, np.asarray = _accepting(np.array), _accepting(np.asarray)
+    """Make `np.array` and the like return an array of objects for a list whose elements have several shapes.
+
+    `np.array(model.get_weights())` was one. `copy=False` meant no copy unless one is needed, which is an error now.
+    """
+    np.array, np.asarray, np.asanyarray = (_accepting(one) for one in (np.array, np.asarray, np.asanyarray))
 
 
 def _accepting(make: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(make)  # with NumPy's module, which TensorFlow's tracing leaves alone
     def accepting(*arguments: Any, **settings: Any) -> Any:
+        if settings.get("copy", True) is False:
+            settings["copy"] = None
         try:
             return make(*arguments, **settings)
         except ValueError as error:
-            has_type = len(arguments) > 1 or settings.get("dtype") is not None
+            has_type = arguments[1:2] not in ((), (None,)) or settings.get("dtype") is not None
             if has_type or "inhomogeneous" not in str(error):
                 raise
-        return make(*arguments, **settings | {"dtype": object})
+        return make(*arguments[:1], *arguments[2:], **settings | {"dtype": object})
 
     return accepting

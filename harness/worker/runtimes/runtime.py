@@ -143,7 +143,8 @@ class Runtime(ABC):
         """Return what may cure an error of a submission, as the end of a line; nothing if that is not known."""
         from harness.worker.legacy import would_be_cured
 
-        return " (code of 2020? `keras: 2` in its metadata gives it what it expects)" if would_be_cured(error) else ""
+        advice = " (code of 2020? `keras: 2`, and no other runtime, in its metadata gives it what it expects)"
+        return advice if would_be_cured(error) else ""
 
 
 def _is_installed(distribution: str) -> bool:

@@ -1,0 +1,70 @@
+"""Progress on the terminal: notes and warnings on standard error, the calls of a run on standard output."""
+
+import sys
+from collections.abc import Collection, Sequence
+
+import click
+from rich.console import Console
+
+from harness.api import UNSAFE, Progress
+from harness.cli.run_progress import RunProgress
+from harness.execution.run import Plan, Recorded
+from harness.task.task import Task
+
+
+class Terminal(Progress):
+    """Shows the work to a user at a terminal, or in a log."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self._withheld: Collection[str] = ()
+        self._run: RunProgress | None = None
+
+    def note(self, line: str) -> None:
+        """Print a note, in one line on standard error."""
+        note(line)
+
+    def warn(self, line: str) -> None:
+        """Print a warning, in one line on standard error."""
+        warn(line)
+
+    def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
+        """Keep in mind what must not be shown."""
+        self._withheld = withheld
+
+    def started(self, plan: Plan, records: str) -> None:
+        """Say how much is left to do."""
+        if plan.recorded:
+            self.console.print(f"{len(plan.recorded)} of {len(plan.calls)} calls are recorded already in {records}")
+        self._run = RunProgress(plan.missing, self.console, self._withheld)
+        self._run.__enter__()
+
+    def advanced(self, call: Recorded) -> None:
+        """Show that a call has ended."""
+        assert self._run is not None
+        self._run.seen(call)
+
+    def finished(self, n_recorded: int, n_calls: int) -> None:
+        """Say how to go on, if the run was interrupted."""
+        assert self._run is not None
+        self._run.__exit__(None, None, None)
+        if isinstance(sys.exception(), KeyboardInterrupt):
+            self.console.print(f"{n_recorded} of {n_calls} calls are recorded; the same command resumes the run.")
+
+
+def confirm(question: str) -> bool:
+    """Ask the user; the answer is no if there is none at a terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(question, err=True)
+
+
+def warn(line: str) -> None:
+    """Print a warning, in one line on standard error."""
+    if line == UNSAFE:
+        click.secho(line, err=True, fg="red", bold=True)
+    else:
+        click.secho(f"pgdl: {line}", err=True, fg="yellow")
+
+
+def note(line: str) -> None:
+    """Print a note, in one line on standard error."""
+    click.echo(f"pgdl: {line}", err=True)

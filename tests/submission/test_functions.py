@@ -1,0 +1,106 @@
+"""Python functions as submissions: their source and what they use come with them, and nothing else does."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+from harness.errors import UserError
+from harness.submission import Submission, from_function
+
+FACTOR = 3
+NAMES = {"a": 1}
+CENTRE = np.zeros(2)
+
+
+def halved(value: float) -> float:
+    return value / 2
+
+
+class Sum:
+    """Adds up."""
+
+    def __call__(self, values: Any) -> float:
+        return FACTOR * math.fsum(values)
+
+
+def complexity(model: Any, dataset: Any) -> float:
+    return halved(Sum()([kendalltau([1, 2, 3], model.values)[0], *np.ones(2)]))
+
+
+def recursive(model: Any, dataset: Any) -> float:
+    return 1.0 if model is None else recursive(None, dataset)
+
+
+def loaded(submission: Submission) -> Callable[..., Any]:
+    """The function that the harness would call, in a module that has nothing else."""
+    names: dict[str, Any] = {"__name__": "complexity"}
+    exec(submission.files["complexity.py"], names)
+    found: Callable[..., Any] = names["complexity"]
+    return found
+
+
+def test_what_a_function_uses_comes_with_it() -> None:
+    found = from_function(complexity)
+    model = SimpleNamespace(values=[1, 2, 4])
+    assert loaded(found)(model, None) == complexity(model, None) == 4.5
+    assert (found.name, found.is_baseline, list(found.files)) == ("complexity", False, ["complexity.py"])
+
+
+def test_any_name_will_do() -> None:
+    found = from_function(recursive)
+    assert (found.name, loaded(found)(1, None)) == ("recursive", 1.0)
+    assert from_function(recursive, "another name").name == "another name"
+
+
+def test_a_change_of_what_is_used_is_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = from_function(complexity).digest
+    assert from_function(complexity).digest == before
+    monkeypatch.setitem(globals(), "FACTOR", 4)
+    assert from_function(complexity).digest != before
+
+
+def around(number: int) -> Callable[..., float]:
+    def inside(model: Any, dataset: Any) -> float:
+        return float(number)
+
+    return inside
+
+
+def with_array(model: Any, dataset: Any) -> float:
+    return float(CENTRE.sum())
+
+
+def with_dictionary(model: Any, dataset: Any) -> float:
+    return float(NAMES["a"])
+
+
+made_by_exec: dict[str, Any] = {}
+exec("def sourceless(model, dataset):\n    return 1.0\n", made_by_exec)
+
+
+@pytest.mark.parametrize(
+    ("function", "problem"),
+    [
+        (around(1), "inside: uses variables of the function around it (number); define it in the function"),
+        (with_array, "CENTRE: a ndarray cannot come with a function; define it in the function, or hand in a file"),
+        (with_dictionary, "NAMES: a dict cannot come with a function"),
+        (made_by_exec["sourceless"], "sourceless: its source cannot be found; hand in a file"),
+        (lambda model, dataset: 1.0, "expected a function defined with def"),
+        (Path, "expected a function defined with def"),
+    ],
+)
+def test_what_cannot_come_with_it_is_named(function: Callable[..., Any], problem: str) -> None:
+    with pytest.raises(UserError) as raised:
+        from_function(function)
+    assert problem in str(raised.value)
+
+
+def test_names_of_measures_are_taken() -> None:
+    with pytest.raises(UserError, match="cannot be called 'VC-dim': vc_dim is a measure of the library"):
+        from_function(recursive, "VC-dim")
