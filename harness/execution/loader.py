@@ -4,7 +4,7 @@ import functools
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.submission import digest_of
+from harness.submission import code_of, digest_of
 from harness.worker.runtimes import RUNTIMES
 
 _HARNESS = Path(__file__).parents[1]
@@ -16,9 +16,9 @@ SOURCES = ("worker/**/*.py", "format/**/*.py", "sandbox/staging.py")
 
 @functools.cache
 def loader_digest(runtime: str) -> str:
-    """Return the SHA-256 (hex) of the sources that decide what a call in this runtime gets and returns."""
+    """Return the SHA-256 (hex) of the code that decides what a call in this runtime gets and returns."""
     files = sorted((file.relative_to(_HARNESS).as_posix(), file) for file in _sources(runtime))
-    return digest_of((name, file.read_bytes()) for name, file in files)
+    return digest_of((name, code_of(file.read_bytes())) for name, file in files)
 
 
 def _sources(runtime: str) -> Iterator[Path]:

@@ -25,7 +25,9 @@ class Evaluation(Base, kw_only=True):
     )  # fmt: skip
     submission: Mapped[str] = mapped_column(String(80), index=True, comment="Name of the submission.")
     submission_digest: Mapped[str] = mapped_column(
-        String(64), comment="SHA-256 of the submission's files; identifies its version."
+        String(64),
+        comment="SHA-256 of the submission's files, of the code alone for a measure of the library; identifies "
+        "its version.",
     )
     is_baseline: Mapped[bool] = mapped_column(comment="Whether the submission is one of the harness' own baselines.")
     task: Mapped[str] = mapped_column(String(200), index=True, comment="Name of the task.")

@@ -19,7 +19,9 @@ class Request(Base, kw_only=True):
     id: Mapped[int] = mapped_column(primary_key=True, init=False, comment="Number of the row.")
     submission: Mapped[str] = mapped_column(String(80), index=True, comment="Name of the submission.")
     submission_digest: Mapped[str] = mapped_column(
-        String(64), comment="SHA-256 of the submission's files; identifies its version."
+        String(64),
+        comment="SHA-256 of the submission's files, of the code alone for a measure of the library; identifies "
+        "its version.",
     )
     source: Mapped[str] = mapped_column(Text, comment="Path of the submission; `library` for a measure of the library.")
     is_baseline: Mapped[bool] = mapped_column(comment="Whether the submission is one of the harness' own baselines.")

@@ -1,5 +1,6 @@
 """Submissions of participants, and measures that are called by name."""
 
+from harness.submission.code import code_of
 from harness.submission.find import find_named, find_submission, find_submissions
 from harness.submission.function import from_function
 from harness.submission.inspect import find_flaw
@@ -8,6 +9,6 @@ from harness.submission.library import find_baseline
 from harness.submission.submission import LIBRARY, Submission, digest_of
 
 __all__ = [
-    "LIBRARY", "InstalledMeasure", "Submission", "digest_of", "find_baseline", "find_flaw", "find_named",
+    "LIBRARY", "InstalledMeasure", "Submission", "code_of", "digest_of", "find_baseline", "find_flaw", "find_named",
     "find_submission", "find_submissions", "from_function", "installed_measures",
 ]  # fmt: skip

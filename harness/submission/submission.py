@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.submission.code import code_of
 from harness.submission.metadata import Metadata
 
 #: The source of the library's measures.
@@ -14,7 +15,7 @@ LIBRARY = "library"
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission in memory: the digest covers exactly the files that run."""
+    """A submission in memory: the digest covers the files that run."""
 
     name: str
     files: dict[str, bytes] = field(repr=False)  #: relative path -> content
@@ -28,10 +29,12 @@ class Submission:
     def digest(self) -> str:
         """SHA-256 (hex) of all paths and contents, and of the reason why it cannot be run.
 
-        The same files may be refused for what their metadata say, and run under a name that is given.
+        The same files may be refused for what their metadata say, and run under a name that is given. Of a measure of
+        the library only the code counts: its records outlive another word in a docstring.
         """
         refusal = [] if self.problem is None else [("", self.problem.encode())]
-        return digest_of([*sorted(self.files.items()), *refusal])
+        files = {path: code_of(content) for path, content in self.files.items()} if self.is_baseline else self.files
+        return digest_of([*sorted(files.items()), *refusal])
 
     def write(self, directory: Path) -> None:
         """Write the files under `directory`, readable by everybody."""

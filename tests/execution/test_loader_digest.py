@@ -30,7 +30,7 @@ def keys() -> set[str]:
 
 
 def edit(file: Path) -> None:
-    file.write_text(file.read_text() + "\n# another line\n")
+    file.write_text(file.read_text() + "\nANOTHER = 1\n")
 
 
 @pytest.mark.parametrize(

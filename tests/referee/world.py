@@ -177,14 +177,14 @@ class World:
         """Change the harness' own code that loads models."""
         self.loader += 1
         with (self.harness / "worker" / "main.py").open("a") as file:
-            file.write(f"# edition {self.loader}\n")
+            file.write(f"EDITION = {self.loader}\n")
         forget_sources()
 
     def edit_measure(self) -> None:
         """Change the measure of the library."""
         self.library += 1
         self.stage.library = {
-            **self.stage.library, MEASURE_FILE: self.stage.library[MEASURE_FILE] + b"# edition\n",
+            **self.stage.library, MEASURE_FILE: self.stage.library[MEASURE_FILE] + b"EDITION = 1\n",
         }  # fmt: skip
         forget_sources()
 

@@ -85,6 +85,6 @@ def test_an_edit_makes_new_versions_of_what_is_made_of_the_file(edited: str, cha
     before = {family: submission_of(family).digest for family in FAMILIES}
     forget()
     with (copy / edited).open("a") as file:
-        file.write("# Edited.\n")
+        file.write("EDITED = True\n")
     after = {family: submission_of(family).digest for family in FAMILIES}
     assert {family for family in FAMILIES if before[family] != after[family]} == changed
