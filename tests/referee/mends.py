@@ -44,7 +44,7 @@ MENDS = {
         "harness/cli/ci_run.py", "missing = boards.missing if lines else ()", "missing = ()"
     ),
     "the password is in printed commands": Mend(
-        "harness/cli/commands.py", "if has_secrets(location) else", "if location == RESULTS else"
+        "harness/cli/commands.py", "if has_secrets(location):", "if location == RESULTS:"
     ),
     "a copy of an earlier version needs no leave": Mend(
         "harness/cli/names.py",
@@ -62,8 +62,8 @@ MENDS = {
     ),
     "ci judges rows of other settings": Mend(
         "harness/ci/boards.py",
-        "return same and",
-        "return bool(same or wanted) and",
+        "return same and configuration.isolation",
+        "return bool(same or wanted) and configuration.isolation",
     ),
     "similar names live beside each other": Mend(
         "harness/submission/name.py", """    seen = re.sub(""", """    return name\n    seen = re.sub("""
@@ -77,7 +77,7 @@ MENDS = {
         "harness/board/leaderboard.py", "row.sandboxed and oracle.score is not None", "row.sandboxed"
     ),
     "the command for stale rows gives no names": Mend(
-        "harness/cli/boards.py",
+        "harness/cli/commands.py",
         'words += [word for one in distinct if _is_path(one) for word in ("--as", one.submission)]',
         "pass",
     ),

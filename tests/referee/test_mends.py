@@ -1,0 +1,10 @@
+"""The mends that `python -m tests.referee.mends` takes back are where it looks for them."""
+
+import pytest
+
+from tests.referee.mends import MENDS, ROOT, Mend
+
+
+@pytest.mark.parametrize("mend", MENDS.values(), ids=MENDS)
+def test_a_mend_is_where_it_is_looked_for(mend: Mend) -> None:
+    assert (ROOT / mend.file).read_text().count(mend.now) == 1
