@@ -17,6 +17,7 @@ from harness.api.commands import run_command
 from harness.board.collect import Calls, collect
 from harness.board.requested import by_age
 from harness.cli import options, run
+from harness.cli.main import cli
 from harness.errors import UserError
 from harness.format.reference import Reference
 from harness.records import Request
@@ -103,7 +104,9 @@ def renewal(known: dict[str, Reference], **columns: Any) -> dict[str, Any]:
     made = rows("one", GAPS, **columns)
     shown = collect(made, known, [request(made[0], source="/home/one.py")]).shown
     line = run_command(shown, Path("task_data"), "results.db")
-    return run.command.make_context("run", shlex.split(line.partition("pgdl run ")[2])).params
+    words = shlex.split(line.partition("pgdl run ")[2])
+    above = cli.make_context("pgdl", ["run", *words])  # whose -h click keeps for later
+    return run.command.make_context("run", words, parent=above).params
 
 
 def of_library(known: dict[str, Reference]) -> Calls:

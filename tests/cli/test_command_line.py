@@ -66,8 +66,8 @@ def test_every_command_is_listed_and_has_help_of_its_own(pgdl: Callable[..., Any
     for command, summary in COMMANDS.items():
         assert f"{command} " in out
         assert summary.split()[0] in out
-        code, own, _ = pgdl(command, "-h")
-        assert (code, own.startswith("Usage: ")) == (0, True)
+        code, own, error = pgdl(command, "-h")
+        assert (code, own.startswith("Usage: "), error) == (0, True, "")
         assert f" {command} " in own.splitlines()[0]
 
 

@@ -49,7 +49,8 @@ def test_weights_that_were_overwritten_since(place):
     ((row,), remarks) = place.board()
     assert (before["calls_ok"], row["calls_ok"], row["stale"]) == (8, 6, 2)
     assert (row["score"], row["complete"]) == (None, False)
-    renew = f"pgdl run {mine} --as mine --tasks {place.directory / 'tasks'} --results {place.directory / 'r.db'}"
+    renew = f"pgdl run {mine} --as mine --tasks {place.directory / 'tasks'} --results {place.directory / 'r.db'} "
+    renew += "--runtime tensorflow"
     assert any(line.startswith("stale: records of mine (2 on tiny)") and line.endswith(renew) for line in remarks)
     done = place("run", mine)
     assert "6 of 8 calls are recorded already" in done.stdout
