@@ -6,6 +6,8 @@ from dataclasses import asdict, astuple, dataclass, fields, replace
 from functools import cached_property
 from typing import Any, get_type_hints
 
+GIB = 1024**3
+
 
 @dataclass(frozen=True)
 class Configuration:

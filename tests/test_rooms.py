@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,12 +41,20 @@ RULES = rules()
 
 
 def imports(file: Path) -> Iterator[str]:
-    """Full names of the modules that a file imports."""
+    """Full names of the modules that a file imports, also of those that it imports from a package."""
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield node.module or ""
+            names = (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from (name for name in names if is_module(name))
+
+
+def is_module(name: str) -> bool:
+    """Whether a name is that of a module of ours."""
+    path = ROOT / name.replace(".", "/")
+    return path.with_suffix(".py").is_file() or path.is_dir()
 
 
 def room_of(module: str) -> str | None:
@@ -99,3 +109,9 @@ def test_the_checksum_of_records_is_written_once() -> None:
     """What a file is called and how it is checked stands in the format alone."""
     knows = [file for file in HARNESS.rglob("*.py") if "0xA282EAD8" in file.read_text()]
     assert knows == [HARNESS / "format" / "shards.py"]
+
+
+def test_who_verifies_a_site_imports_neither_measures_nor_sandbox() -> None:
+    program = "import sys, harness.site; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert not [name for name in done.stdout.split() if re.match(r"baselines|harness\.(sandbox|submission)", name)]

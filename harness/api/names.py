@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from harness.board.requested import by_age
 from harness.errors import UserError
+from harness.names import alike
 from harness.records import Records, Request
 from harness.submission import Submission
-from harness.submission.name import alike
 
 #: Asks the user a question with the answers yes and no.
 Confirm = Callable[[str], bool]

@@ -7,8 +7,8 @@ from typing import Any
 
 from harness.api.progress import Progress
 from harness.errors import UserError
+from harness.names import alike
 from harness.submission import Submission, find_submissions, from_function
-from harness.submission.name import alike
 
 #: A path, the name of a measure, or a Python function `complexity(model, dataset)`.
 Argument = str | Path | Callable[..., Any]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from harness.board.requested import Asked, last_requests
 from harness.configuration import Configuration, configuration_from, configuration_of
 from harness.format.reference import Reference
+from harness.names import LIBRARY
 from harness.outcome import Outcome
-from harness.submission import LIBRARY
 from harness.task.contents import Contents
 from scoring import Failure, TaskCalls
 

@@ -6,10 +6,9 @@ from dataclasses import fields
 from typing import Any
 
 from harness.board.collect import Calls, Collected
-from harness.configuration import Configuration
+from harness.configuration import GIB, Configuration
 from harness.format.reference import Reference
-from harness.sandbox import GIB
-from harness.submission.name import alike
+from harness.names import alike
 from harness.task.notes import named
 from harness.text import exact
 from harness.worker.runtimes import DEFAULT

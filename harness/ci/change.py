@@ -7,7 +7,8 @@ from pathlib import PurePosixPath
 from harness.ci.git import FOLDER, LINK, SUBMODULE, Entry, Repository
 from harness.errors import UserError
 from harness.inspector.files import IGNORED
-from harness.submission.name import alike, clean, taken
+from harness.names import alike
+from harness.submission.name import clean, taken
 from harness.text import printable
 
 #: Submissions of a revision, and other files of a change that are listed.

@@ -78,8 +78,9 @@ def _machine() -> Iterator[Finding]:
     import psutil
 
     from harness.cache import cache_directory
+    from harness.configuration import GIB
     from harness.execution.machine import plan_lanes
-    from harness.sandbox import GIB, default_memory_bytes, find_gpus, gpu_nodes
+    from harness.sandbox import default_memory_bytes, find_gpus, gpu_nodes
 
     gpus = find_gpus()
     if gpus:

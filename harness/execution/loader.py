@@ -4,7 +4,8 @@ import functools
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.submission import code_of, digest_of
+from harness.digest import digest_of
+from harness.submission import code_of
 from harness.worker.runtimes import RUNTIMES
 
 _HARNESS = Path(__file__).parents[1]

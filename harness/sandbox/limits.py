@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import psutil
 
+from harness.configuration import GIB
+
 MIB = 1024**2
-GIB = 1024**3
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from typing import Self
 
 import harness.worker
 from harness.cache import cache_directory
+from harness.configuration import GIB
 from harness.errors import UserError
-from harness.sandbox.limits import GIB
 from harness.sandbox.proc import write_copies
 
 #: A program that echoes its input (`harness.sandbox.placeholder`), and its mode. A process whose user may not read its

@@ -14,13 +14,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from harness.digest import digest_of
 from harness.errors import UserError
 from harness.format.files import read_json
 from harness.format.layout import REFERENCE, REFERENCES
 from harness.format.reference import Reference, read_reference, reference_entry
 from harness.site.chain import head_of, read_lines, to_lines
 from harness.site.data import Settings, SiteData, SiteRecord, find_stray
-from harness.submission import digest_of
 
 DATA = "data"
 SETTINGS, RECORDS = f"{DATA}/site.json", f"{DATA}/records.jsonl"

@@ -6,9 +6,9 @@ from harness.submission.function import from_function
 from harness.submission.inspect import find_flaw
 from harness.submission.installed import InstalledMeasure, installed_measures
 from harness.submission.library import find_baseline
-from harness.submission.submission import LIBRARY, Submission, digest_of
+from harness.submission.submission import Submission
 
 __all__ = [
-    "LIBRARY", "InstalledMeasure", "Submission", "code_of", "digest_of", "find_baseline", "find_flaw", "find_named",
+    "InstalledMeasure", "Submission", "code_of", "find_baseline", "find_flaw", "find_named",
     "find_submission", "find_submissions", "from_function", "installed_measures",
 ]  # fmt: skip

@@ -7,10 +7,11 @@ import baselines
 from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.inspector.keys import KEYS
+from harness.names import alike
 from harness.submission.inspect import NotASubmissionError, inspect, is_there
 from harness.submission.installed import find_installed, installed_measures
 from harness.submission.library import find_baseline
-from harness.submission.name import ALLOWED, alike, clean, is_name, taken
+from harness.submission.name import ALLOWED, clean, is_name, taken
 from harness.submission.submission import Submission
 
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 
+from harness.digest import digest_of
 from harness.errors import UserError
 from harness.submission.metadata import Metadata
 from harness.submission.name import is_name, taken
-from harness.submission.submission import Submission, digest_of
+from harness.submission.submission import Submission
 
 #: The group of entry points; the value of one is `package.module:function`.
 GROUP = "pgdl.measures"

@@ -4,6 +4,7 @@ import functools
 import re
 
 import baselines
+from harness.names import alike
 
 #: Maximum length of a name, and of a baseline's name with its parameters.
 MAX_NAME = 80
@@ -12,9 +13,6 @@ MAX_NAME = 80
 ORACLE = "noisy_oracle"
 
 ALLOWED = f"at most {MAX_NAME} ASCII letters, digits, spaces and . _ + -, the first a letter, a digit or _"
-
-#: Letters that look like a digit or like another letter, in lower case.
-LOOK_ALIKE = str.maketrans("oil", "011")
 
 _NAME = re.compile(rf"[A-Za-z0-9_](?:[A-Za-z0-9_.+ -]{{0,{MAX_NAME - 2}}}[A-Za-z0-9_.+-])?")
 _SPECIFICATION = re.compile(rf"[A-Za-z0-9_.+:=,-]{{1,{MAX_NAME}}}")
@@ -48,16 +46,6 @@ def taken(name: str) -> str | None:
         return f"{ORACLE} is the reference beside the board"
     measure = _measures().get(alike(name))
     return None if measure is None else f"{measure} is a measure of the library"
-
-
-def alike(name: str) -> str:
-    """Return what a reader sees of a name: names for which it is the same could be mistaken for each other.
-
-    Case counts as little as punctuation, except between digits (1.1 is not 11), and letters count as the digits that
-    look like them.
-    """
-    seen = re.sub(r"(?<=\d)[^a-z0-9]+(?=\d)", "_", name.lower())
-    return re.sub(r"[^a-z0-9_]+|(?<!\d)_+|_+(?!\d)", "", seen).translate(LOOK_ALIKE)
 
 
 @functools.cache

@@ -1,16 +1,13 @@
 """A submission: its files in memory, its name and metadata."""
 
 import functools
-import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.digest import digest_of
+from harness.names import LIBRARY
 from harness.submission.code import code_of
 from harness.submission.metadata import Metadata
-
-#: The source of the library's measures.
-LIBRARY = "library"
 
 
 @dataclass(frozen=True)
@@ -42,11 +39,3 @@ class Submission:
             target = directory / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-
-
-def digest_of(files: Iterable[tuple[str, bytes]]) -> str:
-    """Return the SHA-256 (hex) of paths and contents, in the given order; lengths keep them apart."""
-    digest = hashlib.sha256()
-    for path, content in files:
-        digest.update(f"{len(path.encode())} {path} {len(content)} ".encode() + content)
-    return digest.hexdigest()

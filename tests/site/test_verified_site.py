@@ -15,11 +15,11 @@ from site_examples import TASKS, make
 
 from harness.board.formats import json as json_format
 from harness.configuration import Configuration
+from harness.digest import digest_of
 from harness.errors import UserError
 from harness.site import SiteData, verify_site, write_site
 from harness.site.chain import to_lines
 from harness.site.files import RECORDS, SETTINGS, to_files
-from harness.submission import digest_of
 
 
 @pytest.fixture(scope="module")

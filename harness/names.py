@@ -1,0 +1,19 @@
+"""Names of submissions as readers see them."""
+
+import re
+
+#: The source of the library's measures, where others have a path.
+LIBRARY = "library"
+
+#: Letters that look like a digit or like another letter, in lower case.
+LOOK_ALIKE = str.maketrans("oil", "011")
+
+
+def alike(name: str) -> str:
+    """Return what a reader sees of a name: names for which it is the same could be mistaken for each other.
+
+    Case counts as little as punctuation, except between digits (1.1 is not 11), and letters count as the digits that
+    look like them.
+    """
+    seen = re.sub(r"(?<=\d)[^a-z0-9]+(?=\d)", "_", name.lower())
+    return re.sub(r"[^a-z0-9_]+|(?<!\d)_+|_+(?!\d)", "", seen).translate(LOOK_ALIKE)
