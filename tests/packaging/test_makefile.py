@@ -18,6 +18,7 @@ def installed(machine):
         machine.add(program, directory=venv / "bin")
     machine.add("bwrap")
     (venv / ".installed").touch()
+    (venv / ".tensorflow").touch()
     machine.add("setup", directory=machine.checkout / ".ci")
     return venv
 
@@ -129,6 +130,22 @@ def test_setup_is_done_once_and_again_when_what_is_installed_changes(machine):
         os.utime(venv / ".installed", (now, now))
         machine.run("make", "setup")
         assert machine.calls() == []
+
+
+def test_the_demo_installs_one_framework_unless_all_are_there(machine):
+    venv = installed(machine)
+    machine.add("setup", 'echo "$EXTRAS" >> extras', directory=machine.checkout / ".ci")
+    (venv / ".tensorflow").unlink()
+    machine.run("make", "demo")
+    assert "setup .venv" in machine.calls()
+    assert (machine.checkout / "extras").read_text() == "tensorflow\n"
+    (venv / ".tensorflow").unlink()
+    (venv / ".installed").unlink()
+    machine.run("make", "setup")
+    assert (machine.checkout / "extras").read_text() == "tensorflow\n\n"
+    machine.calls()
+    machine.run("make", "demo")
+    assert "setup .venv" not in machine.calls()
 
 
 def test_a_setup_that_failed_is_done_again(machine):
