@@ -2,9 +2,10 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import rankdata
 
 from scoring.errors import ScoreUndefined
-from scoring.vectors import Vector, as_vectors
+from scoring.vectors import as_vectors
 
 
 def spearman_rho(measure: ArrayLike, gap: ArrayLike) -> float:
@@ -23,14 +24,6 @@ def spearman_rho(measure: ArrayLike, gap: ArrayLike) -> float:
     measure, gap = as_vectors(measure, gap)
     if measure.size < 2:
         raise ScoreUndefined(f"Spearman's rho: expected at least 2 models, found {measure.size}")
-    x, y = _centred_ranks(measure), _centred_ranks(gap)
+    x, y = (rankdata(values) - (values.size + 1) / 2 for values in (measure, gap))
     scale = np.sqrt((x @ x) * (y @ y))
     return float(np.clip(x @ y / scale, -1, 1)) if scale > 0 else 0.0
-
-
-def _centred_ranks(values: Vector) -> Vector:
-    """Mean rank of each value, less the mean of all ranks: sums of halves, so exact."""
-    _, position, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    mean_rank: Vector = last - (counts - 1) / 2
-    return mean_rank[position] - (values.size + 1) / 2
