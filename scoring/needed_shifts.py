@@ -22,7 +22,7 @@ def needed_shifts(margins: Margins, generators: Sequence[AdversarialGenerator]) 
         generators: those whose estimates are wanted.
 
     Returns:
-        Which margins must be known, of the same shape. Once all of them are, everything that is needed is.
+        Which margins must be known, of the same shape. When all are known, nothing more is needed.
     """
     needed = np.zeros(margins.shape, bool)
     middle = margins.shape[1] // 2

@@ -6,6 +6,6 @@ arXiv 2012.02775, winners of the competition), and answers that change under fli
 ties say nothing. Networks that were trained with the very augmentation are robust to it without generalizing
 better. A constant network passes every test of robustness. Midpoints in front of the first activation, as the winners
 take them for `manifold_mixup_error`, are midpoints of inputs; here they lie behind it.
-`augmentation_robustness_runner_up` is the runners-up's submission as it was: a sum over the first images, with what
-depends on their order.
+`augmentation_robustness_runner_up` reproduces the runners-up's submission: a sum over the first images, which depends
+on their order.
 """

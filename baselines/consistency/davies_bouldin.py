@@ -56,7 +56,7 @@ def davies_bouldin_index(
 def mean_index(
     subject: Subject, *, layer: str, pool: int, n_batches: int, batch: int, stratified: bool, seed: int
 ) -> float:
-    """`davies_bouldin_index`, once for all who ask."""
+    """Cached `davies_bouldin_index`."""
     position = _position(subject.network, layer)
     seeds = [stream_seed("batches of davies_bouldin", seed, number) for number in range(n_batches)]
     batches = [draw(subject.examples, batch, each, by_class=stratified) for each in seeds]

@@ -51,7 +51,7 @@ def mixup_error(
 
 @shared
 def midpoint_error(subject: Subject, *, per_class: int, n_batches: int, parity_unshuffled: bool, seed: int) -> float:
-    """`mixup_error`, once for all who ask."""
+    """Cached `mixup_error`."""
     size = per_class * subject.network.n_classes
     if not parity_unshuffled:
         return _error(subject.network, *_drawn(subject, size, n_batches, seed), INPUT)

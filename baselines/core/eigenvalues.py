@@ -3,7 +3,7 @@
 The largest one comes in two ways. A product with a Hessian costs passes over the training set, so these are counted,
 and the value is as good as so many make it. A product with a layer and its adjoint is cheap, so ARPACK goes on until
 the value is good; it looks for the largest in size, which is the same for a matrix without negative eigenvalues.
-Several at once need all old directions, which are as long as the weights.
+Computing several eigenvalues stores all Lanczos vectors, each as long as the weights.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Results that are kept for whoever asks again, of bounded size."""
+"""A least-recently-used cache with a size limit."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator

@@ -41,7 +41,7 @@ class WeightSpace:
 
     @functools.cached_property
     def trained_gradient(self) -> tuple[float, Array]:
-        """`gradient` where training ended, once for all who ask."""
+        """Cached `gradient` where training ended."""
         return self.gradient(self.trained)
 
     def logits(self, point: Array) -> Array:
