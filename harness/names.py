@@ -5,6 +5,9 @@ import re
 #: The source of the library's measures, where others have a path.
 LIBRARY = "library"
 
+#: How the source of a Python function begins; its qualified name follows.
+FUNCTION = "function "
+
 #: Letters that look like a digit or like another letter, in lower case.
 LOOK_ALIKE = str.maketrans("oil", "011")
 

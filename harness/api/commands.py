@@ -12,6 +12,7 @@ from harness.board.collect import Calls
 from harness.configuration import Configuration
 from harness.credentials import RESULTS, has_secrets
 from harness.execution.settings import Settings
+from harness.names import FUNCTION
 from harness.sandbox import Limits, default_memory_bytes, find_gpus
 from harness.task import DEFAULT_DIRECTORY
 from harness.text import exact
@@ -34,9 +35,14 @@ def results_option(location: str) -> str:
 def run_command(calls: Sequence[Calls], tasks: Path, results: str) -> str:
     """Return the command line that makes these calls, which share their settings, except those that are recorded.
 
-    Paths are given the names of their rows, wherever these came from.
+    Paths are given the names of their rows, wherever these came from. Functions of Python are named behind it, since no
+    command can call them.
     """
-    distinct = {one.submission: one for one in calls}.values()
+    named = {one.submission: one for one in calls}
+    functions = [name for name, one in named.items() if one.source.startswith(FUNCTION)]
+    distinct = [one for name, one in named.items() if name not in functions]
+    if not distinct:
+        return f"hand in the functions {', '.join(functions)} again"
     words = ["pgdl", "run", *map(_argument, distinct)]
     words += [word for one in distinct if _is_path(one) for word in ("--as", one.submission)]
     words += _option("--tasks", str(tasks), DEFAULT_DIRECTORY)
@@ -46,7 +52,8 @@ def run_command(calls: Sequence[Calls], tasks: Path, results: str) -> str:
     options = _settings(configuration, of_library=of_library) if configuration else []
     if UNSAFE not in options and _is_set(UNSAFE):
         words.insert(0, f"{variable_of(UNSAFE)}=0")
-    return " ".join(filter(None, (shlex.join(words), results_option(results), shlex.join(options))))
+    comment = f" # and the functions {', '.join(functions)}, with api.run" if functions else ""
+    return " ".join(filter(None, (shlex.join(words), results_option(results), shlex.join(options)))) + comment
 
 
 def _is_path(calls: Calls) -> bool:

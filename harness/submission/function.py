@@ -9,6 +9,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from harness.errors import UserError
+from harness.names import FUNCTION
 from harness.submission.name import ALLOWED, clean, is_name, taken
 from harness.submission.submission import Submission
 
@@ -41,7 +42,7 @@ def from_function(function: Callable[..., Any], name: str | None = None) -> Subm
     source.add(function.__name__, function)
     if function.__name__ != MEASURE:
         source.parts.append(f"{MEASURE} = {function.__name__}\n")
-    return Submission(chosen, {"complexity.py": source.text.encode()}, source=f"function {function.__qualname__}")
+    return Submission(chosen, {"complexity.py": source.text.encode()}, source=FUNCTION + function.__qualname__)
 
 
 class _Source:

@@ -99,6 +99,17 @@ def test_the_command_that_renews_calls_names_them_and_their_settings(known: dict
     assert line.startswith("pgdl run /home/one.py /home/two.py vc_dim --as one --as two --seed 3 --runtime keras2")
 
 
+def test_functions_are_named_behind_the_command(known: dict[str, Reference]) -> None:
+    made = [*rows("one", GAPS), *rows("norms", GAPS)]
+    requests = [request(made[0], source="/home/one.py"), request(made[8], source="function norms")]
+    shown = collect(made, known, requests).shown
+    line = run_command(shown, Path("task_data"), "results.db")
+    assert line.startswith("pgdl run /home/one.py --as one --runtime")
+    assert line.endswith("# and the functions norms, with api.run")
+    alone = [calls for calls in shown if calls.submission == "norms"]
+    assert run_command(alone, Path("task_data"), "results.db") == "hand in the functions norms again"
+
+
 def renewal(known: dict[str, Reference], **columns: Any) -> dict[str, Any]:
     """What `pgdl run` understands of the command that renews a row with these settings."""
     made = rows("one", GAPS, **columns)

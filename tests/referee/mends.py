@@ -66,7 +66,7 @@ MENDS = {
         "return bool(same or wanted) and configuration.isolation",
     ),
     "similar names live beside each other": Mend(
-        "harness/submission/name.py", """    seen = re.sub(""", """    return name\n    seen = re.sub("""
+        "harness/names.py", """    seen = re.sub(""", """    return name\n    seen = re.sub("""
     ),
     "a refused version counts as the same": Mend(
         "harness/submission/submission.py",
