@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
 from scoring.errors import ScoreUndefined
 from scoring.vectors import as_vectors
@@ -21,6 +20,8 @@ def spearman_rho(measure: ArrayLike, gap: ArrayLike) -> float:
         ScoreUndefined: fewer than two models.
         ValueError: different lengths or numbers that are not finite.
     """
+    from scipy.stats import rankdata  # its import takes a second, which few need
+
     measure, gap = as_vectors(measure, gap)
     if measure.size < 2:
         raise ScoreUndefined(f"Spearman's rho: expected at least 2 models, found {measure.size}")

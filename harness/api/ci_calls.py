@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from harness.api.calls import Run
-from harness.api.check import MODELS
 from harness.api.check_report import CheckReport, to_github
+from harness.api.checks import MODELS
 from harness.board.collect import Record
 from harness.ci.annotations import SHOWN, annotation, last_frame, path_in
 from harness.execution.check import Watch, try_submission

@@ -44,7 +44,7 @@ def command(
     """
     from harness import api
     from harness.api import check_report
-    from harness.api.check import MODELS
+    from harness.api.checks import MODELS
     from harness.cli.check_table import CheckTerminal, print_verdict
     from harness.tables import wide_console
 

@@ -126,7 +126,7 @@ def _prepare(
 ) -> "Run":
     """Prepare the calls of measures."""
     from harness.api.calls import prepare_run
-    from harness.api.compare import choose_measures
+    from harness.api.comparisons import choose_measures
     from harness.cli.terminal import Terminal
 
     chosen = [submission for submission, _ in choose_measures(measures)]

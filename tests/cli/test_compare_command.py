@@ -10,7 +10,7 @@ from pyarrow import parquet
 from shared_zygotes import SharedZygotes
 
 import baselines
-from harness.api.compare import choose_measures
+from harness.api.comparisons import choose_measures
 from harness.errors import UserError
 from harness.records import Records
 from harness.sandbox import Fresh

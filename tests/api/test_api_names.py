@@ -6,6 +6,7 @@ from typing import Any
 import click
 import pytest
 
+from harness import api
 from harness.api import Execution
 from harness.cli import options
 from harness.errors import UserError
@@ -46,3 +47,8 @@ def test_the_command_line_has_the_same_defaults(monkeypatch: pytest.MonkeyPatch)
         return options.execution_of(given)
 
     assert command.main([], standalone_mode=False) == Execution()
+
+
+def test_every_public_name_is_there() -> None:
+    assert sorted(api._PLACES) == sorted(api.__all__)
+    assert all(getattr(api, name) is not None for name in dir(api))
