@@ -95,8 +95,10 @@ class _Source:
 
 
 def _is_imported(value: Any) -> bool:
-    """Whether something is of an installed module, which the sandbox has, too."""
-    module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
-    origin = getattr(inspect.getmodule(value), "__file__", None) if module not in (None, "__main__") else None
-    is_there = name is not None and getattr(inspect.getmodule(value), name, None) is value
-    return is_there and (origin is None or "site-packages" in origin or "lib/python" in origin)
+    """Whether something is of a module of Python or of an installed one, which the sandbox has, too."""
+    module = inspect.getmodule(value)
+    if module is None or module.__name__ == "__main__":  # a script or a notebook
+        return False
+    origin = getattr(module, "__file__", None) or "lib/python"  # compiled into Python
+    name = getattr(value, "__name__", "")
+    return getattr(module, name, None) is value and ("site-packages" in origin or "lib/python" in origin)

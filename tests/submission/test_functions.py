@@ -1,6 +1,7 @@
 """Python functions as submissions: their source and what they use come with them, and nothing else does."""
 
 import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -104,3 +105,12 @@ def test_what_cannot_come_with_it_is_named(function: Callable[..., Any], problem
 def test_names_of_measures_are_taken() -> None:
     with pytest.raises(UserError, match="cannot be called 'VC-dim': vc_dim is a measure of the library"):
         from_function(recursive, "VC-dim")
+
+
+def test_functions_of_a_script_come_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of a notebook, which are of the module `__main__`, where no other process finds them."""
+    main = sys.modules["__main__"]
+    for function in (complexity, halved):
+        monkeypatch.setattr(function, "__module__", "__main__")
+        monkeypatch.setattr(main, function.__name__, function, raising=False)
+    assert b"__main__" not in from_function(complexity).files["complexity.py"]
