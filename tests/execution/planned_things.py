@@ -4,11 +4,12 @@ import hashlib
 from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 
+from harness.configuration import GIB
 from harness.execution.executor import Done, Executor
 from harness.execution.plan import PlannedCall
 from harness.execution.settings import Settings
 from harness.format.architecture import Architecture, ModelShapes
-from harness.sandbox import GIB, Limits
+from harness.sandbox import Limits
 from harness.submission import Submission
 from harness.submission.metadata import Metadata
 from harness.task.data import TrainingData
