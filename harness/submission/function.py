@@ -3,8 +3,11 @@
 import ast
 import builtins
 import inspect
+import sys
+import sysconfig
 import textwrap
 from collections.abc import Callable
+from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -25,17 +28,17 @@ _REMEDY = "define it in the function, or hand in a file"
 def from_function(function: Callable[..., Any], name: str | None = None) -> Submission:
     """Return the submission of a function `complexity(model, dataset)`, for instance of a notebook.
 
-    Its source is what runs, in a sandbox and in another process. Modules, functions, classes and plain values that it
-    uses by name come with it; nothing else does.
+    Its source is what runs, in a sandbox and in another process. Installed modules, functions, classes and plain values
+    that it uses by name come with it; nothing else does.
 
     Raises:
         UserError: it is no function with a source, it uses something that cannot come with it, or the name is taken.
     """
-    chosen = name or clean(getattr(function, "__name__", ""))
-    if not isinstance(function, FunctionType) or (not chosen.isidentifier() and name is None):
+    if not isinstance(function, FunctionType) or not function.__name__.isidentifier():  # that of a lambda is none
         raise UserError("a submission", expected="a function defined with def, a path or a name", found=repr(function))
+    chosen = clean(function.__name__) if name is None else name
     if not is_name(chosen):
-        raise UserError("cannot be a name", file=chosen, expected=ALLOWED)
+        raise UserError("cannot be a name", file=repr(chosen), expected=ALLOWED)
     if owner := taken(chosen):
         raise UserError(f"cannot be called {chosen!r}: {owner}", remedy="give it another name")
     source = _Source()
@@ -64,6 +67,8 @@ class _Source:
             return
         self._known[name] = value
         if isinstance(value, ModuleType):
+            if not _is_installed(value):
+                raise UserError(f"{name}: is not an installed module", remedy="hand in a directory that contains it")
             self.parts.insert(0, f"import {value.__name__} as {name}")
         elif _is_imported(value):
             self.parts.insert(0, f"from {value.__module__} import {value.__name__} as {name}")
@@ -95,10 +100,17 @@ class _Source:
 
 
 def _is_imported(value: Any) -> bool:
-    """Whether something is of a module of Python or of an installed one, which the sandbox has, too."""
+    """Whether something is of an installed module, under its own name."""
     module = inspect.getmodule(value)
-    if module is None or module.__name__ == "__main__":  # a script or a notebook
+    return module is not None and _is_installed(module) and vars(module).get(getattr(value, "__name__", "")) is value
+
+
+def _is_installed(module: ModuleType) -> bool:
+    """Whether a module is Python's own or an installed one, which every sandbox has, too."""
+    if module.__name__ in sys.builtin_module_names:
+        return True
+    if module.__name__ == "__main__":  # a notebook or a script, whoever runs it
         return False
-    origin = getattr(module, "__file__", None) or "lib/python"  # compiled into Python
-    name = getattr(value, "__name__", "")
-    return getattr(module, name, None) is value and ("site-packages" in origin or "lib/python" in origin)
+    origin = getattr(module, "__file__", None)
+    places = map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))
+    return origin is not None and any(Path(origin).is_relative_to(place) for place in places)

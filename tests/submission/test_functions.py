@@ -4,7 +4,7 @@ import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from harness.submission import Submission, from_function
 FACTOR = 3
 NAMES = {"a": 1}
 CENTRE = np.zeros(2)
+mine = ModuleType("mine")
 
 
 def halved(value: float) -> float:
@@ -77,6 +78,10 @@ def with_array(model: Any, dataset: Any) -> float:
     return float(CENTRE.sum())
 
 
+def with_module(model: Any, dataset: Any) -> float:
+    return float(len(mine.VALUES))
+
+
 def with_dictionary(model: Any, dataset: Any) -> float:
     return float(NAMES["a"])
 
@@ -90,6 +95,7 @@ exec("def sourceless(model, dataset):\n    return 1.0\n", made_by_exec)
     [
         (around(1), "inside: uses variables of the function around it (number); define it in the function"),
         (with_array, "CENTRE: a ndarray cannot come with a function; define it in the function, or hand in a file"),
+        (with_module, "mine: is not an installed module; hand in a directory that contains it"),
         (with_dictionary, "NAMES: a dict cannot come with a function"),
         (made_by_exec["sourceless"], "sourceless: its source cannot be found; hand in a file"),
         (lambda model, dataset: 1.0, "expected a function defined with def"),
@@ -114,3 +120,8 @@ def test_functions_of_a_script_come_with_it(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(function, "__module__", "__main__")
         monkeypatch.setattr(main, function.__name__, function, raising=False)
     assert b"__main__" not in from_function(complexity).files["complexity.py"]
+
+
+def test_an_empty_name_is_refused() -> None:
+    with pytest.raises(UserError, match="'': cannot be a name: expected at most 80"):
+        from_function(recursive, "")
