@@ -115,7 +115,7 @@ def evaluate_change(job: Job, progress: Progress = SILENT) -> ChangeResult:
     touched = Touched() if job.rules.stop(change) else read_touched(job.objects, job.folder, change)
     with Records(job.results) as records:
         for file in job.added:
-            progress.note(f"{add_records(records, file)} records added from {without_secrets(file)}")
+            progress.step(f"{add_records(records, file)} records added from {without_secrets(file)}")
         calls = _call(job, touched, measures, records, progress) if touched.submissions or measures else ()
         made = records_of(calls, records)
         boards = _make_boards(job, competition, records, touched)

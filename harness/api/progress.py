@@ -20,7 +20,7 @@ class Progress:
         """Something to mend, or to wait for."""
 
     def step(self, line: str) -> None:
-        """The work that has begun, where no call ends for some time."""
+        """What has been done, or has begun, between calls."""
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
         """The tasks have been read and are valid; of those `withheld` only outcomes are shown."""

@@ -28,6 +28,10 @@ class Terminal(Progress):
         """Print a warning, in one line on standard error."""
         warn(line)
 
+    def step(self, line: str) -> None:
+        """Print it among the results."""
+        self.console.print(line)
+
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
         """Keep in mind what must not be shown."""
         self._withheld = withheld
