@@ -6,7 +6,10 @@ from dataclasses import asdict, astuple, dataclass, fields, replace
 from functools import cached_property
 from typing import Any, get_type_hints
 
-GIB = 1024**3
+MIB, GIB = 1024**2, 1024**3
+
+#: Upper bound of a time limit: 30 days, in seconds.
+LONGEST_S = 30 * 24 * 3600
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,9 @@ import re
 #: The source of the library's measures, where others have a path.
 LIBRARY = "library"
 
+#: In place of names: every measure of the library.
+ALL = "all"
+
 #: How the source of a Python function begins; its qualified name follows.
 FUNCTION = "function "
 

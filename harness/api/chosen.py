@@ -11,11 +11,12 @@ from harness.submission import Submission, find_named, find_submission
 from harness.task.notes import named
 
 
-def choose(collected: Collected, arguments: Sequence[str], where: str) -> Collected:
-    """Return the calls of the submissions that the arguments name: files in their current version, or recorded names.
+def choose(collected: Collected, submissions: Sequence[str] | str, where: str) -> Collected:
+    """Return the calls of the submissions that are named: files in their current version, or recorded names.
 
     Raises `UserError` for files that have not been run in their current version, and for unknown names.
     """
+    arguments = [submissions] if isinstance(submissions, str) else submissions
     known = sorted({calls.submission for calls in collected.shown})
     shown: list[Calls] = []
     for argument in arguments:
@@ -33,6 +34,12 @@ def choose(collected: Collected, arguments: Sequence[str], where: str) -> Collec
             raise _has_not_run(submission, everyone, where)
         shown += [calls for calls in found if calls in collected.shown] or found[:1]
     return Collected(shown, [calls for calls in collected.left_out if calls not in shown])
+
+
+def require_records(collected: Collected, where: str) -> None:
+    """Raise `UserError` if there are none."""
+    if not collected.shown:
+        raise UserError("no records of these tasks", file=where, remedy="run `pgdl run SUBMISSION` first")
 
 
 def _is_of(calls: Calls, submission: Submission) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.board.collect import Calls
-from harness.configuration import Configuration
+from harness.configuration import MIB, Configuration
 from harness.credentials import RESULTS, has_secrets
 from harness.execution.settings import Settings
 from harness.names import FUNCTION
@@ -20,9 +20,7 @@ from harness.variables import variable_of
 from harness.worker.runtimes import DEFAULT
 
 #: A flag that cannot be switched off by an option.
-UNSAFE = "--unsafe-no-sandbox"
-
-MIB = 1024**2
+UNSAFE_OPTION = "--unsafe-no-sandbox"
 
 
 def results_option(location: str) -> str:
@@ -50,8 +48,8 @@ def run_command(calls: Sequence[Calls], tasks: Path, results: str) -> str:
         words += [word for task in sorted({task for task, _ in calls[0].stale}) for word in ("--task", task)]
     configuration, of_library = calls[0].configuration, all(one.is_baseline for one in distinct)
     options = _settings(configuration, of_library=of_library) if configuration else []
-    if UNSAFE not in options and _is_set(UNSAFE):
-        words.insert(0, f"{variable_of(UNSAFE)}=0")
+    if UNSAFE_OPTION not in options and _is_set(UNSAFE_OPTION):
+        words.insert(0, f"{variable_of(UNSAFE_OPTION)}=0")
     comment = f" # and the functions {', '.join(functions)}, with api.run" if functions else ""
     return " ".join(filter(None, (shlex.join(words), results_option(results), shlex.join(options)))) + comment
 
@@ -87,7 +85,7 @@ def _size(n_bytes: int) -> str:
 def _sandbox(isolation: str) -> list[str]:
     kind, _, runtime = isolation.partition("/")
     if kind == "none":
-        return [*_option("--sandbox", "auto", "auto"), UNSAFE]
+        return [*_option("--sandbox", "auto", "auto"), UNSAFE_OPTION]
     options = _option("--sandbox", "auto" if kind == "bubblewrap" else kind, "auto")
     return options + (_option("--docker-runtime", runtime, "") if kind == "docker" else [])
 

@@ -16,13 +16,11 @@ from harness.credentials import RESULTS
 from harness.errors import UserError
 from harness.format.reference import Reference
 from harness.hints import did_you_mean
+from harness.names import ALL
 from harness.records import Records
 from harness.submission import Submission, find_baseline
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.task import Task
-
-#: Selects every measure of the library.
-ALL = "all"
 
 
 @dataclass(frozen=True)

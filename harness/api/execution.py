@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from harness.configuration import LONGEST_S
 from harness.errors import UserError
 from harness.execution.budget import TimeBudget
 from harness.execution.executors import EXECUTORS
@@ -14,9 +15,6 @@ from harness.worker.runtimes import RUNTIMES
 AUTO = "auto"
 
 UNSAFE = "NOT SANDBOXED (--unsafe-no-sandbox): for your own code only; these results never rank."
-
-#: 30 days, in seconds.
-LONGEST_S = 30 * 24 * 3600
 
 
 @dataclass(frozen=True)

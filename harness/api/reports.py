@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.api.chosen import choose
+from harness.api.chosen import choose, require_records
 from harness.api.competition import collect_records, failed_outputs, read_competition
 from harness.board.leaderboard import build_board
 from harness.credentials import RESULTS
-from harness.errors import UserError
 from harness.records import Records
 from harness.site import Site, gather, make_site, submission_page, write_report
 from harness.task import DEFAULT_DIRECTORY
@@ -52,7 +51,8 @@ def report(
     """Explain the scores of submissions (default: of all recorded ones) among all recorded ones.
 
     Args:
-        submissions: arguments of `run`, for the files in their current version, or names of recorded submissions.
+        submissions: paths and names as for `run`, for the files in their current version, or names of
+            recorded submissions.
         tasks_dir: directory of the tasks.
         task_names: only these tasks; empty: all.
         results: database of the records.
@@ -61,13 +61,11 @@ def report(
     Raises:
         UserError: tasks or records are not there or not valid.
     """
-    arguments = [submissions] if isinstance(submissions, str) else submissions
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
     with Records(str(results), must_exist=True) as records:
         collected = collect_records(records, competition)
-        if not collected.shown:
-            raise UserError("no records of these tasks", file=records.name, remedy="run `pgdl run SUBMISSION` first")
-        named = choose(collected, arguments, records.name).shown if arguments else collected.shown
+        require_records(collected, records.name)
+        named = choose(collected, submissions, records.name).shown if submissions else collected.shown
         outputs = failed_outputs(records, collected)
     known = [*collected.shown, *(calls for calls in named if calls not in collected.shown)]
     board = build_board(

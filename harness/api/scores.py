@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.api.chosen import choose
+from harness.api.chosen import choose, require_records
 from harness.api.commands import run_command
 from harness.api.competition import Competition, collect_records, read_competition
 from harness.board import remarks, repetitions
@@ -59,8 +59,8 @@ def score(
     """Return the scores of recorded submissions, or those of a directory of `.predict` files.
 
     Args:
-        submissions: arguments of `run`, for the files in their current version, or names of recorded submissions, for
-            their most recently requested version; empty: all.
+        submissions: paths and names as for `run`, for the files in their current version, or names of recorded
+            submissions, for their most recently requested version; empty: all.
         tasks_dir: directory of the tasks.
         task_names: only these tasks; empty: all.
         results: database of the records.
@@ -72,8 +72,7 @@ def score(
     Raises:
         UserError: tasks, records or files are not there or not valid.
     """
-    arguments = [submissions] if isinstance(submissions, str) else submissions
-    if predictions is not None and arguments:
+    if predictions is not None and submissions:
         raise UserError("--predictions scores files: it cannot be combined with SUBMISSION")
     root = None if reference is None else Path(reference)
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names, root)
@@ -82,7 +81,7 @@ def score(
         directory = Path(predictions)
         scores = [Scored(directory.resolve().name, _score_predictions(directory, competition.references))]
     else:
-        scores, more = _score_records(arguments, Path(tasks_dir), str(results), competition, everything=everything)
+        scores, more = _score_records(submissions, Path(tasks_dir), str(results), competition, everything=everything)
         lines += more
     withheld = competition.withheld
     return ScoreResult([one._replace(score=rounded(one.score, withheld)) for one in scores], lines, withheld)
@@ -95,15 +94,14 @@ def _score_predictions(directory: Path, references: Mapping[str, Reference]) -> 
 
 
 def _score_records(
-    arguments: Sequence[str], tasks_dir: Path, results: str, competition: Competition, *, everything: bool
+    submissions: Sequence[str] | str, tasks_dir: Path, results: str, competition: Competition, *, everything: bool
 ) -> tuple[list[Scored], list[str]]:
-    """Return the scores of the submissions that the arguments name, or of all, and remarks on them."""
+    """Return the scores of the submissions that are named, or of all, and remarks on them."""
     with Records(results, must_exist=True) as records:
         collected = collect_records(records, competition, everything=everything)
-        if arguments:
-            collected = choose(collected, arguments, records.name)
-        if not collected.shown:
-            raise UserError("no records of these tasks", file=records.name, remedy="run `pgdl run SUBMISSION` first")
+        if submissions:
+            collected = choose(collected, submissions, records.name)
+        require_records(collected, records.name)
     labels = remarks.settings_labels(collected.shown)
     scores = []
     for calls, label in zip(collected.shown, labels, strict=True):

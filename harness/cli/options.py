@@ -13,7 +13,9 @@ import click
 
 import harness
 from harness.cli import completion
+from harness.configuration import LONGEST_S
 from harness.credentials import RESULTS
+from harness.names import ALL
 from harness.registry import sibling_names
 from harness.task import DEFAULT_DIRECTORY
 from harness.variables import variable_of
@@ -30,11 +32,8 @@ LEAST_MEMORY = 256 * 1024**2
 #: Names of the executors; `--help` must not wait for their imports.
 EXECUTORS = sibling_names([str(Path(harness.__path__[0], "execution", "executors"))])
 
-#: The values of --measures that select every measure of the library, and none.
-ALL, NONE = "all", "none"
-
-#: 30 days, in seconds.
-LONGEST_S = 30 * 24 * 3600
+#: The value of --measures that selects none.
+NONE = "none"
 
 #: Maximum of concurrent calls per core; more would only wait for each other.
 PER_CORE = 4

@@ -9,6 +9,7 @@ import click
 
 from harness.cli import completion, options
 from harness.errors import UserError
+from harness.names import ALL
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -98,7 +99,7 @@ def command(
         found = "both" if applications else "neither"
         raise UserError("backbones", expected="either TASK or --applications", found=found)
     settings = Settings(ssim or SSIM, unseen, execution["seed"])
-    wanted = [] if applications and measures == (options.ALL,) else [one for one in measures if one != options.NONE]
+    wanted = [] if applications and measures == (ALL,) else [one for one in measures if one != options.NONE]
     if applications and wanted:
         raise UserError("--measures needs models of a task: with --applications only --measures none")
     if output is not None:

@@ -5,13 +5,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from harness.configuration import MIB
 from harness.outcome import CallResult, Outcome
 from harness.sandbox.body import StartError
 from harness.sandbox.claim import TAIL, Ended, printable, read_claim
 from harness.sandbox.clock import Clock, Deadline
 from harness.sandbox.exhaustion import end_and_measure, is_exhausted
 from harness.sandbox.job import Job
-from harness.sandbox.limits import MIB, Limits
+from harness.sandbox.limits import Limits
 from harness.sandbox.memory import Usage, measure
 from harness.sandbox.process import ProtocolError, Starter, WorkerProcess
 from harness.sandbox.watch import Watch

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 
 import psutil
 
-from harness.configuration import GIB
-
-MIB = 1024**2
+from harness.configuration import GIB, MIB
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any
 
+from harness.configuration import MIB
 from harness.sandbox.body import Body, StartError
 from harness.sandbox.job import Job
-from harness.sandbox.limits import MIB, Limits
+from harness.sandbox.limits import Limits
 from harness.sandbox.processes import progress
 from harness.worker.channel import MAX_FRAME
 

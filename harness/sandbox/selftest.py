@@ -7,13 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.configuration import MIB
 from harness.outcome import CallResult, Outcome
 from harness.sandbox.body import StartError
 from harness.sandbox.call import prepare_call
 from harness.sandbox.clock import Clock
 from harness.sandbox.devices import Gpu
 from harness.sandbox.job import Job
-from harness.sandbox.limits import MIB, Limits, default_memory_bytes
+from harness.sandbox.limits import Limits, default_memory_bytes
 from harness.sandbox.process import Starter
 from harness.sandbox.staging import Staging
 from harness.worker.runtimes import DEFAULT

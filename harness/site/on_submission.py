@@ -10,13 +10,12 @@ from harness.board.leaderboard import Leaderboard, mark_of
 from harness.board.rounding import DECIMALS
 from harness.board.row import OnTask, Row
 from harness.board.scores import decimal, official
+from harness.configuration import GIB, MIB
 from harness.site import charts
 from harness.site.advice import advice
 from harness.site.insight import Insight, time_steps
 from harness.text import exact
 from scoring import Failure
-
-MIB = 1024**2
 
 #: Failed calls of a task that are shown with their output.
 N_FAILURES = 5
@@ -69,7 +68,7 @@ def _facts(row: Row) -> list[tuple[str, str]]:
         found += [
             ("seed", str(setting.run_seed)),
             ("time limit", f"{exact(setting.time_limit_s)} s per model ({setting.time_budget})"),
-            ("memory limit", f"{exact(setting.memory_limit_bytes / 1024**3)} GiB"),
+            ("memory limit", f"{exact(setting.memory_limit_bytes / GIB)} GiB"),
             ("sandbox", setting.isolation),
             ("versions", f"pgdl-harness {setting.harness_version}, {setting.versions}"),
         ]

@@ -5,11 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness.configuration import GIB, MIB
 from harness.outcome import Outcome
 from harness.sandbox import exhaustion
 from harness.sandbox.call import Call
 from harness.sandbox.claim import Ended
-from harness.sandbox.limits import GIB, MIB, Limits
+from harness.sandbox.limits import Limits
 
 LIMITS = Limits(memory_bytes=2 * GIB)
 

@@ -18,7 +18,7 @@ def accept_ragged_lists() -> None:
 def _accepting(make: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(make)  # with NumPy's module, which TensorFlow's tracing leaves alone
     def accepting(*arguments: Any, **settings: Any) -> Any:
-        if settings.get("copy", True) is False:
+        if settings.get("copy") is False:
             settings["copy"] = None
         try:
             return make(*arguments, **settings)
