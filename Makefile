@@ -44,6 +44,13 @@ pictures: demo-full ## Redraw the pictures of README and docs/, and docs/results
 test: style sandbox ## Set everything up and run all checks
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5
 
+test-all: style sandbox ## Run all checks with every combination of runtime, sandbox and attack (an hour; nightly in CI)
+	PGDL_REDTEAM=full PGDL_REFEREE_EXAMPLES=150 $(BIN)/python -m pytest -m "full or not full" -n $(JOBS) \
+		--dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5
+
+durations: setup sandbox ## Record how long each test file takes (tests/durations.json), on a quiet machine
+	PGDL_RECORD_DURATIONS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+
 style: setup ## Check style and format
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -92,4 +99,4 @@ clean: ## Remove build output, demo results and all caches; keep .venv
 	rm -rf build dist ./*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
-.PHONY: help demo demo-full pictures test style lint format science bench redteam referee soak setup sandbox lock clean
+.PHONY: help demo demo-full pictures test test-all durations style lint format science bench redteam referee soak setup sandbox lock clean

@@ -108,7 +108,7 @@ class Watch:
     def _is_whole(self, config):
         """Whether all tests of the families were run."""
         names = {file.name for file in self.files if file.parent.name == FAMILIES.name}
-        parts = any("::" in argument for argument in config.args) or config.option.keyword or config.option.markexpr
+        parts = any("::" in argument for argument in config.args) or config.option.keyword
         return not parts and names >= {file.name for file in FAMILIES.glob("test_*.py")}
 
     def pytest_terminal_summary(self, terminalreporter):

@@ -14,6 +14,8 @@ from pathlib import Path  # noqa: E402
 
 import compared_measures  # noqa: E402
 import pytest  # noqa: E402
+from durations import Durations, longest_first  # noqa: E402
+from forks import forks  # noqa: E402
 from hypothesis import settings  # noqa: E402
 from shared_keras import SharedKeras  # noqa: E402
 from shared_zygotes import SharedZygotes  # noqa: E402
@@ -24,17 +26,20 @@ settings.register_profile("same", derandomize=True, deadline=None)
 settings.load_profile("same")
 
 
-#: Files of a minute: they come first, so that no test process works on one of them while the others have no more to do.
-LONG = ("test_types.py", "task/test_keras_dialects.py")
-
-
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: not str(item.path).endswith(LONG))
+    longest_first(items)
 
 
 def pytest_configure(config):
     compared_measures.watch()
     config.pluginmanager.register(compared_measures.Watch())
+    config.pluginmanager.register(Durations())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _forks() -> Iterator[None]:
+    yield
+    forks.end()
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from forks import forks
 from measure_values import DEMO, read_dataset, read_model, values
 
 import baselines
@@ -86,10 +87,11 @@ def test_the_model_is_left_as_found(twice):
 
 
 def test_keras_2_and_keras_3_give_the_same_values(twice):
-    program = [sys.executable, str(Path(__file__).with_name("measure_values.py")), MODEL]
+    program = [sys.executable, Path(__file__).with_name("measure_values.py"), MODEL]
     environment = os.environ | {"TF_USE_LEGACY_KERAS": "1", "PYTHONPATH": str(Path(__file__).parents[2])}
-    output = subprocess.run(program, env=environment, capture_output=True, text=True, check=True).stdout
-    legacy = json.loads(output)
+    done = forks.run("keras2", program, environment)
+    assert done.returncode == 0, done.stderr
+    legacy = json.loads(done.stdout)
     assert legacy["library"] == "tf_keras"
     assert twice[0] == pytest.approx(legacy["values"][MODEL], rel=1e-4)
 

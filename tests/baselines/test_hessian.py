@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from matrix import full
 from small_networks import dataset, dense, layers
 
 import baselines
@@ -144,10 +145,10 @@ def test_trace_from_fewer_signs_than_classes(images):
     assert np.mean(found) == pytest.approx(trace(model, images), rel=0.1)
 
 
-@pytest.mark.parametrize("make", CURVED.values(), ids=CURVED)
-def test_trace_of_another_network_is_near(make, images):
+@pytest.mark.parametrize("name", ["gelu", *map(full, list(CURVED)[1:])])
+def test_trace_of_another_network_is_near(name, images):
     tf.keras.utils.set_random_seed(0)
-    model = make()
+    model = CURVED[name]()
     found = [trace(model, images, n_probes=15, seed=seed) for seed in range(20)]
     deviation = np.std(found)
     assert deviation > 1e-3 * np.mean(found)  # the trace of the Fisher matrix of three classes would be exact

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from matrix import full
 from real_runs import FASTEST, PGDL, alive, descendants, names, records, wait_for, write_submission
 
 pytestmark = pytest.mark.usefixtures("sandbox")
@@ -19,7 +20,7 @@ print("kept", *sqlite3.connect(sys.argv[1]).execute("select count(*) from evalua
 MODELS = {f"model_{number}" for number in range(8)}
 
 
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), full(signal.SIGTERM, 130), (signal.SIGKILL, -9)])
 def test_an_interrupted_run_loses_nothing_and_leaves_no_process(tmp_path, competition, pgdl, start, sent, code):
     submission, database = write_submission(tmp_path, "slow", SLOW), tmp_path / "results.db"
     arguments = ("run", submission, "--tasks", competition, "--results", database, "--workers", 1, *FASTEST)
@@ -42,7 +43,7 @@ def test_an_interrupted_run_loses_nothing_and_leaves_no_process(tmp_path, compet
     assert {row["model"] for row in after} == MODELS
 
 
-@pytest.mark.parametrize("mode", ["fast", "fresh"])
+@pytest.mark.parametrize("mode", ["fast", full("fresh")])
 def test_a_killed_harness_takes_an_endless_submission_with_it(tmp_path, one_model, start, mode):
     endless = "import signal\nfor number in range(1, 32):\n    try: signal.signal(number, signal.SIG_IGN)\n"
     endless += "    except OSError: pass\nopen('/proc/self/comm', 'w').write('endless')\nwhile True: pass"

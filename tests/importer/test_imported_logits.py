@@ -1,14 +1,14 @@
 """Models of every kind, from every form of file, compute the same after the import as in plain Keras."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from forks import forks
 from plain_keras import FORMS
-from runtimes.each_runtime import each, run
+from runtimes.each_runtime import each_of, run
 
 from harness.importer.model import StoredModel
 from harness.importer.run import write_model
@@ -22,8 +22,7 @@ HERE = Path(__file__).parent
 def run_plain_keras(folder):
     """Run the script, in TensorFlow: there Keras computes all of its layers."""
     environment = os.environ | {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1"}
-    command = [sys.executable, HERE / "plain_keras.py", folder]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True)
+    ended = forks.run("tensorflow", [sys.executable, HERE / "plain_keras.py", folder], environment)
     assert ended.returncode == 0, ended.stderr[-3000:]
 
 
@@ -54,7 +53,7 @@ def imported(tmp_path_factory, shared_cache):
     return folder
 
 
-@each
+@each_of("tensorflow", "jax")
 def test_logits_are_those_of_plain_keras(imported, name):
     directories = sorted((imported / "canonical").glob("*/keras"))
     assert len(directories) == 10

@@ -18,7 +18,7 @@ from tests.throwaway import make_task
 ROOT = Path(__file__).parents[2]
 
 #: Examples, and steps of each; the same ones in every run unless their number is given.
-EXAMPLES, STEPS = int(os.environ.get("PGDL_REFEREE_EXAMPLES", "5")), 40
+EXAMPLES, STEPS = int(os.environ.get("PGDL_REFEREE_EXAMPLES", "3")), 40
 
 #: Without shrinking the first contradiction ends the test.
 PHASES = [one for one in Phase if one is not Phase.shrink or os.environ.get("PGDL_REFEREE_SHRINK") != "0"]

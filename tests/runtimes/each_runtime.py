@@ -4,25 +4,35 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from forks import forks
 
 from harness.worker.runtimes import RUNTIMES
 
-each = pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.skipif(bool(runtime.missing()), reason=f"runtime {name}: not installed"))
-        for name, runtime in RUNTIMES.items()
-    ],
-)
+
+def each_of(*names: str) -> pytest.MarkDecorator:
+    """A test of each runtime by `name`; only those that are named here are tried by `make test`."""
+    return pytest.mark.parametrize("name", [_parameter(name, name in names) for name in RUNTIMES])
 
 
-def run(name: str, *arguments: object) -> str:
-    """Run a program of in_runtime.py; returns its output."""
+def _parameter(name: str, always: bool) -> Any:
+    missing = pytest.mark.skipif(bool(RUNTIMES[name].missing()), reason=f"runtime {name}: not installed")
+    return pytest.param(name, marks=[missing] if always else [missing, pytest.mark.full])
+
+
+each = each_of(*RUNTIMES)
+
+
+def run(name: str, *arguments: object, anew: bool = False) -> str:
+    """Run a program of in_runtime.py, if asked in an interpreter that starts anew; returns its output."""
     environment = os.environ | {"CUDA_VISIBLE_DEVICES": "-1"} | RUNTIMES[name].environment(1, gpu=False)
     program = Path(__file__).with_name("in_runtime.py")
-    command = [sys.executable, program, name, *arguments]
-    done = subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True)
+    command = [*map(str, (sys.executable, program, name, *arguments))]
+    if anew:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    else:
+        done = forks.run(name, command, environment)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -3,12 +3,12 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forks import forks
 
 from harness.worker.legacy.advice import ATTRIBUTES
 from harness.worker.runtimes import RUNTIMES
@@ -145,7 +145,7 @@ model = runtime.build_model(architecture)
 tf = __import__(runtime.framework)
 runtime.admit("complexity")
 answers = []
-for seed, code in enumerate(json.load(sys.stdin)):
+for seed, code in enumerate(json.loads(sys.argv[3])):
     runtime.seed(seed)
     names = {"np": np, "tf": tf, "model": model}
     *lines, question = code.splitlines()
@@ -162,8 +162,7 @@ print(json.dumps(answers))
 def ask(runtime: str, codes: list[str], what: str = "value") -> Any:
     """The answers of a process in this runtime: values or names of errors, or the advice on the errors."""
     environment = os.environ | {"CUDA_VISIBLE_DEVICES": "-1"} | RUNTIMES[runtime].environment(1, gpu=False)
-    command = [sys.executable, "-W", "ignore", "-c", PROGRAM, runtime, what]
-    done = subprocess.run(command, input=json.dumps(codes), env=environment, capture_output=True, text=True)
+    done = forks.run(runtime, [sys.executable, "-c", PROGRAM, runtime, what, json.dumps(codes)], environment)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -15,7 +15,7 @@ from harness.worker.runtimes.runtime import FRAMEWORKS
 @each
 def test_no_other_framework_can_be_imported(name: str) -> None:
     runtime = RUNTIMES[name]
-    found = json.loads(run(name, "imports"))
+    found = json.loads(run(name, "imports", anew=True))
     assert found["loaded"] == [runtime.framework]
     assert found["threads"] == 1, "workers are forked from it"
     assert found["errors"] == {

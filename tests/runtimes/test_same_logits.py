@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from each_runtime import each, run
+from each_runtime import each_of, run
 from throwaway import write_json, write_weights
 
 from harness.format.architecture import read_architecture
@@ -149,7 +149,7 @@ def ended(staged: list[Path]) -> list[Path]:
     return targets
 
 
-@each
+@each_of("tensorflow", "torch")
 def test_layers_that_only_training_uses_do_nothing_and_logits_are_what_is_before_a_softmax(
     name: str, ended: list[Path]
 ) -> None:

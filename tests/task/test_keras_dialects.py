@@ -2,13 +2,13 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
+from forks import forks
 from throwaway import write_weights
 
 from harness.format.architecture import parse_architecture, read_architecture
@@ -25,10 +25,11 @@ VERSIONS = ("keras2", "keras3")
 
 
 def run(version, *arguments):
-    legacy = "1" if version == "keras2" else "0"
+    """Run one of keras_programs.py in plain Keras."""
+    runtime, legacy = ("keras2", "1") if version == "keras2" else ("tensorflow", "0")
     environment = {**os.environ, "TF_USE_LEGACY_KERAS": legacy, "CUDA_VISIBLE_DEVICES": "-1"}
     program = Path(__file__).with_name("keras_programs.py")
-    done = subprocess.run([sys.executable, program, *arguments], env=environment, capture_output=True, text=True)
+    done = forks.run(runtime, [sys.executable, program, *arguments], environment)
     assert done.returncode == 0, done.stderr
 
 

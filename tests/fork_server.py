@@ -1,0 +1,101 @@
+"""The process of `forks` that has imported a framework, and becomes the program of every order that comes.
+
+A fork of it starts the program in another fork, and reports its number and how it ended.
+"""
+
+import array
+import json
+import os
+import runpy
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, NoReturn
+
+from harness.worker.channel import take_input
+from harness.worker.runtimes.runtime import without
+
+#: What frameworks and Keras would import where it is installed: it takes time, writes files, or starts threads.
+UNWANTED = ("matplotlib", "pandas", "pyarrow", "sklearn")
+
+
+@contextmanager
+def alone(*others: str) -> Iterator[None]:
+    """Let modules import neither what is unwanted nor other frameworks."""
+    with ExitStack() as stack:
+        for name in (*UNWANTED, *others):
+            stack.enter_context(without(name))
+        yield
+
+
+def serve() -> NoReturn:
+    """Fork until the test process is gone."""
+    orders = socket.socket(fileno=take_input())
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        received = orders.recvmsg(16, socket.CMSG_SPACE(5 * 4))
+        if not received[0]:
+            os._exit(0)
+        status, order, *streams = descriptors = array.array("i", received[1][0][2])
+        if os.fork() == 0:
+            orders.close()
+            look_after(status, order, streams)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def look_after(status: int, order: int, streams: list[int]) -> NoReturn:
+    """Start the program, and report its number and how it ended."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    if (child := os.fork()) == 0:
+        os.close(status)
+        for number, descriptor in enumerate(streams):
+            os.dup2(descriptor, number)
+        os._exit(become(*json.loads(os.pread(order, 2**24, 0))))
+    for descriptor in streams:
+        os.close(descriptor)
+    os.write(status, str(child).encode())
+    os.write(status, str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])).encode())
+    os._exit(0)
+
+
+def become(command: list[str], environment: dict[str, str], directory: str) -> int:
+    """Run a command of the interpreter as if it had just started; returns its exit code."""
+    os.setsid()
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(directory)
+    try:
+        run(*command[1:])
+    except SystemExit as ended:
+        if isinstance(ended.code, str):
+            print(ended.code, file=sys.stderr)
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return 0
+
+
+def run(program: str, *arguments: str) -> Any:
+    """Run `-c CODE`, `-m MODULE` or a file, with its arguments."""
+    name, own = (arguments[0], arguments[1:]) if program in ("-c", "-m") else (program, arguments)
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    sys.path[:0] = [os.path.dirname(name) if name == program else os.getcwd(), *paths]  # noqa: PTH109, PTH120
+    sys.argv = ["-c" if program == "-c" else name, *own]
+    if program == "-c":
+        main: dict[str, Any] = {"__name__": "__main__"}
+        sys.modules["__main__"].__dict__.clear()
+        sys.modules["__main__"].__dict__.update(main)
+        return exec(name, sys.modules["__main__"].__dict__)
+    return (
+        runpy.run_module(name, run_name="__main__", alter_sys=True)
+        if program == "-m"
+        else runpy.run_path(name, run_name="__main__")
+    )

@@ -1,0 +1,113 @@
+"""Python programs that start in a moment: forks of a process that has imported a framework, and nothing else of ours.
+
+    ended = forks.run("tensorflow", [sys.executable, "program.py", "argument"], environment)
+
+A test process has one such process for each framework that it needs; importing one takes most programs more time than
+their work. What is tested is the program: only the import is shared.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from harness.worker.runtimes import RUNTIMES
+
+#: Runtime -> what is imported, and the frameworks that are not.
+IMPORTS = {
+    "tensorflow": ("import tensorflow; tensorflow.keras.layers", "jax", "torch"),
+    "keras2": ("import tensorflow, tf_keras; tensorflow.keras.layers", "jax", "torch"),
+    "jax": ("import jax, keras", "tensorflow", "torch"),
+    "torch": ("import torch, keras", "tensorflow", "jax"),
+}
+PROGRAM = """
+import sys
+sys.path.insert(0, {tests!r})
+from fork_server import alone, serve
+with alone{others}:
+    {imports}
+sys.path.pop(0)
+serve()
+"""
+
+
+class Fork:
+    """A program that runs, in the parts of the interface of `subprocess.Popen` that are used."""
+
+    def __init__(self, status: socket.socket) -> None:
+        self._status = status
+        number = status.recv(32)
+        assert number, "what forks has ended: does its framework import?"
+        self.pid = int(number)
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            self._status.settimeout(timeout if timeout != 0 else 0.001)
+            try:
+                self.returncode = int(self._status.recv(32))
+            except TimeoutError:
+                raise subprocess.TimeoutExpired("fork", timeout or 0) from None
+            self._status.close()
+        return self.returncode
+
+
+class Forks:
+    """The processes that fork; `end` ends them."""
+
+    def __init__(self) -> None:
+        self._servers: dict[str, tuple[subprocess.Popen[bytes], socket.socket]] = {}
+
+    def start(
+        self, runtime: str, command: Sequence[str], environment: Mapping[str, str], streams: Sequence[int]
+    ) -> Fork:
+        """Start a command of the interpreter, in a session of its own; `streams` are its standard streams."""
+        orders = self._server(runtime)
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, tempfile.TemporaryFile() as order:
+            order.write(json.dumps([list(command), dict(environment), str(Path.cwd())]).encode())
+            socket.send_fds(orders, [b"fork"], [theirs.fileno(), order.fileno(), *streams])
+        return Fork(ours)
+
+    def run(
+        self, runtime: str, command: Sequence[object], environment: Mapping[str, str]
+    ) -> "subprocess.CompletedProcess[str]":
+        """Run a command of the interpreter to its end."""
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err, Path(os.devnull).open() as none:
+            fork = self.start(runtime, [*map(str, command)], environment, [one.fileno() for one in (none, out, err)])
+            status = fork.wait()
+            out.seek(0)
+            err.seek(0)
+            return subprocess.CompletedProcess(command, status, out.read(), err.read())
+
+    def end(self) -> None:
+        for process, orders in self._servers.values():
+            orders.close()
+            process.wait()
+        self._servers = {}
+
+    def _server(self, runtime: str) -> socket.socket:
+        if runtime not in self._servers:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            environment = os.environ | RUNTIMES[runtime].environment(1, gpu=False) | {"CUDA_VISIBLE_DEVICES": "-1"}
+            imports, *others = IMPORTS[runtime]
+            program = PROGRAM.format(tests=str(Path(__file__).parent), imports=imports, others=tuple(others))
+            with theirs:
+                process = subprocess.Popen(
+                    [sys.executable, "-c", program], stdin=theirs.fileno(), stderr=subprocess.DEVNULL, env=environment
+                )
+            self._servers[runtime] = process, ours
+        return self._servers[runtime][1]
+
+
+forks = Forks()
