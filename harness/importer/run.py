@@ -20,12 +20,12 @@ from harness.format.reference import reference_entry, write_reference
 from harness.format.shards import write_shards
 from harness.format.weights import write_weights
 from harness.importer import table as columns
-from harness.importer.accuracies import AccuracyProcess
 from harness.importer.completeness import notes_on_grid
 from harness.importer.data import read_examples
 from harness.importer.examples import write_arrays
 from harness.importer.model import StoredModel
 from harness.importer.table import Row, Stated, Table, read_table
+from harness.processes import PREFERRED, NoAnswerError, Process, cannot_be_run, installed_runtime
 from harness.task.layout import find_tasks
 from harness.task.model import read_model
 from harness.task.notes import outputs_of
@@ -214,12 +214,12 @@ def _accuracies(
     problems = Problems()
     parts = list(data)
     sizes = {part: len(np.load(data[part] / "labels.npy", mmap_mode="r")) for part in parts}
-    with AccuracyProcess() as process:
+    with Process("harness.processes.accuracies", installed_runtime(PREFERRED)) as process:
         for number, (model, shape) in enumerate(zip(models, shapes, strict=True)):
             directory = task / model_name(str(number))
             with tempfile.TemporaryDirectory(dir=place) as canonical, located(model.row.name):
                 read_model(directory, model.architecture, shape).write_canonical(Path(canonical))
-                values = process.accuracies(Path(canonical), list(data.values()))
+                values = _accuracies_of(process, canonical, data)
             computed = dict(zip(parts, values, strict=True))
             stated = {"train": model.row.train, "test": model.row.test}
             found = {
@@ -231,6 +231,15 @@ def _accuracies(
                 say(f"model_{number} ({model.row.name}): {_figures(metrics)}")
             yield metrics
     problems.raise_if_any()
+
+
+def _accuracies_of(process: Process, model: str, data: dict[str, Path]) -> list[float]:
+    """Return the accuracy of a canonical model on each of the data; raises `UserError` if it cannot be run."""
+    try:
+        values: list[float] = process.ask({"model": model, "data": [str(part) for part in data.values()]})["accuracies"]
+    except NoAnswerError as error:
+        raise cannot_be_run(error) from error
+    return values
 
 
 def _agreed(row: Row, part: str, stated: Stated | None, computed: float | None, sizes: dict[str, int]) -> float:

@@ -1,6 +1,6 @@
-"""Computes responses to perturbations: `python -m harness.protocols.invariance.curves RUNTIME`.
+"""The program that computes responses to perturbations.
 
-A question (`harness.worker.service`) names a model, its training data, perturbations with their magnitudes, and the
+A question names a model, its training data, perturbations with their magnitudes, and the
 file for the answer's arrays, see `answer`. The work is that of the library's measures, which need TensorFlow.
 """
 
@@ -16,9 +16,9 @@ import baselines
 from baselines.core.subject import Subject
 from baselines.perturbation_response.invariance import invariance_responses
 from baselines.perturbation_response.mixing import mixup_responses
+from harness.processes import Answer, Question, faults_of_the_model, of_models
 from harness.protocols.parts import write_part
 from harness.worker.runtimes import Runtime
-from harness.worker.service import Answer, Question, serve
 
 #: Added to the seed of a measurement of time, so that no draw is one that is kept already.
 TIMED = 10**6
@@ -33,7 +33,13 @@ def answer(runtime: Runtime, question: Question) -> Answer:
     n_magnitudes); for changes of images NAME.subset, the error on a part of the training images that are changed at
     random; and NAME.seconds, the time of a curve for each of the numbers of examples to be timed.
     """
-    model = runtime.load_model(Path(question["model"]))
+    with faults_of_the_model():
+        arrays = _arrays(runtime.load_model(Path(question["model"])), runtime, question)
+    write_part(Path(question["target"]), **arrays)
+    return {}
+
+
+def _arrays(model: Any, runtime: Runtime, question: Question) -> dict[str, Any]:
     dataset = runtime.load_dataset(Path(question["data"]))
     subject = Subject(model, dataset)
     arrays: dict[str, Any] = {}
@@ -48,8 +54,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
             bounds = {bound: perturbation[bound] for bound in ("low", "high")}
             arrays[f"{name}.subset"] = error(model, dataset, seed=seed, **bounds)
         arrays[f"{name}.seconds"] = np.array([_seconds(respond, n, seed + TIMED) for n in question["timed"]])
-    write_part(Path(question["target"]), **arrays)
-    return {}
+    return arrays
 
 
 def _response(subject: Subject, perturbation: dict[str, Any]) -> Respond:
@@ -66,5 +71,4 @@ def _seconds(respond: Respond, n_examples: int, seed: int) -> float:
     return time.perf_counter() - started
 
 
-if __name__ == "__main__":
-    serve(answer)
+prepare = of_models(answer)

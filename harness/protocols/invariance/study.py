@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -14,14 +13,13 @@ from numpy.typing import NDArray
 
 from baselines.perturbation_response.response_curve import accuracies_of, gi_score, mean_error, pal_score, pcd_curve
 from harness.errors import UserError
+from harness.processes import require_runtime
 from harness.protocols.invariance.perturbations import Chosen
 from harness.protocols.parts import Arrays, part_file, read_part
-from harness.protocols.processes import ask_all
-from harness.protocols.staged import ModelQuestions
+from harness.protocols.staged import write_parts
 from harness.protocols.subject import Subject
 from harness.submission import find_baseline
 from harness.task.model import Model
-from harness.task.shapes import require_runtime
 from harness.worker.runtimes import RUNTIMES
 
 #: The program that computes responses.
@@ -199,17 +197,12 @@ def _compute(
     finished: Callable[[], None],
 ) -> dict[str, str]:
     """Have the files of some models written; returns why those of others were not."""
-    failures = {}
     with tempfile.TemporaryDirectory(prefix="pgdl-invariance-") as directory:
         data = Path(directory, "data")
         if models:
             subject.write_data("train", data)
         shared = settings.question | {"data": str(data)}
-        questions = ModelQuestions(subject, models, files, Path(directory), shared)
-        with closing(ask_all(PROGRAM, RUNTIMES["tensorflow"], questions)) as answers:
-            for position, answered in answers:
-                if isinstance(answered, UserError):
-                    failures[models[position].id] = str(answered)
-                questions.forget(position)
-                finished()
-    return failures
+        failures = write_parts(
+            PROGRAM, RUNTIMES["tensorflow"], subject, models, files, Path(directory), shared, finished
+        )
+    return {model: str(error) for model, error in failures.items()}

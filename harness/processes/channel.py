@@ -1,0 +1,54 @@
+"""The connection between client and service: JSON, one value per line."""
+
+import json
+import socket
+from typing import Any
+
+#: Longest line in bytes, newline included.
+MAX_LINE = 2**26
+
+
+class LineError(ValueError):
+    """A line is too long, or is not JSON."""
+
+
+class Channel:
+    """One end of the connection."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection, self._lines = connection, connection.makefile("rb")
+
+    def send(self, value: Any) -> None:
+        """Send a value; raises `LineError`, `TypeError` for what is no JSON, and `OSError` if the other end is gone."""
+        line = json.dumps(value).encode() + b"\n"
+        if len(line) > MAX_LINE:
+            raise LineError(f"a line of {len(line)} bytes, at most {MAX_LINE} are allowed")
+        self._connection.settimeout(None)
+        self._connection.sendall(line)
+
+    def receive(self, seconds: float | None = None) -> Any:
+        """Wait for a value.
+
+        Raises:
+            EOFError: the other end is gone.
+            TimeoutError: nothing came for some seconds.
+            LineError: the line is too long, or is not JSON.
+        """
+        self._connection.settimeout(seconds)
+        try:
+            line = self._lines.readline(MAX_LINE + 1)
+        except ConnectionError as error:
+            raise EOFError from error
+        if len(line) > MAX_LINE:
+            raise LineError(f"a line of more than {MAX_LINE} bytes")
+        if not line.endswith(b"\n"):
+            raise EOFError
+        try:
+            return json.loads(line)
+        except ValueError as error:
+            raise LineError("a line that is not JSON") from error
+
+    def close(self) -> None:
+        """Close this end."""
+        self._lines.close()
+        self._connection.close()
