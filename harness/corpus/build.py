@@ -89,10 +89,7 @@ class Build:
         """
         with ExitStack() as stack:
             trainers = [stack.enter_context(self._trainer(slot, workers)) for slot in range(workers)]
-            try:
-                notes = trainers[0].ask({"job": "look"})["notes"]
-            except NoAnswerError as error:
-                raise UserError(str(error)) from error
+            notes = trainers[0].ask({"job": "look"})["notes"]
             try:
                 if not (self.building / DATA).exists() and not (self.building / TRAIN.parts[0]).exists():
                     trainers[0].ask({"job": "data"})

@@ -14,14 +14,11 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from harness.corpus.recipe import Cell, Recipe, read_recipe
-from harness.errors import UserError
 from harness.format.layout import CONFIG, INITIAL_WEIGHTS, TEST, TRAIN, WEIGHTS
 from harness.processes import Answer, Program, Question, Say, describe
 from scoring.streams import stream_seed
@@ -35,37 +32,7 @@ N_SHARDS = 3
 
 def prepare(_runtime: str, recipe: str, directory: str) -> Program:
     """Load the recipe's data."""
-    with _writing():
-        trainer = Trainer(read_recipe(Path(recipe)), Path(directory))
-
-    def program(question: Question, say: Say) -> Answer:
-        with _writing():
-            return _work(trainer, question["job"], say)
-
-    return program
-
-
-def _work(trainer: "Trainer", job: str | int, say: Say) -> Answer:
-    from harness.corpus.training import DivergedError
-
-    if job == "look":
-        return {"notes": list(trainer.data.notes)}
-    if job == "data":
-        trainer.write_data()
-        return {}
-    try:
-        return trainer.train(int(job), say)
-    except DivergedError as error:
-        return {"diverged": str(error)}
-
-
-@contextmanager
-def _writing() -> Iterator[None]:
-    """Turn an error of reading or writing into a `UserError`."""
-    try:
-        yield
-    except OSError as error:
-        raise UserError(str(error)) from error
+    return Trainer(read_recipe(Path(recipe)), Path(directory)).work
 
 
 class Trainer:
@@ -83,6 +50,20 @@ class Trainer:
         for device in tf.config.list_physical_devices("GPU"):
             tf.config.experimental.set_memory_growth(device, True)
         self.data = load_data(recipe.data, recipe.file.parent)
+
+    def work(self, question: Question, say: Say) -> Answer:
+        """Do one job."""
+        from harness.corpus.training import DivergedError
+
+        if question["job"] == "look":
+            return {"notes": list(self.data.notes)}
+        if question["job"] == "data":
+            self.write_data()
+            return {}
+        try:
+            return self.train(question["job"], say)
+        except DivergedError as error:
+            return {"diverged": str(error)}
 
     def write_data(self) -> None:
         """Write the training and the test shards.
@@ -151,7 +132,7 @@ class Trainer:
         tf.keras.mixed_precision.set_global_policy("float32")
         tf.keras.backend.clear_session()
         architecture = read_architecture(directory)
-        saved = read_model(directory, architecture, parse_shapes(describe(architecture.canonical, runtime)))
+        saved = read_model(directory, architecture, parse_shapes(describe(runtime, architecture.canonical)))
         with tempfile.TemporaryDirectory() as canonical:
             saved.write_canonical(Path(canonical))
             model = runtime.load_model(Path(canonical))

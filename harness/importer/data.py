@@ -16,7 +16,7 @@ from harness.format.files import natural
 from harness.format.images import find_images, read_images
 from harness.format.shards import read_samples
 from harness.importer.examples import Examples, of_arrays
-from harness.processes import NoAnswerError, Process, installed_runtime
+from harness.processes import Process, installed_runtime
 from harness.task.shapes import PREFERRED
 
 KINDS = f".npz, .npy, a directory of shards or of images by class, or one of {', '.join(KERAS)}"
@@ -108,9 +108,6 @@ def _of_keras(name: str, part: str) -> Examples:
     runtime = installed_runtime(PREFERRED)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory, f"{name}.npz")
-        try:
-            with Process("harness.corpus.keras_arrays", runtime, gpu=False, memory=None) as process:
-                process.ask({"name": name, "file": str(file)})
-        except NoAnswerError as error:
-            raise UserError(str(error)) from error
+        with Process("harness.corpus.keras_arrays", runtime, gpu=False, memory=None) as process:
+            process.ask({"name": name, "file": str(file)})
         return _of_npz(file, part)

@@ -219,8 +219,11 @@ def _accuracies(
             directory = task / model_name(str(number))
             with tempfile.TemporaryDirectory(dir=place) as canonical, located(model.row.name):
                 read_model(directory, model.architecture, shape).write_canonical(Path(canonical))
-                values = _accuracies_of(process, canonical, data)
-            computed = dict(zip(parts, values, strict=True))
+                try:
+                    answer = process.ask({"model": canonical, "data": [str(part) for part in data.values()]})
+                except NoAnswerError as error:
+                    raise cannot_be_run(error) from error
+            computed = dict(zip(parts, answer["accuracies"], strict=True))
             stated = {"train": model.row.train, "test": model.row.test}
             found = {
                 f"{part}_acc": problems.attempt(_agreed, model.row, part, stated[part], computed.get(part), sizes)
@@ -231,15 +234,6 @@ def _accuracies(
                 say(f"model_{number} ({model.row.name}): {_figures(metrics)}")
             yield metrics
     problems.raise_if_any()
-
-
-def _accuracies_of(process: Process, model: str, data: dict[str, Path]) -> list[float]:
-    """Return the accuracy of a canonical model on each of the data; raises `UserError` if it cannot be run."""
-    try:
-        values: list[float] = process.ask({"model": model, "data": [str(part) for part in data.values()]})["accuracies"]
-    except NoAnswerError as error:
-        raise cannot_be_run(error) from error
-    return values
 
 
 def _agreed(row: Row, part: str, stated: Stated | None, computed: float | None, sizes: dict[str, int]) -> float:

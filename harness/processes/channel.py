@@ -8,10 +8,6 @@ from typing import Any
 MAX_LINE = 2**26
 
 
-class LineError(ValueError):
-    """A line is too long, or is not JSON."""
-
-
 class Channel:
     """One end of the connection."""
 
@@ -19,10 +15,10 @@ class Channel:
         self._connection, self._lines = connection, connection.makefile("rb")
 
     def send(self, value: Any) -> None:
-        """Send a value; raises `LineError`, `TypeError` for what is no JSON, and `OSError` if the other end is gone."""
+        """Send a value; raises `OSError` if the other end is gone, `ValueError` or `TypeError` if it makes no line."""
         line = json.dumps(value).encode() + b"\n"
         if len(line) > MAX_LINE:
-            raise LineError(f"a line of {len(line)} bytes, at most {MAX_LINE} are allowed")
+            raise ValueError(f"a line of {len(line)} bytes, at most {MAX_LINE} are allowed")
         self._connection.settimeout(None)
         self._connection.sendall(line)
 
@@ -32,7 +28,7 @@ class Channel:
         Raises:
             EOFError: the other end is gone.
             TimeoutError: nothing came for some seconds.
-            LineError: the line is too long, or is not JSON.
+            ValueError: the line is too long, or is not JSON.
         """
         self._connection.settimeout(seconds)
         try:
@@ -40,13 +36,10 @@ class Channel:
         except ConnectionError as error:
             raise EOFError from error
         if len(line) > MAX_LINE:
-            raise LineError(f"a line of more than {MAX_LINE} bytes")
+            raise ValueError(f"more than {MAX_LINE} bytes")
         if not line.endswith(b"\n"):
             raise EOFError
-        try:
-            return json.loads(line)
-        except ValueError as error:
-            raise LineError("a line that is not JSON") from error
+        return json.loads(line)
 
     def close(self) -> None:
         """Close this end."""

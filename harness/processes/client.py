@@ -8,13 +8,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-from contextlib import suppress
-from types import TracebackType
-from typing import Any, Self
+from contextlib import AbstractContextManager, suppress
+from typing import Any
 
-from harness.processes.channel import Channel, LineError
-from harness.processes.environment import environment
+from harness.errors import UserError
+from harness.processes.channel import Channel
 from harness.processes.models import Answer, Question, Say
+from harness.processes.runtimes import environment
 from harness.worker.runtimes import Runtime
 
 #: Share of the machine's memory that a process may use: models may come from strangers.
@@ -23,11 +23,8 @@ MEMORY = 0.6
 #: Seconds in which a process that has closed its connection must end.
 END_S = 10.0
 
-#: Last bytes that are read of what a process has printed.
-TAIL = 3000
 
-
-class NoAnswerError(Exception):
+class NoAnswerError(UserError):
     """A question has no answer; the message is the reason, one line."""
 
 
@@ -39,7 +36,7 @@ class FaultError(RuntimeError):
     """The program has a fault; the message has its traceback."""
 
 
-class Process:
+class Process(AbstractContextManager["Process"]):
     """A process that answers one question at a time; a context that ends it.
 
     It starts at once, and anew for the first question after its end. What it prints is only read to tell why it ended.
@@ -49,7 +46,7 @@ class Process:
         runtime: the framework in which it runs models.
         arguments: further arguments of the program's `prepare`.
         threads: cores that it uses; all by default.
-        gpu: the GPUs that it sees, see `harness.processes.environment`.
+        gpu: the GPUs that it sees, see `environment`.
         memory: share of the machine's memory that it may use; None for no limit.
     """
 
@@ -70,12 +67,7 @@ class Process:
         self._is_cancelled = False
         self._start()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.cancel()
         self._channel.close()
         self._printed.close()
@@ -149,29 +141,27 @@ class Process:
             kind, content = self._channel.receive(seconds)
         except EOFError:
             raise UnableError(self._end()) from None
-        except (TimeoutError, LineError) as error:
+        except TimeoutError as error:
             self._kill()
-            reason = f"no answer within {seconds:g} s" if isinstance(error, TimeoutError) else f"it sent {error}"
-            raise UnableError(reason) from error
+            raise UnableError(f"no answer within {seconds:g} s") from error
+        except ValueError as error:
+            self._kill()
+            raise UnableError(f"its answer cannot be read: {error}") from error
         return kind, content
 
     def _end(self) -> str:
         """Describe how the process ended."""
-        try:
-            status = self._process.wait(END_S)
-        except subprocess.TimeoutExpired:
-            self._kill()
-            return "the process closed its connection"
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(END_S)
+        self._kill()
+        status = self._process.returncode
         if self._is_cancelled:
             return "cancelled"
         if status < 0:
-            share = (
-                f"; it may use {self._memory:.0%} of the machine's memory".replace("%", " %") if self._memory else ""
-            )
+            share = f"; it may use {100 * self._memory:.0f} % of the machine's memory" if self._memory else ""
             return f"the process ended with {signal.Signals(-status).name}{share}"
-        size = os.fstat(self._printed.fileno()).st_size
-        tail = os.pread(self._printed.fileno(), TAIL, max(size - TAIL, 0))
-        lines = tail.decode(errors="replace").strip().splitlines()
+        self._printed.seek(0)
+        lines = self._printed.read().decode(errors="replace").strip().splitlines()
         return lines[-1][:300] if lines else f"exit code {status}"
 
     def _kill(self) -> None:

@@ -1,4 +1,4 @@
-"""What programs that run models have in common."""
+"""How programs are made, and what those that run models have in common."""
 
 import itertools
 import math
@@ -39,6 +39,11 @@ def of_models(answer: Callable[[Runtime, Question], Answer]) -> Callable[[str], 
         return program
 
     return prepare
+
+
+def plain(answer: Callable[[Question], Answer]) -> Callable[[str], Program]:
+    """Return the `prepare` of a program that prepares nothing and reports no events."""
+    return lambda _runtime: lambda question, _say: answer(question)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
-"""The runtime that a process uses: the first of some that is installed, or the only one that will do."""
+"""The runtime that a process uses, and the environment that its framework finds: cores and GPUs."""
 
+import os
 from collections.abc import Sequence
 
 from harness.errors import UserError
@@ -24,3 +25,12 @@ def require_runtime(name: str, purpose: str) -> Runtime:
     if missing := runtime.missing():
         raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=runtime.install)
     return runtime
+
+
+def environment(runtime: Runtime, threads: int, gpu: bool | str) -> dict[str, str]:
+    """Return the environment variables of a process with `threads` cores.
+
+    `gpu` is `False` to hide every GPU, a UUID to hide all others, `True` for those that this process sees.
+    """
+    seen = {} if gpu is True else {"CUDA_VISIBLE_DEVICES": gpu or "-1"}
+    return os.environ | {"OMP_NUM_THREADS": str(threads)} | runtime.environment(threads, gpu=bool(gpu)) | seen

@@ -5,7 +5,7 @@ function `answer(question, say)`. Questions come over the socket at standard inp
 `["event", EVENT]` for each call of `say(EVENT)`, and then by one of
 
 - `["answer", ANSWER]`,
-- `["problem", LINE]`, if `answer` raises `UserError`, `FloatingPointError` or `MemoryError`,
+- `["problem", LINE]`, if `answer` raises `UserError`, `OSError`, `FloatingPointError` or `MemoryError`,
 - `["unable", LINE]`, if `prepare` does,
 - `["fault", TRACEBACK]`, for any other error.
 
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def _failure(error: Exception, kind: str) -> tuple[str, str]:
-    if isinstance(error, UserError | FloatingPointError):
+    if isinstance(error, UserError | OSError | FloatingPointError):
         return kind, str(error)
     if isinstance(error, MemoryError):
         return kind, "out of memory"

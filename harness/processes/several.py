@@ -31,17 +31,13 @@ def share_out(processes: Sequence[Process], questions: Questions) -> Generator[R
 
     Closing the generator cancels them, too, and waits until the files of the questions are gone.
     """
-    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for position in range(len(questions)):
-        waiting.put(position)
+    waiting = iter(range(len(questions)))
     replies: queue.SimpleQueue[Reply | BaseException | None] = queue.SimpleQueue()
 
     def work(process: Process) -> None:
         try:
-            while True:
-                replies.put(_ask(process, waiting.get_nowait(), questions, replies))
-        except queue.Empty:
-            pass
+            for position in waiting:
+                replies.put(_ask(process, position, questions, replies))
         except BaseException as error:
             replies.put(error)
         finally:
@@ -51,8 +47,8 @@ def share_out(processes: Sequence[Process], questions: Questions) -> Generator[R
     try:
         yield from run_threads(threads, replies)
     finally:
-        while not waiting.empty():
-            waiting.get()
+        for _ in waiting:  # no further question is asked
+            pass
         for process in processes:
             process.cancel()
         for thread in threads:

@@ -1,6 +1,6 @@
 """The program that describes the weights and the output of architectures in Keras.
 
-A question is `{"architecture": ...}`, in canonical form. The answer is
+A question is an architecture in canonical form. The answer is
 `{"layers": [{"class_name", "weights": [{"name", "shape"}]}], "output_shape": [...]}`, shapes without the batch axis.
 """
 
@@ -10,13 +10,8 @@ from harness.processes.models import Answer, Question, faults_of_the_model, of_m
 from harness.worker.runtimes import Runtime
 
 
-def answer(runtime: Runtime, question: Question) -> Answer:
-    """Describe one architecture."""
-    return describe(question["architecture"], runtime)
-
-
-def describe(architecture: dict[str, Any], runtime: Runtime) -> dict[str, Any]:
-    """Describe an architecture in the form given in the module's docstring; raises `UserError` if Keras rejects it."""
+def describe(runtime: Runtime, architecture: Question) -> Answer:
+    """Describe an architecture; raises `UserError` if Keras rejects it."""
     # No memory for weights, however many.
     with faults_of_the_model(), runtime.keras.StatelessScope(initialize_variables=False):
         model = runtime.build_model(architecture)
@@ -40,4 +35,4 @@ def _path(weight: Any) -> str:
     return str(getattr(weight, "path", weight.name)).split(":")[0]
 
 
-prepare = of_models(answer)
+prepare = of_models(describe)

@@ -1,7 +1,7 @@
 """Questions about the models of a task, whose files lie on the disk only while they are asked."""
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,29 +17,28 @@ def write_parts(
     program: str,
     runtime: Runtime,
     subject: Subject,
-    models: Sequence[Model],
     files: Mapping[str, Path],
     place: Path,
     shared: Mapping[str, Any],
     on_model: Callable[[], object],
     change: Callable[[Path], None] = lambda _: None,
 ) -> dict[str, UserError]:
-    """Have a program write a file for each model; returns model id -> why there is none.
+    """Have a program write a file for each of some models; returns model id -> why there is none.
 
-    Its questions hold `model`, the directory of a model in canonical form, `target`, the file, and what all share.
+    A question holds what all share, `model`, the directory of a model in canonical form, and `target`, the file.
 
     Args:
         program: the program.
         runtime: the framework in which it runs models.
         subject: the task.
-        models: the models to ask about.
         files: model id -> file.
         place: an existing directory for the models' files.
         shared: what all questions hold.
         on_model: called for each model.
         change: changes a model's files once they are written.
     """
-    questions = [_asking(subject, m, place, {**shared, "target": str(files[m.id])}, change) for m in models]
+    models = [model for model in subject.models if model.id in files]
+    questions = [_asking(subject, one, place, {**shared, "target": str(files[one.id])}, change) for one in models]
     failures = {}
     with closing(ask_all(program, runtime, questions)) as answers:
         for position, answer in answers:

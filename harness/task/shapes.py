@@ -49,7 +49,7 @@ def keras_process() -> Process:
 def _ask_keras(process: Process, architecture: dict[str, Any], entry: Path) -> ModelShapes | str:
     """Return the shapes, after adding them to the cache, or the error of Keras."""
     try:
-        answer = process.ask({"architecture": architecture}, seconds=SECONDS)
+        answer = process.ask(architecture, seconds=SECONDS)
     except UnableError as error:
         what = "Keras could not infer the shapes of the weights"
         raise UserError(what, found=error, remedy="run `pgdl doctor`") from error

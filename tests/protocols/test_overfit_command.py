@@ -53,9 +53,9 @@ def watch(patch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     write_parts = grids.write_parts
 
-    def write(program: str, runtime: Any, subject: Any, models: Any, *others: Any) -> Any:
-        names.extend(model.id for model in models)
-        return write_parts(program, runtime, subject, models, *others)
+    def write(program: str, runtime: Any, subject: Any, files: Any, *others: Any) -> Any:
+        names.extend(files)
+        return write_parts(program, runtime, subject, files, *others)
 
     patch.setattr(grids, "write_parts", write)
     return names

@@ -26,6 +26,7 @@ TIMED = 10**6
 Respond = Callable[[int, int], NDArray[np.bool_]]
 
 
+@faults_of_the_model()  # of measures, too: some are not made for every model
 def answer(runtime: Runtime, question: Question) -> Answer:
     """Write the responses of a model to a file.
 
@@ -33,13 +34,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
     n_magnitudes); for changes of images NAME.subset, the error on a part of the training images that are changed at
     random; and NAME.seconds, the time of a curve for each of the numbers of examples to be timed.
     """
-    with faults_of_the_model():
-        arrays = _arrays(runtime.load_model(Path(question["model"])), runtime, question)
-    write_part(Path(question["target"]), **arrays)
-    return {}
-
-
-def _arrays(model: Any, runtime: Runtime, question: Question) -> dict[str, Any]:
+    model = runtime.load_model(Path(question["model"]))
     dataset = runtime.load_dataset(Path(question["data"]))
     subject = Subject(model, dataset)
     arrays: dict[str, Any] = {}
@@ -54,7 +49,8 @@ def _arrays(model: Any, runtime: Runtime, question: Question) -> dict[str, Any]:
             bounds = {bound: perturbation[bound] for bound in ("low", "high")}
             arrays[f"{name}.subset"] = error(model, dataset, seed=seed, **bounds)
         arrays[f"{name}.seconds"] = np.array([_seconds(respond, n, seed + TIMED) for n in question["timed"]])
-    return arrays
+    write_part(Path(question["target"]), **arrays)
+    return {}
 
 
 def _response(subject: Subject, perturbation: dict[str, Any]) -> Respond:

@@ -148,10 +148,10 @@ def run_study(subject: Subject, settings: Settings, finished: Callable[[], None]
     require_runtime("tensorflow", "curves are computed in TensorFlow")
     require_suitable(subject, settings.perturbations)
     files = {model.id: _file(model, subject, settings) for model in subject.models}
-    missing = [model for model in subject.models if read_part(files[model.id]) is None]
+    missing = {name: file for name, file in files.items() if read_part(file) is None}
     for _ in range(len(files) - len(missing)):
         finished()
-    failures = _compute(subject, settings, missing, files, finished)
+    failures = _compute(subject, settings, missing, finished)
     parts = {model.id: read_part(files[model.id]) for model in subject.models if model.id not in failures}
     return Study({model: Responses(part) for model, part in parts.items() if part is not None}, failures)
 
@@ -190,19 +190,13 @@ def _file(model: Model, subject: Subject, settings: Settings) -> Path:
 
 
 def _compute(
-    subject: Subject,
-    settings: Settings,
-    models: Sequence[Model],
-    files: Mapping[str, Path],
-    finished: Callable[[], None],
+    subject: Subject, settings: Settings, files: Mapping[str, Path], finished: Callable[[], None]
 ) -> dict[str, str]:
     """Have the files of some models written; returns why those of others were not."""
     with tempfile.TemporaryDirectory(prefix="pgdl-invariance-") as directory:
         data = Path(directory, "data")
-        if models:
+        if files:
             subject.write_data("train", data)
         shared = settings.question | {"data": str(data)}
-        failures = write_parts(
-            PROGRAM, RUNTIMES["tensorflow"], subject, models, files, Path(directory), shared, finished
-        )
+        failures = write_parts(PROGRAM, RUNTIMES["tensorflow"], subject, files, Path(directory), shared, finished)
     return {model: str(error) for model, error in failures.items()}

@@ -62,7 +62,7 @@ def compute_grids(subject: Subject, settings: Settings, on_model: Callable[[], o
     shared = {"radii": settings.radii, "random": settings.generator.is_random}
     work = data | shared | {"runtime": runtime.name, "versions": _versions(runtime)}
     files = {model.id: part_file("overfit", model=model.shown_digest, **work) for model in subject.models}
-    missing = [model for model in subject.models if read_part(files[model.id]) is None]
+    missing = {name: file for name, file in files.items() if read_part(file) is None}
     for _ in range(len(subject.models) - len(missing)):
         on_model()
     where = part_file("overfit", positions=True, **data)
@@ -76,9 +76,7 @@ def compute_grids(subject: Subject, settings: Settings, on_model: Callable[[], o
                 found = vars(find_positions(np.load(Path(place, "data", INPUTS), mmap_mode="r"), black))
                 write_part(where, **found)
             shared |= {"data": str(Path(place, "data")), "black": None if black is None else black.tolist()}
-            failures = write_parts(
-                PROGRAM, runtime, subject, missing, files, Path(place), shared, on_model, strip_softmax
-            )
+            failures = write_parts(PROGRAM, runtime, subject, missing, Path(place), shared, on_model, strip_softmax)
     parts = {name: file for name, file in files.items() if name not in failures}
     return Grids(parts, failures, Positions(**{name: float(value) for name, value in found.items()}))
 

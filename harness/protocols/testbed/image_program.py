@@ -10,17 +10,15 @@ import numpy as np
 
 from harness.corpus.datasets import load_data
 from harness.corpus.recipe import DataRecipe
-from harness.processes import Answer, Program, Question, Say
+from harness.processes import Answer, Question, plain
 
 
-def prepare(_runtime: str) -> Program:
-    """Nothing is prepared."""
-    return answer
-
-
-def answer(question: Question, _say: Say) -> Answer:
+def answer(question: Question) -> Answer:
     """Write train_inputs.npy, train_labels.npy, test_inputs.npy and test_labels.npy."""
     data = load_data(DataRecipe(**question["recipe"]), Path())
     for name in ("train_inputs", "train_labels", "test_inputs", "test_labels"):
         np.save(Path(question["directory"], f"{name}.npy"), getattr(data, name))
     return {"notes": list(data.notes)}
+
+
+prepare = plain(answer)
