@@ -9,7 +9,10 @@ import threading
 import pytest
 from processes.conftest import HERE, is_alive, started, until
 
-from harness.processes import FaultError, NoAnswerError, UnableError, channel
+from harness.errors import UserError
+from harness.importer.data import read_examples
+from harness.processes import FaultError, NoAnswerError, Process, UnableError, channel
+from harness.protocols.testbed.images import read_images
 
 MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
@@ -169,6 +172,21 @@ def test_gpus_are_hidden_from_what_must_not_use_one(start, monkeypatch):
         seen[gpu] = answer["CUDA_VISIBLE_DEVICES"], answer["JAX_PLATFORMS"]
         assert answer["OMP_NUM_THREADS"] == "1"
     assert seen == {False: ("-1", "cpu"), "GPU-of-a-trainer": ("GPU-of-a-trainer", ""), True: ("3", "")}
+
+
+@pytest.mark.parametrize("read", [lambda: read_images("digits"), lambda: read_examples("mnist", "train", (28, 28, 1))])
+def test_what_only_reads_data_sees_no_gpu(monkeypatch, read):
+    seen = []
+
+    def refuse(process):
+        seen.append(process._environment["CUDA_VISIBLE_DEVICES"])
+        raise UnableError("enough is known")
+
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    monkeypatch.setattr(Process, "_start", refuse)
+    with pytest.raises(UserError, match="enough is known"):
+        read()
+    assert seen == ["-1"]
 
 
 def test_gpus_are_hidden_in_one_place_of_this_room():
