@@ -9,7 +9,9 @@ for _name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREA
 #: The kernels of TensorFlow that workers use, whatever the processor.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
-from collections.abc import Iterator  # noqa: E402 - after the settings
+import functools  # noqa: E402 - after the settings
+from collections.abc import Iterator  # noqa: E402
+from contextlib import ExitStack, nullcontext  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 import compared_measures  # noqa: E402
@@ -17,7 +19,6 @@ import pytest  # noqa: E402
 from durations import Durations, longest_first  # noqa: E402
 from forks import forks  # noqa: E402
 from hypothesis import settings  # noqa: E402
-from shared_keras import SharedKeras  # noqa: E402
 from shared_zygotes import SharedZygotes  # noqa: E402
 
 # The same examples in every run, so that a change is judged by what it changed; other ones are drawn with
@@ -52,14 +53,13 @@ def zygotes() -> Iterator[SharedZygotes]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _shared_keras() -> Iterator[None]:
-    """Let forks of one process that has imported Keras answer questions about shapes, for all of this process."""
+    """Let one process, started when it is needed, answer all questions about shapes that this one asks."""
     from harness.task import shapes
 
-    keras = SharedKeras()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shapes, "run_keras", keras)
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        start = functools.cache(lambda keras=shapes.keras_process: stack.enter_context(keras()))
+        patch.setattr(shapes, "keras_process", lambda: nullcontext(start()))
         yield
-    keras.end()
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,7 @@ TRAINER = {
 }  # fmt: skip
 
 #: Rooms that others use by what they name in their `__init__`.
-BY_NAME = ("sandbox", "records")
+BY_NAME = ("processes", "records", "sandbox")
 
 
 def rules() -> dict[str, set[str]]:

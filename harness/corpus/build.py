@@ -4,22 +4,24 @@ Until then all files are in OUT/building/TASK, in a form that no other command m
 """
 
 import json
-import queue
+import os
 import shutil
-import threading
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.corpus.process import TrainerProcess
 from harness.corpus.recipe import Recipe
 from harness.corpus.trainer import CELLS, DATA, RECORDS
 from harness.errors import UserError
 from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TRAIN, model_name
-from harness.task.shapes import require_runtime
-from harness.threads import run_threads
+from harness.processes import NoAnswerError, Process, Reply, require_runtime, share_out
+from harness.sandbox import find_gpus
+from harness.worker.runtimes import RUNTIMES
+
+#: The program that trains models.
+PROGRAM = "harness.corpus.trainer"
 
 #: File with the digest of the recipe of a task.
 MARK = "recipe.sha256"
@@ -85,22 +87,26 @@ class Build:
 
         Raises `UserError` if training cannot continue: no data, a full disk. Finished cells are kept.
         """
-        waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-        for number in numbers:
-            waiting.put(number)
-        events: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()
-        trainers = [TrainerProcess(self.recipe.file, self.building, slot, workers) for slot in range(workers)]
-        try:
-            notes = trainers[0].wait_until_ready()
-            if not (self.building / DATA).exists() and not (self.building / TRAIN.parts[0]).exists():
-                for event in trainers[0].work("data"):
-                    _raise_if_fatal(event)
-            yield Event("data", -1, {"notes": notes})
-            threads = [threading.Thread(target=_feed, args=(trainer, waiting, events)) for trainer in trainers]
-            yield from run_threads(threads, events)
-        finally:
-            for trainer in trainers:
-                trainer.kill()
+        with ExitStack() as stack:
+            trainers = [stack.enter_context(self._trainer(slot, workers)) for slot in range(workers)]
+            notes = trainers[0].ask({"job": "look"})["notes"]
+            try:
+                if not (self.building / DATA).exists() and not (self.building / TRAIN.parts[0]).exists():
+                    trainers[0].ask({"job": "data"})
+                yield Event("data", -1, {"notes": notes})
+                questions = [nullcontext({"job": number}) for number in numbers]
+                for reply in stack.enter_context(closing(share_out(trainers, questions))):
+                    yield _event(numbers[reply.position], reply)
+            except NoAnswerError as error:
+                remedy = "finished models are kept; fix this and run the same command again"
+                raise UserError(str(error), remedy=remedy) from error
+
+    def _trainer(self, slot: int, workers: int) -> Process:
+        """Start a trainer with a share of the cores, or with one of the GPUs."""
+        gpus, threads = find_gpus(), max(len(os.sched_getaffinity(0)) // workers, 1)
+        gpu = gpus[slot % len(gpus)].uuid if gpus else False
+        arguments = str(self.recipe.file), str(self.building)
+        return Process(PROGRAM, RUNTIMES["tensorflow"], *arguments, threads=threads, gpu=gpu, memory=None)
 
     def finish(self) -> None:
         """Assemble the task: the reference data first, the models' directory in one step at the end.
@@ -155,24 +161,10 @@ def _names(number: int) -> tuple[str, str]:
     return CELLS.format(number), model_name(str(number))
 
 
-def _feed(trainer: TrainerProcess, waiting: "queue.SimpleQueue[int]", events: Any) -> None:
-    """Give cells to one trainer until none is left."""
-    try:
-        trainer.wait_until_ready()
-        while True:
-            number = waiting.get_nowait()
-            for event in trainer.work(str(number)):
-                _raise_if_fatal(event)
-                events.put(Event(event["event"], number, event))
-    except queue.Empty:
-        pass
-    except BaseException as error:
-        events.put(error)
-    finally:
-        events.put(None)
-
-
-def _raise_if_fatal(event: dict[str, Any]) -> None:
-    if event.get("fatal"):
-        remedy = "finished models are kept; fix this and run the same command again"
-        raise UserError(str(event["message"]), remedy=remedy)
+def _event(cell: int, reply: Reply) -> Event:
+    if reply.error is not None:
+        raise reply.error
+    if reply.answer is None:
+        return Event("look", cell, reply.event or {})
+    diverged = reply.answer.get("diverged")
+    return Event("done", cell, reply.answer) if diverged is None else Event("failed", cell, {"message": diverged})

@@ -1,22 +1,26 @@
-"""The process that trains models: `python -m harness.corpus.trainer RECIPE DIRECTORY`.
+"""The program that trains models; its arguments are the file of a recipe and the directory of the unfinished task.
 
-It reads jobs from standard input, one per line: the number of a cell, or `data`. It writes JSON objects to standard
-output, one per line: `{"event": "look", ...}` during training, then `done` or `failed`. Files and directories in
-DIRECTORY get their final names only when they are complete.
+Its questions:
+
+- `{"job": "look"}`: the answer `{"notes": [...]}` is what there is to say of the data;
+- `{"job": "data"}`: the data are written, and the answer is empty;
+- `{"job": NUMBER}`: the model of a cell is trained, with an event for each look at the whole training set. The answer
+  is its record, or `{"diverged": MESSAGE}`.
+
+Files and directories get their final names only when they are complete.
 """
 
 import json
 import os
 import shutil
-import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from harness.corpus.recipe import Cell, Recipe, read_recipe
-from harness.errors import UserError
 from harness.format.layout import CONFIG, INITIAL_WEIGHTS, TEST, TRAIN, WEIGHTS
+from harness.processes import Answer, Program, Question, Say, describe
 from scoring.streams import stream_seed
 
 #: Directories of an unfinished task.
@@ -26,52 +30,40 @@ DATA, CELLS, RECORDS = "data", "cell_{}", "records"
 N_SHARDS = 3
 
 
-def main() -> None:
-    """Run one job per line until the input ends; output of libraries goes to standard error."""
-    events = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
-    recipe, directory = read_recipe(Path(sys.argv[1])), Path(sys.argv[2])
-
-    def say(**event: Any) -> None:
-        events.write(json.dumps(event) + "\n")
-
-    try:
-        trainer = Trainer(recipe, directory, say)
-        say(event="ready", notes=trainer.data.notes)
-        for line in sys.stdin:
-            _work(trainer, line.strip())
-    except (UserError, OSError) as error:
-        say(event="failed", message=str(error), fatal=True)
-
-
-def _work(trainer: "Trainer", job: str) -> None:
-    from harness.corpus.training import DivergedError
-
-    try:
-        if job == "data":
-            trainer.write_data()
-            trainer.say(event="done")
-        else:
-            trainer.say(event="done", **trainer.train(int(job)))
-    except DivergedError as error:
-        trainer.say(event="failed", message=str(error), fatal=False)
+def prepare(_runtime: str, recipe: str, directory: str) -> Program:
+    """Load the recipe's data."""
+    return Trainer(read_recipe(Path(recipe)), Path(directory)).work
 
 
 class Trainer:
     """Loads the recipe's data; `train` trains one model per call, each with its own seed."""
 
-    def __init__(self, recipe: Recipe, directory: Path, say: Any) -> None:
+    def __init__(self, recipe: Recipe, directory: Path) -> None:
         import tensorflow as tf
 
         from harness.corpus.datasets import load_data
 
-        self.recipe, self.directory, self.say = recipe, directory, say
+        self.recipe, self.directory = recipe, directory
         self._threads = int(os.environ["TF_NUM_INTRAOP_THREADS"])
         tf.config.threading.set_intra_op_parallelism_threads(self._threads)
         tf.config.threading.set_inter_op_parallelism_threads(self._threads)
         for device in tf.config.list_physical_devices("GPU"):
             tf.config.experimental.set_memory_growth(device, True)
         self.data = load_data(recipe.data, recipe.file.parent)
+
+    def work(self, question: Question, say: Say) -> Answer:
+        """Do one job."""
+        from harness.corpus.training import DivergedError
+
+        if question["job"] == "look":
+            return {"notes": list(self.data.notes)}
+        if question["job"] == "data":
+            self.write_data()
+            return {}
+        try:
+            return self.train(question["job"], say)
+        except DivergedError as error:
+            return {"diverged": str(error)}
 
     def write_data(self) -> None:
         """Write the training and the test shards.
@@ -86,7 +78,7 @@ class Trainer:
         write_shards(unfinished / TEST.name, self.data.test_inputs, self.data.test_labels, N_SHARDS)
         unfinished.rename(self.directory / DATA)
 
-    def train(self, number: int) -> dict[str, Any]:
+    def train(self, number: int, say: Say) -> dict[str, Any]:
         """Train the model of a cell; writes the model and its record, and returns the record."""
         import tensorflow as tf
 
@@ -111,7 +103,7 @@ class Trainer:
         labels = self._labels(settings.label_noise)
         trained = train(
             model, data.train_inputs, labels, settings, self.recipe.data.perturbation_range,
-            lambda progress: self.say(event="look", cell=number, **asdict(progress)),
+            lambda progress: say(asdict(progress)),
         )  # fmt: skip
         write_weights(unfinished / WEIGHTS, named_weights(model))
         record = self._record(cell, trained, self._accuracies(unfinished, labels))
@@ -134,14 +126,13 @@ class Trainer:
         from harness.format.architecture import read_architecture
         from harness.task.model import read_model
         from harness.task.shapes import parse_shapes
-        from harness.worker.describe import describe
         from harness.worker.runtimes import RUNTIMES
 
         runtime = RUNTIMES["tensorflow"]
         tf.keras.mixed_precision.set_global_policy("float32")
         tf.keras.backend.clear_session()
         architecture = read_architecture(directory)
-        saved = read_model(directory, architecture, parse_shapes(describe(architecture.canonical, runtime)))
+        saved = read_model(directory, architecture, parse_shapes(describe(runtime, architecture.canonical)))
         with tempfile.TemporaryDirectory() as canonical:
             saved.write_canonical(Path(canonical))
             model = runtime.load_model(Path(canonical))
@@ -167,7 +158,3 @@ def _emptied(directory: Path) -> Path:
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     return directory
-
-
-if __name__ == "__main__":
-    main()

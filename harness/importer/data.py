@@ -16,8 +16,8 @@ from harness.format.files import natural
 from harness.format.images import find_images, read_images
 from harness.format.shards import read_samples
 from harness.importer.examples import Examples, of_arrays
-from harness.task.program import run_program
-from harness.task.shapes import PREFERRED, installed_runtime
+from harness.processes import Process, installed_runtime
+from harness.task.shapes import PREFERRED
 
 KINDS = f".npz, .npy, a directory of shards or of images by class, or one of {', '.join(KERAS)}"
 
@@ -108,5 +108,6 @@ def _of_keras(name: str, part: str) -> Examples:
     runtime = installed_runtime(PREFERRED)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory, f"{name}.npz")
-        run_program("harness.corpus.keras_arrays", runtime, name, str(file))
+        with Process("harness.corpus.keras_arrays", runtime, gpu=False, memory=None) as process:
+            process.ask({"name": name, "file": str(file)})
         return _of_npz(file, part)

@@ -20,12 +20,12 @@ from harness.format.reference import reference_entry, write_reference
 from harness.format.shards import write_shards
 from harness.format.weights import write_weights
 from harness.importer import table as columns
-from harness.importer.accuracies import AccuracyProcess
 from harness.importer.completeness import notes_on_grid
 from harness.importer.data import read_examples
 from harness.importer.examples import write_arrays
 from harness.importer.model import StoredModel
 from harness.importer.table import Row, Stated, Table, read_table
+from harness.processes import PREFERRED, NoAnswerError, Process, cannot_be_run, installed_runtime
 from harness.task.layout import find_tasks
 from harness.task.model import read_model
 from harness.task.notes import outputs_of
@@ -214,13 +214,16 @@ def _accuracies(
     problems = Problems()
     parts = list(data)
     sizes = {part: len(np.load(data[part] / "labels.npy", mmap_mode="r")) for part in parts}
-    with AccuracyProcess() as process:
+    with Process("harness.processes.accuracies", installed_runtime(PREFERRED)) as process:
         for number, (model, shape) in enumerate(zip(models, shapes, strict=True)):
             directory = task / model_name(str(number))
             with tempfile.TemporaryDirectory(dir=place) as canonical, located(model.row.name):
                 read_model(directory, model.architecture, shape).write_canonical(Path(canonical))
-                values = process.accuracies(Path(canonical), list(data.values()))
-            computed = dict(zip(parts, values, strict=True))
+                try:
+                    answer = process.ask({"model": canonical, "data": [str(part) for part in data.values()]})
+                except NoAnswerError as error:
+                    raise cannot_be_run(error) from error
+            computed = dict(zip(parts, answer["accuracies"], strict=True))
             stated = {"train": model.row.train, "test": model.row.test}
             found = {
                 f"{part}_acc": problems.attempt(_agreed, model.row, part, stated[part], computed.get(part), sizes)

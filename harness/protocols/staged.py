@@ -1,57 +1,61 @@
 """Questions about the models of a task, whose files lie on the disk only while they are asked."""
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
+from harness.errors import UserError
+from harness.processes import Question, ask_all
 from harness.protocols.subject import Subject
 from harness.task.model import Model
+from harness.worker.runtimes import Runtime
 
 
-class ModelQuestions(Sequence[dict[str, Any]]):
-    """One question for each model, for `harness.protocols.processes.ask_all`.
+def write_parts(
+    program: str,
+    runtime: Runtime,
+    subject: Subject,
+    files: Mapping[str, Path],
+    place: Path,
+    shared: Mapping[str, Any],
+    on_model: Callable[[], object],
+    change: Callable[[Path], None] = lambda _: None,
+) -> dict[str, UserError]:
+    """Have a program write a file for each of some models; returns model id -> why there is none.
 
-    A question holds what all share, `model`, the directory of the model in canonical form, and `target`, the file for
-    the answer's arrays.
+    A question holds what all share, `model`, the directory of a model in canonical form, and `target`, the file.
 
     Args:
+        program: the program.
+        runtime: the framework in which it runs models.
         subject: the task.
-        models: the models to ask about.
-        targets: model id -> file.
+        files: model id -> file.
         place: an existing directory for the models' files.
         shared: what all questions hold.
+        on_model: called for each model.
         change: changes a model's files once they are written.
     """
+    models = [model for model in subject.models if model.id in files]
+    questions = [_asking(subject, one, place, {**shared, "target": str(files[one.id])}, change) for one in models]
+    failures = {}
+    with closing(ask_all(program, runtime, questions)) as answers:
+        for position, answer in answers:
+            if isinstance(answer, UserError):
+                failures[models[position].id] = answer
+            on_model()
+    return failures
 
-    def __init__(
-        self,
-        subject: Subject,
-        models: Sequence[Model],
-        targets: Mapping[str, Path],
-        place: Path,
-        shared: Mapping[str, Any],
-        change: Callable[[Path], None] = lambda _: None,
-    ) -> None:
-        self.models = models
-        self._subject, self._targets, self._place = subject, targets, place
-        self._shared, self._change = shared, change
 
-    def __len__(self) -> int:
-        return len(self.models)
-
-    @overload
-    def __getitem__(self, position: int) -> dict[str, Any]: ...
-    @overload
-    def __getitem__(self, position: slice) -> Sequence[dict[str, Any]]: ...
-    def __getitem__(self, position: int | slice) -> dict[str, Any] | Sequence[dict[str, Any]]:
-        if isinstance(position, slice):
-            return [self[one] for one in range(*position.indices(len(self)))]
-        model = self.models[position]
-        directory = self._subject.write_model(model, self._place / "models")
-        self._change(directory)
-        return {**self._shared, "model": str(directory), "target": str(self._targets[model.id])}
-
-    def forget(self, position: int) -> None:
-        """Remove a model's files."""
-        shutil.rmtree(self._place / "models" / self.models[position].id, ignore_errors=True)
+@contextmanager
+def _asking(
+    subject: Subject, model: Model, place: Path, question: Question, change: Callable[[Path], None]
+) -> Iterator[Question]:
+    """Yield the question while the model's files exist."""
+    directory = subject.write_model(model, place / "models")
+    try:
+        change(directory)
+        yield question | {"model": str(directory)}
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)

@@ -1,15 +1,13 @@
 """Shapes of an architecture's weights and output, as inferred by Keras itself.
 
-One subprocess runs Keras for all architectures; the results are cached, so that the same models need no framework
+One process runs Keras for all architectures; the results are cached, so that the same models need no framework
 a second time.
 """
 
 import importlib.metadata
 import json
 import os
-import subprocess
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,10 +15,13 @@ from typing import Any
 from harness.cache import cache_directory
 from harness.errors import UserError
 from harness.format.architecture import Architecture, LayerShapes, ModelShapes
-from harness.worker.runtimes import RUNTIMES, Runtime
+from harness.processes import NoAnswerError, Process, UnableError, installed_runtime
 
 #: The runtimes that can infer shapes, the fastest first.
 PREFERRED = ("jax", "torch", "tensorflow")
+
+#: Seconds within which Keras must describe an architecture, the start of the process included.
+SECONDS = 600.0
 
 
 def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes | str]:
@@ -32,56 +33,30 @@ def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes
     wanted = {architecture.digest: architecture.canonical for architecture in architectures}
     entries = {digest: _cache_entry(digest) for digest in wanted}
     known = {digest: shapes for digest in wanted if (shapes := _recall(entries[digest])) is not None}
-    missing = [digest for digest in wanted if digest not in known]
     answers: dict[str, ModelShapes | str] = {**known}
-    for digest, answer in zip(missing, _ask_keras([wanted[digest] for digest in missing]), strict=True):
-        if "error" in answer:
-            answers[digest] = str(answer["error"])
-        else:
-            answers[digest] = parse_shapes(answer)
-            _remember(entries[digest], answer)
+    if missing := [digest for digest in wanted if digest not in known]:
+        with keras_process() as process:
+            for digest in missing:
+                answers[digest] = _ask_keras(process, wanted[digest], entries[digest])
     return answers
 
 
-def _ask_keras(architectures: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    if not architectures:
-        return []
-    process = run_keras(installed_runtime(PREFERRED), json.dumps(architectures))
-    if process.returncode != 0:
-        last = (process.stderr.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
-        raise UserError("Keras could not infer the shapes of the weights", found=last, remedy="run `pgdl doctor`")
-    answers: list[dict[str, Any]] = json.loads(process.stdout)
-    return answers
+def keras_process() -> Process:
+    """Start a process that answers questions about shapes."""
+    return Process("harness.processes.shapes", installed_runtime(PREFERRED), threads=1, gpu=False)
 
 
-def run_keras(runtime: Runtime, question: str) -> "subprocess.CompletedProcess[str]":
-    """Run `harness.worker.describe` to its end."""
-    environment = os.environ | {"CUDA_VISIBLE_DEVICES": "-1"} | runtime.environment(threads=1, gpu=False)
-    return subprocess.run(
-        [sys.executable, "-m", "harness.worker.describe", runtime.name],
-        input=question,
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-    )
-
-
-def installed_runtime(preferred: Sequence[str]) -> Runtime:
-    """Return the first of some runtimes that is installed; raises `UserError` if none is."""
-    for name in preferred:
-        if not RUNTIMES[name].missing():
-            return RUNTIMES[name]
-    remedy = f"{RUNTIMES['tensorflow'].install}, or the extra jax or torch"
-    raise UserError("no framework is installed", expected="TensorFlow, JAX or PyTorch", found="none", remedy=remedy)
-
-
-def require_runtime(name: str, purpose: str) -> Runtime:
-    """Return a runtime; raises `UserError`, which begins with the purpose, if it is not installed."""
-    runtime = RUNTIMES[name]
-    if missing := runtime.missing():
-        raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=runtime.install)
-    return runtime
+def _ask_keras(process: Process, architecture: dict[str, Any], entry: Path) -> ModelShapes | str:
+    """Return the shapes, after adding them to the cache, or the error of Keras."""
+    try:
+        answer = process.ask(architecture, seconds=SECONDS)
+    except UnableError as error:
+        what = "Keras could not infer the shapes of the weights"
+        raise UserError(what, found=error, remedy="run `pgdl doctor`") from error
+    except NoAnswerError as error:
+        return str(error)
+    _remember(entry, answer)
+    return parse_shapes(answer)
 
 
 def _cache_entry(digest: str) -> Path:
@@ -105,7 +80,7 @@ def _remember(entry: Path, answer: dict[str, Any]) -> None:
 
 
 def parse_shapes(answer: Any) -> ModelShapes:
-    """Parse an answer of `harness.worker.describe`; raises `LookupError` or `TypeError` if it is malformed."""
+    """Parse an answer of `harness.processes.shapes`; raises `LookupError` or `TypeError` if it is malformed."""
     layers = (
         LayerShapes(layer["class_name"], tuple((w["name"], tuple(w["shape"])) for w in layer["weights"]))
         for layer in answer["layers"]

@@ -17,7 +17,8 @@ import psutil
 import pytest
 
 from harness.cli.main import main
-from harness.task.shapes import PREFERRED, installed_runtime
+from harness.processes import installed_runtime
+from harness.task.shapes import PREFERRED
 
 PGDL = (sys.executable, "-m", "harness.cli")
 

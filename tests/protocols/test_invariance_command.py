@@ -11,7 +11,8 @@ from in_process import Pgdl, in_process
 from throwaway import make_task
 
 from harness.errors import UserError
-from harness.protocols.invariance import study as studies
+from harness.processes import ask_all
+from harness.protocols import staged
 from harness.protocols.invariance.perturbations import Chosen, choose
 from harness.protocols.invariance.sensitivity import batch_numbers, measure_sensitivity
 from harness.protocols.invariance.study import Responses, Study
@@ -56,7 +57,7 @@ def without_processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         for position in range(len(questions)):
             yield position, UserError("cannot be run", found="out of memory")
 
-    monkeypatch.setattr(studies, "ask_all", refuse)
+    monkeypatch.setattr(staged, "ask_all", refuse)
     return asked
 
 
@@ -66,9 +67,7 @@ def rows(file: Path) -> list[dict[str, str]]:
 
 def test_curves_scores_table_and_plots(pgdl: Pgdl, pictures: Path, folder: Path, without_processes: list[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        from harness.protocols.processes import ask_all
-
-        patch.setattr(studies, "ask_all", ask_all)
+        patch.setattr(staged, "ask_all", ask_all)
         patch.setattr("os.sched_getaffinity", lambda _: {0})  # one process: it takes longer to start than to work
         ended = pgdl("invariance", "pictures", "--tasks", pictures, *OPTIONS, "--sensitivity", "--output", "out")
     assert (ended.code, ended.err.splitlines()[:-1]) == (0, [])

@@ -12,6 +12,7 @@ from overfit_tasks import fitted_network, torus_digits, write_task
 from throwaway import make_task
 
 from harness.errors import UserError
+from harness.protocols import staged
 from harness.protocols.overfit import grids
 from harness.protocols.overfit.result import Kind, Row
 from harness.protocols.overfit.run import detect_overfitting
@@ -50,13 +51,13 @@ def pgdl(home, monkeypatch, capsys) -> Pgdl:
 def watch(patch: pytest.MonkeyPatch) -> list[str]:
     """Names of the models that are computed from now on."""
     names: list[str] = []
-    ask_all = grids.ask_all
+    write_parts = grids.write_parts
 
-    def ask(module: str, runtime: Any, questions: Any) -> Any:
-        names.extend(model.id for model in questions.models)
-        return ask_all(module, runtime, questions)
+    def write(program: str, runtime: Any, subject: Any, files: Any, *others: Any) -> Any:
+        names.extend(files)
+        return write_parts(program, runtime, subject, files, *others)
 
-    patch.setattr(grids, "ask_all", ask)
+    patch.setattr(grids, "write_parts", write)
     return names
 
 
@@ -143,7 +144,7 @@ def test_other_generators_use_the_same_margins(train_rows, home, asked) -> None:
 
 def test_edges_of_images_are_noticed_where_they_are_not_a_torus(home, monkeypatch) -> None:
     """Even if no network can be run."""
-    monkeypatch.setattr(grids, "ask_all", lambda *_: (answer for answer in [(0, UserError("cannot be run"))]))
+    monkeypatch.setattr(staged, "ask_all", lambda *_: (answer for answer in [(0, UserError("cannot be run"))]))
     subject = read_subject(home, "torus", ("model_0",))
     result = detect_overfitting(subject, Settings((1,)))
     assert result.rows == ()

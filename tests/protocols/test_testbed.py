@@ -4,6 +4,7 @@ import csv
 import functools
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -150,8 +151,11 @@ def test_an_interrupted_run_continues(place: Place, monkeypatch: pytest.MonkeyPa
     """The backbone that was finished before the interruption is not asked for again."""
     asked: list[str] = []
 
-    def answer(_program: str, _runtime: Any, questions: list[dict[str, Any]]) -> Iterator[tuple[int, dict[str, int]]]:
-        for position, question in enumerate(questions):
+    def answer(
+        _program: str, _runtime: Any, questions: list[nullcontext[dict[str, Any]]]
+    ) -> Iterator[tuple[int, dict[str, int]]]:
+        for position, asking in enumerate(questions):
+            question = asking.enter_result
             if not question.get("check"):
                 asked.append(Path(question["model"]).name)
                 counts = np.ones((3, 2, N_CLASSES, N_CLASSES), np.int64) * len(asked)

@@ -16,7 +16,7 @@ from harness.task.layout import find_tasks
 from harness.task.task import read_task, read_tasks
 
 #: What the tests share a process in place of.
-run_keras = shapes.run_keras
+keras_process = shapes.keras_process
 
 
 def read(directory):
@@ -202,7 +202,8 @@ def test_second_time_starts_no_process_and_decodes_nothing(tmp_path, monkeypatch
 
     make_task(tmp_path)
     read(tmp_path)
-    monkeypatch.setattr(subprocess, "run", refuse)
+    monkeypatch.setattr(shapes, "keras_process", refuse)
+    monkeypatch.setattr(subprocess, "Popen", refuse)
     monkeypatch.setattr("harness.task.data._fill", refuse)
     assert read(tmp_path).data.n_samples == 24
 
@@ -229,7 +230,7 @@ def test_broken_shards_leave_nothing_in_the_cache(tmp_path, own_cache):
 
 def test_keras_in_a_process_of_its_own_gives_the_same_shapes(tmp_path, shared_cache, monkeypatch):
     make_task(tmp_path)
-    monkeypatch.setattr(shapes, "run_keras", run_keras)
+    monkeypatch.setattr(shapes, "keras_process", keras_process)
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     read(tmp_path)
     for entry in (tmp_path / "cache" / "shapes").iterdir():
@@ -238,7 +239,7 @@ def test_keras_in_a_process_of_its_own_gives_the_same_shapes(tmp_path, shared_ca
 
 def test_keras_that_does_not_start(tmp_path, pgdl, monkeypatch):
     make_task(tmp_path)
-    monkeypatch.setattr(shapes, "run_keras", run_keras)
+    monkeypatch.setattr(shapes, "keras_process", keras_process)
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "executable", "false")
     outcome = pgdl("task", "validate", tmp_path)

@@ -1,6 +1,6 @@
-"""Computes responses to perturbations: `python -m harness.protocols.invariance.curves RUNTIME`.
+"""The program that computes responses to perturbations.
 
-A question (`harness.worker.service`) names a model, its training data, perturbations with their magnitudes, and the
+A question names a model, its training data, perturbations with their magnitudes, and the
 file for the answer's arrays, see `answer`. The work is that of the library's measures, which need TensorFlow.
 """
 
@@ -16,9 +16,9 @@ import baselines
 from baselines.core.subject import Subject
 from baselines.perturbation_response.invariance import invariance_responses
 from baselines.perturbation_response.mixing import mixup_responses
+from harness.processes import Answer, Question, faults_of_the_model, of_models
 from harness.protocols.parts import write_part
 from harness.worker.runtimes import Runtime
-from harness.worker.service import Answer, Question, serve
 
 #: Added to the seed of a measurement of time, so that no draw is one that is kept already.
 TIMED = 10**6
@@ -26,6 +26,7 @@ TIMED = 10**6
 Respond = Callable[[int, int], NDArray[np.bool_]]
 
 
+@faults_of_the_model()  # of measures, too: some are not made for every model
 def answer(runtime: Runtime, question: Question) -> Answer:
     """Write the responses of a model to a file.
 
@@ -66,5 +67,4 @@ def _seconds(respond: Respond, n_examples: int, seed: int) -> float:
     return time.perf_counter() - started
 
 
-if __name__ == "__main__":
-    serve(answer)
+prepare = of_models(answer)

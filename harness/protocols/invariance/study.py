@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -14,14 +13,13 @@ from numpy.typing import NDArray
 
 from baselines.perturbation_response.response_curve import accuracies_of, gi_score, mean_error, pal_score, pcd_curve
 from harness.errors import UserError
+from harness.processes import require_runtime
 from harness.protocols.invariance.perturbations import Chosen
 from harness.protocols.parts import Arrays, part_file, read_part
-from harness.protocols.processes import ask_all
-from harness.protocols.staged import ModelQuestions
+from harness.protocols.staged import write_parts
 from harness.protocols.subject import Subject
 from harness.submission import find_baseline
 from harness.task.model import Model
-from harness.task.shapes import require_runtime
 from harness.worker.runtimes import RUNTIMES
 
 #: The program that computes responses.
@@ -150,10 +148,10 @@ def run_study(subject: Subject, settings: Settings, finished: Callable[[], None]
     require_runtime("tensorflow", "curves are computed in TensorFlow")
     require_suitable(subject, settings.perturbations)
     files = {model.id: _file(model, subject, settings) for model in subject.models}
-    missing = [model for model in subject.models if read_part(files[model.id]) is None]
+    missing = {name: file for name, file in files.items() if read_part(file) is None}
     for _ in range(len(files) - len(missing)):
         finished()
-    failures = _compute(subject, settings, missing, files, finished)
+    failures = _compute(subject, settings, missing, finished)
     parts = {model.id: read_part(files[model.id]) for model in subject.models if model.id not in failures}
     return Study({model: Responses(part) for model, part in parts.items() if part is not None}, failures)
 
@@ -192,24 +190,13 @@ def _file(model: Model, subject: Subject, settings: Settings) -> Path:
 
 
 def _compute(
-    subject: Subject,
-    settings: Settings,
-    models: Sequence[Model],
-    files: Mapping[str, Path],
-    finished: Callable[[], None],
+    subject: Subject, settings: Settings, files: Mapping[str, Path], finished: Callable[[], None]
 ) -> dict[str, str]:
     """Have the files of some models written; returns why those of others were not."""
-    failures = {}
     with tempfile.TemporaryDirectory(prefix="pgdl-invariance-") as directory:
         data = Path(directory, "data")
-        if models:
+        if files:
             subject.write_data("train", data)
         shared = settings.question | {"data": str(data)}
-        questions = ModelQuestions(subject, models, files, Path(directory), shared)
-        with closing(ask_all(PROGRAM, RUNTIMES["tensorflow"], questions)) as answers:
-            for position, answered in answers:
-                if isinstance(answered, UserError):
-                    failures[models[position].id] = str(answered)
-                questions.forget(position)
-                finished()
-    return failures
+        failures = write_parts(PROGRAM, RUNTIMES["tensorflow"], subject, files, Path(directory), shared, finished)
+    return {model: str(error) for model, error in failures.items()}

@@ -3,24 +3,21 @@
 import importlib.metadata
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from harness.errors import UserError
+from harness.processes import PREFERRED, installed_runtime
 from harness.protocols.overfit.assumption import Positions, find_positions
 from harness.protocols.overfit.logits import strip_softmax
 from harness.protocols.overfit.settings import Edges, Settings
 from harness.protocols.overfit.shifts import black_of
 from harness.protocols.parts import part_file, read_part, write_part
-from harness.protocols.processes import ask_all
-from harness.protocols.staged import ModelQuestions
+from harness.protocols.staged import write_parts
 from harness.protocols.subject import Subject
 from harness.task.data import INPUTS
-from harness.task.model_process import PREFERRED
-from harness.task.shapes import installed_runtime
 from harness.worker.runtimes import Runtime
 
 #: Changed with everything that changes the numbers of a part.
@@ -65,7 +62,7 @@ def compute_grids(subject: Subject, settings: Settings, on_model: Callable[[], o
     shared = {"radii": settings.radii, "random": settings.generator.is_random}
     work = data | shared | {"runtime": runtime.name, "versions": _versions(runtime)}
     files = {model.id: part_file("overfit", model=model.shown_digest, **work) for model in subject.models}
-    missing = [model for model in subject.models if read_part(files[model.id]) is None]
+    missing = {name: file for name, file in files.items() if read_part(file) is None}
     for _ in range(len(subject.models) - len(missing)):
         on_model()
     where = part_file("overfit", positions=True, **data)
@@ -79,13 +76,7 @@ def compute_grids(subject: Subject, settings: Settings, on_model: Callable[[], o
                 found = vars(find_positions(np.load(Path(place, "data", INPUTS), mmap_mode="r"), black))
                 write_part(where, **found)
             shared |= {"data": str(Path(place, "data")), "black": None if black is None else black.tolist()}
-            questions = ModelQuestions(subject, missing, files, Path(place), shared, strip_softmax)
-            with closing(ask_all(PROGRAM, runtime, questions)) as answers:
-                for position, answer in answers:
-                    if isinstance(answer, UserError):
-                        failures[missing[position].id] = answer
-                    questions.forget(position)
-                    on_model()
+            failures = write_parts(PROGRAM, runtime, subject, missing, Path(place), shared, on_model, strip_softmax)
     parts = {name: file for name, file in files.items() if name not in failures}
     return Grids(parts, failures, Positions(**{name: float(value) for name, value in found.items()}))
 

@@ -1,6 +1,6 @@
-"""Computes margins of shifted images: `python -m harness.protocols.overfit.margins RUNTIME`.
+"""The program that computes margins of shifted images.
 
-A question (`harness.worker.service`) is `{"model": DIRECTORY, "data": DIRECTORY, "radii": [...], "random": BOOL,
+A question is `{"model": DIRECTORY, "data": DIRECTORY, "radii": [...], "random": BOOL,
 "black": [...] or null, "target": FILE}`: a model in canonical form; inputs.npy and labels.npy; the largest shifts;
 whether random generators need the margins, or the others; the value of black in each channel, or null for images that
 wrap around; and the part to write (`harness.protocols.parts`). The answer is empty.
@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.processes import Answer, Question, batch_size, faults_of_the_model, of_models
 from harness.protocols.overfit.shifts import Images, Shifts
 from harness.protocols.parts import write_part
 from harness.worker.runtimes import Runtime
-from harness.worker.service import Answer, Question, batch_size, serve
 from scoring import nearest_translation, needed_shifts, strongest_translation
 
 #: Numbers in the shifted images of a chunk that is kept in memory.
@@ -33,13 +33,15 @@ Needs = Callable[[Margins], NDArray[np.bool_]]
 
 def answer(runtime: Runtime, question: Question) -> Answer:
     """Write the margins of a model."""
-    model = runtime.load_model(Path(question["model"]))
+    with faults_of_the_model():
+        model = runtime.load_model(Path(question["model"]))
     inputs, labels = (np.load(Path(question["data"]) / name, mmap_mode="r") for name in ("inputs.npy", "labels.npy"))
     black = None if question["black"] is None else np.array(question["black"], np.float32)
     needs = needs_of(question["radii"], random=question["random"])
 
     def predict(images: Images) -> NDArray[Any]:
-        return np.asarray(model.predict_on_batch(images))
+        with faults_of_the_model():
+            return np.asarray(model.predict_on_batch(images))
 
     part = shifted_margins(predict, inputs, labels, max(question["radii"]), black, needs)
     write_part(Path(question["target"]), **part)
@@ -82,7 +84,7 @@ def shifted_margins(
         needs: says which margins are needed, given those that are known.
 
     Raises:
-        ArithmeticError: an output is NaN or infinite.
+        FloatingPointError: an output is NaN or infinite.
     """
     height, width, channels = inputs.shape[1:]
     reach, size = 3 * radius, batch_size(inputs.shape[1:])
@@ -109,7 +111,7 @@ def _fill(
     for position, batch in shifts.batches(wanted, size):
         logits = predict(batch)[: len(position[0])]
         if not np.isfinite(logits).all():
-            raise ArithmeticError(f"its outputs are {'NaN' if np.isnan(logits).any() else 'infinite'}")
+            raise FloatingPointError(f"its outputs are {'NaN' if np.isnan(logits).any() else 'infinite'}")
         grid[position] = margins_of(logits, labels[position[0]])
 
 
@@ -122,5 +124,4 @@ def margins_of(logits: NDArray[Any], labels: NDArray[np.int32]) -> Margins:
     return np.asarray(others.max(axis=1) - own)
 
 
-if __name__ == "__main__":
-    serve(answer)
+prepare = of_models(answer)

@@ -1,4 +1,4 @@
-"""Probes backbones: `python -m harness.protocols.testbed.backbone_program RUNTIME` (`harness.worker.service`).
+"""The program that probes backbones.
 
 A question names a backbone, `{"model": DIRECTORY}` in canonical form or `{"application": NAME, "weights": ...}` of
 keras.applications, and the directory of the images, `{"images": DIRECTORY}` with train_inputs.npy. With `"check":
@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.errors import UserError
 from harness.hints import did_you_mean
+from harness.processes import Answer, Question, batch_size, faults_of_the_model, of_models
 from harness.protocols.testbed.probe import probe
 from harness.worker.runtimes import Runtime
-from harness.worker.service import Answer, Question, batch_size, serve
 
 #: Images on which it is checked that features differ.
 CHECKED = 64
@@ -33,7 +34,8 @@ class Extractor(NamedTuple):
 
 def answer(runtime: Runtime, question: Question) -> Answer:
     """Check a backbone, or probe it."""
-    extractor = _application(runtime, question) if "application" in question else _of_task(runtime, question)
+    with faults_of_the_model():
+        extractor = _application(runtime, question) if "application" in question else _of_task(runtime, question)
     images = Path(question["images"])
     train = np.load(images / "train_inputs.npy", mmap_mode="r")
     if question.get("check"):
@@ -62,13 +64,13 @@ def _application(runtime: Runtime, question: Question) -> Extractor:
     if build is None or home is None or not callable(build):
         known = {other for module in modules for other in vars(module) if other[0].isupper()}
         hint = did_you_mean(name, known)
-        raise ArithmeticError(f"no such network in keras.applications{f'; {hint}' if hint else ''}")
+        raise UserError(f"no such network in keras.applications{f'; {hint}' if hint else ''}")
     runtime.seed(0)  # random weights are the same every time
     try:
         model = build(weights=question["weights"])
     except Exception as error:  # Keras raises plain Exception for downloads
         reason = str(error).strip().split("\n")[0]
-        raise ArithmeticError(f"its weights are neither in Keras' cache nor to be downloaded: {reason}") from error
+        raise UserError(f"its weights are neither in Keras' cache nor to be downloaded: {reason}") from error
     side = model.input_shape[1:3]
 
     def prepare(images: NDArray[np.float32]) -> Any:
@@ -83,23 +85,24 @@ def _without_last_layer(runtime: Runtime, model: Any, prepare: Callable[[NDArray
     last = [layer for layer in model.layers if layer.weights][-1]
     kind = type(last).__name__
     if kind != "Dense":
-        raise ArithmeticError(f"its last layer with weights is {kind}, not a dense one on a vector of features")
+        raise UserError(f"its last layer with weights is {kind}, not a dense one on a vector of features")
     try:
         features = last.input
     except (AttributeError, ValueError) as error:
-        raise ArithmeticError("its last layer with weights is called more than once") from error
+        raise UserError("its last layer with weights is called more than once") from error
     if isinstance(features, list) or len(features.shape) != 2:
-        raise ArithmeticError("the input of its last layer with weights is not a vector")
+        raise UserError("the input of its last layer with weights is not a vector")
     return Extractor(runtime.keras.Model(model.inputs, features), model.count_params(), prepare)
 
 
 def _features(extractor: Extractor, images: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return features (n, n_features); raises `ArithmeticError` if they are useless."""
-    features = np.concatenate(list(_batches(extractor, images))).astype(np.float64)
+    """Return features (n, n_features); raises `UserError` if they are useless."""
+    with faults_of_the_model():
+        features = np.concatenate(list(_batches(extractor, images))).astype(np.float64)
     if not np.isfinite(features).all():
-        raise ArithmeticError("its features are not finite")
+        raise UserError("its features are not finite")
     if not np.ptp(features, axis=0).any():
-        raise ArithmeticError("its features are the same for every image")
+        raise UserError("its features are the same for every image")
     return features
 
 
@@ -110,5 +113,4 @@ def _batches(extractor: Extractor, images: NDArray[np.float32]) -> Iterator[NDAr
         yield np.asarray(extractor.model.predict_on_batch(batch))
 
 
-if __name__ == "__main__":
-    serve(answer)
+prepare = of_models(answer)

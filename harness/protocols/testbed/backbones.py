@@ -1,7 +1,7 @@
 """The backbones of a testbed: models of a task, or networks of keras.applications."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from importlib.metadata import version
@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
-from harness.protocols.processes import ask_all
+from harness.processes import PREFERRED, ask_all, installed_runtime
 from harness.protocols.subject import Subject
-from harness.task.model_process import PREFERRED
-from harness.task.shapes import installed_runtime
 
 PROGRAM = "harness.protocols.testbed.backbone_program"
 
@@ -72,7 +70,7 @@ def ask(
     backbones: Sequence[Backbone], details: Sequence[dict[str, Any]]
 ) -> Iterator[tuple[int, dict[str, Any] | UserError]]:
     """Yield the position of each backbone and the program's answer on it; closing the iterator kills the processes."""
-    questions = [one.question | detail for one, detail in zip(backbones, details, strict=True)]
+    questions = [nullcontext(one.question | detail) for one, detail in zip(backbones, details, strict=True)]
     with closing(ask_all(PROGRAM, installed_runtime(PREFERRED), questions)) as answers:
         yield from answers
 

@@ -1,32 +1,24 @@
-"""Writes training and test images as arrays: `python -m harness.protocols.testbed.image_program RECIPE DIRECTORY`.
+"""The program that writes training and test images as arrays: images are decoded and resized by TensorFlow.
 
-RECIPE is JSON, the section [data] of a recipe (`harness.corpus.recipe`). Runs in a process of its own, because images
-are decoded and resized by TensorFlow. An error is one line on standard output, with exit code 2.
+A question is `{"recipe": ..., "directory": DIRECTORY}`, the first of them the section [data] of a recipe
+(`harness.corpus.recipe`). The answer is `{"notes": [...]}`.
 """
 
-import json
-import sys
 from pathlib import Path
 
 import numpy as np
 
 from harness.corpus.datasets import load_data
 from harness.corpus.recipe import DataRecipe
-from harness.errors import UserError
+from harness.processes import Answer, Question, plain
 
 
-def main() -> None:
-    """Write train_inputs.npy, train_labels.npy, test_inputs.npy and test_labels.npy, and print the notes."""
-    settings, directory = json.loads(sys.argv[1]), Path(sys.argv[2])
-    try:
-        data = load_data(DataRecipe(**settings), Path())
-    except UserError as error:
-        print(error)
-        sys.exit(2)
+def answer(question: Question) -> Answer:
+    """Write train_inputs.npy, train_labels.npy, test_inputs.npy and test_labels.npy."""
+    data = load_data(DataRecipe(**question["recipe"]), Path())
     for name in ("train_inputs", "train_labels", "test_inputs", "test_labels"):
-        np.save(directory / f"{name}.npy", getattr(data, name))
-    print(json.dumps(data.notes))
+        np.save(Path(question["directory"], f"{name}.npy"), getattr(data, name))
+    return {"notes": list(data.notes)}
 
 
-if __name__ == "__main__":
-    main()
+prepare = plain(answer)

@@ -1,7 +1,5 @@
 """Images of seen and unseen classes, brought into the shape of the backbones' input."""
 
-import json
-import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +12,11 @@ from harness.corpus.datasets import not_in
 from harness.corpus.sources import KERAS, TENSORFLOW_DATASETS
 from harness.errors import UserError
 from harness.hints import did_you_mean
+from harness.processes import NoAnswerError, Process, require_runtime
 from harness.protocols.testbed.noise import WINDOW
-from harness.task.program import run_program
-from harness.task.shapes import require_runtime
+
+#: The program that reads images.
+PROGRAM = "harness.protocols.testbed.image_program"
 
 #: Datasets that need no path.
 NAMES = ("digits", *KERAS, *TENSORFLOW_DATASETS)
@@ -74,25 +74,22 @@ def read_images(data: str, input_shape: tuple[int, ...] | None = None) -> Images
         UserError: the data cannot be read, or cannot have that shape.
     """
     runtime = require_runtime("tensorflow", "images are read by TensorFlow")
-    recipe = json.dumps(_recipe(data, input_shape))
-    threads = len(os.sched_getaffinity(0))
+    recipe = _recipe(data, input_shape)
     with tempfile.TemporaryDirectory() as directory:
         try:
-            printed = run_program(
-                "harness.protocols.testbed.image_program", runtime, recipe, directory, threads=threads
-            )
-        except UserError as error:
+            with Process(PROGRAM, runtime, gpu=False, memory=None) as process:
+                notes = process.ask({"recipe": recipe, "directory": directory})["notes"]
+        except NoAnswerError as error:
             raise UserError(str(error).removeprefix(f"{data}: "), file=data) from error
         train, test = (
             Part(*(np.load(Path(directory, f"{part}_{name}.npy")) for name in ("inputs", "labels")))
             for part in ("train", "test")
         )
-        notes = tuple(json.loads(printed.strip().splitlines()[-1]))
     shape = train.inputs.shape[1:]
     if input_shape is not None and shape != input_shape:
         raise UserError("shape of the images", file=data, expected=f"{input_shape}, as the models have", found=shape)
     require_large(shape, data)
-    return Images(train, test, notes)
+    return Images(train, test, tuple(notes))
 
 
 def require_large(shape: tuple[int, ...], where: Path | str) -> None:

@@ -1,0 +1,47 @@
+"""The connection between client and service: JSON, one value per line."""
+
+import json
+import socket
+from typing import Any
+
+#: Longest line in bytes, newline included.
+MAX_LINE = 2**26
+
+
+class Channel:
+    """One end of the connection."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection, self._lines = connection, connection.makefile("rb")
+
+    def send(self, value: Any) -> None:
+        """Send a value; raises `OSError` if the other end is gone, `ValueError` or `TypeError` if it makes no line."""
+        line = json.dumps(value).encode() + b"\n"
+        if len(line) > MAX_LINE:
+            raise ValueError(f"a line of {len(line)} bytes, at most {MAX_LINE} are allowed")
+        self._connection.settimeout(None)
+        self._connection.sendall(line)
+
+    def receive(self, seconds: float | None = None) -> Any:
+        """Wait for a value.
+
+        Raises:
+            EOFError: the other end is gone.
+            TimeoutError: nothing came for some seconds.
+            ValueError: the line is too long, or is not JSON.
+        """
+        self._connection.settimeout(seconds)
+        try:
+            line = self._lines.readline(MAX_LINE + 1)
+        except ConnectionError as error:
+            raise EOFError from error
+        if len(line) > MAX_LINE:
+            raise ValueError(f"more than {MAX_LINE} bytes")
+        if not line.endswith(b"\n"):
+            raise EOFError
+        return json.loads(line)
+
+    def close(self) -> None:
+        """Close this end."""
+        self._lines.close()
+        self._connection.close()

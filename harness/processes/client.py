@@ -1,0 +1,180 @@
+"""A process that answers questions by a program of the harness; its other end is `harness.processes.service`."""
+
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import AbstractContextManager, suppress
+from typing import Any
+
+from harness.errors import UserError
+from harness.processes.channel import Channel
+from harness.processes.models import Answer, Question, Say
+from harness.processes.runtimes import environment
+from harness.worker.runtimes import Runtime
+
+#: Share of the machine's memory that a process may use: models may come from strangers.
+MEMORY = 0.6
+
+#: Seconds in which a process that has closed its connection must end.
+END_S = 10.0
+
+
+class NoAnswerError(UserError):
+    """A question has no answer; the message is the reason, one line."""
+
+
+class UnableError(NoAnswerError):
+    """The process has ended without an answer, or can answer no question at all."""
+
+
+class FaultError(RuntimeError):
+    """The program has a fault; the message has its traceback."""
+
+
+class Process(AbstractContextManager["Process"]):
+    """A process that answers one question at a time; a context that ends it.
+
+    It starts at once, and anew for the first question after its end. What it prints is only read to tell why it ended.
+
+    Args:
+        program: the module of its program, see `harness.processes.service`.
+        runtime: the framework in which it runs models.
+        arguments: further arguments of the program's `prepare`.
+        threads: cores that it uses; all by default.
+        gpu: the GPUs that it sees, see `environment`.
+        memory: share of the machine's memory that it may use; None for no limit.
+    """
+
+    def __init__(
+        self,
+        program: str,
+        runtime: Runtime,
+        *arguments: str,
+        threads: int | None = None,
+        gpu: bool | str = True,
+        memory: float | None = MEMORY,
+    ) -> None:
+        self._program, self._memory = program, memory
+        self._command = [sys.executable, "-m", "harness.processes.service", program, runtime.name, *arguments]
+        self._environment = environment(runtime, threads or len(os.sched_getaffinity(0)), gpu)
+        self._printed = tempfile.TemporaryFile()  # noqa: SIM115 - closed at the end of the context
+        self._changing = threading.Lock()
+        self._is_cancelled = False
+        self._start()
+
+    def __exit__(self, *error: object) -> None:
+        self.cancel()
+        self._channel.close()
+        self._printed.close()
+
+    def ask(self, question: Question, on_event: Say = lambda _: None, seconds: float | None = None) -> Answer:
+        """Return the answer.
+
+        Args:
+            question: for the program.
+            on_event: called with each event that the program reports before the answer.
+            seconds: time limit for each event and for the answer.
+
+        Raises:
+            NoAnswerError: the question cannot be answered.
+            UnableError: nor can any other, or the process has ended.
+            FaultError: the program has a fault.
+        """
+        self._be_there()
+        try:
+            return self._answer(question, on_event, seconds)
+        except (NoAnswerError, FaultError):
+            raise
+        except BaseException:  # such as Ctrl-C: the answer must not be taken for that to the next question
+            self._kill()
+            raise
+
+    def cancel(self) -> None:
+        """End the process at once and for good; a question that another thread has asked gets no answer."""
+        with self._changing:
+            self._is_cancelled = True
+            self._kill()
+
+    def _answer(self, question: Question, on_event: Say, seconds: float | None) -> Answer:
+        with suppress(OSError):  # it has ended, as is seen next
+            self._channel.send(question)
+        while True:
+            kind, content = self._receive(seconds)
+            if kind == "answer":
+                answer: Answer = content
+                return answer
+            if kind == "event":
+                on_event(content)
+            elif kind == "fault":
+                raise FaultError(f"{self._program} failed:\n{content}")
+            else:
+                raise (UnableError if kind == "unable" else NoAnswerError)(content)
+
+    def _be_there(self) -> None:
+        with self._changing:
+            if self._is_cancelled:
+                raise UnableError("cancelled")
+            if self._process.poll() is not None:
+                self._channel.close()
+                self._printed.seek(0)  # for the next process, too
+                self._printed.truncate()
+                self._start()
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        self._channel = Channel(ours)
+        with theirs:
+            self._process = subprocess.Popen(
+                self._command, stdin=theirs.fileno(), stdout=self._printed, stderr=self._printed, env=self._environment,
+                start_new_session=True,  # only the command handles Ctrl-C
+            )  # fmt: skip
+        if self._memory is not None:
+            _limit_memory(self._process.pid, self._memory)
+
+    def _receive(self, seconds: float | None) -> tuple[str, Any]:
+        try:
+            kind, content = self._channel.receive(seconds)
+        except EOFError:
+            raise UnableError(self._end()) from None
+        except TimeoutError as error:
+            self._kill()
+            raise UnableError(f"no answer within {seconds:g} s") from error
+        except ValueError as error:
+            self._kill()
+            raise UnableError(f"its answer cannot be read: {error}") from error
+        return kind, content
+
+    def _end(self) -> str:
+        """Describe how the process ended."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(END_S)
+        self._kill()
+        status = self._process.returncode
+        if self._is_cancelled:
+            return "cancelled"
+        if status < 0:
+            share = f"; it may use {100 * self._memory:.0f} % of the machine's memory" if self._memory else ""
+            return f"the process ended with {signal.Signals(-status).name}{share}"
+        self._printed.seek(0)
+        lines = self._printed.read().decode(errors="replace").strip().splitlines()
+        return lines[-1][:300] if lines else f"exit code {status}"
+
+    def _kill(self) -> None:
+        """Kill the process with those that it has started."""
+        if self._process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+
+def _limit_memory(pid: int, share: float) -> None:
+    limit = int(share * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(ProcessLookupError):
+        _, hard = resource.prlimit(pid, resource.RLIMIT_DATA)
+        bounded = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        resource.prlimit(pid, resource.RLIMIT_DATA, (bounded, bounded))

@@ -1,0 +1,36 @@
+"""The runtime that a process uses, and the environment that its framework finds: cores and GPUs."""
+
+import os
+from collections.abc import Sequence
+
+from harness.errors import UserError
+from harness.worker.runtimes import RUNTIMES, Runtime
+
+#: The runtimes that run models, the one of most tasks first.
+PREFERRED = ("tensorflow", "jax", "torch")
+
+
+def installed_runtime(preferred: Sequence[str]) -> Runtime:
+    """Return the first of some runtimes that is installed; raises `UserError` if none is."""
+    for name in preferred:
+        if not RUNTIMES[name].missing():
+            return RUNTIMES[name]
+    remedy = f"{RUNTIMES['tensorflow'].install}, or the extra jax or torch"
+    raise UserError("no framework is installed", expected="TensorFlow, JAX or PyTorch", found="none", remedy=remedy)
+
+
+def require_runtime(name: str, purpose: str) -> Runtime:
+    """Return a runtime; raises `UserError`, which begins with the purpose, if it is not installed."""
+    runtime = RUNTIMES[name]
+    if missing := runtime.missing():
+        raise UserError(f"{purpose}; not installed: {', '.join(missing)}", remedy=runtime.install)
+    return runtime
+
+
+def environment(runtime: Runtime, threads: int, gpu: bool | str) -> dict[str, str]:
+    """Return the environment variables of a process with `threads` cores.
+
+    `gpu` is `False` to hide every GPU, a UUID to hide all others, `True` for those that this process sees.
+    """
+    seen = {} if gpu is True else {"CUDA_VISIBLE_DEVICES": gpu or "-1"}
+    return os.environ | {"OMP_NUM_THREADS": str(threads)} | runtime.environment(threads, gpu=bool(gpu)) | seen

@@ -1,0 +1,64 @@
+"""Answers questions in a process of its own: `python -m harness.processes.service PROGRAM RUNTIME [ARGUMENT ...]`.
+
+PROGRAM is a module with a function `prepare(runtime, *arguments)`, which takes the name of a runtime and returns a
+function `answer(question, say)`. Questions come over the socket at standard input, and are answered in their order: by
+`["event", EVENT]` for each call of `say(EVENT)`, and then by one of
+
+- `["answer", ANSWER]`,
+- `["problem", LINE]`, if `answer` raises `UserError`, `OSError`, `FloatingPointError` or `MemoryError`,
+- `["unable", LINE]`, if `prepare` does,
+- `["fault", TRACEBACK]`, for any other error.
+
+What a program or a library prints goes to standard error.
+"""
+
+import importlib
+import socket
+import sys
+import traceback
+
+from harness.errors import UserError
+from harness.processes.channel import Channel
+from harness.processes.models import Program
+from harness.worker.channel import take_input
+from harness.worker.limits import die_with_parent
+
+#: Characters of a traceback that are sent.
+TRACEBACK = 10_000
+
+
+def main() -> None:
+    """Answer until the client is gone."""
+    name, *arguments = sys.argv[1:]
+    channel = Channel(socket.socket(fileno=take_input()))
+    die_with_parent()
+    program: Program | None = None
+    unable = ("", "")
+    try:
+        program = importlib.import_module(name).prepare(*arguments)
+    except Exception as error:
+        unable = _failure(error, "unable")
+    while True:
+        try:
+            question = channel.receive()
+        except EOFError:
+            return
+        if program is None:
+            channel.send(unable)
+            continue
+        try:
+            channel.send(("answer", program(question, lambda event: channel.send(("event", event)))))
+        except Exception as error:
+            channel.send(_failure(error, "problem"))
+
+
+def _failure(error: Exception, kind: str) -> tuple[str, str]:
+    if isinstance(error, UserError | OSError | FloatingPointError):
+        return kind, str(error)
+    if isinstance(error, MemoryError):
+        return kind, "out of memory"
+    return "fault", "".join(traceback.format_exception(error))[-TRACEBACK:]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""Several processes that answer questions at once, each one question at a time."""
+
+import os
+import queue
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing
+from typing import Any, NamedTuple
+
+from harness.errors import UserError
+from harness.processes.client import NoAnswerError, Process
+from harness.processes.models import Answer, Question
+from harness.threads import run_threads
+from harness.worker.runtimes import Runtime
+
+#: Questions as contexts, in which the files exist that they name.
+Questions = Sequence[AbstractContextManager[Question]]
+
+
+class Reply(NamedTuple):
+    """A reply to the question at a position: an event, or in the end an answer or why there is none."""
+
+    position: int
+    event: dict[str, Any] | None = None
+    answer: Answer | None = None
+    error: NoAnswerError | None = None
+
+
+def share_out(processes: Sequence[Process], questions: Questions) -> Generator[Reply]:
+    """Yield the replies to all questions as they come; the processes are cancelled in the end.
+
+    Closing the generator cancels them, too, and waits until the files of the questions are gone.
+    """
+    waiting = iter(range(len(questions)))
+    replies: queue.SimpleQueue[Reply | BaseException | None] = queue.SimpleQueue()
+
+    def work(process: Process) -> None:
+        try:
+            for position in waiting:
+                replies.put(_ask(process, position, questions, replies))
+        except BaseException as error:
+            replies.put(error)
+        finally:
+            replies.put(None)
+
+    threads = [threading.Thread(target=work, args=(process,), daemon=True) for process in processes]
+    try:
+        yield from run_threads(threads, replies)
+    finally:
+        for _ in waiting:  # no further question is asked
+            pass
+        for process in processes:
+            process.cancel()
+        for thread in threads:
+            if thread.ident:
+                thread.join()
+
+
+def _ask(process: Process, position: int, questions: Questions, replies: "queue.SimpleQueue[Any]") -> Reply:
+    try:
+        with questions[position] as question:
+            answer = process.ask(question, lambda event: replies.put(Reply(position, event=event)))
+        return Reply(position, answer=answer)
+    except NoAnswerError as error:
+        return Reply(position, error=error)
+
+
+def ask_all(program: str, runtime: Runtime, questions: Questions) -> Generator[tuple[int, Answer | UserError]]:
+    """Yield the position of each question about a model and its answer, or why there is none, as they come.
+
+    There is a process per core, or one in all if the machine has a GPU. Closing the generator kills them.
+
+    Args:
+        program: see `Process`.
+        runtime: the framework in which it runs models.
+        questions: those to ask.
+    """
+    from harness.sandbox import find_gpus  # here: slow to import, and services import this room
+
+    cores = len(os.sched_getaffinity(0))
+    number = min(1 if find_gpus() else cores, len(questions))
+    with ExitStack() as stack:
+        processes = [
+            stack.enter_context(Process(program, runtime, threads=max(cores // number, 1))) for _ in range(number)
+        ]
+        for reply in stack.enter_context(closing(share_out(processes, questions))):
+            if reply.error is not None:
+                yield reply.position, cannot_be_run(reply.error)
+            elif reply.answer is not None:
+                yield reply.position, reply.answer
+
+
+def cannot_be_run(error: NoAnswerError) -> UserError:
+    """Return the error for the user if a question about a model has no answer."""
+    return UserError("cannot be run", found=error)

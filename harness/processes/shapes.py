@@ -1,0 +1,38 @@
+"""The program that describes the weights and the output of architectures in Keras.
+
+A question is an architecture in canonical form. The answer is
+`{"layers": [{"class_name", "weights": [{"name", "shape"}]}], "output_shape": [...]}`, shapes without the batch axis.
+"""
+
+from typing import Any
+
+from harness.processes.models import Answer, Question, faults_of_the_model, of_models
+from harness.worker.runtimes import Runtime
+
+
+def describe(runtime: Runtime, architecture: Question) -> Answer:
+    """Describe an architecture; raises `UserError` if Keras rejects it."""
+    # No memory for weights, however many.
+    with faults_of_the_model(), runtime.keras.StatelessScope(initialize_variables=False):
+        model = runtime.build_model(architecture)
+    layers = [layer for layer in model.layers if not isinstance(layer, runtime.keras.layers.InputLayer)]
+    return {
+        "layers": [{"class_name": type(layer).__name__, "weights": _weights(layer)} for layer in layers],
+        "output_shape": list(model.output_shape[1:]),
+    }
+
+
+def _weights(layer: Any) -> list[dict[str, Any]]:
+    """Return names and shapes; names as in Keras 3 (`kernel`, or `query/kernel` inside of the layer)."""
+    return [
+        {"name": _path(weight).rpartition(f"{layer.name}/")[2], "shape": [int(n) for n in weight.shape]}
+        for weight in layer.weights
+    ]
+
+
+def _path(weight: Any) -> str:
+    """Return the name of a weight after those of the layers around it."""
+    return str(getattr(weight, "path", weight.name)).split(":")[0]
+
+
+prepare = of_models(describe)

@@ -1,0 +1,43 @@
+"""Processes whose program is `odd_program`."""
+
+import functools
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.processes import Process
+from harness.worker.runtimes import RUNTIMES
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Process]:
+    """Start a process."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (HERE.parents[1], HERE))))
+    return functools.partial(Process, "odd_program", RUNTIMES["jax"], threads=1)
+
+
+def until(condition: Callable[[], object], seconds: float = 20) -> bool:
+    """Wait for a condition; returns whether it came true."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return bool(condition())
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process exists that is not a zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def started(file: Path) -> list[int]:
+    """The sleeping process and its child, once both are there."""
+    assert until(lambda: file.exists() and len(file.read_text().split()) == 2)
+    return [int(pid) for pid in file.read_text().split()]

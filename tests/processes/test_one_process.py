@@ -1,0 +1,195 @@
+"""A process that answers questions: what it says, how it ends, and what it may use."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+from processes.conftest import HERE, is_alive, started, until
+
+from harness.errors import UserError
+from harness.importer.data import read_examples
+from harness.processes import FaultError, NoAnswerError, Process, UnableError, channel
+from harness.protocols.testbed.images import read_images
+
+MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+ASKS = """
+import sys
+from harness.processes import Process
+from harness.worker.runtimes import RUNTIMES
+
+with Process("odd_program", RUNTIMES["jax"], threads=1) as process:
+    process.ask({"do": "sleep", "detail": sys.argv[1]})
+"""
+
+
+def test_answers_and_events_come_in_their_order(start):
+    said = []
+    with start() as process:
+        assert process.ask({"do": "nothing"}) == {}
+        assert process.ask({"do": "count", "detail": 3}, said.append) == {}
+    assert said == [{"number": 0}, {"number": 1}, {"number": 2}]
+
+
+def test_what_is_printed_is_no_answer(start):
+    with start() as process:
+        assert process.ask({"do": "print"}) == {}
+        assert process.ask({"do": "print"}) == {}
+
+
+def test_what_the_user_can_mend_is_one_line(start):
+    with start() as process:
+        with pytest.raises(NoAnswerError, match=r"^its outputs: expected numbers, found none$") as refused:
+            process.ask({"do": "refuse"})
+        assert not isinstance(refused.value, UnableError)
+        assert process.ask({"do": "nothing"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ({"do": "fail"}, "in answer\n    json.loads"),
+        ({"do": "answer a set"}, "TypeError: Object of type set"),
+        ({"do": "answer at length", "detail": channel.MAX_LINE}, "ValueError: a line of"),
+    ],
+)
+def test_a_fault_of_the_program_keeps_its_traceback(start, question, line):
+    with start() as process:
+        with pytest.raises(FaultError, match=r"^odd_program failed:\nTraceback") as failed:
+            process.ask(question)
+        assert line in str(failed.value)
+        assert process.ask({"do": "nothing"}) == {}
+
+
+def test_a_program_that_does_not_start(start):
+    with start("refuse") as process:
+        for _ in range(2):
+            with pytest.raises(UnableError, match=r"^data\.npz: cannot be read$"):
+                process.ask({"do": "nothing"})
+    with start("fail") as process, pytest.raises(FaultError, match=r"in prepare\n.*\n.*KeyError: 'of the program'"):
+        process.ask({"do": "nothing"})
+
+
+@pytest.mark.parametrize(
+    ("status", "end"),
+    [
+        (None, "the process ended with SIGKILL; it may use 60 % of the machine's memory"),
+        (7, "last words"),
+        (0, "last words"),
+    ],
+)
+def test_a_process_that_dies_says_how_and_another_answers_the_next_question(start, status, end):
+    with start() as process:
+        first = process.ask({"do": "look"})["pid"]
+        with pytest.raises(UnableError, match=f"^{end}$"):
+            process.ask({"do": "die", "detail": status})
+        assert process.ask({"do": "look"})["pid"] != first
+
+
+def test_a_process_that_is_there_no_more(start):
+    with start() as process:
+        pid = process.ask({"do": "look"})["pid"]
+        os.kill(pid, signal.SIGKILL)
+        assert until(lambda: not is_alive(pid))
+        assert process.ask({"do": "look"})["pid"] != pid
+
+
+def test_memory_is_limited(start):
+    with start() as process:
+        with pytest.raises(NoAnswerError, match=r"^out of memory$"):
+            process.ask({"do": "allocate", "detail": MEMORY})
+        assert process.ask({"do": "look"})["memory"] <= 0.6 * MEMORY
+    with start(memory=None) as process:
+        assert process.ask({"do": "look"})["memory"] == -1
+
+
+def test_a_line_that_is_too_long_or_no_json_ends_the_process(start, monkeypatch):
+    monkeypatch.setattr(channel, "MAX_LINE", 1000)
+    with start() as process:
+        for text, times, problem in (
+            ("x", 1001, "more than 1000 bytes"),
+            ("{\n", 1, "Expecting property name.*"),
+        ):
+            pid = process.ask({"do": "look"})["pid"]
+            with pytest.raises(UnableError, match=f"^its answer cannot be read: {problem}$"):
+                process.ask({"do": "write", "detail": text, "times": times})
+            assert not is_alive(pid)
+
+
+def test_time_is_limited(start, tmp_path):
+    with start() as process:
+        assert process.ask({"do": "nothing"}) == {}
+        with pytest.raises(UnableError, match=r"^no answer within 0\.5 s$"):
+            process.ask({"do": "sleep", "detail": str(tmp_path / "pids")}, seconds=0.5)
+        assert not any(map(is_alive, started(tmp_path / "pids")))
+
+
+def test_a_question_that_is_cancelled_ends_all_of_it_for_good(start, tmp_path):
+    with start() as process:
+        canceller = threading.Thread(target=lambda: (started(tmp_path / "pids"), process.cancel()))
+        canceller.start()
+        for _ in range(2):
+            with pytest.raises(UnableError, match=r"^cancelled$"):
+                process.ask({"do": "sleep", "detail": str(tmp_path / "pids")})
+        canceller.join()
+    assert until(lambda: not any(map(is_alive, started(tmp_path / "pids"))))
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_no_process_outlives_a_command_that_is_interrupted_or_killed(start, tmp_path, how):
+    arguments = [sys.executable, "-c", ASKS, tmp_path / "pids"]
+    with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, start_new_session=True) as command:
+        process, child = started(tmp_path / "pids")
+        os.killpg(command.pid, how)  # as a terminal does, to the whole group
+        _, errors = command.communicate(timeout=20)
+    assert until(lambda: not is_alive(process))
+    if how == signal.SIGINT:
+        assert errors.rstrip().endswith("KeyboardInterrupt")
+        assert not is_alive(child)
+    else:
+        os.kill(child, signal.SIGKILL)
+
+
+def test_an_answer_that_was_not_waited_for_is_not_that_to_the_next_question(start):
+    def interrupt(_event):
+        raise KeyboardInterrupt
+
+    with start() as process:
+        with pytest.raises(KeyboardInterrupt):
+            process.ask({"do": "count", "detail": 1}, interrupt)
+        assert "pid" in process.ask({"do": "look"})
+
+
+def test_gpus_are_hidden_from_what_must_not_use_one(start, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
+    seen = {}
+    for gpu in (False, "GPU-of-a-trainer", True):
+        with start(gpu=gpu) as process:
+            answer = process.ask({"do": "look"})
+        seen[gpu] = answer["CUDA_VISIBLE_DEVICES"], answer["JAX_PLATFORMS"]
+        assert answer["OMP_NUM_THREADS"] == "1"
+    assert seen == {False: ("-1", "cpu"), "GPU-of-a-trainer": ("GPU-of-a-trainer", ""), True: ("3", "")}
+
+
+@pytest.mark.parametrize("read", [lambda: read_images("digits"), lambda: read_examples("mnist", "train", (28, 28, 1))])
+def test_what_only_reads_data_sees_no_gpu(monkeypatch, read):
+    seen = []
+
+    def refuse(process):
+        seen.append(process._environment["CUDA_VISIBLE_DEVICES"])
+        raise UnableError("enough is known")
+
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    monkeypatch.setattr(Process, "_start", refuse)
+    with pytest.raises(UserError, match="enough is known"):
+        read()
+    assert seen == ["-1"]
+
+
+def test_gpus_are_hidden_in_one_place_of_this_room():
+    harness = HERE.parents[1] / "harness"
+    places = [file for file in harness.rglob("*.py") if '"CUDA_VISIBLE_DEVICES":' in file.read_text()]
+    assert sorted(places) == [harness / "processes" / "runtimes.py", harness / "sandbox" / "job.py"]

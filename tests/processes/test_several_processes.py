@@ -1,0 +1,78 @@
+"""Several processes that share questions, whose files exist only while they are asked."""
+
+from contextlib import ExitStack, closing, contextmanager
+
+import pytest
+from processes.conftest import is_alive, started, until
+
+from harness.errors import UserError
+from harness.processes import ask_all, several, share_out
+from harness.worker.runtimes import RUNTIMES
+
+
+class Questions:
+    """Contexts of questions, and those that are entered."""
+
+    def __init__(self, *orders):
+        self.entered = []
+        self.all = [self.asking(number, order) for number, order in enumerate(orders)]
+
+    @contextmanager
+    def asking(self, number, order):
+        self.entered.append(number)
+        try:
+            yield order
+        finally:
+            self.entered.remove(number)
+
+
+@pytest.fixture
+def two(start):
+    with ExitStack() as stack:
+        yield [stack.enter_context(start()) for _ in range(2)]
+
+
+def test_every_question_gets_its_replies(two):
+    orders = [{"do": "count", "detail": number} for number in range(4)]
+    questions = Questions(*orders, {"do": "die"}, {"do": "refuse"}, {"do": "look"})
+    replies = list(share_out(two, questions.all))
+    for number in range(4):
+        own = [reply for reply in replies if reply.position == number]
+        assert [reply.event for reply in own] == [*({"number": n} for n in range(number)), None]
+        assert own[-1].answer == {}
+    ends = {reply.position: str(reply.error or reply.answer) for reply in replies if reply.position > 3}
+    assert ends[4].startswith("the process ended with SIGKILL")
+    assert ends[5].startswith("its outputs")
+    assert "pid" in ends[6]
+    assert questions.entered == []
+
+
+def test_closing_half_way_ends_the_processes_and_removes_the_files(two, tmp_path):
+    sleeps = [{"do": "sleep", "detail": str(tmp_path / "pids")}, {"do": "sleep", "detail": str(tmp_path / "pids")}]
+    questions = Questions({"do": "nothing"}, *sleeps, {"do": "nothing"})
+    with closing(share_out(two, questions.all)) as replies:
+        assert next(replies).position == 0
+        pids = started(tmp_path / "pids")
+        assert questions.entered
+    assert questions.entered == []
+    assert until(lambda: not any(map(is_alive, pids)))
+
+
+def test_a_fault_ends_them_all(two):
+    with pytest.raises(RuntimeError, match="Traceback"):
+        list(share_out(two, Questions({"do": "fail"}, {"do": "nothing"}).all))
+
+
+def test_models_that_cannot_be_run_do_not_lose_the_others(start, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})
+    asked = Questions({"do": "nothing"}, {"do": "refuse"}, {"do": "die"}, {"do": "nothing"})
+    answers = dict(ask_all("odd_program", RUNTIMES["jax"], asked.all))
+    assert (answers[0], answers[3]) == ({}, {})
+    assert all(isinstance(answers[number], UserError) for number in (1, 2))
+    assert str(answers[1]) == "cannot be run: found its outputs: expected numbers, found none"
+    assert several.cannot_be_run("why").args == ("cannot be run: found why",)
+
+
+def test_no_question_starts_no_process(monkeypatch):
+    monkeypatch.setattr(several, "Process", None)
+    assert list(ask_all("odd_program", RUNTIMES["jax"], [])) == []
