@@ -10,9 +10,12 @@ for _name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREA
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 import functools  # noqa: E402 - after the settings
+import subprocess  # noqa: E402
 from collections.abc import Iterator  # noqa: E402
 from contextlib import ExitStack, nullcontext  # noqa: E402
 from pathlib import Path  # noqa: E402
+from subprocess import TimeoutExpired  # noqa: E402
+from types import SimpleNamespace  # noqa: E402
 
 import compared_measures  # noqa: E402
 import pytest  # noqa: E402
@@ -38,9 +41,22 @@ def pytest_configure(config):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _forks() -> Iterator[None]:
-    yield
+def _forked_processes() -> Iterator[None]:
+    """Let the harness' own processes be forks, but for the fixture `new_processes`."""
+    from harness.processes import client
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(client, "subprocess", SimpleNamespace(Popen=forks.popen, TimeoutExpired=TimeoutExpired))
+        yield
     forks.end()
+
+
+@pytest.fixture
+def new_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the harness' own processes start anew, as they do for a user."""
+    from harness.processes import client
+
+    monkeypatch.setattr(client, "subprocess", subprocess)
 
 
 @pytest.fixture(scope="session")

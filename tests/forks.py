@@ -12,9 +12,11 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import IO, Any
 
 from harness.worker.runtimes import RUNTIMES
 
@@ -66,18 +68,34 @@ class Forks:
     """The processes that fork; `end` ends them."""
 
     def __init__(self) -> None:
+        self._starting = threading.Lock()
         self._servers: dict[str, tuple[subprocess.Popen[bytes], socket.socket]] = {}
 
     def start(
         self, runtime: str, command: Sequence[str], environment: Mapping[str, str], streams: Sequence[int]
     ) -> Fork:
         """Start a command of the interpreter, in a session of its own; `streams` are its standard streams."""
-        orders = self._server(runtime)
+        with self._starting:
+            orders = self._server(runtime)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs, tempfile.TemporaryFile() as order:
             order.write(json.dumps([list(command), dict(environment), str(Path.cwd())]).encode())
             socket.send_fds(orders, [b"fork"], [theirs.fileno(), order.fileno(), *streams])
         return Fork(ours)
+
+    def popen(
+        self,
+        command: Sequence[str],
+        *,
+        stdin: int,
+        stdout: IO[bytes],
+        stderr: IO[bytes],
+        env: Mapping[str, str],
+        **_: Any,
+    ) -> Fork:
+        """Start a process of `harness.processes`, as `subprocess.Popen` does."""
+        runtime = command[command.index("harness.processes.service") + 2]
+        return self.start(runtime, command, env, [stdin, stdout.fileno(), stderr.fileno()])
 
     def run(
         self, runtime: str, command: Sequence[object], environment: Mapping[str, str]

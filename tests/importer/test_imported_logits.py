@@ -53,7 +53,7 @@ def imported(tmp_path_factory, shared_cache):
     return folder
 
 
-@each_of("tensorflow", "jax")
+@each_of("tensorflow", "torch")
 def test_logits_are_those_of_plain_keras(imported, name):
     directories = sorted((imported / "canonical").glob("*/keras"))
     assert len(directories) == 10

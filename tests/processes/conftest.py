@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 
 
 @pytest.fixture
-def start(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Process]:
+def start(monkeypatch: pytest.MonkeyPatch, new_processes: None) -> Callable[..., Process]:
     """Start a process."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (HERE.parents[1], HERE))))
     return functools.partial(Process, "odd_program", RUNTIMES["jax"], threads=1)

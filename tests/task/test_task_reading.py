@@ -228,7 +228,7 @@ def test_broken_shards_leave_nothing_in_the_cache(tmp_path, own_cache):
     assert [path.suffix for path in (own_cache / "training_data").iterdir()] == [".lock"]
 
 
-def test_keras_in_a_process_of_its_own_gives_the_same_shapes(tmp_path, shared_cache, monkeypatch):
+def test_keras_in_a_process_of_its_own_gives_the_same_shapes(tmp_path, shared_cache, monkeypatch, new_processes):
     make_task(tmp_path)
     monkeypatch.setattr(shapes, "keras_process", keras_process)
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
@@ -237,7 +237,7 @@ def test_keras_in_a_process_of_its_own_gives_the_same_shapes(tmp_path, shared_ca
         assert entry.read_text() == (shared_cache / "shapes" / entry.name).read_text()
 
 
-def test_keras_that_does_not_start(tmp_path, pgdl, monkeypatch):
+def test_keras_that_does_not_start(tmp_path, pgdl, monkeypatch, new_processes):
     make_task(tmp_path)
     monkeypatch.setattr(shapes, "keras_process", keras_process)
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
