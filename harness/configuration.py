@@ -8,6 +8,9 @@ from typing import Any, get_type_hints
 
 MIB, GIB = 1024**2, 1024**3
 
+#: The isolation of results that never rank: they were made without any.
+UNSANDBOXED = "none"
+
 #: Upper bound of a time limit: 30 days, in seconds.
 LONGEST_S = 30 * 24 * 3600
 
@@ -35,6 +38,11 @@ class Configuration:
         return hashlib.sha256(json.dumps(astuple(self)).encode()).hexdigest()[:12]
 
     @property
+    def is_sandboxed(self) -> bool:
+        """Whether calls are isolated at all."""
+        return self.isolation != UNSANDBOXED
+
+    @property
     def settings(self) -> "Configuration":
         """The user's choices: the configuration without versions, which change without the user's doing."""
         return replace(self, versions="", harness_version="", loader="")
@@ -51,9 +59,10 @@ class Configuration:
 
 def configuration_of(record: Any) -> Configuration:
     """Return the configuration of a record, from its columns."""
-    isolation = record.sandbox.removesuffix("/fast").removesuffix("/fresh")  # the start does not affect values
+    from harness.sandbox import isolation_of  # takes longer than the rest, and is only needed here
+
     columns = {field.name: getattr(record, field.name) for field in fields(Configuration) if field.name != "isolation"}
-    return Configuration(isolation=isolation, **columns)
+    return Configuration(isolation=isolation_of(record.sandbox), **columns)
 
 
 def configuration_from(text: str) -> Configuration:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -34,22 +35,38 @@ def print_table(
     wrap: Collection[str] = (),
     styles: Sequence[str | None] = (),
 ) -> None:
-    """Print rows of cells under their headings.
+    """Print rows of cells under distinct headings, by which `left` and `wrap` name columns, as `print_columns`."""
+    wraps = [heading in wrap for heading in headings]
+    lefts = [heading in left or heading in wrap for heading in headings]
+    print_columns(console, headings, rows, left=lefts, wrap=wraps, styles=styles)
 
-    Columns are aligned to the right, except text in the columns `left` and `wrap`. If the terminal is too narrow,
-    headings are broken at `_` and the cells of `wrap` at spaces; if that is not enough, lines exceed the width of the
-    terminal. `styles` has one style per row.
+
+def print_columns(
+    console: Console,
+    headings: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    left: Sequence[bool],
+    wrap: Sequence[bool],
+    styles: Sequence[str | None] = (),
+) -> None:
+    """Print rows of cells under their headings, which may be equal.
+
+    A column is aligned to the right unless `left` says otherwise. If the terminal is too narrow, headings are broken at
+    `_` and the cells of columns that `wrap` at spaces; if that is not enough, lines exceed the width of the terminal.
+    `styles` has one style per row.
     """
     cells = [[str(cell) for cell in row] for row in rows]
+    wrap = [wraps and console.width < ENDLESS for wraps in wrap]
     shown = list(headings)
     widths = _widths(shown, cells, wrap)
-    if sum(widths) > console.width:
-        shown = [heading if heading in wrap else re.sub(r"_(?=.)", "_\n", heading) for heading in headings]
+    if console.width < min(sum(widths), ENDLESS):
+        pairs = zip(headings, wrap, strict=True)
+        shown = [heading if wraps else re.sub(r"_(?=.)", "_\n", heading) for heading, wraps in pairs]
         widths = _widths(shown, cells, wrap)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading, text in zip(headings, shown, strict=True):
-        justify = "left" if heading in left or heading in wrap else "right"
-        table.add_column(Text(text), justify=justify, no_wrap=heading not in wrap, overflow="fold")  # type: ignore[arg-type]
+    for text, is_left, wraps in zip(shown, left, wrap, strict=True):
+        table.add_column(Text(text), justify="left" if is_left else "right", no_wrap=not wraps, overflow="fold")
     for number, row in enumerate(cells):
         table.add_row(*map(Text, row), style=styles[number] if styles else None)
     terminal, console.width = console.width, max(console.width, sum(widths))
@@ -57,12 +74,12 @@ def print_table(
     console.width = terminal
 
 
-def _widths(headings: Sequence[str], cells: Sequence[Sequence[str]], wrap: Collection[str]) -> list[int]:
+def _widths(headings: Sequence[str], cells: Sequence[Sequence[str]], wrap: Sequence[bool]) -> list[int]:
     """Return the minimum width of each column, including the two spaces after it."""
     widths = []
     for position, heading in enumerate(headings):
         parts = [*heading.splitlines(), *(row[position] for row in cells)]
-        if heading in wrap:
+        if wrap[position]:
             parts = [word for part in parts for word in part.split()]
-        widths.append(2 + max(map(len, parts), default=0))
+        widths.append(2 + max(map(cell_len, parts), default=0))
     return widths

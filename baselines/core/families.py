@@ -4,23 +4,31 @@ import importlib
 import pkgutil
 from pathlib import Path
 
-#: The families in the order of the catalogue.
-FAMILIES = (
+#: Packages beside the families, which all of them share.
+COMMON = ("core", "network")
+
+#: The first families of the catalogue; others follow in alphabetical order.
+FIRST = (
     "size", "norm", "margin", "sharpness", "gradient", "label_variation", "consistency", "representation",
     "perturbation_response", "neural_activation", "compression", "control",
 )  # fmt: skip
 
 
 def import_families() -> None:
-    """Import the modules of every family, by name, so that their measures register themselves.
-
-    A sandbox is shown only the families that its measures are made of: the others are not there.
-    """
-    there = _modules(Path(__file__).parents[1])
-    for family in (family for family in FAMILIES if family in there):
+    """Import the modules of every family, so that their measures register themselves."""
+    for family in families():
         package = importlib.import_module(f"baselines.{family}")
         for module in _modules(Path(package.__path__[0])):
             importlib.import_module(f"baselines.{family}.{module}")
+
+
+def families() -> list[str]:
+    """Return the families in the order of the catalogue: each package here but `COMMON`.
+
+    A sandbox is shown only the families that its measures are made of: the others are not there.
+    """
+    there = set(_modules(Path(__file__).parents[1])) - {*COMMON}
+    return [*(family for family in FIRST if family in there), *sorted(there - {*FIRST})]
 
 
 def _modules(package: Path) -> list[str]:

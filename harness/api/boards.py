@@ -6,7 +6,8 @@ from pathlib import Path
 
 from harness.api.commands import run_command
 from harness.api.competition import collect_records, failed_outputs, read_competition
-from harness.board.leaderboard import Leaderboard, build_board
+from harness.board.board import Board
+from harness.board.leaderboard import build_board
 from harness.credentials import RESULTS
 from harness.records import Records
 from harness.site import SiteData, gather
@@ -18,7 +19,7 @@ from harness.task.hidden import Withhold
 class BoardResult:
     """A leaderboard, and the site of it if one was asked for (`harness.site.write_site`)."""
 
-    board: Leaderboard
+    board: Board
     site: SiteData | None = None
 
 

@@ -10,8 +10,9 @@ from harness.api.ci_calls import annotate_failures, check_submission, records_of
 from harness.api.competition import Competition, failed_outputs, read_competition
 from harness.api.execution import Execution
 from harness.api.progress import SILENT, Progress
+from harness.board.board import Board
 from harness.board.collect import Collected
-from harness.board.leaderboard import Leaderboard, build_board
+from harness.board.leaderboard import build_board
 from harness.board.rounding import DECIMALS
 from harness.ci.annotations import annotation
 from harness.ci.boards import Asked, collect_versions, read_versions
@@ -87,8 +88,8 @@ class _Boards:
     `missing` has the submissions that the change does not touch and that lack records of their present version.
     """
 
-    before: Leaderboard
-    after: Leaderboard
+    before: Board
+    after: Board
     site: SiteData
     missing: Sequence[str]
 
@@ -98,7 +99,7 @@ class ChangeResult:
     """The report of a change, the board with it, its site, and annotations for GitHub."""
 
     report: Report
-    board: Leaderboard
+    board: Board
     site: SiteData
     annotations: Sequence[str] = ()
 
@@ -208,7 +209,7 @@ def _make_boards(job: Job, competition: Competition, records: Records, touched: 
     return _Boards(before, board, site, list(missing))
 
 
-def _build(competition: Competition, collected: Collected, notes: Sequence[str]) -> Leaderboard:
+def _build(competition: Competition, collected: Collected, notes: Sequence[str]) -> Board:
     return build_board(
         collected, competition.references, competition.withheld, notes, held_out=competition.held_out,
         command=lambda _: "pgdl ci without --base",

@@ -13,7 +13,7 @@ from harness.configuration import MIB, Configuration
 from harness.credentials import RESULTS, has_secrets
 from harness.execution.settings import Settings
 from harness.names import FUNCTION
-from harness.sandbox import Limits, default_memory_bytes, find_gpus
+from harness.sandbox import AUTO, SANDBOX, Limits, default_memory_bytes, find_gpus, options_for
 from harness.task import DEFAULT_DIRECTORY
 from harness.text import exact
 from harness.variables import variable_of
@@ -83,11 +83,10 @@ def _size(n_bytes: int) -> str:
 
 
 def _sandbox(isolation: str) -> list[str]:
-    kind, _, runtime = isolation.partition("/")
-    if kind == "none":
-        return [*_option("--sandbox", "auto", "auto"), UNSAFE_OPTION]
-    options = _option("--sandbox", "auto" if kind == "bubblewrap" else kind, "auto")
-    return options + (_option("--docker-runtime", runtime, "") if kind == "docker" else [])
+    words = []
+    for name, value in options_for(isolation).items():
+        words += [name] if value is None else _option(name, value, AUTO if name == SANDBOX else "")
+    return words
 
 
 def _option(name: str, value: str, default: str) -> list[str]:

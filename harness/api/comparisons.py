@@ -9,7 +9,7 @@ import baselines
 from harness.api.calls import prepare_run, record_calls
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
-from harness.board.comparison import Comparison
+from harness.board.board import Board
 from harness.board.comparison import compare as compare_rows
 from harness.board.oracle import Oracle, score_oracle
 from harness.credentials import RESULTS
@@ -27,7 +27,7 @@ from harness.task.task import Task
 class CompareResult:
     """Measures and their scores, with the noisy oracle for comparison by eye."""
 
-    board: Comparison
+    board: Board
     oracle: Oracle
     records: str  #: name of the database
     is_sandboxed: bool

@@ -7,12 +7,9 @@ from harness.configuration import LONGEST_S
 from harness.errors import UserError
 from harness.execution.budget import TimeBudget
 from harness.execution.executors import EXECUTORS
-from harness.sandbox import KINDS
+from harness.sandbox import AUTO, KINDS
 from harness.task.hidden import Withhold
 from harness.worker.runtimes import RUNTIMES
-
-#: The sandbox that leaves the choice to the harness.
-AUTO = "auto"
 
 UNSAFE = "NOT SANDBOXED (--unsafe-no-sandbox): for your own code only; these results never rank."
 

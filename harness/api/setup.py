@@ -4,15 +4,16 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.api.execution import AUTO, UNSAFE, Execution
+from harness.api.execution import UNSAFE, Execution
 from harness.api.progress import Progress
 from harness.cache import cache_directory
+from harness.configuration import UNSANDBOXED
 from harness.errors import UserError
 from harness.execution.budget import TimeBudget
 from harness.execution.executor import Executor
 from harness.execution.executors import EXECUTORS
 from harness.execution.settings import Settings
-from harness.sandbox import KINDS, Kind, Limits, choose_kind, default_memory_bytes, find_gpus
+from harness.sandbox import AUTO, KINDS, Kind, Limits, choose_kind, default_memory_bytes, find_gpus
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles, hidden_names
 
@@ -61,7 +62,7 @@ def _choose_kind(chosen: Execution, hidden: Collection[str], progress: Progress)
             remedy = "leave it out, or choose other tasks with --task"
             raise UserError(f"--unsafe-no-sandbox: not with hidden tasks ({', '.join(sorted(hidden))})", remedy=remedy)
         progress.warn(UNSAFE)
-        name = "none"
+        name = UNSANDBOXED
     if name == AUTO:
         return choose_kind(progress.warn, may_promise_less=not hidden)
     kind = KINDS[name](**chosen.sandbox_parameters)

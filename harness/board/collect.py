@@ -53,7 +53,7 @@ class Calls:
     @property
     def sandboxed(self) -> bool:
         """Whether the calls were isolated; otherwise the submission never ranks."""
-        return self.configuration is None or self.configuration.isolation != "none"
+        return self.configuration is None or self.configuration.is_sandboxed
 
     def on(self, task: str, reference: Reference) -> TaskCalls:
         """Return the calls on one task, for scoring; a call without a record is missing."""

@@ -1,15 +1,14 @@
 """A comparison of measures: a row for each requested measure, every task scored separately."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
-from harness.board.board import Board, Column, rank_column, rank_rows, score_columns, task_figure
+from harness.board import columns
+from harness.board.board import Board, Layout, rank_rows
 from harness.board.collect import Calls, collect
-from harness.board.per_task import FIGURES, lines
 from harness.board.rounding import rounding_note
-from harness.board.row import Row, counted, make_row
-from harness.board.scores import decimal
+from harness.board.row import make_row
 from harness.format.reference import Reference
 from scoring import SubmissionScore, TaskScore, mean_score, score_submission
 
@@ -22,72 +21,52 @@ NOTES = (
 """Explanations of the numbers for readers."""
 
 
-@dataclass(frozen=True)
-class Comparison(Board):
-    """Measures on tasks; each row has its family."""
+def _notes(board: Board) -> list[str]:
+    """Reasons of failures, and explanations of the numbers."""
+    failed: dict[str, list[str]] = {}
+    for row in board.rows:
+        if row.reason:
+            failed.setdefault(row.reason, []).append(row.submission)
+    reasons = [f"{', '.join(measures)}: {reason}" for reason, measures in failed.items()]
+    return [*reasons, *NOTES, *([rounding_note(board.withheld)] if board.withheld else [])]
 
-    title: ClassVar[str] = "Comparison"
-    per_task: ClassVar[Sequence[str]] = tuple(FIGURES)
 
-    @property
-    def columns(self) -> Sequence[Column]:
-        """Rank, measure, family, scores, Kendall's coefficient, time and failures."""
-        return [
-            rank_column(),
-            Column("measure", lambda row: row.submission, "name"),
-            Column("family", lambda row: row.family, "text"),
-            *score_columns(self.tasks),
-            Column("Kendall", lambda row: decimal(row.kendall, 3)),
-            Column("s/model", lambda row: decimal(row.seconds_per_model, 3)),
-            Column("failed", lambda row: counted(row.failures), "words"),
-        ]
+def _content(board: Board) -> list[dict[str, Any]]:
+    """A list of measures, each with its tasks; scores are 0 to 100, correlations -1 to 1."""
+    return [
+        {column.key: column.value(row) for column in HEAD}
+        | {"complete": row.complete, "sandboxed": row.sandboxed, "tasks": board.lines_of(row)}
+        for row in board.rows
+    ]
 
-    @property
-    def figures(self) -> Sequence[Column]:
-        """Scores are 0 to 100; `score:TASK` is the score of one task, and `score` their mean."""
-        return [
-            Column("rank", lambda row: row.rank),
-            *self.identity,
-            Column("score", lambda row: row.score),
-            *map(task_figure, self.tasks),
-            Column("kendall", lambda row: row.kendall),
-            *map(_kendall_figure, self.tasks),
-            Column("seconds_per_model", lambda row: row.seconds_per_model),
-            Column("models", lambda row: row.calls_expected),
-            Column("failed", lambda row: row.failures.total()),
-            Column("outcomes", lambda row: counted(row.failures), "text"),
-            Column("reason", lambda row: row.reason, "text"),
-        ]
 
-    @property
-    def identity(self) -> Sequence[Column]:
-        """The measure and its family."""
-        return [Column("measure", lambda row: row.submission, "text"), Column("family", lambda row: row.family, "text")]
+MEASURE = replace(columns.SUBMISSION, key="measure")
+SECONDS_PER_MODEL = replace(columns.SECONDS_PER_MODEL, digits=3)
 
-    @property
-    def notes(self) -> list[str]:
-        """Reasons of failures, and explanations of the numbers."""
-        failed: dict[str, list[str]] = {}
-        for row in self.rows:
-            if row.reason:
-                failed.setdefault(row.reason, []).append(row.submission)
-        reasons = [f"{', '.join(measures)}: {reason}" for reason, measures in failed.items()]
-        return [*self.remarks, *reasons, *NOTES, *([rounding_note(self.withheld)] if self.withheld else [])]
+#: Keys of a measure in JSON, before its tasks.
+HEAD = (columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, columns.KENDALL, SECONDS_PER_MODEL)
 
-    @property
-    def content(self) -> Any:
-        """A list of measures, each with its tasks; scores are 0 to 100, correlations -1 to 1."""
-        head = ("rank", "measure", "family", "score", "kendall", "seconds_per_model")
-        figures = {column.key: column for column in self.figures}
-        return [
-            {name: figures[name].value(row) for name in head}
-            | {"complete": row.complete, "sandboxed": row.sandboxed, "tasks": lines(self, row)}
-            for row in self.rows
-        ]
-
-    def is_faint(self, row: Row) -> bool:
-        """Measures that lack a score on some task."""
-        return not row.complete
+#: Measures on tasks; each row has its family. Those that lack a score on some task are faint.
+COMPARISON = Layout(
+    "Comparison",
+    columns=(
+        columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, columns.TASK_SCORE, columns.KENDALL, SECONDS_PER_MODEL,
+        columns.FAILED,
+    ),
+    figures=(
+        columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, columns.TASK_SCORE, columns.KENDALL, columns.TASK_KENDALL,
+        SECONDS_PER_MODEL, replace(columns.CALLS_EXPECTED, key="models"), columns.FAILED, columns.OUTCOMES,
+        columns.REASON,
+    ),
+    lines=(
+        MEASURE, columns.FAMILY, columns.TASK, columns.TASK_SCORE, columns.TASK_PRINTED, columns.TASK_KENDALL,
+        columns.TASK_GRANULATED, columns.TASK_SECONDS, columns.TASK_MODELS, columns.TASK_FAILED, columns.TASK_OUTCOMES,
+        columns.TASK_REASON,
+    ),
+    notes=_notes,
+    content=_content,
+    is_faint=lambda row: not row.complete,
+)  # fmt: skip
 
 
 def compare(
@@ -95,7 +74,7 @@ def compare(
     references: Mapping[str, Reference],
     families: Mapping[str, str],
     withheld: Collection[str] = (),
-) -> Comparison:
+) -> Board:
     """Return the comparison, best first.
 
     Unlike under the competition's rule, every task is scored separately: a measure that exceeds its time on one task
@@ -114,16 +93,11 @@ def compare(
         calls = collected.get(measure, Calls(measure, True, {}))
         row = make_row(calls, _score_each_task(calls, references), references, withheld)
         rows.append(replace(row, family=family))
-    return Comparison(
-        rank_rows(rows, lambda row: row.sandboxed), list(references), withheld=frozenset(withheld) & references.keys()
-    )
+    ranked = rank_rows(rows, lambda row: row.sandboxed)
+    return Board(COMPARISON, ranked, list(references), withheld=frozenset(withheld) & references.keys())
 
 
 def _score_each_task(calls: Calls, references: Mapping[str, Reference]) -> SubmissionScore:
     results = {task: score_submission({task: calls.on(task, known)}).tasks[task] for task, known in references.items()}
     complete = all(isinstance(result, TaskScore) for result in results.values())
     return SubmissionScore(mean_score(results.values()), results, complete, exceeded=False)
-
-
-def _kendall_figure(task: str) -> Column:
-    return Column(f"kendall:{task}", lambda row: row.tasks[task].kendall)

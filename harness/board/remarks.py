@@ -125,6 +125,6 @@ def _difference(settings: Configuration, usual: Configuration) -> str:
     }
     names = [field.name for field in fields(Configuration) if field.name in labels]
     differing = [name for name in names if getattr(settings, name) != getattr(usual, name)]
-    if settings.isolation == "none":  # the row already has a mark
+    if not settings.is_sandboxed:  # the row already has a mark
         differing = [name for name in differing if name != "isolation"]
     return ", ".join(labels[name] for name in differing)

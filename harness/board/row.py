@@ -6,13 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import numpy as np
+
 from harness.board.collect import Calls, Record, value_of
 from harness.board.rounding import rounded
 from harness.board.scores import percent
 from harness.board.stability import OwnRandomness, own_randomness
 from harness.configuration import Configuration
 from harness.format.reference import Reference
-from scoring import Failure, Standing, SubmissionScore, TaskCalls, TaskScore
+from scoring import Failure, ScoreUndefined, Standing, SubmissionScore, TaskCalls, TaskScore, sign_errors
 
 #: The outcome of a call that was never made.
 MISSING = "missing"
@@ -23,6 +25,7 @@ class OnTask:
     """Results of a submission on one task.
 
     Attributes:
+        name: of the task.
         result: the scores, rounded if the task is withheld; or the reason why there are none.
         n_models: number of the task's models.
         failures: outcome -> number of models without a value.
@@ -31,6 +34,7 @@ class OnTask:
         scored: the values behind `result`; None if the task is withheld.
     """
 
+    name: str
     result: TaskScore | str
     n_models: int
     failures: Counter[str]
@@ -52,6 +56,23 @@ class OnTask:
     def kendall(self) -> float | None:
         """Kendall's rank correlation, -1 to 1; None if a model has no value."""
         return None if self.score is None else self.score.kendall
+
+    @property
+    def printed(self) -> float | None:
+        """The score in the form that the competition's paper prints, 0 to 100; None if there is none."""
+        return None if self.score is None else percent(self.score.printed)
+
+    @property
+    def sign_error(self) -> float | None:
+        """Share of wrong orders among models that differ in one hyperparameter, 0 to 1; None if it is withheld."""
+        if self.score is None or self.scored is None:
+            return None
+        grid, gaps = self.scored.grid, self.scored.gap
+        values = np.array([self.scored.values[model] for model in grid.models], np.float64)  # none has failed
+        try:
+            return sign_errors(values, [gaps[model] for model in grid.models], grid).overall.mean
+        except ScoreUndefined:
+            return None
 
     @property
     def reason(self) -> str:
@@ -168,6 +189,7 @@ def make_row(
         result=shown,
         tasks={
             task: OnTask(
+                task,
                 shown.tasks[task],
                 len(reference.models),
                 _failures(records[task], len(reference.models)),

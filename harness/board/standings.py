@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from harness.board.board import Column
+from harness.board.column import Column
+from harness.board.columns import POINTS
 from harness.board.row import Row
 from harness.format.reference import Reference
 from scoring import Comparison, HeldOut, ScoreUndefined, Standing, TaskCalls, compare_submissions
@@ -18,22 +19,13 @@ NOTE = (
 #: Shown where there are none because of withheld tasks.
 WITHHELD_NOTE = "no intervals: they would reveal more about hidden tasks than rounded scores do."
 
-#: Columns for programs, with the types of their values.
-TYPES: Mapping[str, type] = {
-    "low": float, "high": float, "error": float, "gap_error": float, "model_error": float, "best_rank": int,
-    "worst_rank": int, "group": int,
-}  # fmt: skip
+
+def _figure(name: str, kind: type, unit: str = "") -> Column[Row]:
+    return Column(name, lambda row: None if row.standing is None else getattr(row.standing, name), kind, unit=unit)
 
 
-def _figure(name: str) -> Column:
-    return Column(name, lambda row: None if row.standing is None else getattr(row.standing, name))
-
-
-FIGURES = list(map(_figure, TYPES))
-
-
-def _shown(name: str, text: Callable[[Standing], str]) -> Column:
-    return Column(name, lambda row: "-" if row.standing is None else text(row.standing))
+def _text(text: Callable[[Standing], str]) -> Callable[[Row], str]:
+    return lambda row: "-" if row.standing is None else text(row.standing)
 
 
 def _ranks(standing: Standing) -> str:
@@ -41,12 +33,21 @@ def _ranks(standing: Standing) -> str:
     return str(best) if best == worst else f"{best}-{worst}"
 
 
+LOW, HIGH, ERROR, GAP_ERROR, MODEL_ERROR = (
+    _figure(name, float, POINTS) for name in ("low", "high", "error", "gap_error", "model_error")
+)
+BEST_RANK, WORST_RANK = _figure("best_rank", int), _figure("worst_rank", int)
+GROUP = replace(_figure("group", int), optional=True)
+
+#: Columns for programs.
+FIGURES = (LOW, HIGH, ERROR, GAP_ERROR, MODEL_ERROR, BEST_RANK, WORST_RANK, GROUP)
+
+_INTERVAL = _text(lambda standing: f"{standing.low:.1f}-{standing.high:.1f}")
+INTERVAL = replace(LOW, key="interval", text=_INTERVAL, optional=True, note=NOTE)
+RANKS = replace(BEST_RANK, key="ranks", text=_text(_ranks), kind="place", optional=True)
+
 #: Columns for readers.
-SHOWN = [
-    _shown("interval", lambda standing: f"{standing.low:.1f}-{standing.high:.1f}"),
-    _shown("ranks", _ranks),
-    _shown("group", lambda standing: str(standing.group)),
-]
+SHOWN = (INTERVAL, RANKS, GROUP)
 
 
 def held_out_sets(references: Mapping[str, Reference], n_test: Mapping[str, int | None]) -> dict[str, HeldOut] | None:

@@ -36,7 +36,7 @@ class Asked:
             "memory_limit_bytes": self.memory_limit_bytes, "runtime": self.runtime or runtime or DEFAULT,
         }  # fmt: skip
         same = all(value is None or getattr(configuration, name) == value for name, value in wanted.items())
-        return same and configuration.isolation != "none"
+        return same and configuration.is_sandboxed
 
 
 def read_versions(repository: Repository, folder: str, entries: Mapping[str, Entry]) -> dict[str, Submission]:

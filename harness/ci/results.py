@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from harness.board.leaderboard import Leaderboard
+from harness.board.board import Board
 from harness.board.row import MISSING, Row
 from harness.ci.change import Change, path_in_repository
 from harness.ci.report import Line, Moved
@@ -14,8 +14,8 @@ from harness.outcome import Outcome
 def lines_of(
     change: Change,
     folder: str,
-    before: Leaderboard,
-    after: Leaderboard,
+    before: Board,
+    after: Board,
     problems: Mapping[str, str],
     unscored: Mapping[str, Counter[str]],
 ) -> list[Line]:
@@ -40,7 +40,7 @@ def lines_of(
     return lines
 
 
-def moved_by(change: Change, before: Leaderboard, after: Leaderboard) -> list[Moved]:
+def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
     """Return the submissions that the change does not touch and whose rank it changes, in the order of the board."""
     earlier = newest_rows(before)
     others = {name: row for name, row in newest_rows(after).items() if name not in change.touched and name in earlier}
@@ -48,7 +48,7 @@ def moved_by(change: Change, before: Leaderboard, after: Leaderboard) -> list[Mo
     return [Moved(row.submission, old.rank, row.rank) for old, row in pairs if old.rank != row.rank]
 
 
-def missing_in(board: Leaderboard, names: Collection[str]) -> list[str]:
+def missing_in(board: Board, names: Collection[str]) -> list[str]:
     """Return the submissions among `names` of which the board lacks calls that nobody has made.
 
     Whoever is compared with them has no rank that means anything.
@@ -65,7 +65,7 @@ def without_ranks(line: Line) -> Line:
     )  # fmt: skip
 
 
-def newest_rows(board: Leaderboard) -> dict[str, Row]:
+def newest_rows(board: Board) -> dict[str, Row]:
     """Return the most recently requested row of each name, in the order of the board."""
     rows: dict[str, Row] = {}
     for row in board.rows:
@@ -101,7 +101,7 @@ def _with(line: Line, unscored: Counter[str]) -> Line:
 class _Neighbours:
     """The next rows above and below on a board, and whether the difference to them means anything."""
 
-    def __init__(self, board: Leaderboard) -> None:
+    def __init__(self, board: Board) -> None:
         self._beats = board.beats
         self._ranked = [(str(n), row) for n, row in enumerate(board.rows) if row.rank is not None]
 

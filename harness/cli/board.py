@@ -14,6 +14,7 @@ from harness.cli import formats, options
 @options.withhold
 @options.everything
 @formats.option
+@formats.columns
 @options.output
 @options.html
 def command(
@@ -23,6 +24,7 @@ def command(
     withhold: str,
     everything: bool,
     form: str,
+    columns: tuple[str, ...],
     output: Path | None,
     html: Path | None,
 ) -> None:
@@ -40,11 +42,12 @@ def command(
         tasks_dir=tasks_dir, task_names=task_names, results=results, withhold=withhold, everything=everything,
         with_site=html is not None,
     )  # fmt: skip
-    formats.show(found.board, form)
+    shown = found.board.with_columns(columns)
+    formats.show(shown, form)
     if html is not None and found.site is not None:
         from harness.site import write_site
 
         head = write_site(found.site, html)
         click.echo(f"Written: {html / 'index.html'} (digest of all records: {head})", err=True)
     if output is not None:
-        click.echo(f"Written: {', '.join(map(str, write(found.board, output / 'leaderboard')))}", err=True)
+        click.echo(f"Written: {', '.join(map(str, write(shown, output / 'leaderboard')))}", err=True)

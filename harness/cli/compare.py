@@ -23,6 +23,7 @@ PLOTS = (".png", ".svg")
 @options.execution
 @options.force
 @formats.option
+@formats.columns
 @options.quiet
 def command(
     measures: tuple[str, ...],
@@ -32,6 +33,7 @@ def command(
     output: Path | None,
     force: bool,
     form: str,
+    columns: tuple[str, ...],
     quiet: bool,
     **execution: Any,
 ) -> int:
@@ -56,14 +58,15 @@ def command(
         measures, tasks_dir=tasks_dir, task_names=task_names, results=results, force=force,
         execution=options.execution_of(execution), progress=Terminal(console),
     )  # fmt: skip
+    shown = found.board.with_columns(columns)
     if not quiet:
-        formats.show(found.board, form)
+        formats.show(shown, form)
     if not found.is_sandboxed:
         console.print(api.UNSAFE, style="bold red")
     console.print(f"Records: {found.records}")
     if output is not None:
         oracle = found.oracle.score
-        written = [*write(found.board, output), *_plot(found.board, oracle.mean if oracle else None, output)]
+        written = [*write(shown, output), *_plot(found.board, oracle.mean if oracle else None, output)]
         click.echo(f"Written: {', '.join(map(str, written))}", err=True)
     return 1 if found.failed else 0
 

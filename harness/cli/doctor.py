@@ -220,7 +220,7 @@ def _other_kinds() -> Iterator[Finding]:
     from harness.sandbox import KINDS
 
     for name, kind in KINDS.items():
-        if kind.is_sandbox and name not in ("fast", "fresh", "landlock"):
+        if kind.is_sandbox and kind.auto is None:
             problem = kind().problem()
             if problem is None:
                 yield GOOD, f"sandbox {name}", f"would work: {kind.summary} for each call", f"--sandbox {name}"

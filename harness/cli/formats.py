@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.board import formats
+from harness.cli import options
 from harness.errors import UserError
 
 if TYPE_CHECKING:
@@ -25,6 +26,22 @@ def _require_fit(form: str) -> str:
 option = click.option(
     "--format", "form", type=click.Choice(formats.names()), default=TABLE, show_default=True, help="Output format.",
     callback=lambda _context, _parameter, form: _require_fit(form),
+)  # fmt: skip
+
+
+def _parse_columns(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Refuse an unknown column before anything runs."""
+    names = options.parse_names(context, parameter, value)
+    if names:
+        from harness.board.columns import find_more
+
+        find_more(names)
+    return names
+
+
+columns = click.option(
+    "--columns", callback=_parse_columns, metavar="NAME[,NAME...]",
+    help="Also show these scores, a column for each task: printed, kendall, granulated_kendall, sign_error.",
 )  # fmt: skip
 
 

@@ -3,9 +3,11 @@
 import errno
 import importlib.util
 import os
+import re
 import signal
 import sys
 import traceback
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,7 +16,8 @@ import click
 from harness import __version__
 from harness.errors import UserError
 
-#: Command name -> one-line help; each is the object `command` in the module `harness.cli.NAME`.
+#: Commands in the order in which a user needs them -> one-line help; each is the object `command` in the module
+#: `harness.cli.NAME`. Others follow: modules whose docstring begins with "`pgdl NAME`: ".
 COMMANDS = {
     "demo": "Write a small task and examples, to try the other commands on.",
     "new": "Write a commented template of a submission.",
@@ -48,16 +51,27 @@ BUG = 70
 PACKAGES = ("scoring", "baselines")
 
 
+@cache
+def commands() -> dict[str, str]:
+    """Return all commands with their one-line help; imports none."""
+    others = {}
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        found = re.match(rf'"""`pgdl {file.stem}`: (.+?)"""', file.read_text(encoding="utf-8"))
+        if found is not None and file.stem not in COMMANDS:
+            others[file.stem] = found[1][0].upper() + found[1][1:]
+    return COMMANDS | others
+
+
 class LazyGroup(click.Group):
     """A group that imports a command's module only to run that command (`pgdl --help` stays instant)."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which a user needs them."""
-        return list(COMMANDS)
+        return list(commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import `harness.cli.<name>` and return its `command`."""
-        if cmd_name not in COMMANDS:
+        if cmd_name not in commands():
             return None
         command: click.Command = importlib.import_module(f"harness.cli.{cmd_name}").command
         return command
@@ -66,17 +80,17 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Suggest a similar command for an unknown one."""
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args[0] not in commands() and not args[0].startswith("-"):
             from harness.hints import did_you_mean
 
-            hint = did_you_mean(args[0], COMMANDS) or "pgdl --help lists them"
+            hint = did_you_mean(args[0], commands()) or "pgdl --help lists them"
             raise UserError(f"no command {args[0]!r}", remedy=hint)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands from the table above, without importing any of them."""
+        """List the commands without importing any of them."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl(list(commands().items()))
 
 
 @click.group(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})

@@ -8,15 +8,27 @@ from harness.sandbox.cgroup import cgroup_problem
 from harness.sandbox.clock import Clock
 from harness.sandbox.devices import Gpu, find_gpus, gpu_nodes
 from harness.sandbox.job import Job
-from harness.sandbox.kinds import KINDS, Fast, Fresh, Kind, Landlock, choose_kind
+from harness.sandbox.kinds import (
+    AUTO,
+    AUTOMATIC,
+    KINDS,
+    SANDBOX,
+    Fast,
+    Fresh,
+    Kind,
+    Landlock,
+    choose_kind,
+    isolation_of,
+    options_for,
+)
 from harness.sandbox.libraries import library as driver_library
 from harness.sandbox.limits import Limits, default_memory_bytes
 from harness.sandbox.selftest import CONTROL, run_traps, run_trial, trial_job
 from harness.sandbox.staging import Staging
 
 __all__ = [
-    "CONTROL", "KINDS", "Call", "Clock", "Fast", "Fresh", "Gpu", "Job", "Kind", "Landlock", "Limits",
-    "Staging", "StoppedError", "cgroup_problem", "choose_kind", "default_memory_bytes", "driver_library", "find_gpus",
-    "gpu_nodes",
-    "prepare_call", "run_traps", "run_trial", "trial_job",
+    "AUTO", "AUTOMATIC", "CONTROL", "KINDS", "SANDBOX", "Call", "Clock", "Fast", "Fresh", "Gpu", "Job", "Kind",
+    "Landlock", "Limits", "Staging", "StoppedError", "cgroup_problem", "choose_kind", "default_memory_bytes",
+    "driver_library", "find_gpus", "gpu_nodes", "isolation_of", "options_for", "prepare_call", "run_traps",
+    "run_trial", "trial_job",
 ]  # fmt: skip

@@ -3,7 +3,8 @@
 from collections import Counter
 from dataclasses import replace
 
-from harness.board.leaderboard import Leaderboard, make_rows, ranked_board
+from harness.board.board import Board
+from harness.board.leaderboard import make_rows, ranked_board
 from harness.board.oracle import Oracle, combine, score_oracle
 from harness.board.rounding import DECIMALS
 from harness.board.row import OnTask, Row
@@ -11,7 +12,7 @@ from harness.site.data import SiteData, TaskFacts, WithheldResults, key_of
 from scoring import TaskScore, mean_score
 
 
-def leaderboard(data: SiteData) -> Leaderboard:
+def leaderboard(data: SiteData) -> Board:
     """Compute the board; only results on withheld tasks are taken from the data as they are."""
     tasks, given = data.settings.tasks, data.settings.withheld
     rows = make_rows(data.calls(), data.references, ())
@@ -42,4 +43,4 @@ def _with_withheld(row: Row, given: WithheldResults, facts: dict[str, TaskFacts]
 def _on_task(name: str, row: Row, given: WithheldResults, facts: TaskFacts) -> OnTask:
     if not facts.withheld:
         return replace(row.tasks[name], result=given.tasks.get(name, row.tasks[name].result))
-    return OnTask(given.tasks[name], facts.n_models, Counter(given.failures[name]), {}, withheld=True)
+    return OnTask(name, given.tasks[name], facts.n_models, Counter(given.failures[name]), {}, withheld=True)

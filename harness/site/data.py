@@ -11,8 +11,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, PositiveInt, model_validator
 
+from harness.board.board import Board
 from harness.board.collect import Calls
-from harness.board.leaderboard import Leaderboard
 from harness.board.oracle import Spread
 from harness.board.row import Row
 from harness.board.standings import held_out_sets
@@ -195,7 +195,7 @@ def key_of(row: Row) -> str:
 
 def gather(
     shown: Sequence[Calls],
-    board: Leaderboard,
+    board: Board,
     references: Mapping[str, Reference],
     n_test: Mapping[str, int | None],
     outputs: Mapping[str, str],

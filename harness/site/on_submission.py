@@ -5,8 +5,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.board.board import Board
 from harness.board.collect import value_of
-from harness.board.leaderboard import Leaderboard, mark_of
+from harness.board.columns import mark_of
 from harness.board.rounding import DECIMALS
 from harness.board.row import OnTask, Row
 from harness.board.scores import decimal, official
@@ -25,7 +26,7 @@ N_CELLS = 8
 
 
 def submission_page(
-    board: Leaderboard,
+    board: Board,
     number: int,
     insights: Mapping[str, Insight],
     pages: Sequence[str],
@@ -148,7 +149,7 @@ def _calls(task: OnTask) -> list[dict[str, Any]]:
     return lines
 
 
-def _beats(board: Leaderboard, number: int, pages: Sequence[str]) -> list[dict[str, Any]]:
+def _beats(board: Board, number: int, pages: Sequence[str]) -> list[dict[str, Any]]:
     """Return the other rows, each with the probability that this one has the higher score."""
     others = {int(key): probability for key, probability in board.beats.get(str(number), {}).items()}
     return [

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.board.leaderboard import Leaderboard
+from harness.board.board import Board
 from harness.board.rounding import DECIMALS
 from harness.board.scores import official
 from harness.format.reference import Reference
@@ -27,7 +27,7 @@ def grid_lines(reference: Reference) -> list[dict[str, Any]]:
 
 
 def score_lines(
-    board: Leaderboard, task: str, insights: Sequence[Mapping[str, Insight]], pages: Sequence[str]
+    board: Board, task: str, insights: Sequence[Mapping[str, Insight]], pages: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return a line per submission, the best score on this task first, those without a score last."""
     lines = []

@@ -12,12 +12,12 @@ import jinja2
 from markupsafe import Markup
 
 from harness.board import formats
-from harness.board.board import score_key
-from harness.board.leaderboard import Leaderboard
+from harness.board.board import Board
 from harness.site import charts
 from harness.site.board import leaderboard
 from harness.site.data import SiteData, TaskFacts
 from harness.site.insight import Insight, find_insights, is_on_front
+from harness.site.on_index import board_table
 from harness.site.on_submission import submission_page
 from harness.site.on_task import grid_lines, score_lines
 
@@ -47,7 +47,7 @@ class Site:
 
     data: SiteData
     head: str
-    board: Leaderboard
+    board: Board
     pages: Sequence[str]
     tasks: Sequence[TaskLink]
     insights: Sequence[Mapping[str, Insight]]
@@ -89,24 +89,15 @@ def render_submission(site: Site, number: int, *, single: bool = False) -> str:
 
 
 def _index(site: Site) -> str:
-    board = site.board
-    highest = max((row.standing.high for row in board.rows if row.standing), default=0.0)
-    columns = {column.key: column.value for column in board.columns}
+    board, table = site.board, board_table(site.board)
     rows = [
-        {
-            "row": row, "page": site.pages[number], "faint": board.is_faint(row),
-            "mark": columns["mark"](row) or "submission", "score": columns["score"](row),
-            "interval": columns["interval"](row) if highest else "", "ranks": columns["ranks"](row) if highest else "",
-            "tasks": [
-                {"official": row.tasks[name].official, "text": columns[score_key(name)](row)} for name in board.tasks
-            ],
-        }
-        for number, row in enumerate(board.rows)
-    ]  # fmt: skip
+        {"row": row, "page": page, "faint": board.is_faint(row), "cells": cells}
+        for row, page, cells in zip(board.rows, site.pages, table["rows"], strict=True)
+    ]
     return _render(
-        "index.html", site, rows=rows, notes=board.notes, top=highest, summary=_summary(board), oracle=board.oracle,
-        any_settings=any(row.settings for row in board.rows),
-        any_own=any(row.own_error is not None for row in board.rows), downloads=_downloads(),
+        "index.html", site, headings=table["headings"], rows=rows, oracle=table["oracle"] if board.oracle.score else [],
+        top=max((row.standing.high for row in board.rows if row.standing), default=0.0) or 1.0, notes=board.notes,
+        summary=_summary(board), downloads=_downloads(),
         time=charts.score_against_time(board.rows, is_on_front(board.rows), site.pages),
     )  # fmt: skip
 
@@ -137,7 +128,7 @@ def _environment() -> jinja2.Environment:
     return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, loader=loader)
 
 
-def _summary(board: Leaderboard) -> str:
+def _summary(board: Board) -> str:
     kinds = [row.kind for row in board.rows]
     n_submissions, n_baselines = kinds.count("submission"), kinds.count("baseline")
     handed_in = f"{_count(n_submissions, 'submission')} and {_count(n_baselines, 'baseline')}"

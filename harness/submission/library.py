@@ -5,14 +5,12 @@ import functools
 from pathlib import Path
 
 import baselines
+from baselines.core.families import COMMON
 from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.submission.metadata import Metadata
 from harness.submission.name import MAX_NAME, is_specification
 from harness.submission.submission import Submission
-
-#: Packages of the library that every measure is made of, beside that of its family.
-COMMON = ("core", "network")
 
 
 def find_baseline(specification: str) -> Submission | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import baselines
-from baselines.core.families import FAMILIES
+from baselines.core.families import COMMON, FIRST, families
 
 PACKAGE = Path(baselines.__file__).parent
 DOCS = PACKAGE.parent / "docs" / "measures.md"
@@ -30,10 +30,11 @@ def brand_new(subject):
 
 def test_every_package_beside_core_and_network_is_a_family():
     packages = {file.parent.name for file in PACKAGE.glob("*/__init__.py")}
-    assert set(FAMILIES) == packages - {"core", "network"}
+    assert set(families()) == packages - {*COMMON}
+    assert families() == list(FIRST)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FIRST)
 def test_the_document_says_of_a_family_what_its_package_says(family):
     _, heading, rest = DOCS.read_text().partition(f"\n### {family.replace('_', ' ')}\n")
     assert heading, f"docs/measures.md: expected a section on {family}"
@@ -44,8 +45,8 @@ def test_the_document_says_of_a_family_what_its_package_says(family):
 
 def test_measures_come_family_by_family():
     listed = [measure.family.replace(" ", "_") for measure in baselines.MEASURES.values()]
-    assert list(dict.fromkeys(listed)) == list(FAMILIES)
-    assert listed == sorted(listed, key=FAMILIES.index)
+    assert list(dict.fromkeys(listed)) == families()
+    assert listed == sorted(listed, key=families().index)
 
 
 def test_a_new_measure_is_one_file_in_its_family(tmp_path):
@@ -53,6 +54,17 @@ def test_a_new_measure_is_one_file_in_its_family(tmp_path):
     (copy / "gradient" / "brand_new.py").write_text(NEW)
     found = listed_in(tmp_path)
     assert found.pop("brand_new") == "gradient"
+    assert found == {name: measure.family for name, measure in baselines.MEASURES.items()}
+
+
+def test_a_new_family_is_a_directory(tmp_path):
+    copy = shutil.copytree(PACKAGE, tmp_path / "baselines", ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / "a_new_family").mkdir()
+    (copy / "a_new_family" / "__init__.py").write_text('"""Measures that were not here before."""\n')
+    (copy / "a_new_family" / "brand_new.py").write_text(NEW)
+    found = listed_in(tmp_path)
+    assert list(found)[-1] == "brand_new", "after the families of the catalogue"
+    assert found.pop("brand_new") == "a new family"
     assert found == {name: measure.family for name, measure in baselines.MEASURES.items()}
 
 

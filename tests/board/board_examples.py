@@ -17,6 +17,12 @@ GAPS = [0.10, 0.20, 0.15, 0.30, 0.12, 0.22, 0.05, 0.40]
 MEASURE = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0]
 OFFICIAL = 0.2954181599391297
 
+#: Names of tasks that a format could confuse with its own signs, cut off, or set in the wrong direction.
+HARD_NAMES = (
+    "a,b", "a|b", "a&b", "a_b", "_a_", "a;b", 'a"b', "a b", "a'b", "a\\b", "<b>a", "{{ a }}", "=1+1", "-1", "a:b",
+    "n" * 200, "مهمة " + "تعميم" * 19,
+)  # fmt: skip
+
 MODELS = [f"model_{number}" for number in range(8)]
 
 

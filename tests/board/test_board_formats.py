@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from board_examples import GAPS, MEASURE, OFFICIAL, failed, references, rows, write_reference
 
+from harness.board.board import Board
 from harness.board.collect import Collected, collect
 from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
 from harness.board.formats import markdown
-from harness.board.leaderboard import Leaderboard, build_board
+from harness.board.leaderboard import build_board
 from harness.outcome import Outcome
 from scoring import RULE
 
@@ -22,7 +23,7 @@ TASKS = ["second", "toy"]
 
 
 @pytest.fixture(scope="module")
-def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
+def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
     """A winner, a baseline, one with a failed task, one without a value, one outside the sandbox."""
     known = references(tmp_path_factory.mktemp("reference"), *TASKS)
     evaluations = [
@@ -35,7 +36,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
     return build_board(collect(evaluations, known), known)
 
 
-def test_cells_are_what_a_reader_sees(board: Leaderboard) -> None:
+def test_cells_are_what_a_reader_sees(board: Board) -> None:
     assert board.headings == [
         "rank", "submission", "", "score", "interval", "ranks", "group", "second", "toy", "s/model", "calls",
     ]  # fmt: skip
@@ -67,7 +68,7 @@ def test_a_baseline_outside_the_sandbox_is_marked_as_both(tmp_path: Path) -> Non
     assert found.cells(found.rows[-1])[:3] == ["-", "path_norm", "baseline not sandboxed"]
 
 
-def test_what_a_reader_must_know_stands_below(board: Leaderboard) -> None:
+def test_what_a_reader_must_know_stands_below(board: Board) -> None:
     assert board.notes[0] == RULE
     assert any("noisy oracle" in note for note in board.notes)
     assert any("--unsafe-no-sandbox" in note for note in board.notes)
@@ -77,7 +78,7 @@ def test_what_a_reader_must_know_stands_below(board: Leaderboard) -> None:
     )
 
 
-def test_markdown(board: Leaderboard) -> None:
+def test_markdown(board: Board) -> None:
     lines = markdown.render(board).splitlines()
     assert lines[0] == "# Leaderboard"
     table = [line for line in lines if line.startswith("|")]
@@ -94,7 +95,7 @@ def test_a_bar_in_the_name_of_a_task_does_not_break_the_markdown(tmp_path: Path)
     assert "| a\\|b |" in text
 
 
-def test_csv_has_all_digits(board: Leaderboard) -> None:
+def test_csv_has_all_digits(board: Board) -> None:
     found = {row["submission"]: row for row in csv.DictReader(io.StringIO(csv_format.render(board)))}
     assert list(found) == [row.submission for row in board.rows]
     assert float(found["path_norm"]["score:toy"]) == pytest.approx(100 * OFFICIAL, rel=0, abs=1e-10)
@@ -104,7 +105,7 @@ def test_csv_has_all_digits(board: Leaderboard) -> None:
     assert [row["kind"] for row in found.values()].count("baseline") == 1
 
 
-def test_json_has_everything(board: Leaderboard) -> None:
+def test_json_has_everything(board: Board) -> None:
     content = json.loads(
         json_format.render(board), parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON")
     )
@@ -131,7 +132,7 @@ def test_a_measure_that_is_always_the_same_has_numbers_all_the_same(tmp_path: Pa
     assert (constant["score"], constant["tasks"]["toy"]["kendall"]) == (0.0, 0.0)
 
 
-def test_scores_have_one_scale_in_every_format(board: Leaderboard) -> None:
+def test_scores_have_one_scale_in_every_format(board: Board) -> None:
     toy = json.loads(json_format.render(board))["rows"][2]["tasks"]["toy"]
     assert toy["official"] == pytest.approx(100 * OFFICIAL)
     assert all(0 <= value <= 100.1 for value in [*toy["official_pairs"].values(), *toy["printed_subsets"].values()])
@@ -147,7 +148,7 @@ def test_names_are_text_and_nothing_else(name: str, tmp_path: Path) -> None:
     assert name in {row["submission"] for row in csv.DictReader(io.StringIO(csv_format.render(found)))}
 
 
-def test_remarks_cannot_be_markup(board: Leaderboard) -> None:
+def test_remarks_cannot_be_markup(board: Board) -> None:
     text = markdown.render(
         replace(board, remarks=["__x__ digits_vgg https://evil.example www.evil.example <b> a|b `c`"])
     )

@@ -1,65 +1,154 @@
-"""Tasks that are named like columns: keys tell columns apart where headings do not."""
+"""Tasks that are named like columns, or hard to write: in every format each cell is found again in its place."""
 
 import csv
 import io
 import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
 
+import pyarrow.parquet as parquet
 import pytest
-from board_examples import GAPS, MEASURE, references, rows
+from board_examples import HARD_NAMES
 
-from harness.board.collect import collect
-from harness.board.comparison import compare
+from harness.board.board import Board, Layout
+from harness.board.column import TaskColumn
+from harness.board.columns import MORE
+from harness.board.comparison import COMPARISON
 from harness.board.formats import find
-from harness.board.leaderboard import Leaderboard, build_board
-from scoring import HeldOut
+from harness.board.leaderboard import LEADERBOARD
+from harness.board.row import OnTask, Row
+from scoring import Standing, SubmissionScore, TaskScore
 
-#: As many other columns as there are, and a task that is named like the column of another.
-TASKS = ["group", "interval", "kendall", "rank", "ranks", "score", "score:rank", "submission", "task", "version"]
-
-
-@pytest.fixture(scope="module")
-def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
-    known = references(tmp_path_factory.mktemp("reference"), *TASKS)
-    evaluations = [row for task in TASKS for row in rows("mine", GAPS if task == "score" else MEASURE, task)]
-    held_out = {name: HeldOut([0.5] * 8, 1000) for name in TASKS}
-    return build_board(collect(evaluations, known), known, held_out=held_out)
+LAYOUTS = {"leaderboard": LEADERBOARD, "comparison": COMPARISON}
 
 
-def test_keys_are_distinct(board: Leaderboard) -> None:
-    for columns in (board.columns, board.figures, board.identity):
+def names() -> list[str]:
+    """The key and heading of every column, as they are and in capitals, and names that are hard to write."""
+    listed = [one for layout in LAYOUTS.values() for one in (*layout.columns, *layout.figures, *layout.lines)]
+    like = {name for one in (*listed, *MORE.values()) for name in (one.key, one.heading)} - {""}
+    return sorted({*like, *map(str.upper, like), *HARD_NAMES, *(f"score:{name}" for name in like)})
+
+
+TASKS = names()
+
+
+def row(name: str, share: float) -> Row:
+    """A row on all tasks, with another score on each."""
+    scores: dict[str, TaskScore | str] = {
+        task: TaskScore(8, "", number * share, {}, number * share / 2, {}, -number * share, 0.5, {})
+        for number, task in enumerate(TASKS, 1)
+    }
+    return Row(
+        1, name, "submission", SubmissionScore(100 * share, scores, True, False), family="norm", sandboxed=True,
+        tasks={task: OnTask(task, result, 8, Counter({"CRASH": 1}), {}) for task, result in scores.items()},
+        standing=Standing(100 * share, 1.0, 0.5, 0.25, 1.5, 98.5, 3, 4, 5),
+    )  # fmt: skip
+
+
+@pytest.fixture(params=LAYOUTS)
+def board(request: pytest.FixtureRequest) -> Board:
+    layout: Layout = LAYOUTS[request.param]
+    return Board(layout, [row("mine", 0.001), row("score", 0.002)], TASKS)
+
+
+@pytest.fixture(params=[(), tuple(MORE)])
+def wider(request: pytest.FixtureRequest, board: Board) -> Board:
+    return board.with_columns(request.param)
+
+
+def expected(board: Board) -> list[dict[str, object]]:
+    """Key -> value of each row, from its results alone."""
+    found = []
+    for one in board.rows:
+        keyed = {f"score:{task}": result.official for task, result in one.tasks.items()}
+        found.append({"score": one.score, "rank": one.rank} | keyed)
+    return found
+
+
+def test_keys_are_distinct(wider: Board) -> None:
+    for columns in (wider.columns, wider.figures, wider.lines):
         keys = [column.key for column in columns]
         assert sorted(set(keys)) == sorted(keys)
 
 
-def test_csv_has_the_score_and_that_of_each_task(board: Leaderboard) -> None:
-    (found,) = csv.DictReader(io.StringIO(str(find("csv").render(board))))
-    (row,) = board.rows
-    assert float(found["score"]) == pytest.approx(row.score)
-    assert float(found["score:score"]) == pytest.approx(100)
-    assert {name: float(found[f"score:{name}"]) for name in TASKS} == {n: t.official for n, t in row.tasks.items()}
-    assert (found["submission"], found["rank"]) == ("mine", "1")
+def test_every_task_has_its_column(wider: Board) -> None:
+    kinds = [one for one in wider.layout.figures if isinstance(one, TaskColumn)]
+    more = [one for one in wider.more if one not in kinds]
+    assert len(wider.figures) == len(wider.layout.figures) + len(kinds + more) * len(TASKS) - len(kinds)
 
 
-def test_readers_see_a_column_for_each(board: Leaderboard) -> None:
-    (row,) = board.rows
-    cells = dict(zip((column.key for column in board.columns), board.cells(row), strict=True))
-    assert row.standing is not None
-    assert cells["score"] != cells["score:score"] == "100.00"
-    assert cells["interval"] == f"{row.standing.low:.1f}-{row.standing.high:.1f}"
-    assert len(board.headings) == len(cells)
+def test_csv(wider: Board) -> None:
+    text = str(find("csv").render(wider))
+    for found, wanted in zip(csv.DictReader(io.StringIO(text)), expected(wider), strict=True):
+        assert {key: float(found[key]) for key in wanted} == wanted
+        assert found[wider.figures[1].key] in ("mine", "score")
+    heading, *lines = csv.reader(io.StringIO(text))
+    assert {len(line) for line in lines} == {len(heading)} == {len(wider.figures)}
 
 
-def test_parquet_has_a_line_per_task(board: Leaderboard) -> None:
-    import pyarrow.parquet as parquet
-
-    table = parquet.read_table(io.BytesIO(find("parquet").render(board)))  # type: ignore[arg-type]
-    assert table.column("task").to_pylist() == TASKS
-    assert table.column("final_score").to_pylist() == [board.rows[0].score] * len(TASKS)
+def test_records_for_a_data_frame(wider: Board) -> None:
+    for found, wanted in zip(wider.to_records(), expected(wider), strict=True):
+        assert found | wanted == found
 
 
-def test_a_comparison_has_every_column(tmp_path_factory: pytest.TempPathFactory) -> None:
-    known = references(tmp_path_factory.mktemp("reference"), *TASKS)
-    found = compare([row for task in TASKS for row in rows("vc_dim", GAPS, task)], known, {"vc_dim": "size"})
-    keys = [column.key for column in found.figures]
-    assert sorted(set(keys)) == sorted(keys)
-    assert json.loads(str(find("json").render(found)))[0]["measure"] == "vc_dim"
+def test_json(wider: Board) -> None:
+    content = json.loads(str(find("json").render(wider)))
+    for found, one in zip(content if isinstance(content, list) else content["rows"], wider.rows, strict=True):
+        tasks = found["tasks"]
+        if isinstance(tasks, list):
+            tasks = {line["task"]: {"official": line["score"], **line} for line in tasks}
+        assert found["score"] == one.score
+        assert {task: tasks[task]["official"] for task in TASKS} == {t: one.tasks[t].official for t in TASKS}
+        for key in (column.key for column in wider.more):
+            assert {task: tasks[task][key] for task in TASKS} == {t: MORE[key].value(one.tasks[t]) for t in TASKS}
+
+
+def test_parquet(wider: Board) -> None:
+    table = parquet.read_table(io.BytesIO(find("parquet").render(wider)))  # type: ignore[arg-type]
+    lines = table.to_pylist()
+    assert [line["task"] for line in lines] == TASKS * len(wider.rows)
+    wanted = [(result.official, result.kendall) for one in wider.rows for result in one.tasks.values()]
+    assert [(line["score"], line["kendall"]) for line in lines] == wanted
+    assert table.schema.field("score").metadata == {b"unit": b"0 to 100"}
+
+
+def in_markdown(text: str) -> Iterator[list[str]]:
+    for line in text.splitlines():
+        if line.startswith("|"):
+            cells = re.split(r"(?<!\\)\|", line)[1:-1]
+            yield [re.sub(r"\\(.)", r"\1", cell).strip().strip("`") for cell in cells]
+
+
+def in_latex(text: str) -> Iterator[list[str]]:
+    words = {"textbackslash{}": "\\", "textasciitilde{}": "~", "textasciicircum{}": "^", "textless{}": "<",
+             "textgreater{}": ">", "textbar{}": "|"}  # fmt: skip
+    for line in text.replace("$-$", "-").splitlines():
+        if line.endswith("\\\\"):
+            cells = re.split(r"(?<!\\)&", line.removesuffix("\\\\"))
+            special = r"\\(text\w+\{\}|.)"
+            yield [re.sub(special, lambda found: words.get(found[1], found[1]), cell).strip() for cell in cells]
+
+
+def in_table(text: str) -> Iterator[list[str]]:
+    """Columns have two spaces between them, and names none; empty cells are not seen."""
+    for line in text.partition("\n\n")[0].splitlines():
+        yield re.split(r" {2,}", line.strip())
+
+
+@pytest.mark.parametrize(
+    ("form", "parse"), [("markdown", in_markdown), ("latex", in_latex), ("table", in_table)], ids=["md", "tex", "table"]
+)
+def test_readers_see_each_cell_below_its_heading(
+    form: str, parse: Callable[[str], Iterator[list[str]]], wider: Board
+) -> None:
+    heading, *lines = [cells for cells in parse(str(find(form).render(wider))) if set(cells) != {"---"}]
+    columns = [one for one in wider.columns if form != "table" or any(one.shown(row) for row in wider.rows)]
+    assert heading == [one.heading for one in columns]
+    assert lines == [[one.shown(row) for one in columns] for row in wider.rows]
+    for cells, row in zip(lines, wider.rows, strict=True):
+        found = dict(zip((one.key for one in columns), cells, strict=True))
+        assert {task: found[f"score:{task}"] for task in TASKS} == {
+            task: f"{result.official:.2f}" for task, result in row.tasks.items()
+        }
+        assert found["score"] == f"{row.score:.2f}"

@@ -9,7 +9,8 @@ import pytest
 from board_examples import GAPS, MEASURE, MODELS, OFFICIAL, failed, references, rows
 from pyarrow import parquet
 
-from harness.board.comparison import NOTES, Comparison, compare
+from harness.board.board import Board
+from harness.board.comparison import NOTES, compare
 from harness.board.formats import csv as csv_format
 from harness.board.formats import latex
 from harness.board.formats import parquet as parquet_format
@@ -37,7 +38,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
 
 
 @pytest.fixture(scope="module")
-def table(known: dict[str, Reference]) -> Comparison:
+def table(known: dict[str, Reference]) -> Board:
     """Two that are well, one that lacks a task, one that is late in the first, one that fails, one never called."""
     evaluations = [
         *(row for task in TASKS for row in rows("best:seed=3", GAPS, task, call_wall_s=4.0)),
@@ -54,13 +55,13 @@ def table(known: dict[str, Reference]) -> Comparison:
     return compare(evaluations, known, FAMILIES)
 
 
-def test_the_best_stands_first_and_every_measure_has_a_row(table: Comparison) -> None:
+def test_the_best_stands_first_and_every_measure_has_a_row(table: Board) -> None:
     assert [row.submission for row in table.rows] == ["best:seed=3", "good", "half", "late", "broken", "never"]
     assert [row.rank for row in table.rows] == [1, 2, 3, 4, 5, 5]
     assert {row.submission: row.family for row in table.rows} == FAMILIES
 
 
-def test_scores_are_the_official_ones(table: Comparison) -> None:
+def test_scores_are_the_official_ones(table: Board) -> None:
     best, good = table.rows[0], table.rows[1]
     assert best.score == pytest.approx(100)
     assert good.score == pytest.approx(100 * OFFICIAL, abs=1e-10)
@@ -69,7 +70,7 @@ def test_scores_are_the_official_ones(table: Comparison) -> None:
     assert (good.complete, good.reason, good.failures.total()) == (True, "", 0)
 
 
-def test_a_failed_task_leaves_the_others_alone(table: Comparison) -> None:
+def test_a_failed_task_leaves_the_others_alone(table: Board) -> None:
     half, late = table.rows[2], table.rows[3]
     assert (half.score, half.complete) == (pytest.approx(100), False)
     assert half.failures == {"EXCEPTION": 5, "CRASH": 3}
@@ -79,7 +80,7 @@ def test_a_failed_task_leaves_the_others_alone(table: Comparison) -> None:
     assert late.reason == "second: 1 TIMEOUT: over 1 s"
 
 
-def test_a_measure_without_any_score_says_why(table: Comparison) -> None:
+def test_a_measure_without_any_score_says_why(table: Board) -> None:
     broken, never = table.rows[4], table.rows[5]
     assert (broken.score, broken.kendall) == (None, None)
     assert broken.reason == f"second, toy: 8 EXCEPTION: {WHY}"
@@ -111,7 +112,7 @@ def test_of_withheld_tasks_scores_are_rounded_and_reasons_are_not_told(known: di
     assert "hidden models: second." in found.notes[-1]
 
 
-def test_cells_are_what_a_reader_sees(table: Comparison) -> None:
+def test_cells_are_what_a_reader_sees(table: Board) -> None:
     assert table.headings == ["rank", "measure", "family", "score", *TASKS, "Kendall", "s/model", "failed"]
     shown = {row.submission: table.cells(row) for row in table.rows}
     assert shown["best:seed=3"] == ["1", "best:seed=3", "size", "100.00", "100.00", "100.00", "1.000", "4.000", ""]
@@ -120,13 +121,13 @@ def test_cells_are_what_a_reader_sees(table: Comparison) -> None:
     assert shown["never"] == ["5", "never", "margin", "-", "failed", "failed", "-", "-", "16 missing"]
 
 
-def test_measures_that_fail_alike_share_a_note(table: Comparison) -> None:
+def test_measures_that_fail_alike_share_a_note(table: Board) -> None:
     assert table.notes[:4] == [f"{row.submission}: {row.reason}" for row in table.rows[2:]]
     assert table.notes[4:] == list(NOTES)
     assert replace(table, rows=[table.rows[5]] * 2).notes[0] == "never, never: second, toy: 8 missing"
 
 
-def test_csv_has_all_digits_and_the_reason(table: Comparison) -> None:
+def test_csv_has_all_digits_and_the_reason(table: Board) -> None:
     found = {row["measure"]: row for row in csv.DictReader(io.StringIO(csv_format.render(table)))}
     assert list(found) == [row.submission for row in table.rows]
     good = found["good"]
@@ -138,7 +139,7 @@ def test_csv_has_all_digits_and_the_reason(table: Comparison) -> None:
     assert half["reason"].endswith(WHY)
 
 
-def test_latex(table: Comparison) -> None:
+def test_latex(table: Board) -> None:
     lines = latex.render(table).splitlines()
     assert lines[0] == "% \\usepackage{booktabs}"
     assert lines[1] == "\\begin{tabular}{rllrrrrrl}"
@@ -149,7 +150,7 @@ def test_latex(table: Comparison) -> None:
     assert any("initial\\_weights \\& more" in line for line in lines)
 
 
-def test_a_long_latex_table_is_broken_over_pages(table: Comparison) -> None:
+def test_a_long_latex_table_is_broken_over_pages(table: Board) -> None:
     text = latex.render(replace(table, rows=[*table.rows] * 8))
     assert "\\begin{longtable}" in text
     assert "\\endhead" in text
@@ -163,7 +164,7 @@ def test_latex_sets_a_minus_and_every_special_character(known: dict[str, Referen
     assert "a\\_b\\%c\\#\\$\\textasciicircum{}\\textasciitilde{}\\textbackslash{}\\{\\}" in text
 
 
-def test_parquet_has_a_row_per_measure_and_task(table: Comparison, tmp_path: Path) -> None:
+def test_parquet_has_a_row_per_measure_and_task(table: Board, tmp_path: Path) -> None:
     (tmp_path / "comparison.parquet").write_bytes(parquet_format.render(table))
     found = parquet.read_table(tmp_path / "comparison.parquet").to_pylist()
     assert [(row["measure"], row["task"]) for row in found] == [

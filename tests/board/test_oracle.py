@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 from board_examples import GAPS, MEASURE, references, rows, write_reference
 
+from harness.board.board import Board
 from harness.board.collect import Collected, collect
 from harness.board.formats import find
-from harness.board.leaderboard import Leaderboard, build_board
+from harness.board.leaderboard import build_board
 from harness.board.oracle import Spread, combine, score_oracle
 from harness.format.reference import Reference, read_reference
 from harness.submission.name import ORACLE
@@ -20,7 +21,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reference]:
     return references(tmp_path_factory.mktemp("reference"), "second", "toy")
 
 
-def board(known: dict[str, Reference]) -> Leaderboard:
+def board(known: dict[str, Reference]) -> Board:
     both = [row for task in known for row in (*rows("best", GAPS, task), *rows("other", MEASURE, task))]
     held_out = {name: HeldOut([0.5] * 8, 100) for name in known}
     return build_board(collect(both, known), known, held_out=held_out)

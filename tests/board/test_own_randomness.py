@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from board_examples import MEASURE, MODELS, OFFICIAL, failed, references, rows, write_reference
 
+from harness.board.board import Board
 from harness.board.collect import Calls, Collected, collect
-from harness.board.leaderboard import Leaderboard, build_board, score_calls
+from harness.board.leaderboard import build_board, score_calls
 from harness.board.repetitions import not_deterministic, remarks_on
 from harness.board.stability import OwnRandomness, describe, own_randomness, own_randomness_object
 from harness.format.reference import Reference, read_reference
@@ -155,7 +156,7 @@ def test_all_repetitions_failed(known: dict[str, Reference]) -> None:
     assert score_calls(only(records, known), {"toy": known["toy"]}).score == pytest.approx(100 * OFFICIAL)
 
 
-def board(evaluations: list[Evaluation], known: dict[str, Reference], withheld: Sequence[str] = ()) -> Leaderboard:
+def board(evaluations: list[Evaluation], known: dict[str, Reference], withheld: Sequence[str] = ()) -> Board:
     return build_board(Collected([only(evaluations, known)]), known, withheld)
 
 

@@ -9,11 +9,12 @@ from itertools import count
 import pytest
 from board_examples import MEASURE, failed, references, rows
 
+from harness.board.board import Board
 from harness.board.collect import collect
 from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
 from harness.board.formats import markdown
-from harness.board.leaderboard import Leaderboard, build_board, score_calls
+from harness.board.leaderboard import build_board, score_calls
 from harness.board.rounding import FAILED, rounded
 from harness.board.row import Row
 from harness.format.reference import Reference
@@ -35,7 +36,7 @@ def both(submission: str, values: list[float]) -> list[Evaluation]:
 
 def whole_board(
     known: dict[str, Reference], evaluations: list[Evaluation], withheld: Collection[str] = ("secret",)
-) -> Leaderboard:
+) -> Board:
     return build_board(collect(evaluations, known), known, withheld)
 
 

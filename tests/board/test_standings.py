@@ -9,11 +9,12 @@ import pytest
 from board_examples import GAPS, MEASURE, references, rows
 from pyarrow import BufferReader, parquet
 
+from harness.board.board import Board
 from harness.board.collect import collect
 from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
 from harness.board.formats import parquet as parquet_format
-from harness.board.leaderboard import Leaderboard, build_board
+from harness.board.leaderboard import build_board
 from harness.format.reference import Reference
 from scoring import HeldOut, TaskCalls, compare_submissions
 
@@ -25,7 +26,7 @@ def known(tmp_path: Path) -> dict[str, Reference]:
     return references(tmp_path)
 
 
-def board(known: dict[str, Reference], **arguments: object) -> Leaderboard:
+def board(known: dict[str, Reference], **arguments: object) -> Board:
     evaluations = [*rows("best", CLOSE), *rows("weak"), *rows("outside", GAPS, sandbox="none")]
     return build_board(collect([*evaluations, *rows("half", MEASURE[:7])], known), known, **arguments)  # type: ignore[arg-type]
 

@@ -2,14 +2,16 @@
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.format.reference import read_reference
 from harness.outcome import Outcome
-from scoring import RULE
+from scoring import RULE, sign_errors
 from tests.board.board_examples import GAPS, MEASURE, OFFICIAL, failed, rows, write_reference
 
 Pgdl = Callable[..., Any]
@@ -128,3 +130,35 @@ def test_a_place_where_nothing_can_be_written_is_the_users_to_mend(pgdl: Pgdl, f
     ended = pgdl("board", "--output", "file/board")
     assert (ended.code, len(ended.err.splitlines())) == (2, 1)
     assert "file/board" in ended.err
+
+
+@pytest.mark.usefixtures("results")
+def test_more_columns(pgdl: Pgdl, folder: Path) -> None:
+    names = ["printed", "kendall", "granulated_kendall", "sign_error"]
+    assert ", ".join(names) in " ".join(pgdl("board", "--help").out.split())
+    plain = pgdl("board").out.splitlines()
+    lines = pgdl("board", "--columns", ",".join(names), "--output", "out").out.splitlines()
+    assert lines[0].startswith(plain[0])
+    assert lines[0].endswith("printed toy  Kendall toy  granulated Kendall toy  sign-error toy")
+    assert lines[1].split()[-4:] == ["100.00", "1.000", "1.000", "0.000"]
+    assert lines[3].split()[-4:] == ["-"] * 4, "late has no score"
+    (winner, path_norm, *_) = csv.DictReader((folder / "out" / "leaderboard.csv").open())
+    signs = sign_errors(MEASURE, GAPS, read_reference(folder / "task_data/toy/model_configs.json").grid)
+    assert float(path_norm["sign_error:toy"]) == signs.overall.mean
+    assert float(winner["sign_error:toy"]) == 0
+    tasks = json.loads((folder / "out" / "leaderboard.json").read_text())["rows"][1]["tasks"]
+    assert tasks["toy"]["sign_error"] == signs.overall.mean
+
+
+@pytest.mark.usefixtures("results")
+def test_no_more_than_scores_of_hidden_tasks_are_shown(pgdl: Pgdl) -> None:
+    lines = pgdl("board", "--withhold", "always", "--columns", "sign_error,kendall").out.splitlines()
+    assert lines[2].split()[-2] == "-"
+    assert re.fullmatch(r"-?\d\.\d{3}", lines[2].split()[-1])
+
+
+def test_an_unknown_column_is_refused_at_once(pgdl: Pgdl) -> None:
+    expected = "some of printed, kendall, granulated_kendall, sign_error"
+    for command in ("board", "compare"):
+        ended = pgdl(command, "--columns", "kendal")
+        assert (ended.code, ended.err) == (2, f"pgdl: --columns: expected {expected}, found kendal\n")

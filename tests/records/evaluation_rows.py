@@ -1,17 +1,24 @@
 """Makes records without running anything."""
 
 import hashlib
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
 from harness.configuration import configuration_of
 from harness.outcome import Outcome
 from harness.records import Evaluation, Request
+from harness.records.tables import Base
+
+#: When all calls were made.
+NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 
 
 def evaluation(**columns: Any) -> Evaluation:
-    """A record of a call that went well, but for the given columns; by default equal calls have equal keys."""
+    """A record of a call that went well, but for the given columns; by default equal calls have equal keys.
+
+    A column that is not named here is empty or 0, so that a new one is added without a change of tests.
+    """
     row: dict[str, Any] = {
         "submission": "margin",
         "submission_digest": "d1",
@@ -42,8 +49,8 @@ def evaluation(**columns: Any) -> Evaluation:
         "loader": "",
         "environment": {},
         "output_tail": "",
-        "started_at": datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC),
-        "finished_at": datetime(2026, 1, 1, 12, 0, 5, tzinfo=UTC),
+        "started_at": NOW,
+        "finished_at": NOW + timedelta(seconds=5),
     } | columns
     if row["outcome"] != Outcome.OK:
         row["value"] = columns.get("value")
@@ -53,13 +60,23 @@ def evaluation(**columns: Any) -> Evaluation:
         for name in ("submission", "submission_digest", "task", "model", "model_digest", "data_digest", "repeat")
     ]
     key = hashlib.sha256(repr([*call, configuration]).encode()).hexdigest()
-    return Evaluation(**{"key": key, "configuration": configuration} | row)
+    return Evaluation(**empty(Evaluation) | {"key": key, "configuration": configuration} | row)
+
+
+def empty(table: type[Base]) -> dict[str, Any]:
+    """A row without content: nothing, or the least value of the column's type."""
+    found: dict[str, Any] = {}
+    for column in table.__table__.columns:
+        kind = column.type.python_type
+        if not column.primary_key:
+            found[column.name] = None if column.nullable else NOW if kind is datetime else kind()
+    return found
 
 
 def request(row: Evaluation, **columns: Any) -> Request:
     """What a run that made this record was asked for, but for the given columns."""
     return Request(
-        **{
+        **empty(Request) | {
             "submission": row.submission, "submission_digest": row.submission_digest, "source": "/home/a/margin",
             "is_baseline": row.is_baseline, "task": row.task, "configuration": row.configuration,
             "settings": configuration_of(row).to_json(), "deterministic": False,

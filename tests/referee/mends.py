@@ -39,7 +39,7 @@ MENDS = {
         "    ranked = [replace(row, rank=row.rank and row.rank + ((row.score or 0.0) < best)) for row in ranked]\n"
         "    compared = standings.compare_rows(ranked, held_out)\n",
     ),
-    "a column is known by its heading": Mend("harness/board/board.py", 'return f"score:{task}"', "return task"),
+    "a column is known by its heading": Mend("harness/board/column.py", 'return f"{self.key}:{task}"', "return task"),
     "ci ranks though records are missing": Mend(
         "harness/api/ci.py", "missing = boards.missing if lines else ()", "missing = ()"
     ),
@@ -62,8 +62,8 @@ MENDS = {
     ),
     "ci judges rows of other settings": Mend(
         "harness/ci/boards.py",
-        "return same and configuration.isolation",
-        "return bool(same or wanted) and configuration.isolation",
+        "return same and configuration.is_sandboxed",
+        "return bool(same or wanted) and configuration.is_sandboxed",
     ),
     "similar names live beside each other": Mend(
         "harness/names.py", """    seen = re.sub(""", """    return name\n    seen = re.sub("""

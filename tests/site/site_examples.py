@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.board.board import Board
 from harness.board.collect import collect
-from harness.board.leaderboard import Leaderboard, build_board
+from harness.board.leaderboard import build_board
 from harness.format.reference import Reference
 from harness.outcome import Outcome
 from harness.records import Evaluation
@@ -37,7 +38,7 @@ def evaluations() -> list[Evaluation]:
     ]
 
 
-def make(directory: Path, withheld: Sequence[str] = ()) -> tuple[SiteData, Leaderboard]:
+def make(directory: Path, withheld: Sequence[str] = ()) -> tuple[SiteData, Board]:
     """The data of a site, and the board that they were gathered from."""
     everything = evaluations()
     tasks = known(directory)

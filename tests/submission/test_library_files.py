@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import baselines
-from baselines.core.families import FAMILIES
+from baselines.core.families import families
 from harness.submission import Submission, find_baseline, library
 
 #: Lists the measures in a directory, without the help of an installation that points to this checkout.
@@ -38,7 +38,7 @@ def families_in(submission: Submission) -> set[str]:
     return {path.split("/")[1] for path in submission.files if path.count("/") == 2} - {"core", "network"}
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", families())
 def test_its_files_are_enough(family: str, tmp_path: Path) -> None:
     """A process that sees nothing else of the library imports them, and finds the measures of these families."""
     submission = submission_of(family)
@@ -75,16 +75,16 @@ def forget() -> None:
     [
         ("sharpness/hessian.py", {"sharpness"}),
         ("norm/terms.py", {"norm", "margin"}),
-        ("core/sample.py", set(FAMILIES)),
-        ("network/fold.py", set(FAMILIES)),
-        ("__init__.py", set(FAMILIES)),
+        ("core/sample.py", set(families())),
+        ("network/fold.py", set(families())),
+        ("__init__.py", set(families())),
     ],
 )
 def test_an_edit_makes_new_versions_of_what_is_made_of_the_file(edited: str, changed: set[str], copy: Path) -> None:
     forget()
-    before = {family: submission_of(family).digest for family in FAMILIES}
+    before = {family: submission_of(family).digest for family in families()}
     forget()
     with (copy / edited).open("a") as file:
         file.write("EDITED = True\n")
-    after = {family: submission_of(family).digest for family in FAMILIES}
-    assert {family for family in FAMILIES if before[family] != after[family]} == changed
+    after = {family: submission_of(family).digest for family in families()}
+    assert {family for family in families() if before[family] != after[family]} == changed

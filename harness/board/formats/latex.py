@@ -20,7 +20,7 @@ WORDS = {
 def render(board: Board) -> str:
     """Return the table, numbers aligned to the right; the first line names the packages it needs."""
     environment, head_ends = ("longtable", ["\\endhead"]) if len(board.rows) > PAGE else ("tabular", [])
-    alignment = "".join("r" if column.kind == "number" else "l" for column in board.columns)
+    alignment = "".join("r" if column.kind in ("number", "place") else "l" for column in board.columns)
     packages = "booktabs,longtable" if head_ends else "booktabs"
     return "\n".join(
         [

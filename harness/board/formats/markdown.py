@@ -18,9 +18,10 @@ def render(board: Board) -> str:
         named = zip(columns, board.cells(row), strict=True)
         table.append([f"`{cell}`" if column.kind == "name" else _plain(cell) for column, cell in named])
     lines = ["| " + " | ".join(line) + " |" for line in table]
-    return "\n".join([f"# {board.title}", "", *lines, "", *(f"{_plain(note)}  " for note in board.notes), ""])
+    return "\n".join([f"# {board.layout.title}", "", *lines, "", *(f"{_plain(note)}  " for note in board.notes), ""])
 
 
 def _plain(text: str) -> str:
-    """Escape everything that Markdown would interpret as markup, a link or HTML."""
+    """Escape everything that Markdown would interpret as markup, a link or HTML; line breaks become spaces."""
+    text = " ".join(text.splitlines())
     return re.sub(MARKUP, lambda found: "".join(f"\\{character}" for character in found[0]), text)

@@ -3,23 +3,21 @@
 import io
 
 from harness.board.board import Board
-from harness.board.per_task import FIGURES, lines
 
 SUFFIX = ".parquet"
 BINARY = True
 
 
 def render(board: Board) -> bytes:
-    """Return the file's content; scores are 0 to 100, correlations -1 to 1, missing values null."""
+    """Return the file's content; missing values are null, and the unit of numbers is in the metadata of their field."""
     import pyarrow as pa
     from pyarrow import parquet
 
     arrow = {str: pa.string(), float: pa.float64(), int: pa.int64()}
-    texts = {name: pa.string() for name in (*(column.key for column in board.identity), "task")}
-    numbers = {name: kind for name, (kind, _) in board.whole.items()}
-    numbers |= {name: FIGURES[name][0] for name in board.per_task}
-    schema = pa.schema(texts | {name: arrow[kind] for name, kind in numbers.items()})
-    records = [line for row in board.rows for line in lines(board, row)]
+    schema = pa.schema(
+        [pa.field(one.key, arrow[one.type], metadata={"unit": one.unit} if one.unit else None) for one in board.lines]
+    )
+    records = [line for row in board.rows for line in board.lines_of(row)]
     stream = io.BytesIO()
     parquet.write_table(pa.Table.from_pylist(records, schema=schema), stream)
     return stream.getvalue()

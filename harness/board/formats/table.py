@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from harness.board.board import Board
-from harness.tables import print_lines, print_table, wide_console
+from harness.tables import print_columns, print_lines, wide_console
 
 SUFFIX = None
 
@@ -17,12 +17,13 @@ def render(board: Board) -> str:
 
 
 def _print(board: Board, console: Console) -> None:
-    print_table(
+    kinds = [column.kind for column in board.columns]
+    print_columns(
         console,
         board.headings,
         map(board.cells, board.rows),
-        left=[column.heading for column in board.columns if column.kind in ("name", "text")],
-        wrap=[column.heading for column in board.columns if column.kind == "words"],
+        left=[kind in ("name", "text", "words") for kind in kinds],
+        wrap=[kind == "words" for kind in kinds],
         styles=["dim" if board.is_faint(row) else None for row in board.rows],
     )
     console.print()

@@ -4,11 +4,15 @@ from harness.errors import UserError
 from harness.registry import find_siblings
 from harness.sandbox.kinds.fast import Fast
 from harness.sandbox.kinds.fresh import Fresh
-from harness.sandbox.kinds.kind import Kind, Warn
+from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind, Warn
 from harness.sandbox.kinds.landlock import Landlock
 
 #: All kinds by name.
 KINDS: dict[str, type[Kind]] = find_siblings(__name__, Kind)
+
+
+#: Those that `auto` tries, in this order.
+AUTOMATIC = sorted((kind for kind in KINDS.values() if kind.auto is not None), key=lambda kind: kind.auto or 0)
 
 
 def choose_kind(warn: Warn, *, may_promise_less: bool = True) -> Kind:
@@ -17,21 +21,43 @@ def choose_kind(warn: Warn, *, may_promise_less: bool = True) -> Kind:
     `warn` receives the reason why bubblewrap does not work, and the promises that Landlock lacks. Raises `UserError`
     with reasons and remedies where neither works, or bubblewrap does not and the sandbox may not promise less.
     """
-    best, weaker = Fast(instead=warn), Landlock()
+    # A kind that another one extends needs no trial of its own: that one has the same sandbox, and falls back to it.
+    extended = {base for kind in AUTOMATIC for base in kind.__bases__}
+    best, *weaker = (kind.for_auto(warn) for kind in AUTOMATIC if kind not in extended)
     problem = best.problem()
     if problem is None:
         return best
     if not may_promise_less:
         raise problem
-    reason = weaker.problem()
-    if reason is not None:
-        remedy = "or, for your own code only, --unsafe-no-sandbox"
-        raise UserError(f"{problem}; nor does the weaker sandbox work: {reason}", remedy=remedy)
-    warn(f"{problem}")
-    warn("calls are isolated by Landlock instead, which promises less (pgdl doctor shows both):")
-    for guarantee in weaker.missing:
-        warn(f"  {guarantee}")
-    return weaker
+    reasons = []
+    for kind in weaker:
+        reason = kind.problem()
+        if reason is None:
+            warn(f"{problem}")
+            name = kind.name.capitalize()
+            warn(f"calls are isolated by {name} instead, which promises less (pgdl doctor shows both):")
+            for guarantee in kind.missing:
+                warn(f"  {guarantee}")
+            return kind
+        reasons.append(str(reason))
+    remedy = "or, for your own code only, --unsafe-no-sandbox"
+    raise UserError(f"{problem}; nor does the weaker sandbox work: {'; '.join(reasons)}", remedy=remedy)
 
 
-__all__ = ["KINDS", "Fast", "Fresh", "Kind", "Landlock", "choose_kind"]
+def isolation_of(recorded: str) -> str:
+    """Return the isolation that a record's `sandbox` names: without the way workers start."""
+    for kind in KINDS.values():
+        recorded = recorded.removesuffix(f"/{kind.way}") if kind.way else recorded
+    return recorded
+
+
+def options_for(isolation: str) -> dict[str, str | None]:
+    """Return the options that ask for an isolation, with their values, as `Kind.options`."""
+    found = (kind.options(isolation) for kind in KINDS.values())
+    return next((options for options in found if options is not None), {SANDBOX: isolation.partition("/")[0]})
+
+
+__all__ = [
+    "AUTO", "AUTOMATIC", "KINDS", "SANDBOX", "Fast", "Fresh", "Kind", "Landlock", "choose_kind", "isolation_of",
+    "options_for",
+]  # fmt: skip

@@ -6,6 +6,7 @@ and then drops every privilege. Calls share nothing but the memory that the impo
 
 import os
 from collections.abc import Sequence
+from typing import Self
 
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
@@ -25,6 +26,8 @@ class Fast(Fresh):
     """The same sandbox with a faster start; where forks do not work, it may fall back to fresh starts."""
 
     name = "fast"
+    way = "fast"
+    auto = 1
     summary = "a fork of a process that has imported the framework, in a new sandbox"
 
     def __init__(self, instead: Warn | None = None) -> None:
@@ -35,8 +38,13 @@ class Fast(Fresh):
 
     @property
     def recorded(self) -> str:
-        """The kind of sandbox, and the way workers start, on which no value depends."""
-        return f"{self.isolation}/fast" if self._zygotes else super().recorded
+        """Its name in a record; where forks do not work, that of fresh starts."""
+        return super().recorded if self._zygotes else f"{self.isolation}/{Fresh.way}"
+
+    @classmethod
+    def for_auto(cls, warn: Warn) -> Self:
+        """Fall back to fresh starts, with a warning."""
+        return cls(instead=warn)
 
     def prepare(self, trials: Sequence[Job]) -> None:
         """Start a zygote for each trial and run its call; raises `UserError` where that does not work."""

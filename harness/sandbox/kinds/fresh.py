@@ -14,7 +14,7 @@ from harness.sandbox.body import Body, memory_file
 from harness.sandbox.cgroup import NoCgroupError, RunGroup
 from harness.sandbox.enclosure import Enclosure, new_group
 from harness.sandbox.job import Job
-from harness.sandbox.kinds.kind import Kind
+from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind
 from harness.sandbox.libraries import search_path
 from harness.sandbox.limits import Limits
 from harness.sandbox.seccomp import filter_program
@@ -54,14 +54,16 @@ class Fresh(Kind):
     name = "fresh"
     summary = "a new process in a new sandbox"
     isolation = "bubblewrap"
+    way = "fresh"
+    auto = 2
 
     def __init__(self) -> None:
         self.groups: RunGroup | None = None  #: lets the kernel enforce the memory limit
 
-    @property
-    def recorded(self) -> str:
-        """The kind of sandbox, and the way workers start, on which no value depends."""
-        return f"{self.isolation}/fresh"
+    @classmethod
+    def options(cls, isolation: str) -> dict[str, str | None] | None:
+        """Return the options for bubblewrap's isolation, however workers start: `auto` prefers it."""
+        return {SANDBOX: AUTO} if isolation == cls.isolation else None
 
     def problem(self) -> UserError | None:
         """Try an empty sandbox with the namespaces, mounts and filter of a call."""

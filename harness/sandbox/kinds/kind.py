@@ -13,6 +13,9 @@ from harness.sandbox.job import Job
 from harness.sandbox.limits import Limits
 from harness.sandbox.versions import library_versions
 
+#: The option for the kind, and the value that leaves the choice to `choose_kind`.
+SANDBOX, AUTO = "--sandbox", "auto"
+
 #: Receives one-line warnings about reduced functionality or weaker guarantees.
 Warn = Callable[[str], None]
 
@@ -37,6 +40,8 @@ class Kind(ABC):
     name: ClassVar[str]  #: `--sandbox NAME`
     summary: ClassVar[str]  #: one phrase for `--help`
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+    auto: ClassVar[int | None] = None  #: place among the kinds that `auto` tries, the smallest first; None: not tried
+    way: ClassVar[str] = ""  #: how workers start, where that tells kinds with the same isolation apart
     is_sandbox: ClassVar[bool] = True  #: whether it isolates submissions from this machine at all
     #: Promises of bubblewrap's sandbox that this kind does not keep.
     missing: ClassVar[tuple[str, ...]] = ()
@@ -48,8 +53,21 @@ class Kind(ABC):
 
     @property
     def recorded(self) -> str:
-        """Its name in a record."""
-        return self.isolation
+        """Its name in a record: the isolation, and the way workers start, on which no value depends."""
+        return f"{self.isolation}/{self.way}" if self.way else self.isolation
+
+    @classmethod
+    def for_auto(cls, warn: Warn) -> Self:  # noqa: ARG003 - for kinds that do with less than they should
+        """Return the kind as `auto` uses it."""
+        return cls()
+
+    @classmethod
+    def options(cls, isolation: str) -> dict[str, str | None] | None:
+        """Return the options that ask for this isolation, with their values; None if another kind has it.
+
+        A flag has the value None; an option with an empty value is left out.
+        """
+        return {SANDBOX: cls.name} if isolation.partition("/")[0] == cls.name else None
 
     @abstractmethod
     def problem(self) -> UserError | None:

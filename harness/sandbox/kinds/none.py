@@ -7,9 +7,10 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
+from harness.configuration import UNSANDBOXED
 from harness.sandbox.body import shell_status
 from harness.sandbox.job import BOOTSTRAP, Job
-from harness.sandbox.kinds.kind import Kind
+from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind
 from harness.sandbox.limits import Limits
 from harness.sandbox.processes import Processes, Tree
 from harness.sandbox.storage import Storage
@@ -18,10 +19,15 @@ from harness.sandbox.storage import Storage
 class Plain(Kind):
     """Workers as plain processes of the user: only for the user's own code."""
 
-    name = "none"
+    name = UNSANDBOXED
     summary = "no sandbox"
     is_sandbox = False
-    isolation = "none"
+    isolation = UNSANDBOXED
+
+    @classmethod
+    def options(cls, isolation: str) -> dict[str, str | None] | None:
+        """Return the flag that leaves out the sandbox."""
+        return {SANDBOX: AUTO, "--unsafe-no-sandbox": None} if isolation == cls.isolation else None
 
     def problem(self) -> None:
         """Return None: it works everywhere."""

@@ -1,0 +1,94 @@
+"""What a column of a board is. Those that there are stand in `columns` and `standings`."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from harness.board.row import OnTask, Row
+
+#: Numbers are aligned to the right, places too, but not on pages; a name is text that must stay unchanged; words may be
+#: wrapped.
+Kind = Literal["number", "place", "name", "text", "words"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Column(Generic[T]):
+    """One column of a board, of whole rows (`Row`) or of their results on a task (`OnTask`).
+
+    Attributes:
+        key: identifies the column on its board, and heads it in files for programs. Tasks may be named like any other
+            column, so that headings may be equal; keys never are.
+        value: what programs get, and pages sort by: text, a number or None.
+        type: of the values.
+        text: what readers see; by default the value with `digits` decimals, or a dash for None.
+        title: heads it for readers, if that is not the key.
+        kind: how the column is formatted.
+        unit: of numbers.
+        optional: left out for readers where no row has a value.
+        note: explains it to readers, below the board.
+    """
+
+    key: str
+    value: Callable[[T], Any]
+    type: type = float
+    text: Callable[[T], str] | None = None
+    title: str | None = None
+    kind: Kind = "number"
+    digits: int = 2
+    unit: str = ""
+    optional: bool = False
+    note: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The heading for readers."""
+        return self.key if self.title is None else self.title
+
+    def has_value(self, of: T) -> bool:
+        """Whether there is anything to show of a row."""
+        return self.value(of) not in (None, "")
+
+    def shown(self, of: T) -> str:
+        """Return what readers see of a row."""
+        if self.text is not None:
+            return self.text(of)
+        value = self.value(of)
+        if value is None:
+            return "-"
+        return f"{value:.{self.digits}f}" if self.type is float else str(value)
+
+
+@dataclass(frozen=True)
+class TaskColumn(Column[OnTask]):
+    """A column for each task of a board; in files with a line per row and task, one column."""
+
+    def key_on(self, task: str) -> str:
+        """Return the key of the column of one task."""
+        return f"{self.key}:{task}"
+
+    def on(self, task: str) -> Column[Row]:
+        """Return the column of one task."""
+        heading = f"{self.heading} {task}" if self.heading else task
+        return Column(
+            self.key_on(task), lambda row: self.value(row.tasks[task]), self.type,
+            lambda row: self.shown(row.tasks[task]), heading, self.kind, unit=self.unit,
+        )  # fmt: skip
+
+
+AnyColumn = Column[Row] | TaskColumn
+
+
+def per_row(columns: Iterable[AnyColumn], tasks: Sequence[str]) -> list[Column[Row]]:
+    """Return the columns of a table with a line per row: one for each task in place of a `TaskColumn`."""
+    found: list[Column[Row]] = []
+    for column in columns:
+        found += map(column.on, tasks) if isinstance(column, TaskColumn) else [column]
+    return found
+
+
+def per_task(columns: Iterable[AnyColumn], row: Row, task: str) -> dict[str, Any]:
+    """Return the values of a line of a table with a line per row and task, by key."""
+    on_task = row.tasks[task]
+    return {one.key: one.value(on_task) if isinstance(one, TaskColumn) else one.value(row) for one in columns}

@@ -1,0 +1,86 @@
+"""The columns of all boards, each defined once; those of intervals stand in `standings`."""
+
+from collections.abc import Iterable
+
+from harness.board.column import Column, TaskColumn
+from harness.board.rounding import DECIMALS
+from harness.board.row import OnTask, Row, counted
+from harness.board.scores import decimal, official
+from harness.errors import UserError
+
+POINTS, CORRELATION, SHARE, SECONDS = "0 to 100", "-1 to 1", "0 to 1", "s"
+
+MARKS = {"submission": "", "baseline": "baseline"}
+
+
+def mark_of(row: Row) -> str:
+    """Return the mark of a row for readers: baseline, not sandboxed; empty for a submission."""
+    return MARKS[row.kind] if row.sandboxed else f"{MARKS[row.kind]} not sandboxed".strip()
+
+
+def _calls(row: Row) -> str:
+    return f"{row.calls_ok}/{row.calls_expected}{' stale' if row.stale else ''}"
+
+
+def _share(task: OnTask, value: float | None) -> str:
+    return decimal(value, DECIMALS if task.withheld else 2)
+
+
+RANK = Column[Row]("rank", lambda row: row.rank, int, kind="place")
+SUBMISSION = Column[Row]("submission", lambda row: row.submission, str, kind="name")
+KIND = Column[Row]("kind", lambda row: row.kind, str, mark_of, title="", kind="text")
+FAMILY = Column[Row]("family", lambda row: row.family, str, kind="text")
+SCORE = Column[Row](
+    "score", lambda row: row.score, text=lambda row: decimal(row.score, DECIMALS if row.rounded else 2), unit=POINTS
+)
+KENDALL = Column[Row]("kendall", lambda row: row.kendall, title="Kendall", digits=3, unit=CORRELATION)
+OWN_ERROR = Column[Row](
+    "own_error", lambda row: row.own_error, title="own ±", digits=1, unit=POINTS, optional=True,
+    note="own ±: standard error of the score from the measure's own random draws (docs/statistics.md).",
+)  # fmt: skip
+SECONDS_PER_MODEL = Column[Row]("seconds_per_model", lambda row: row.seconds_per_model, title="s/model", unit=SECONDS)
+CALLS_OK = Column[Row]("calls_ok", lambda row: row.calls_ok, int, _calls, title="calls")
+CALLS_EXPECTED = Column[Row]("calls_expected", lambda row: row.calls_expected, int)
+STALE = Column[Row]("stale", lambda row: row.stale, int)
+SANDBOXED = Column[Row]("sandboxed", lambda row: row.sandboxed, bool, kind="text")
+VERSION = Column[Row]("version", lambda row: row.version, str, kind="text")
+ASKED_AT = Column[Row]("asked_at", lambda row: row.asked_at.isoformat() if row.asked_at else None, str, kind="text")
+CONFIGURATION = Column[Row](
+    "configuration", lambda row: row.configuration.id if row.configuration else None, str, kind="text"
+)
+SETTINGS = Column[Row]("settings", lambda row: row.settings, str, kind="text", optional=True)
+FAILED = Column[Row]("failed", lambda row: row.failures.total(), int, lambda row: counted(row.failures), kind="words")
+OUTCOMES = Column[Row]("outcomes", lambda row: counted(row.failures), str, kind="words")
+REASON = Column[Row]("reason", lambda row: row.reason, str, kind="words")
+
+TASK = TaskColumn("task", lambda task: task.name, str, kind="name")
+TASK_SCORE = TaskColumn(
+    "score", lambda task: task.official, title="", unit=POINTS,
+    text=lambda task: official(task.result, DECIMALS if task.withheld else 2),
+)  # fmt: skip
+TASK_PRINTED = TaskColumn(
+    "printed", lambda task: task.printed, text=lambda task: _share(task, task.printed), unit=POINTS
+)
+TASK_KENDALL = TaskColumn("kendall", lambda task: task.kendall, title="Kendall", digits=3, unit=CORRELATION)
+TASK_GRANULATED = TaskColumn(
+    "granulated_kendall", lambda task: None if task.score is None else task.score.granulated_kendall,
+    title="granulated Kendall", digits=3, unit=CORRELATION,
+)  # fmt: skip
+TASK_SIGN_ERROR = TaskColumn("sign_error", lambda task: task.sign_error, title="sign-error", digits=3, unit=SHARE)
+TASK_SECONDS = TaskColumn("seconds_per_model", lambda task: task.seconds_per_model, title="s/model", unit=SECONDS)
+TASK_MODELS = TaskColumn("models", lambda task: task.n_models, int)
+TASK_FAILED = TaskColumn("failed", lambda task: task.failures.total(), int)
+TASK_OUTCOMES = TaskColumn("outcomes", lambda task: counted(task.failures), str, kind="words")
+TASK_REASON = TaskColumn("reason", lambda task: task.reason, str, kind="words")
+
+#: Columns that a board shows on request, by key.
+MORE = {column.key: column for column in (TASK_PRINTED, TASK_KENDALL, TASK_GRANULATED, TASK_SIGN_ERROR)}
+
+
+def find_more(keys: Iterable[str]) -> list[TaskColumn]:
+    """Return columns of `MORE` by their keys, each once; raises `UserError` for another key."""
+    given = list(dict.fromkeys(keys))
+    for key in given:
+        if key not in MORE:
+            raise UserError("--columns", expected=f"some of {', '.join(MORE)}", found=key)
+    return [MORE[key] for key in given]

@@ -1,0 +1,108 @@
+"""Pages of a board whose tasks are named like its columns, or hard to write."""
+
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from markupsafe import escape
+
+from harness.board.board import Board
+from harness.board.collect import collect
+from harness.board.leaderboard import build_board
+from harness.site import gather, insight, verify_site, write_site
+from scoring import HeldOut
+from tests.board.board_examples import GAPS, HARD_NAMES, MEASURE, references, rows
+
+#: Like headings and keys of the page, and in capitals; a link to a page of such a name must find it, too.
+TASKS = [
+    *HARD_NAMES[:4], *HARD_NAMES[-2:], "<b>a", "{{ a }}", "rank", "RANK", "submission", "kind", "score", "Score",
+    "score:score", "interval", "drawn", "group", "own ±",
+]  # fmt: skip
+
+
+class Table(HTMLParser):
+    """The first table of a page: texts and sort values of its cells, line by line, and all links."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.lines: list[list[list[str]]] = []
+        self.links: list[str] = []
+        self._inside = self._done = False
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.links += [found["href"] or ""] if "href" in found else []
+        if tag == "tr" and not self._done:
+            self.lines.append([])
+        if tag in ("th", "td") and not self._done:
+            self.lines[-1].append(["", found.get("data-value") or ""])
+        self._inside = tag in ("th", "td", "a") and bool(self.lines) and not self._done
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside, self._done = False, self._done or tag == "table"
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            self.lines[-1][-1][0] += data
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_permutations() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(insight, "N_PERMUTATIONS", 10)
+        yield
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Board]:
+    known = references(tmp_path_factory.mktemp("reference"), *TASKS)
+    records = [row for task in TASKS for row in rows("mine", GAPS if task == "score" else MEASURE, task)]
+    collected = collect(records, known)
+    held_out = {name: HeldOut([0.5] * 8, 1000) for name in known}
+    board = build_board(collected, known, held_out=held_out)
+    site = tmp_path_factory.mktemp("made") / "site"
+    write_site(gather(collected.shown, board, known, dict.fromkeys(known, 1000), {}), site)
+    return site, board
+
+
+def test_each_cell_stands_below_its_heading(made: tuple[Path, Board]) -> None:
+    site, board = made
+    heading, line, oracle = Table((site / "index.html").read_text()).lines
+    (row,) = board.rows
+    wanted: dict[str, tuple[str, str]] = {}
+    for column in board.columns:
+        wanted[column.key] = column.shown(row), str(column.value(row))
+    found = dict(zip(("rank", "submission", "kind", "score", "interval", "drawn"), line[:6], strict=True))
+    for key in ("rank", "score", "interval"):
+        assert tuple(found[key]) == wanted[key]
+    tasks = [column for column in board.columns if column.key.startswith("score:")]
+    at = slice(8, 8 + len(tasks))
+    assert [text for text, _ in heading[at]] == [column.heading for column in tasks] == board.tasks
+    assert [tuple(cell) for cell in line[at]] == [wanted[column.key] for column in tasks]
+    assert line[at][board.tasks.index("score")][0] == "100.00" != found["score"][0]
+    spreads = [board.oracle.tasks[name] for name in board.tasks]
+    assert [text for text, _ in oracle[at]] == [spread.text() if spread else "" for spread in spreads]
+    assert len(heading) == len(line) == len(oracle)
+
+
+def test_every_task_has_a_page_that_is_found(made: tuple[Path, Board]) -> None:
+    site, board = made
+    everywhere = Table((site / "index.html").read_text()).links
+    links = [link for link in everywhere if link.startswith("tasks/")][-len(TASKS) :]
+    assert len({link.casefold() for link in links}) == len(TASKS)
+    for link, name in zip(links, board.tasks, strict=True):
+        page = (site / link).read_text()
+        assert f"{len(GAPS)} models" in page
+        assert f"<h1>Task {escape(name)}</h1>" in page
+
+
+def test_it_is_verified_and_a_changed_cell_is_found(made: tuple[Path, Board]) -> None:
+    site, _ = made
+    assert verify_site(site).differences == ()
+    page = site / "index.html"
+    text = page.read_text()
+    page.write_text(text.replace(">100.00<", ">99.00<", 1))
+    assert any("index.html" in line for line in verify_site(site).differences)
+    page.write_text(text)
