@@ -42,7 +42,7 @@ class Measure:
     source: str  #: paper, or the code that defines it
     cost: str  #: F and B are one forward and one backward pass over the examples that it looks at
     needs: frozenset[Need]
-    function: Complexity = field(repr=False, compare=False)  #: called with (model, dataset, **parameters)
+    function: Complexity = field(repr=False, compare=False)  #: called with `(model, dataset, **parameters)`
 
     @property
     def parameters(self) -> dict[str, Any]:
