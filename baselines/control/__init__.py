@@ -1,4 +1,4 @@
-"""Measures that know nothing, to compare the others with.
+"""Random measures, to compare the others with.
 
 `random` depends on the weights as bytes and on the seed of the call, or on its own with `seed=1`. Its score is what
 chance gives on a task: a measure that does not beat it has shown nothing. With few models chance scores high at

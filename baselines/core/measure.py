@@ -1,4 +1,4 @@
-"""What is known about a measure without running it, and how one is made of a function."""
+"""The description of a measure, and the decorator that registers a function as one."""
 
 import functools
 import inspect

@@ -1,4 +1,4 @@
-"""What is shown of the work while it is done: a terminal, a notebook, a log and a service each do it their own way."""
+"""The interface through which a terminal, a notebook, a log or a service shows the progress of work."""
 
 from collections.abc import Collection, Sequence
 

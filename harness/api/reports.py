@@ -1,4 +1,4 @@
-"""Everything that is known about submissions: their rows of the site of all."""
+"""Everything that is known about submissions: their part of the whole board's site."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
