@@ -33,9 +33,9 @@ HEAD = """\
 make pictures
 ```
 
-wrote this page. It made {calls:,} calls of {measures} measures on {models} models, which took {seconds:.0f} s in sum. Measures that draw
-random numbers were also called with other seeds, on digits_nin. `pgdl compare --measures all` writes such a table for any tasks,
-also as CSV, LaTeX, parquet and a plot.
+wrote this page. It made {calls:,} calls of {measures} measures on {models} models, which took {seconds:.0f} s in sum.
+Measures that draw random numbers were also called with other seeds, on digits_nin. `pgdl compare --measures all`
+writes such a table for any tasks, also as CSV, LaTeX, parquet and a plot.
 
 **Read it with care.** These are small networks on 8 x 8 images, 32 per task, whose gaps have a standard error of
 about 0.007 ([task_data](../task_data/README.md)). `random` shows the level of chance; {oracle}

@@ -20,7 +20,7 @@ class Progress:
         """Something to mend, or to wait for."""
 
     def step(self, line: str) -> None:
-        """What has been done, or has begun, between calls."""
+        """A step between calls that has begun or is done."""
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
         """The tasks have been read and are valid; of those `withheld` only outcomes are shown."""

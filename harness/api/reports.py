@@ -59,7 +59,7 @@ def report(
         withhold: whether scores are rounded; `auto`: on tasks that are marked as hidden.
 
     Raises:
-        UserError: tasks or records are not there or not valid.
+        UserError: tasks or records are missing or invalid.
     """
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
     with Records(str(results), must_exist=True) as records:
