@@ -9,6 +9,7 @@ VENV = .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 TENSORFLOW = $(VENV)/.tensorflow
+SPHINX = $(VENV)/.sphinx
 DEMO = build/demo
 BASELINES = num_params vc_dim distance_from_init log_prod_of_spec path_norm_over_margin inverse_margin jacobian_norm \
 	pacbayes_mag_flatness davies_bouldin_index mixup_error gi_intra_l0 cna random
@@ -40,6 +41,9 @@ pictures: demo-full ## Redraw the pictures of README and docs/, and docs/results
 	$(BIN)/python .ci/draw_board.py < $(DEMO)/board.json > $(DEMO)/board.svg
 	cp $(DEMO)/board.svg docs/board.svg
 	cp $(DEMO)/comparison.svg docs/comparison.svg
+
+docs: $(SPHINX) ## Build the documentation as a site, with every link checked: build/docs/index.html
+	$(BIN)/python -m sphinx -E -W --keep-going -q -c docs . build/docs
 
 test: style sandbox ## Set everything up and run all checks
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5
@@ -89,6 +93,10 @@ $(TENSORFLOW): pyproject.toml constraints.txt
 	@EXTRAS=tensorflow .ci/setup $(VENV) $(PYTHON)
 	@touch $(TENSORFLOW)
 
+$(SPHINX): pyproject.toml constraints.txt
+	@EXTRAS=docs .ci/setup $(VENV) $(PYTHON)
+	@touch $(SPHINX)
+
 sandbox: ## Install bubblewrap, where permissions allow it
 	@command -v bwrap > /dev/null || .ci/install bubblewrap || true
 
@@ -99,4 +107,4 @@ clean: ## Remove build output, demo results and all caches; keep .venv
 	rm -rf build dist ./*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
-.PHONY: help demo demo-full pictures test test-all durations style lint format science bench redteam referee soak setup sandbox lock clean
+.PHONY: help demo demo-full pictures docs test test-all durations style lint format science bench redteam referee soak setup sandbox lock clean

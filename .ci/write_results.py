@@ -33,23 +33,24 @@ HEAD = """\
 make pictures
 ```
 
-wrote this page: {measures} measures on {models} models, {calls:,} calls of {seconds:.0f} s in sum, and on digits_nin
-further calls of those that draw, with other seeds. `pgdl compare --measures all` writes such a table for any tasks,
-also as CSV, LaTeX, parquet and a plot.
+wrote this page. It made {calls:,} calls of {measures} measures on {models} models, which took {seconds:.0f} s in sum.
+Measures that draw random numbers were also called with other seeds, on digits_nin. `pgdl compare --measures all`
+writes such a table for any tasks, also as CSV, LaTeX, parquet and a plot.
 
 **Read it with care.** These are small networks on 8 x 8 images, 32 per task, whose gaps have a standard error of
 about 0.007 ([task_data](../task_data/README.md)). `random` shows the level of chance; {oracle}
 Differences of a few points mean nothing. The order may differ for networks of another size or kind.
 
-- *measure*: measures in one line order the models of every task alike, so that they have one score.
+- *measure*: measures in one line order the models of every task alike and so have the same score.
 - *score*: 100 times the official conditional mutual information, mean over the three tasks; the next three columns
   show each task.
 - *Kendall*: rank correlation with the gap, mean over tasks. Unlike the score it has a sign: a negative coefficient
   with a high score means that the measure orders the models in reverse.
-- *own*: share of the spread over models that is the measure's own randomness, in percent: the variance of a model's
-  rank over seeds, relative to that over models and seeds, on digits_nin. Empty for measures without seed.
-- *s*: median seconds of a call, in a sandbox that all measures of a model share; shared work counts for the first
-  measure that needs it, in the order of `pgdl measures`.
+- *own*: the part of the spread over models that is due to the measure's own randomness, in percent. It is the variance
+  of a model's rank over seeds, divided by the variance over models and seeds, on digits_nin. Empty for measures without
+  seed.
+- *s*: median seconds of a call. All measures of a model share a sandbox; shared work counts for the first measure that
+  needs it, in the order of `pgdl measures`.
 - *failed*: models on which the measure could not be computed.
 
 ![Scores by family: the five best measures of each by name, with the noisy oracle and chance](comparison.svg)
@@ -58,20 +59,20 @@ Differences of a few points mean nothing. The order may differ for networks of a
 FOOT = """
 ## Why the Gi-score is not the mean accuracy
 
-`gi_*` and `pr_mean_error_*` are two summaries of one curve, the accuracy A(t) at magnitudes t from 0 to 1. The latter
-is the mean of 1 - A. The former is twice the mean of (1 - t)(1 - A): an error at the smallest magnitudes weighs most,
-one at the largest nothing. So Gi is close to the training error where a network errs on unchanged examples, and
-forgets what happens at large magnitudes. For rotations and shifts, t = 0 is the far end of one side, -180 degrees, and
-Gi weighs the two sides differently. In the table above neither is ahead throughout.
+`gi_*` and `pr_mean_error_*` are two summaries of one curve, the accuracy A(t) at magnitudes t from 0 to 1. The mean
+error is the mean of 1 - A. The Gi-score is twice the mean of (1 - t)(1 - A): errors at the smallest magnitudes weigh
+most, errors at the largest nothing. If a network errs on unchanged examples, the Gi-score is therefore close to the
+training error, and ignores what happens at large magnitudes. For rotations and shifts, t = 0 is the far end of one
+side, -180 degrees, and Gi weighs the two sides differently. In the table above neither is always ahead.
 
-## How much hangs on one answer
+## How much depends on one answer
 
-Values repeat to the last bit on one machine, alone or among other measures. Another processor rounds differently,
-which decides an answer differently where two logits are nearly equal. With 32 models that can move a score: of the
-320 x 11 mixtures of each model that made 9.27 for `pal_intra_l0` on digits_nin in an earlier version of this table,
-one answered otherwise gives from 8.23 to 10.34, and 9.51 was seen on another machine. Of the measures that had not
-changed in between, `vpm` and `noise_sensitivity_l3` alone had another score on a processor without AVX-512 than on one
-with it.
+Values repeat to the last bit on one machine, alone or among other measures. Another processor rounds differently. If
+two logits are nearly equal, the network then gives another answer, and with 32 models one answer can move a score. An
+example is the 9.27 of `pal_intra_l0` on digits_nin in an earlier version of this table. It was made of 320 x 11
+mixtures for each model. If the network answers one of them otherwise, the score is between 8.23 and 10.34; on another
+machine it was 9.51. Of the measures that had not changed in between, only `vpm` and `noise_sensitivity_l3` had another
+score on a processor without AVX-512 than on one with it.
 """
 
 

@@ -1,4 +1,4 @@
-"""Complexity measures that are usable by name wherever a submission is.
+"""Complexity measures, called by name wherever a submission is expected.
 
 `MEASURES` says what there is; `load("name:parameter=value")` returns a function of (model, dataset). Importing
 this package imports no TensorFlow, so the command line can list the names.

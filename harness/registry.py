@@ -1,4 +1,4 @@
-"""Siblings that are found by themselves: a package with one file for each."""
+"""Finds the modules of a package in which each file is one entry of a registry."""
 
 import importlib
 import pkgutil

@@ -1,4 +1,4 @@
-"""What a measure would score by chance, and how surely a score is more than that: permutation tests."""
+"""The score that a random measure would get, and permutation tests of whether a score is higher than that."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The official score without each of the models in turn: how much it depends on which models there happen to be."""
+"""The official score without each of the models in turn: how much it depends on the choice of models."""
 
 import numpy as np
 from numpy.typing import NDArray

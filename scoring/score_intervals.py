@@ -1,4 +1,4 @@
-"""Intervals of scores."""
+"""Confidence intervals of scores."""
 
 import numpy as np
 from numpy.typing import NDArray

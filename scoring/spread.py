@@ -1,4 +1,4 @@
-"""How much final scores vary, and vary together, with the models that there happen to be and with their test sets."""
+"""Variances and covariances of final scores over the choice of models and over their test sets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

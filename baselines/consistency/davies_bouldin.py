@@ -1,4 +1,4 @@
-"""How badly the classes are clustered in what a layer puts out."""
+"""How badly the classes are clustered in the outputs of a layer."""
 
 from typing import Any
 

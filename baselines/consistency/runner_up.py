@@ -1,4 +1,4 @@
-"""The second place's submission to the competition as it was handed in."""
+"""The submission that came second in the competition, as it was handed in."""
 
 import numpy as np
 

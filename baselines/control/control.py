@@ -1,4 +1,4 @@
-"""Measures that know nothing, to compare others with."""
+"""Random measures, to compare the others with."""
 
 import hashlib
 

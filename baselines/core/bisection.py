@@ -1,4 +1,4 @@
-"""Bisection: the search for the place where something becomes too much."""
+"""Bisection: finds the largest scale that still passes a test."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""From what is written on a command line to a measure."""
+"""Loads a measure from its name and parameters as written on a command line."""
 
 import ast
 import functools

@@ -1,4 +1,4 @@
-"""What is known about a measure without running it, and how one is made of a function."""
+"""The description of a measure, and the decorator that registers a function as one."""
 
 import functools
 import inspect
@@ -42,7 +42,7 @@ class Measure:
     source: str  #: paper, or the code that defines it
     cost: str  #: F and B are one forward and one backward pass over the examples that it looks at
     needs: frozenset[Need]
-    function: Complexity = field(repr=False, compare=False)  #: called with (model, dataset, **parameters)
+    function: Complexity = field(repr=False, compare=False)  #: called with `(model, dataset, **parameters)`
 
     @property
     def parameters(self) -> dict[str, Any]:

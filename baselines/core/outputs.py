@@ -1,4 +1,4 @@
-"""What a network answers on training examples; measures of one network ask it once."""
+"""The outputs of a network on training examples, computed once for all measures of the network."""
 
 import numpy as np
 

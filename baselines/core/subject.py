@@ -1,4 +1,4 @@
-"""What a measure is about: a trained network and its training data, and what has been found out about them.
+"""The subject of a measure: a trained network, its training data, and results that measures share.
 
 Asked for several measures of one network, everything that they share (forward passes, spectra, margins) is
 computed once: inside `sharing()` the same model and dataset are the same `Subject`. What was not asked for lately and

@@ -1,4 +1,4 @@
-"""Scales and shifts what a weight layer puts out or takes in, by changing its weights."""
+"""Scales and shifts the outputs or inputs of a weight layer by changing its weights."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Which layers are linear in what they take in, and which are linear piece by piece."""
+"""Which layers are linear functions of their inputs, and which are piecewise linear."""
 
 from baselines.network.network import Network
 from baselines.network.nodes import Node

@@ -1,4 +1,4 @@
-"""A Keras model as plain data: what each layer is, which weights it has, and what it takes in."""
+"""A Keras model as plain data: the kind, weights and inputs of each layer."""
 
 from dataclasses import dataclass, field
 from typing import Any

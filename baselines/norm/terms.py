@@ -1,4 +1,4 @@
-"""How measures are made of norms and margins: what they share, and the parameters that come with it.
+"""Norms and margins as terms of measures, and the parameters that such measures share.
 
 Symbols: d layers with kernels W_i, initially W0_i; F_i = |W_i|_F^2; S_i is the square of W_i's spectral norm,
 which there is in three variants; gamma is the output margin.

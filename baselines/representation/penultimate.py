@@ -1,4 +1,4 @@
-"""The penultimate representation: what the last weight layer takes in."""
+"""The penultimate representation: the inputs of the last weight layer."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""How far the weights can be moved, at random or against the network, before it gets worse.
+"""How far the weights can be moved, at random or by an attack, before the network gets worse.
 
 Weights in a flat region need to be known less precisely, which PAC-Bayes bounds turn into a smaller gap (Keskar et
 al. 2017, arXiv 1609.04836; Neyshabur et al. 2017, arXiv 1706.08947; Jiang et al. 2019, arXiv 1912.02178; Foret et

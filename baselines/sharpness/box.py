@@ -1,4 +1,4 @@
-"""How large a box around the weights is in which no change costs much training accuracy, as far as attacks find one."""
+"""The largest box around the weights in which attacks find no change that costs much training accuracy."""
 
 import functools
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How much noise weights bear before the training accuracy drops: the scale that PAC-Bayes measures ask for."""
+"""How much noise weights bear before the training accuracy drops: the scale of PAC-Bayes measures."""
 
 from collections.abc import Iterator
 

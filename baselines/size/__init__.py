@@ -1,4 +1,4 @@
-"""Counts of weights and layers, and bounds on the VC dimension that are made of such counts.
+"""Counts of weights and layers, and bounds on the VC dimension that are computed from such counts.
 
 A larger network can fit more labellings, so statistical learning theory expects a larger gap of it (Bartlett et al.
 2019, arXiv 1703.02930). These measures see the architecture alone: all networks of one architecture tie, and every

@@ -45,7 +45,7 @@ def board(
         with_site: also gather what a site of the board shows.
 
     Raises:
-        UserError: tasks, reference data or records are not there or not valid.
+        UserError: tasks, reference data or records are missing or invalid.
     """
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
     with Records(str(results), must_exist=True) as records:

@@ -39,7 +39,7 @@ def check(
         progress: shows the work.
 
     Raises:
-        UserError: a task or the submission is not there or not valid, or no sandbox works here.
+        UserError: a task or the submission is missing or invalid, or no sandbox works here.
     """
     (found,) = find(submission, (), progress)
     if found.problem is None and not found.is_baseline and (flaw := find_flaw(found.files["complexity.py"])):

@@ -1,4 +1,4 @@
-"""The recorded submissions that a user means."""
+"""Finds the recorded submissions that a user names."""
 
 import shlex
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What `pgdl ci` says of calls: the verdict of a check, and annotations of failures."""
+"""What `pgdl ci` reports about calls: the verdict of a check, and annotations of failures."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

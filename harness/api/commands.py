@@ -1,6 +1,6 @@
 """Commands that are printed for users to paste.
 
-Where a variable such as PGDL_SEED is set, they have its option even if it has the default: it goes before the variable.
+If a variable such as PGDL_SEED is set, they contain its option even at the default: an option overrides the variable.
 """
 
 import os

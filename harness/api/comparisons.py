@@ -60,7 +60,7 @@ def compare(
         progress: shows the work.
 
     Raises:
-        UserError: a task, its reference data or a measure is not there or not valid, or no sandbox works here.
+        UserError: a task, its reference data or a measure is missing or invalid, or no sandbox works here.
     """
     chosen = choose_measures(measures)
     run = prepare_run([one for one, _ in chosen], Path(tasks_dir), task_names, execution, progress)

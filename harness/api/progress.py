@@ -1,4 +1,4 @@
-"""What is shown of the work while it is done: a terminal, a notebook, a log and a service each do it their own way."""
+"""The interface through which a terminal, a notebook, a log or a service shows the progress of work."""
 
 from collections.abc import Collection, Sequence
 
@@ -20,7 +20,7 @@ class Progress:
         """Something to mend, or to wait for."""
 
     def step(self, line: str) -> None:
-        """What has been done, or has begun, between calls."""
+        """A step between calls that has begun or is done."""
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
         """The tasks have been read and are valid; of those `withheld` only outcomes are shown."""

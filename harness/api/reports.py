@@ -1,4 +1,4 @@
-"""Everything that is known about submissions: their rows of the site of all."""
+"""Everything that is known about submissions: their part of the whole board's site."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -59,7 +59,7 @@ def report(
         withhold: whether scores are rounded; `auto`: on tasks that are marked as hidden.
 
     Raises:
-        UserError: tasks or records are not there or not valid.
+        UserError: tasks or records are missing or invalid.
     """
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
     with Records(str(results), must_exist=True) as records:

@@ -69,7 +69,8 @@ def run(
         confirm: asks whether a submission is a new version of the one that is known by its name.
 
     Raises:
-        UserError: a task or submission is not there or not valid, no sandbox works here, a name is another's, ...
+        UserError: a task or submission is missing or invalid, no sandbox works here, a name belongs to another
+            submission, ...
     """
     found = find(submissions, names, progress)
     run = prepare_run(found, Path(tasks_dir), task_names, execution, progress)

@@ -70,7 +70,7 @@ def score(
         predictions: directory of files `TASK.predict`, which are scored instead of records.
 
     Raises:
-        UserError: tasks, records or files are not there or not valid.
+        UserError: tasks, records or files are missing or invalid.
     """
     if predictions is not None and submissions:
         raise UserError("--predictions scores files: it cannot be combined with SUBMISSION")

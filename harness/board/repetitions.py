@@ -1,4 +1,4 @@
-"""Remarks on repetitions: those that failed, and measures that call themselves deterministic and are not."""
+"""Remarks on repetitions: failed ones, and submissions that claim to be deterministic but are not."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence

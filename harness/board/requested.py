@@ -1,4 +1,4 @@
-"""Which version and configuration of a submission was asked for last."""
+"""The version and configuration of a submission that was requested last."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any

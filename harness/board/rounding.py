@@ -1,7 +1,7 @@
 """Rounding of published scores on hidden tasks.
 
 Every published digit reveals something about the hidden models, and a participant could combine the digits of many
-submissions. So scores are rounded, and the numbers behind them are left out.
+submissions. So scores are rounded, and the values that they are computed from are not published.
 """
 
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""How sure the scores of a board and their order are: intervals, ranks and groups of its rows, and their columns."""
+"""How certain the scores and the order of a board are: intervals, ranks and groups of rows, and their columns."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The recorded calls of a revision: of the submissions that stand in it, in the versions of then."""
+"""The recorded calls of a revision: those of the submissions in it, in the versions that they have there."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The submissions that a change touches: what stands in the submissions folder at its base, and with the change."""
+"""The submissions that a change touches: the submissions folder without the change, and with it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -67,8 +67,8 @@ def command(
 ) -> int:
     """Perturb a task's training data more and more, and follow the accuracy of its networks.
 
-    The Gi-score of such a curve is the area that its cumulative curve lacks to that of a network that is always right.
-    The table shows how much it tells about the generalization gap, beside simpler statistics of the same curve
+    The Gi-score of such a curve is the area between its cumulative curve and that of a network that is always right.
+    The table shows how well it predicts the generalization gap, beside simpler statistics of the same curve
     (Schiff et al. 2021). Finished models are kept: the same command continues. --output writes curves, scores and
     plots. docs/invariance.md explains all of it.
 

@@ -155,7 +155,7 @@ seed = _option(
 )
 withhold = _option(
     "--withhold", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True,
-    help="Withhold outputs, messages and figures of calls from participants, and round published scores. auto: for "
+    help="Withhold outputs, messages and figures of calls from participants, and round published scores. auto: only on "
     "tasks that are marked as hidden.",
 )  # fmt: skip
 unsafe = _option(

@@ -35,7 +35,7 @@ def command(
     A SUBMISSION is a .py file, a directory or a zip with complexity.py, or the name of a baseline, which may
     have parameters, as in vc_dim:image_side=28. Every call is recorded as it ends; repeating the command makes
     only the missing calls. Two concurrent runs on one database share the work. pgdl score and pgdl board show what
-    --repeat found, and name measures that call themselves deterministic and are not.
+    --repeat found, and name submissions that claim to be deterministic but are not.
 
     Example: pgdl run my_measure.py distance_from_init --tasks task_data
     """

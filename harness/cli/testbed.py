@@ -81,7 +81,7 @@ def command(
     of DATA that are not in the task. DATA is digits, mnist, cifar100 or another dataset of recipes, an .npz file
     (x_train, y_train, x_test, y_test), or a directory (train/CLASS, test/CLASS).
 
-    Prints the trade-off point and marginals, and how consistent measures of the library are with them. Finished
+    Prints the trade-off point and marginals, and how well measures of the library agree with them. Finished
     backbones and calls are kept; the same command continues. Exit code 1 if a backbone could not be probed, or a call
     of a measure failed. docs/testbed.md explains all of it.
 

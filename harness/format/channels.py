@@ -1,6 +1,6 @@
 """Layers on inputs with the channels first, as layers on inputs with the channels last between two permutations.
 
-Keras 2 cannot compute them without a GPU, and what looks at a network need not know both.
+Keras 2 cannot compute channels first without a GPU, and code that reads networks needs one form only.
 """
 
 import re

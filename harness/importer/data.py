@@ -1,4 +1,4 @@
-"""Training and test data as people have them: arrays, shards, folders of images, datasets of Keras."""
+"""Reads training and test data in common forms: arrays, shards, folders of images, datasets of Keras."""
 
 import itertools
 import tempfile

@@ -1,4 +1,4 @@
-"""Imports a task: everything is read and checked first, and appears in its place only when it is whole."""
+"""Imports a task: all files are read and checked first, and the task appears in its place only when it is complete."""
 
 import math
 import re

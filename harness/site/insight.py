@@ -1,4 +1,4 @@
-"""What lies behind the scores of a board: chance, the models that decide a score, and time."""
+"""Explains the scores of a board: chance, the models that decide a score, and time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

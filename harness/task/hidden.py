@@ -1,6 +1,6 @@
-"""What may be said of hidden tasks: participants may learn nothing of them but outcomes and the board's scores.
+"""What may be published about hidden tasks: outcomes and the scores of the board, nothing else.
 
-Every text and figure about a task that is neither goes through here, or through `harness.board.rounding`.
+Every other text and figure about a task passes through this module or `harness.board.rounding`.
 """
 
 from collections.abc import Iterator, Sequence

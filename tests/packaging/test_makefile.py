@@ -19,6 +19,7 @@ def installed(machine):
     machine.add("bwrap")
     (venv / ".installed").touch()
     (venv / ".tensorflow").touch()
+    (venv / ".sphinx").touch()
     machine.add("setup", directory=machine.checkout / ".ci")
     return venv
 
@@ -146,6 +147,19 @@ def test_the_demo_installs_one_framework_unless_all_are_there(machine):
     machine.calls()
     machine.run("make", "demo")
     assert "setup .venv" not in machine.calls()
+
+
+def test_only_the_documentation_installs_its_tool(machine):
+    venv = installed(machine)
+    machine.add("setup", 'echo "$EXTRAS" >> extras', directory=machine.checkout / ".ci")
+    (venv / ".sphinx").unlink()
+    for target in ("demo", "test"):
+        machine.run("make", target)
+    assert not (machine.checkout / "extras").exists()
+    machine.calls()
+    assert machine.run("make", "docs").returncode == 0
+    assert (machine.checkout / "extras").read_text() == "docs\n"
+    assert machine.calls() == ["setup .venv", "python -m sphinx -E -W --keep-going -q -c docs . build/docs"]
 
 
 def test_a_setup_that_failed_is_done_again(machine):

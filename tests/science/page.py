@@ -9,13 +9,14 @@ from tests.science.finding import CLAIMS, Finding, Verdict, shown
 HEAD = """\
 # What holds of the papers' claims?
 
-`make science` trains small corpora from nothing, runs the commands below, and writes this page. Failures stay in it.
-All corpora are of scikit-learn's 8 x 8 digits and of small networks, which need no download. A claim that fails here
-may well hold for the networks of its paper, and one that is reproduced is so for these networks only.
+`make science` trains small corpora from nothing, runs the commands below, and writes this page, on which
+failed claims stay. All corpora consist of small networks on scikit-learn's 8 x 8 digits, which need no
+download. A claim that fails here may well hold for the networks of its paper.
+A claim that is reproduced here is reproduced for these networks only.
 
 - *reproduced*: the interval, or the test that is named, excludes the opposite.
-- *not reproduced*: it speaks against the claim, or shows nothing of it.
-- *undecided*: it allows both.
+- *not reproduced*: the interval or test speaks against the claim, or shows no sign of it.
+- *undecided*: the interval or test allows both.
 
 """
 

@@ -1,4 +1,4 @@
-"""Estimates of a model's risk from the margins that were computed of it."""
+"""Estimates of a model's risk from its margins."""
 
 import numpy as np
 from numpy.typing import NDArray

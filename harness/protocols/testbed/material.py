@@ -1,4 +1,4 @@
-"""What backbones are evaluated on: images of a dataset, divided into seen and unseen classes."""
+"""The data of an evaluation: images of a dataset, divided into seen and unseen classes."""
 
 from dataclasses import dataclass
 from typing import Any

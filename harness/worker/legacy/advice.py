@@ -1,4 +1,4 @@
-"""Tells whether code of 2020 failed for want of what Keras 2 and the names of then would give it."""
+"""Tells whether code of 2020 failed because it needs Keras 2 and the names of that time."""
 
 import dis
 import re

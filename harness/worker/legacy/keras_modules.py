@@ -1,4 +1,4 @@
-"""Other names of Keras in code of 2020, and its optimizers of then.
+"""Other names of Keras in code of 2020, and the optimizers of that time.
 
 `tensorflow.python.keras`, and with Keras 2 `import keras`, would give classes of another Keras, of which no layer of
 the model is an instance.

@@ -1,0 +1,75 @@
+"""Settings of Sphinx for `make docs`: a site of the Markdown files. `PAGES` is its navigation."""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+#: Heading of the navigation -> its pages, as paths in the repository without `.md`. The home page is README.md.
+PAGES = {
+    "Submit a measure": ["docs/submissions", "docs/runtimes", "docs/measures", "submissions/README"],
+    "Tasks": [
+        "docs/build-your-own-task", "docs/recipes", "docs/datasets", "docs/your-own-models", "docs/task-format",
+        "task_data/README",
+    ],
+    "Run": ["docs/sandbox", "docs/outcomes", "docs/gpu", "docs/containers"],
+    "Read a board": ["docs/statistics", "docs/records", "docs/results"],
+    "Host a competition": ["docs/leaderboard-job", "docs/hidden-tasks", "docs/security"],
+    "Other protocols": ["docs/overfitting", "docs/invariance", "docs/testbed", "docs/science"],
+    "Python": ["docs/api", "docs/reference"],
+    "For developers": ["CONTRIBUTING", "docs/architecture", "CHANGELOG"],
+}  # fmt: skip
+
+project = "pgdl-harness"
+author = "The pgdl-harness developers"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+root_doc = "README"
+include_patterns = ["README.md", *(f"{page}.md" for pages in PAGES.values() for page in pages)]
+suppress_warnings = ["misc.highlighting_failure"]  # output that is shown as `json`, with an ellipsis
+
+myst_heading_anchors = 3  # as GitHub has them
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented_params"
+autodoc_member_order = "bysource"
+napoleon_use_ivar = True  # attributes as a list
+autodoc_preserve_defaults = True
+default_role = "literal"  # `so` in a docstring is code
+
+html_theme = "furo"
+html_title = "pgdl-harness"
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+html_show_copyright = html_show_sphinx = html_copy_source = False
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("source-read", read_source)
+    app.connect("build-finished", write_index)
+
+
+def read_source(_app: Any, page: str, source: list[str]) -> None:
+    """Add the navigation to the home page, and leave out links to directories: a site has no listing of them."""
+    folder = (ROOT / page).parent
+
+    def without_directory(link: re.Match[str]) -> str:
+        target = folder / link[2]
+        if not target.is_dir():
+            return link[0]
+        return f"[{link[1]}]({link[2].rstrip('/')}/README.md)" if (target / "README.md").exists() else link[1]
+
+    source[0] = re.sub(r"\[([^\]]*)\]\(([^)#:]+)\)", without_directory, source[0])
+    if page == root_doc:
+        for caption, pages in PAGES.items():
+            listed = "\n".join(f"/{one}" for one in pages)
+            source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{listed}\n```\n"
+
+
+def write_index(app: Any, exception: Exception | None) -> None:
+    """Give the home page the name that a server and a person look for."""
+    if exception is None:
+        shutil.copy(Path(app.outdir) / f"{root_doc}.html", Path(app.outdir) / "index.html")

@@ -1,0 +1,53 @@
+"""Every link and anchor of the Markdown files is there; the site that `make docs` builds has every page and name."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+import baselines
+from harness import api
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    path for pattern in ("*.md", "docs/*.md", "submissions/*.md", "task_data/*.md") for path in ROOT.glob(pattern)
+)
+SITE = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+
+
+def prose(page: Path) -> str:
+    """A page without its blocks of code."""
+    return re.sub(r"^( *)```.*?^\1```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of the headings, as GitHub and the site form them."""
+    headings = re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_and_anchor_is_there(page: Path) -> None:
+    text = re.sub(r"`[^`\n]*`", "", prose(page))
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if target.startswith(("https://", "http://")):
+            continue
+        name, _, anchor = target.partition("#")
+        linked = (page.parent / name).resolve() if name else page
+        assert linked.exists(), target
+        assert linked.is_relative_to(ROOT), target
+        assert not anchor or anchor in anchors(linked), target
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    listed = ["README", *(page for pages in SITE["PAGES"].values() for page in pages)]
+    assert sorted(listed) == sorted(page.relative_to(ROOT).with_suffix("").as_posix() for page in PAGES)
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    page = (ROOT / "docs" / "reference.md").read_text()
+    documented = set(re.findall(r"^\.\. (?:auto)?[a-z]+:: (?:[\w.]+\.)?(\w+)$", page, re.MULTILINE))
+    assert set(api.__all__) <= documented
+    assert set(baselines.__all__) <= documented
+    assert ".. automodule:: scoring\n" in page
