@@ -3,6 +3,8 @@
 import csv
 import functools
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -223,6 +225,22 @@ def test_the_sign_error_of_a_measure_over_a_slice(place: Place) -> None:
     (same,) = check_consistency(place.dataset, {"its own": values})
     ties = 3 - len(set(values.values()))
     assert same.errors["SSIM 1", "error_p10"] == pytest.approx(ties / 2 / 3)
+
+
+def test_without_its_extra_one_line_names_it() -> None:
+    hidden = """
+import importlib.util, sys
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name in ("skimage", "xarray") else found(name, *more)
+sys.modules["skimage"] = sys.modules["xarray"] = None
+sys.argv = ["pgdl", "testbed", "rows", "--data", "digits"]
+from harness.cli.main import main
+main()
+"""
+    ended = subprocess.run([sys.executable, "-c", hidden], capture_output=True, text=True, check=False)
+    remedy = "pip install 'pgdl-harness[testbed]'"
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == f"pgdl: the testbed lacks scikit-image, xarray; {remedy}\n"
 
 
 @pytest.mark.usefixtures("no_process")
