@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import dataset, layers, t1
+from small_networks import dataset, layers, t1, value
 
-import baselines
 from baselines import MEASURES, MeasureUnavailable, sharing
 from baselines.core.streams import stream
 from baselines.core.subject import Subject, subject_of
@@ -49,10 +48,6 @@ def conv(shape, classes=3, seed=0):
 def own_answers(model, inputs):
     """Labels such that the network is always right about the images as they are."""
     return model(inputs).numpy().argmax(axis=1)
-
-
-def value(name, model, data, **options):
-    return baselines.load(name)(model, data, **options)
 
 
 # Perturbations
