@@ -1,39 +1,21 @@
 """Draw a leaderboard, which `pgdl board --format json` prints to standard input, as an SVG on standard output.
 
-Times are left out: they are those of one machine. The picture needs no other file and no network, and follows the
-reader's light or dark mode.
+Times are left out: they are those of one machine.
 """
 
 import json
 import sys
-from html import escape
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
+
+from harness.plots import COLOUR, FAINT, INK, new_figure, svg_file
 
 Row = dict[str, Any]
 
-#: Pixels: a character of the fixed-width font, a line, the margin, and the drawing of scores and intervals.
-CHARACTER, LINE, MARGIN, DRAWING = 8.45, 24, 20, 150
+#: Inches: a character of the fixed-width font, a line, the margin, and the drawing of scores and intervals.
+CHARACTER, LINE, MARGIN, DRAWING = 0.088, 0.25, 0.2, 1.6
 
-NAMESPACE = "http://www.w3.org/2000/svg"
-
-STYLE = """
-  .paper { fill: #fffffe } text { fill: #222222 } .faint { fill: #646b76 } .rule { stroke: #cfd3d9 }
-  .mark { fill: #8a8f98 } .submission.mark { fill: #2f6f9f } .submission, .heading { font-weight: bold }
-  text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; white-space: pre }
-  @media (prefers-color-scheme: dark) {
-    .paper { fill: #15181d } text { fill: #e4e6ea } .faint { fill: #a2a8b2 } .rule { stroke: #3a4049 }
-    .mark { fill: #7d838d } .submission.mark { fill: #69b1e4 }
-  }
-"""
-
-
-class Column(NamedTuple):
-    """One column: its beginning and end in pixels, whether it holds numbers, and its cells, heading first."""
-
-    start: float
-    end: float
-    number: bool
-    cells: list[str]
+#: Columns of text; the others hold numbers.
+LEFT = (1, 2)
 
 
 def main() -> None:
@@ -46,29 +28,23 @@ def draw(table: TextIO) -> str:
     board = json.load(table)
     tasks = list(board["oracle"]["tasks"])
     rows = [*board["rows"], _reference(board["oracle"])]
-    texts = [["rank", "submission", "", "score", *tasks, "ranks"], *(_cells(row, tasks) for row in rows)]
-    columns = _columns(texts)
-    start = columns[-1].end + 2 * CHARACTER
-    width, height = start + DRAWING + MARGIN, 2 * MARGIN + LINE * len(texts)
-    highest = max((_high(row) for row in rows), default=0) or 1
-    lines = [_line(columns, place, rows[place - 1]["kind"] if place else "heading") for place in range(len(texts))]
-    drawn = [
-        _mark(start, place, row, DRAWING / highest)
-        for place, row in enumerate(rows, start=1)
-        if row["score"] is not None
-    ]
-    return "\n".join(
-        [
-            f'<svg xmlns="{NAMESPACE}" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" role="img">',
-            f"<title>Leaderboard of {escape(', '.join(tasks))}</title>",
-            f"<style>{STYLE}</style>",
-            '<rect class="paper" width="100%" height="100%" rx="6"/>',
-            f'<path class="rule" d="M{MARGIN} {MARGIN + LINE + 0.5}H{width - MARGIN:.0f}"/>',
-            *lines,
-            *drawn,
-            "</svg>",
-        ]
-    )
+    lines = [["rank", "submission", "", "score", *tasks, "ranks"], *(_cells(row, tasks) for row in rows)]
+    lengths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    start = MARGIN + CHARACTER * (sum(lengths) + 2 * len(lengths))
+    width, height = start + DRAWING + MARGIN, 2 * MARGIN + LINE * len(lines)
+    with new_figure(width, height) as figure:
+        figure.set_layout_engine("none")
+        axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
+        axes.axis("off")
+        axes.plot([MARGIN, width - MARGIN], [MARGIN + LINE] * 2, color=FAINT, linewidth=0.6)
+        for place, line in enumerate(lines):
+            kind = rows[place - 1]["kind"] if place else "heading"
+            _write(axes, line, lengths, MARGIN + LINE * (place + 0.5), kind)
+        scale = DRAWING / (max(map(_high, rows)) or 1)
+        for place, row in enumerate(rows, start=1):
+            if row["score"] is not None:
+                _mark(axes, row, start, scale, MARGIN + LINE * (place + 0.5))
+        return svg_file(figure)
 
 
 def _reference(oracle: Row) -> Row:
@@ -94,38 +70,25 @@ def _cells(row: Row, tasks: list[str]) -> list[str]:
     return [str(row["rank"] or "-"), row["submission"], kind, *numbers, ranks]
 
 
-def _columns(texts: list[list[str]]) -> list[Column]:
-    columns, start = [], float(MARGIN)
-    for number, cells in enumerate(zip(*texts, strict=True)):
-        end = start + CHARACTER * max(map(len, cells))
-        columns.append(Column(start, end, number not in (1, 2), list(cells)))
-        start = end + 2 * CHARACTER
-    return columns
+def _write(axes: Any, cells: list[str], lengths: list[int], y: float, kind: str) -> None:
+    """Write one line; numbers end where their column ends, so no width of a font matters."""
+    x = MARGIN
+    for number, (cell, length) in enumerate(zip(cells, lengths, strict=True)):
+        bold = kind == "heading" or (kind == "submission" and number in (1, 3))
+        style = {"weight": "bold" if bold else "normal", "color": FAINT if number == LEFT[1] else INK}
+        where, side = (x, "left") if number in LEFT else (x + CHARACTER * length, "right")
+        text = cell.replace("$", r"\$")  # no formula
+        axes.text(where, y, text, ha=side, va="center_baseline", family="monospace", size=10, **style)
+        x += CHARACTER * (length + 2)
 
 
-def _line(columns: list[Column], place: int, kind: str) -> str:
-    """The texts of one line; numbers end where their column ends, so no width of a font matters."""
-    parts = []
-    for number, column in enumerate(columns):
-        where = f'x="{column.end:.1f}" text-anchor="end"' if column.number else f'x="{column.start:.1f}"'
-        name = kind if number in (1, 3) or kind == "heading" else "faint" if number == 2 else ""
-        parts.append(f'<text class="{name}" {where} y="{_middle(place) + 5:.1f}">{escape(column.cells[place])}</text>')
-    return "".join(parts)
-
-
-def _mark(start: float, place: int, row: Row, scale: float) -> str:
-    """The score as a dot on its interval, if it has one."""
-    kind, middle = row["kind"], _middle(place)
-    dot = f'<circle class="{kind} mark" cx="{start + scale * row["score"]:.1f}" cy="{middle:.1f}" r="5"/>'
-    if not row["standing"]:
-        return dot
-    low, high = row["standing"]["low"], row["standing"]["high"]
-    where = f'x="{start + scale * low:.1f}" y="{middle - 1.5:.1f}" width="{scale * (high - low):.1f}" height="3"'
-    return f'<rect class="{kind} mark" {where}/>{dot}'
-
-
-def _middle(place: int) -> float:
-    return MARGIN + LINE * (place + 0.5)
+def _mark(axes: Any, row: Row, start: float, scale: float, y: float) -> None:
+    """Draw the score as a dot on its interval, if it has one."""
+    colour = COLOUR if row["kind"] == "submission" else FAINT
+    axes.plot(start + scale * row["score"], y, marker="o", markersize=7, color=colour, gid=f"score-{row['submission']}")
+    if row["standing"]:
+        ends = [start + scale * row["standing"][end] for end in ("low", "high")]
+        axes.plot(ends, [y, y], color=colour, linewidth=2, gid=f"interval-{row['submission']}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from harness.errors import UserError
+from harness.errors import writing
 
 
 def cache_directory(name: str) -> Path:
@@ -17,9 +17,6 @@ def cache_directory(name: str) -> Path:
         home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         base = str(Path(home) / "pgdl-harness")
     directory = Path(base).absolute() / name
-    try:
+    with writing(directory, problem="cannot be created", remedy="name another cache by PGDL_CACHE"):
         directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        remedy = "name another cache by PGDL_CACHE"
-        raise UserError(f"cannot be created: {error.strerror}", file=directory, remedy=remedy) from error
     return directory

@@ -1,5 +1,7 @@
 """Errors that the user can fix: printed as one line without a traceback, exit code 2."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -27,3 +29,13 @@ class UserError(Exception):
             parts.append(f"found {found}")
         message = ": ".join(parts)
         super().__init__(message + (f"; {remedy}" if remedy else ""))
+
+
+@contextmanager
+def writing(path: Path | str, *, problem: str = "cannot be written", remedy: str | None = None) -> Iterator[None]:
+    """Turn the operating system's errors into a `UserError` that names the file, or `path` if they name none."""
+    try:
+        yield
+    except OSError as error:
+        file = error.filename2 or error.filename or path
+        raise UserError(f"{problem}: {error.strerror}", file=file, remedy=remedy) from error

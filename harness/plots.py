@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from harness.errors import UserError
+from harness.errors import writing
 
 #: Colours in light mode, as written to the files: text and axes, background, dots, secondary elements.
 INK, PAPER, COLOUR, FAINT = "#222222", "#fffffe", "#2f6f9f", "#8a8f98"
@@ -66,13 +66,11 @@ def write_figure(figure: Figure, path: Path) -> Path:
     Raises:
         UserError: the file cannot be written.
     """
-    try:
+    with writing(path):
         if path.suffix == ".svg":
             path.write_text(svg_file(figure))
         else:
             figure.savefig(path, dpi=200)
-    except OSError as error:
-        raise UserError(f"cannot be written: {error.strerror}", file=path) from error
     return path
 
 

@@ -9,7 +9,6 @@ from scoring.combination import pca_gi_mixup
 from scoring.comparison import INTERVAL_LEVEL, Comparison, Standing, compare_submissions
 from scoring.errors import GridError, ScoreUndefined
 from scoring.explain import CellShare, CostlyPair, Explanation, explain_score
-from scoring.gaussian_margin import GaussianMargin, LinearView
 from scoring.given_score import GivenScore, given_score
 from scoring.grid import Grid
 from scoring.kappa import error_rates, one_vs_rest_kappas
@@ -25,7 +24,6 @@ from scoring.overfitting import (
     pairwise_independence_test,
 )
 from scoring.printed import PrintedScore, Ties, printed_score
-from scoring.random_translations import RandomGenerator, random_translation, random_translation_or_none
 from scoring.ranking import Entry, Ranked, rank
 from scoring.rule import RULE, Failure, SubmissionScore, TaskCalls, mean_score, score_submission
 from scoring.sign_error import SignErrors, SignErrorScore, sign_errors
@@ -61,17 +59,14 @@ __all__ = [
     "Entry",
     "Explanation",
     "Failure",
-    "GaussianMargin",
     "GivenScore",
     "GranulatedKendall",
     "Grid",
     "GridError",
     "HeldOut",
     "IndependenceTest",
-    "LinearView",
     "OfficialScore",
     "PrintedScore",
-    "RandomGenerator",
     "Ranked",
     "RiskEstimates",
     "ScoreUndefined",
@@ -114,8 +109,6 @@ __all__ = [
     "pareto_front",
     "pca_gi_mixup",
     "printed_score",
-    "random_translation",
-    "random_translation_or_none",
     "rank",
     "require_official",
     "score_submission",

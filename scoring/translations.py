@@ -1,7 +1,6 @@
 """Adversarial examples by translation: where a generator moves each image, and the density of that point.
 
-Section 4 of Werpachowski et al. (2019), arXiv 1903.02380 (`scoring.overfitting`); `scoring.random_translations` has
-their baselines. An image is known by the margins of
+Section 4 of Werpachowski et al. (2019), arXiv 1903.02380 (`scoring.overfitting`). An image is known by the margins of
 its translations: over a square of shifts of at most three times the generator's radius, the best logit of a wrong class
 minus that of the label. A translation is misclassified where its margin is positive.
 """

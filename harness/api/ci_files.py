@@ -4,7 +4,7 @@ from pathlib import Path
 
 from harness.api.ci import ChangeResult
 from harness.board import formats
-from harness.errors import UserError
+from harness.errors import UserError, writing
 from harness.site import verify_site, write_site
 
 
@@ -13,10 +13,8 @@ def write_files(output: Path, ended: ChangeResult) -> list[Path]:
     written = formats.write(ended.board, output / "leaderboard")
     for name, text in (("comment.md", ended.comment), ("report.json", ended.report.to_json())):
         path = output / name
-        try:
+        with writing(path):
             path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise UserError(f"cannot be written: {error.strerror}", file=path) from error
         written.append(path)
     site = output / "site"
     write_site(ended.site, site)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from harness.errors import UserError
+from harness.errors import UserError, writing
 
 EXAMPLE = "submissions/error_on_mixup"
 
@@ -42,11 +42,8 @@ def command(directory: Path) -> None:
     Example: pgdl demo && cd pgdl-demo && pgdl check submissions/error_on_mixup
     """
     _require_empty(directory)
-    try:
+    with writing(directory):
         models = _lay_out(directory)
-    except OSError as error:
-        file = error.filename2 or error.filename or directory
-        raise UserError(f"cannot be written: {error.strerror}", file=file) from error
     click.echo(f"Written to {directory}: a task of {models} models, and example submissions. Next:\n")
     enter = [] if directory.resolve() == Path.cwd() else [f"cd {shlex.quote(str(directory))}"]
     click.echo("\n".join(f"  {line}" for line in (*enter, *COMMANDS)))

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from harness.cli import options
-from harness.errors import UserError
+from harness.errors import UserError, writing
 from harness.worker.runtimes import DEFAULT
 
 
@@ -24,14 +24,13 @@ def command(name: Path, runtime: str | None) -> None:
         raise UserError("not a valid name", file=name, expected=ALLOWED, remedy="choose another")
     if owner := taken(name.name):
         raise UserError(f"cannot be called {name.name!r}: {owner}", remedy="choose another name")
-    try:
-        name.mkdir(parents=True)
-    except FileExistsError as error:
-        raise UserError("already exists", file=name, remedy="choose another name") from error
-    except OSError as error:
-        raise UserError(f"cannot be created: {error.strerror}", file=name) from error
     files = template(name.name, runtime or DEFAULT)
-    for file, text in files.items():
-        (name / file).write_text(text)
+    with writing(name, problem="cannot be created"):
+        try:
+            name.mkdir(parents=True)
+        except FileExistsError as error:
+            raise UserError("already exists", file=name, remedy="choose another name") from error
+        for file, text in files.items():
+            (name / file).write_text(text)
     click.echo(f"Written: {', '.join(str(name / file) for file in files)}")
     click.echo(f"Next: edit {name / 'complexity.py'}, then pgdl check {name}")

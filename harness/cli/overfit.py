@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli import completion, options
-from harness.errors import UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +28,7 @@ def parse_epsilon(context: click.Context, parameter: click.Parameter, value: str
 
 
 @click.command("overfit")
-@click.argument("task_name", metavar="[TASK]", required=False, shell_complete=completion.tasks)
+@click.argument("task_name", metavar="TASK", shell_complete=completion.tasks)
 @options.tasks
 @options.models
 @click.option(
@@ -41,35 +40,24 @@ def parse_epsilon(context: click.Context, parameter: click.Parameter, value: str
     help="Examples to test. train is the positive control: the models do know them.",
 )  # fmt: skip
 @click.option(
-    "--generator", type=click.Choice(["strongest", "nearest", "random", "random2"]), default="strongest",
-    show_default=True,
-    help="Where a correct image is moved: to the error with the largest margin, to the nearest error, or anywhere at "
-    "random (without and with its own place), as baselines.",
+    "--generator", type=click.Choice(["strongest", "nearest"]), default="strongest", show_default=True,
+    help="Where a correct image is moved: to the error with the largest margin, or to the nearest error.",
 )  # fmt: skip
 @click.option(
     "--edges", type=click.Choice(["black", "wrap"]), default="black", show_default=True,
     help="What a shift brings in: black, or the pixels that it pushed out on the other side.",
 )  # fmt: skip
-@options.seed
-@click.option("--synthetic", is_flag=True, help="Repeat the paper's experiment on Gaussians instead; needs no TASK.")
-@click.option(
-    "--repetitions", type=click.IntRange(1, 10_000), default=100, show_default=True,
-    help="With --synthetic: trainings in each setting.",
-)  # fmt: skip
 @options.withhold
 @options.output
 @options.quiet
 def command(
-    task_name: str | None,
+    task_name: str,
     tasks_dir: Path,
     models: "Wanted",
     radii: tuple[int, ...],
     split: str,
     generator: str,
     edges: str,
-    seed: int,
-    synthetic: bool,
-    repetitions: int,
     withhold: str,
     output: Path | None,
     quiet: bool,
@@ -92,27 +80,11 @@ def command(
     from harness.task.hidden import Withhold
 
     console = wide_console(quiet=quiet)
-    if synthetic == (task_name is not None):
-        found, remedy = "both" if synthetic else "neither", "pgdl task list shows the tasks"
-        raise UserError("models to test", expected="either a TASK or --synthetic", found=found, remedy=remedy)
-    _refuse_others(("models", "radii", "split", "generator", "edges") if synthetic else ("repetitions",), synthetic)
     if output is not None:
         make_directory(output)
-    if task_name is None:
-        return _run_experiment(repetitions, seed, output, console)
-    chosen = Settings(radii, "test" if split == "test" else "train", Generator(generator), Edges(edges), seed)
+    chosen = Settings(radii, "test" if split == "test" else "train", Generator(generator), Edges(edges))
     subject = read_subject(tasks_dir, task_name, models, Withhold(withhold))
     return _test_task(subject, chosen, output, console)
-
-
-def _refuse_others(parameters: tuple[str, ...], synthetic: bool) -> None:
-    """Raise `UserError` for an option that would have no effect."""
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        given = context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
-        if given and parameter.name in parameters:
-            problem = "has no effect with --synthetic" if synthetic else "needs --synthetic"
-            raise UserError(f"{parameter.opts[0]} {problem}")
 
 
 def _test_task(subject: "Subject", settings: "Settings", output: Path | None, console: "Console") -> int:
@@ -129,24 +101,6 @@ def _test_task(subject: "Subject", settings: "Settings", output: Path | None, co
         if output is not None:
             from harness.protocols.overfit.plot import write_plots
 
-            _print_written([write_rows(result, output / "overfit.csv"), *write_plots(result, output)])
+            written = [write_rows(result, output / "overfit.csv"), *write_plots(result, output)]
+            click.echo(f"Written: {', '.join(map(str, written))}", err=True)
     return 1 if result.failures else 0
-
-
-def _run_experiment(repetitions: int, seed: int, output: Path | None, console: "Console") -> int:
-    from harness.cli.steps import Steps
-    from harness.protocols.overfit.synthetic.report import print_experiment, write_outcomes
-    from harness.protocols.overfit.synthetic.run import number_of_parts, run_experiment
-
-    with Steps(console, "trainings and tests", number_of_parts(repetitions)) as step:
-        experiment = run_experiment(repetitions, seed, step)
-    print_experiment(experiment, console)
-    if output is not None:
-        from harness.protocols.overfit.synthetic.plots import write_plots
-
-        _print_written([write_outcomes(experiment, output / "synthetic.csv"), *write_plots(experiment, output)])
-    return 0
-
-
-def _print_written(files: list[Path]) -> None:
-    click.echo(f"Written: {', '.join(map(str, files))}", err=True)

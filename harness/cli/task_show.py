@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli import options
-from harness.errors import UserError
+from harness.errors import UserError, writing
 
 if TYPE_CHECKING:
     from harness.task.hidden import Withhold
@@ -47,10 +47,8 @@ def command(
         if not shown:
             raise UserError("nothing to write: all tasks are hidden", file=html, remedy=REMEDY)
         tasks = read_tasks(shown)
-        try:
+        with writing(html):
             write_page(tasks, html)
-        except OSError as error:
-            raise UserError(f"cannot be written: {error.strerror}", file=html) from error
         click.echo(f"Wrote {html}", err=True)
 
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli import completion, options
-from harness.errors import UserError
-from harness.names import ALL
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -35,14 +33,10 @@ def _numbers(kind: type[float] | type[int]) -> Any:
 
 
 @click.command("testbed")
-@click.argument("task_name", metavar="[TASK]", required=False, shell_complete=completion.tasks)
+@click.argument("task_name", metavar="TASK", shell_complete=completion.tasks)
 @options.data
 @options.tasks
 @options.models
-@click.option(
-    "--applications", callback=options.parse_names, metavar="NAME[,NAME...]",
-    help="Instead of TASK, networks of keras.applications with ImageNet weights, e.g. EfficientNetB0,EfficientNetB1.",
-)  # fmt: skip
 @click.option(
     "--ssim", callback=_numbers(float), metavar="X[,X...]",
     help="Structural similarities of the noisy test images, 1 among them. Default: 0.6, 0.65, ... 1.",
@@ -61,11 +55,10 @@ def _numbers(kind: type[float] | type[int]) -> Any:
 @options.execution
 @options.quiet
 def command(
-    task_name: str | None,
+    task_name: str,
     data: str,
     tasks_dir: Path,
     models: "Wanted",
-    applications: tuple[str, ...],
     ssim: tuple[float, ...] | None,
     unseen: tuple[int, ...] | None,
     weight: float,
@@ -89,29 +82,20 @@ def command(
     """
     from harness.cli.testbed_report import print_consistency, print_summary, write_files
     from harness.format.files import make_directory
-    from harness.protocols.testbed.run import evaluate_applications, evaluate_task
+    from harness.protocols.testbed.run import evaluate_task
     from harness.protocols.testbed.settings import SSIM, Settings
     from harness.protocols.testbed.summary import summarize
     from harness.tables import wide_console
     from harness.task.hidden import Withhold
 
-    if bool(applications) == (task_name is not None):
-        found = "both" if applications else "neither"
-        raise UserError("backbones", expected="either TASK or --applications", found=found)
     settings = Settings(ssim or SSIM, unseen, execution["seed"])
-    wanted = [] if applications and measures == (ALL,) else [one for one in measures if one != options.NONE]
-    if applications and wanted:
-        raise UserError("--measures needs models of a task: with --applications only --measures none")
+    wanted = [one for one in measures if one != options.NONE]
     if output is not None:
         make_directory(output)
     console = wide_console(quiet=quiet)
-    run = _prepare(wanted, tasks_dir, task_name, execution, console) if task_name is not None and wanted else None
-    report = _report(console)
-    if task_name is None:
-        dataset = evaluate_applications(applications, data, settings, report=report)
-    else:
-        withhold = Withhold(execution["withhold"])
-        dataset = evaluate_task(tasks_dir, task_name, data, settings, models, withhold, report)
+    run = _prepare(wanted, tasks_dir, task_name, execution, console) if wanted else None
+    withhold = Withhold(execution["withhold"])
+    dataset = evaluate_task(tasks_dir, task_name, data, settings, models, withhold, _report(console))
     summary = summarize(dataset, weight=weight)
     print_summary(summary, console)
     consistent, failures = _check(run, dataset, results, console) if run else ([], 0)

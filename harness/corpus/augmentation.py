@@ -12,12 +12,12 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
+from baselines.perturbation_response.geometry import transform
+from baselines.perturbation_response.image_perturbation import jitter_colours, rotate, translate_x, translate_y
 from harness.corpus.autoaugment import cifar10_policy
-from harness.corpus.colours import blend, grey
-from harness.corpus.geometry import rotate, transform, translate
 from scoring.streams import stream
 
-#: A batch, and one number per image: the magnitude of the change.
+#: One number per image, the magnitude of the change, and a batch.
 Perturbation = Callable[[Any, Any], Any]
 
 #: Black pixels that random crops of the standard augmentation add on each side.
@@ -62,7 +62,7 @@ def perturb(
     changed = images.copy()
     for start in range(0, len(images), BATCH):
         part = slice(start, start + BATCH)
-        changed[part, ..., :3] = PERTURBATIONS[name](tf.constant(images[part, ..., :3]), magnitudes[part])
+        changed[part, ..., :3] = PERTURBATIONS[name](tf.constant(magnitudes[part]), tf.constant(images[part, ..., :3]))
     return changed
 
 
@@ -79,7 +79,7 @@ def _random_change(
 
     def change(images: Any, seed: Any) -> Any:
         magnitudes = tf.random.stateless_uniform([tf.shape(images)[0]], seed, level * low, level * high)
-        return perturbation(images, magnitudes)
+        return perturbation(magnitudes, images)
 
     return change
 
@@ -96,26 +96,11 @@ def _crop_flip(images: Any, seed: Any) -> Any:
     return transform(images, (side, zero, start, zero, one, down), "NEAREST")
 
 
-def _colour_jitter(images: Any, amounts: Any) -> Any:
-    """Change brightness, contrast, saturation and hue, in this order, by the image's amount.
-
-    The first three are multiplied by 1 + amount; hue shifts by the amount, in turns of the colour wheel.
-    """
-    amounts = tf.reshape(tf.cast(amounts, tf.float32), [-1, 1, 1, 1])
-    images = blend(tf.zeros_like(images), images, 1 + amounts)
-    images = blend(tf.reduce_mean(grey(images), axis=[1, 2, 3], keepdims=True), images, 1 + amounts)
-    if images.shape[-1] != 3:
-        return images
-    images = tf.image.rgb_to_hsv(blend(grey(images), images, 1 + amounts))
-    hue = tf.math.floormod(images[..., :1] + amounts, 1.0)
-    return tf.image.hsv_to_rgb(tf.concat([hue, images[..., 1:]], axis=-1))
-
-
 #: Parametric perturbations (Schiff et al. 2021, section 4.2): degrees counter-clockwise; share of the width to
 #: the right; share of the height down; amount of brightness, contrast, saturation and hue.
 PERTURBATIONS: dict[str, Perturbation] = {
     "rotation": rotate,
-    "horizontal_translation": lambda images, shares: translate(images, shares, tf.zeros_like(shares)),
-    "vertical_translation": lambda images, shares: translate(images, tf.zeros_like(shares), shares),
-    "color_jitter": _colour_jitter,
+    "horizontal_translation": translate_x,
+    "vertical_translation": translate_y,
+    "color_jitter": jitter_colours,
 }

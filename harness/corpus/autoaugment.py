@@ -11,8 +11,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from harness.corpus.colours import auto_contrast, blend, equalize, grey, smooth, to_levels
-from harness.corpus.geometry import rotate, shear, translate
+from baselines.perturbation_response.geometry import rotate, shear, translate
+from baselines.perturbation_response.image_perturbation import blend, grey
+from harness.corpus.colours import auto_contrast, equalize, smooth, to_levels
 
 #: Sub-policies: two operations, each with its probability and level; None for an operation without levels.
 POLICY: list[list[tuple[str, float, int | None]]] = [

@@ -6,15 +6,15 @@ Until then all files are in OUT/building/TASK, in a form that no other command m
 import json
 import os
 import shutil
-from collections.abc import Generator, Iterator
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from collections.abc import Generator
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.corpus.recipe import Recipe
 from harness.corpus.trainer import CELLS, DATA, RECORDS
-from harness.errors import UserError
+from harness.errors import UserError, writing
 from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TRAIN, model_name
 from harness.processes import NoAnswerError, Process, Reply, require_runtime, share_out
 from harness.sandbox import find_gpus
@@ -116,17 +116,9 @@ class Build:
         with self._writing():
             self._assemble()
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def _writing(self) -> AbstractContextManager[None]:
         """Turn an error of writing into a `UserError`."""
-        try:
-            yield
-        except OSError as error:
-            where, remedy = (
-                error.filename or self.building,
-                "name another directory with --out; finished models are kept",
-            )
-            raise UserError(f"cannot be written: {error.strerror}", file=where, remedy=remedy) from error
+        return writing(self.building, remedy="name another directory with --out; finished models are kept")
 
     def _assemble(self) -> None:
         from harness.format.reference import reference_entry, write_reference

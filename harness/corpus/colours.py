@@ -7,18 +7,6 @@ from typing import Any
 
 import tensorflow as tf
 
-from harness.corpus.datasets import LUMINANCE
-
-
-def grey(images: Any) -> Any:
-    """Return the luminance, (N, H, W, 1)."""
-    return images if images.shape[-1] == 1 else tf.tensordot(images, LUMINANCE[:, None], axes=1)
-
-
-def blend(base: Any, images: Any, factor: Any) -> Any:
-    """Interpolate from `base` (factor 0) to `images` (factor 1) and beyond, clipped to [0, 1]."""
-    return tf.clip_by_value(base + factor * (images - base), 0.0, 1.0)
-
 
 def smooth(images: Any) -> Any:
     """Average each pixel (weight 5) with its eight neighbours (weight 1); border pixels stay unchanged."""

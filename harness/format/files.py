@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from harness.errors import UserError
+from harness.errors import UserError, writing
 
 
 def natural(name: str) -> list[tuple[int, str]]:
@@ -35,10 +35,8 @@ def located(where: Path | str) -> Iterator[None]:
 
 def make_directory(directory: Path) -> Path:
     """Create the directory of results before long work starts; raises `UserError` if that is not possible."""
-    try:
+    with writing(directory, problem="cannot be created"):
         directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot be created: {error.strerror}", file=directory) from error
     return directory
 
 

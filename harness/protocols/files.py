@@ -4,16 +4,13 @@ import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from harness.errors import UserError
+from harness.errors import writing
 
 
 def write_csv(file: Path, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
     """Write a table and return its path; raises `UserError` if that is not possible."""
-    try:
-        with file.open("w", newline="") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(headings)
-            writer.writerows(rows)
-    except OSError as error:
-        raise UserError(f"cannot be written: {error.strerror}", file=file) from error
+    with writing(file), file.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(headings)
+        writer.writerows(rows)
     return file

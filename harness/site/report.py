@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-from harness.errors import UserError
+from harness.errors import writing
 from harness.site.pages import Site, render_submission
 
 
 def write_report(site: Site, number: int, file: Path) -> None:
     """Write the page of the row at this position; raises `UserError` if the file cannot be written."""
-    try:
+    with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(render_submission(site, number, single=True), encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot be written: {error.strerror}", file=error.filename or file) from error

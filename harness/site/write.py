@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.errors import UserError
+from harness.errors import UserError, writing
 from harness.site.data import SiteData
 from harness.site.files import SETTINGS, to_files
 from harness.site.pages import make_site, render_site
@@ -19,7 +19,7 @@ def write_site(data: SiteData, directory: Path) -> str:
     files, head = to_files(data)
     files |= render_site(make_site(data, head))
     temporary = directory / ".new"
-    try:
+    with writing(directory):
         shutil.rmtree(temporary, ignore_errors=True)
         _write(files, temporary)
         for old in directory.iterdir():
@@ -28,8 +28,6 @@ def write_site(data: SiteData, directory: Path) -> str:
         for new in temporary.iterdir():
             new.rename(directory / new.name)
         temporary.rmdir()
-    except OSError as error:
-        raise UserError(f"cannot be written: {error.strerror}", file=error.filename or directory) from error
     return head
 
 

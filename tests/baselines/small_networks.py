@@ -3,6 +3,8 @@
 import numpy as np
 import tensorflow as tf
 
+import baselines
+
 layers = tf.keras.layers
 
 
@@ -28,6 +30,41 @@ T1_DATA = ([[1.0, 1.0]], [0])
 
 
 def t1():
-    model = dense(*T1_KERNELS)
+    return scaled_t1(1, 1)
+
+
+def scaled_t1(first, second):
+    """T1 with its layers multiplied by numbers."""
+    model = dense(first * T1_KERNELS[0], second * T1_KERNELS[1])
     model.initial_weights = [np.eye(2), np.eye(2)]
     return model
+
+
+def value(name, model, data=None, **options):
+    return baselines.load(name)(model, data, **options)
+
+
+def plain(name):
+    """The name of a measure without the way in which it computes spectral norms."""
+    return name.removesuffix("_fft").removesuffix("_op")
+
+
+def rescaled(model):
+    """Networks of two layers with the answers of this one: other scales of both layers, another order of units."""
+    first, bias, second, shift = model.get_weights()
+    order = np.random.default_rng(0).permutation(len(bias))
+    return [
+        dense(4 * first, second / 4, biases=[4 * bias, shift]),
+        dense(first, 8 * second, biases=[bias, 8 * shift]),
+        dense(first[:, order], second[order], biases=[bias[order], shift]),
+    ]
+
+
+def fitted_and_memorised(measure):
+    """Values of a measure of the same random features fitted to two half spaces, and to labels at random."""
+    draw = np.random.default_rng(0)
+    images, kernel = draw.normal(size=(80, 20)), draw.normal(size=(20, 400))
+    features = np.maximum(images @ kernel, 0)
+    for labels in ((images[:, 0] > 0).astype(int), draw.integers(0, 2, 80)):
+        fitted = np.linalg.lstsq(features, np.eye(2)[labels], rcond=None)[0]
+        yield measure(dense(kernel, fitted), dataset(images, labels))

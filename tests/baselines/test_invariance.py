@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import dataset, layers, t1
+from small_networks import dataset, layers, t1, value
 
-import baselines
 from baselines import MEASURES, MeasureUnavailable, sharing
 from baselines.core.streams import stream
 from baselines.core.subject import Subject, subject_of
@@ -51,22 +50,12 @@ def own_answers(model, inputs):
     return model(inputs).numpy().argmax(axis=1)
 
 
-def value(name, model, data, **options):
-    return baselines.load(name)(model, data, **options)
-
-
 # Perturbations
 
 
-@pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize("change", CHANGES)
-def test_they_are_those_of_training(change, channels):
-    low, high = RANGES[change]
-    magnitudes = np.random.default_rng(1).uniform(low, high, 20).astype(np.float32)
-    batch = images(20, 9, 12, channels)
-    expected = augmentation.PERTURBATIONS[IN_TRAINING[change]](tf.constant(batch), magnitudes)
-    found = CHANGES[change](tf.constant(magnitudes), tf.constant(batch))
-    assert found.numpy() == pytest.approx(expected.numpy(), abs=1e-5)
+def test_they_are_those_of_training(change):
+    assert augmentation.PERTURBATIONS[IN_TRAINING[change]] is CHANGES[change]
 
 
 @pytest.mark.parametrize("change", CHANGES)

@@ -8,9 +8,8 @@ import pytest
 import tensorflow as tf
 from hypothesis import given, settings
 from scipy.spatial.distance import cdist
-from small_networks import dataset, dense, layers, t1
+from small_networks import dataset, dense, layers, rescaled, t1, value
 
-import baselines
 from baselines import sharing
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
@@ -40,10 +39,6 @@ def network(widths=(4, 9, 7, 3), seed=1):
     draw = np.random.default_rng(seed)
     pairs = list(itertools.pairwise(widths))
     return dense(*[draw.normal(size=pair) for pair in pairs], biases=[draw.normal(size=b) for _, b in pairs])
-
-
-def value(name, model, data, **options):
-    return baselines.load(name)(model, data, **options)
 
 
 def as_in_the_paper(z, y, *, is_symmetric):
@@ -247,13 +242,7 @@ def test_vr_step_by_step():
 def test_neither_scale_nor_order_of_units_matters(name):
     images, labels = blobs()
     data, model = dataset(images, labels), network((4, 9, 3))
-    first, bias, second, shift = model.get_weights()
-    order = np.random.default_rng(0).permutation(len(bias))
-    others = [
-        dense(4 * first, second / 4, biases=[4 * bias, shift]),
-        dense(first, 8 * second, biases=[bias, 8 * shift]),
-        dense(first[:, order], second[order], biases=[bias[order], shift]),
-    ]
+    others = rescaled(model)
     found = value(name, model, data)
     assert found > 0
     assert [value(name, other, data) for other in others] == [pytest.approx(found, rel=1e-5)] * 3

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import T1_DATA, T1_KERNELS, dataset, dense, layers, t1
+from small_networks import T1_DATA, dataset, dense, layers, plain, scaled_t1, t1
 
 import baselines
 
@@ -40,17 +40,6 @@ COMPARED = [
 
 def value(name, model, data=T1, **parameters):
     return baselines.load(name)(model, data, **parameters)
-
-
-def plain(name):
-    return name.removesuffix("_fft").removesuffix("_op")
-
-
-def scaled(first, second):
-    """T1 with its layers multiplied by numbers."""
-    model = dense(first * T1_KERNELS[0], second * T1_KERNELS[1])
-    model.initial_weights = [np.eye(2), np.eye(2)]
-    return model
 
 
 def with_margins(margins):
@@ -102,14 +91,14 @@ def test_misclassified_examples():
 @pytest.mark.parametrize("name", [*ALL, *BOUNDS])
 def test_moving_scale_between_layers(name):
     is_invariant = "init" not in name  # what was added to the weights does not scale with them
-    assert (value(name, scaled(7, 1 / 7)) == pytest.approx(value(name, t1()), rel=1e-4)) == is_invariant
+    assert (value(name, scaled_t1(7, 1 / 7)) == pytest.approx(value(name, t1()), rel=1e-4)) == is_invariant
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_scale_of_the_logits(name):
     scale_free = ["log_spec_orig_main", "normalized_margin"]
     is_invariant = plain(name) in scale_free or name.removesuffix("_fft").removesuffix("_op").endswith("_over_margin")
-    assert (value(name, scaled(1, 7)) == pytest.approx(value(name, t1()), rel=1e-5)) == is_invariant
+    assert (value(name, scaled_t1(1, 7)) == pytest.approx(value(name, t1()), rel=1e-5)) == is_invariant
 
 
 @pytest.mark.parametrize("name", [*ALL, *BOUNDS])

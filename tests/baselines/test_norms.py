@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import T1_DATA, T1_KERNELS, dataset, dense, layers, t1
+from small_networks import T1_DATA, T1_KERNELS, dataset, dense, layers, plain, scaled_t1, t1, value
 
 import baselines
 
@@ -41,21 +41,6 @@ VALUES = {
 OF_CHANGE = ["l2_dist", "fro_dist", "dist_spec_init", "distance_from_init", "spectral_complexity_2_1"]
 VARIANTS = ["log_prod_of_spec", "log_sum_of_spec", "fro_over_spec", "dist_spec_init", "spectral_complexity_2_1"]
 ALL = [*VALUES, *(name + suffix for name in VARIANTS for suffix in ("_fft", "_op"))]
-
-
-def value(name, model, data=None, **parameters):
-    return baselines.load(name)(model, data, **parameters)
-
-
-def plain(name):
-    return name.removesuffix("_fft").removesuffix("_op")
-
-
-def scaled(first, second):
-    """T1 with its layers multiplied by numbers."""
-    model = dense(first * T1_KERNELS[0], second * T1_KERNELS[1])
-    model.initial_weights = [np.eye(2), np.eye(2)]
-    return model
 
 
 def with_random_weights(model, seed=0, spread=0.5):
@@ -119,7 +104,7 @@ R_INVARIANT = [
 
 @pytest.mark.parametrize("name", VALUES)
 def test_moving_scale_between_layers(name):
-    moved = value(name, scaled(7, 1 / 7))
+    moved = value(name, scaled_t1(7, 1 / 7))
     assert (moved == pytest.approx(VALUES[name], rel=1e-5)) == (name in R_INVARIANT)
 
 
@@ -132,7 +117,7 @@ def test_moving_scale_between_layers(name):
     ],
 )  # fmt: skip
 def test_scaling_one_layer_shifts_logarithms(name, shift):
-    assert value(name, scaled(1, 3)) - value(name, t1()) == pytest.approx(shift, abs=1e-5)
+    assert value(name, scaled_t1(1, 3)) - value(name, t1()) == pytest.approx(shift, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", ALL)

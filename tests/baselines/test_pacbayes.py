@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_networks import T1_DATA, dataset, dense, layers, t1, tf
+from small_networks import T1_DATA, dataset, dense, layers, t1, tf, value
 
 import baselines
 from baselines.core.streams import stream_seed
@@ -24,10 +24,6 @@ SCALES = ["pacbayes_flatness", "pacbayes_mag_flatness"]
 W = np.array([3.0, 0, 0, 1, 2, 0, 0, 5])
 CHANGE = np.array([2.0, 0, 0, 0, 1, 0, 0, 4])
 SIGMA, M = 0.5, 1000
-
-
-def value(name, model, data, **parameters):
-    return baselines.load(name)(model, data, **parameters)
 
 
 def scale(name, model, data, **parameters):

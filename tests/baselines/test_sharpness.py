@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_networks import T1_DATA, dataset, dense, layers, t1
+from small_networks import T1_DATA, dataset, dense, layers, t1, value
 
 import baselines
 from baselines.core.subject import subject_of
@@ -27,10 +27,6 @@ LINEAR = [(2.0, 1.0), (1.1, 1.0), (5.0, 1.0)]
 def within(expected):
     """What a search for a box may find."""
     return pytest.approx(expected, rel=1e-3)
-
-
-def value(name, model, data, **parameters):
-    return baselines.load(name)(model, data, **parameters)
 
 
 # Bounds

@@ -27,6 +27,17 @@ finally:
     print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})), file=sys.stderr)
 """
 
+HIDDEN = """
+import sys
+
+class Hidden:
+    def find_spec(name, *_):
+        if name in ("skimage", "xarray", "pandas", "tensorflow_datasets"):
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Hidden)
+"""
+
 BROKEN = """
 import sys
 from harness.cli import new
@@ -51,6 +62,16 @@ def imported_by(*arguments: object) -> set[str]:
 def test_help_imports_nothing_heavy() -> None:
     heavy = {"tensorflow", "keras", "numpy", "scipy", "h5py", "sqlalchemy", "rich", "psutil", "yaml"}
     assert imported_by("--help") & heavy == set()
+
+
+def test_boards_need_no_extra(folder: Path, record: Callable[..., Any]) -> None:
+    """The libraries of extras, and what only they bring, are hidden."""
+    write_reference(folder / "task_data")
+    record(rows("margin"))
+    for arguments in (["score"], ["board", "--output", "board", "--html", "site"]):
+        command = [sys.executable, "-c", HIDDEN + IMPORTED, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(ROOT)})
+        assert done.returncode == 0, done.stderr
 
 
 def test_tensorflow_stays_out_of_the_command_line(folder: Path, record: Callable[..., Any]) -> None:

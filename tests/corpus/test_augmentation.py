@@ -16,7 +16,7 @@ def images(number=6, side=8, channels=3, seed=0):
 
 
 def apply(name, batch, magnitude):
-    return PERTURBATIONS[name](tf.constant(batch), tf.fill([len(batch)], float(magnitude))).numpy()
+    return PERTURBATIONS[name](tf.fill([len(batch)], float(magnitude)), tf.constant(batch)).numpy()
 
 
 def operate(name, batch, level=0.0, sign=1.0):

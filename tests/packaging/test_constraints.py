@@ -10,8 +10,8 @@ from repository import PYPROJECT, ROOT
 LINES = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
 PINNED = {canonicalize_name(name): version for name, version in (line.split("==") for line in LINES)}
 PROJECT = PYPROJECT["project"]
-OPTIONAL = PROJECT["optional-dependencies"]
-EXTRAS = [text for extra in ("dev", "docs", "tensorflow", "jax", "torch") for text in OPTIONAL[extra]]
+INSTALLED = ("dev", "docs", "testbed", "tensorflow", "jax", "torch")
+EXTRAS = [text for extra in INSTALLED for text in PROJECT["optional-dependencies"][extra]]
 DIRECT = [Requirement(text) for text in [*PROJECT["dependencies"], *EXTRAS]]
 
 #: What PyPI's build of PyTorch needs in addition to that for processors.

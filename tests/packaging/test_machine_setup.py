@@ -101,7 +101,7 @@ def test_setup_makes_the_environment_at_the_tested_versions(machine):
     machine.add("python3.11", MAKES_ENVIRONMENTS.format(without_ensurepip=0))
     assert machine.run(".ci/setup", ".venv").returncode == 0
     *_, install, compilation = machine.calls()
-    assert install.endswith("--no-compile -c constraints.txt -e .[dev,tensorflow,jax,torch]")
+    assert install.endswith("--no-compile -c constraints.txt -e .[dev,testbed,tensorflow,jax,torch]")
     assert compilation.endswith("-m compileall -qq -j 0 .venv/lib")
 
 

@@ -57,10 +57,10 @@ def test_every_picture_of_the_documents_is_drawn_by_make():
 
 
 def test_a_board_is_drawn_line_by_line():
-    texts = [element.text or "" for element in ElementTree.fromstring(drawn(BOARD)).iter(TEXT)]
+    texts = [element.text for element in ElementTree.fromstring(drawn(BOARD)).iter(TEXT)]
     assert texts == [
-        *("rank", "submission", "", "score", "digits", "toys & <more>", "ranks"),
-        *("1", "mine", "", "9.10", "8.00", "10.20", "1-2"),
+        *("rank", "submission", "score", "digits", "toys & <more>", "ranks"),
+        *("1", "mine", "9.10", "8.00", "10.20", "1-2"),
         *("2", "late", "baseline", "4.00", "4.00", "-", "-"),
         *("-", "never", "baseline", "-", "-", "-", "-"),
         *("-", "noisy oracle", "reference", "20.71", "22.12", "19.30", "-"),
@@ -69,18 +69,19 @@ def test_a_board_is_drawn_line_by_line():
 
 def test_dots_and_lines_are_at_scores_and_intervals():
     picture = drawn(BOARD)
-    dots = {kind: float(place) for kind, place in re.findall(r'<circle class="(\w+) mark" cx="([\d.]+)"', picture)}
-    lines = re.findall(r'<rect class="(\w+) mark" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', picture)
-    assert [kind for kind, *_ in lines] == ["submission", "reference"]
-    (_, other_start, other_length), (_, start, length) = lines
-    scale = float(length) / (2 * 6.25)
-    zero = float(start) - (20.714 - 6.25) * scale
-    assert (float(other_start), float(other_length)) == pytest.approx((zero + 5 * scale, 10 * scale), abs=0.2)
-    assert dots == pytest.approx(
-        {"reference": zero + 20.714 * scale, "submission": zero + 9.1 * scale, "baseline": zero + 4 * scale}, abs=0.2
-    )
+    found = re.findall(r'<g id="score-([^"]+)">\s*<path d="M ([\d.]+) ', picture)
+    dots = {name: float(place) for name, place in found}
+    found = re.findall(r'<g id="interval-([^"]+)">\s*<path d="M ([\d.]+) [\d.]+\s+L ([\d.]+) ', picture)
+    lines = {name: (float(start), float(end)) for name, start, end in found}
+    assert list(lines) == ["mine", "noisy oracle"]
+    start, end = lines["noisy oracle"]
+    scale = (end - start) / (2 * 6.25)
+    zero = start - (20.714 - 6.25) * scale
+    assert lines["mine"] == pytest.approx((zero + 5 * scale, zero + 15 * scale), abs=0.2)
+    places = {"mine": zero + 9.1 * scale, "late": zero + 4 * scale, "noisy oracle": zero + 20.714 * scale}
+    assert dots == pytest.approx(places, abs=0.2)
 
 
-def test_only_marks_are_faint():
-    faint = re.findall(r'class="faint"[^>]*>([^<]*)<', drawn(BOARD))
-    assert faint == ["", "baseline", "baseline", "reference"]
+def test_only_kinds_of_rows_are_faint():
+    faint = re.findall(r'<text style="[^"]*fill: #8a8f98"[^>]*>([^<]*)<', drawn(BOARD))
+    assert faint == ["baseline", "baseline", "reference"]

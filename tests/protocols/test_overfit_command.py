@@ -181,17 +181,6 @@ def test_a_task_without_test_shards_is_refused(home, pgdl, tmp_path) -> None:
     assert "no test data: expected shards, found no such directory; use --split train" in line
 
 
-def test_a_task_or_the_synthetic_experiment_must_be_chosen(pgdl) -> None:
-    assert "expected either a TASK or --synthetic, found neither; pgdl task list" in refused(pgdl())
-    assert "found both" in refused(pgdl("torus", "--synthetic"))
-
-
-def test_options_without_effect_are_refused(pgdl, tmp_path, monkeypatch, capsys) -> None:
-    assert "--repetitions needs --synthetic" in refused(pgdl("torus", "--repetitions", 5))
-    run = in_process(monkeypatch, capsys)
-    assert "--epsilon has no effect with --synthetic" in refused(run("overfit", "--synthetic", "--epsilon", 2))
-
-
 def test_hidden_tasks_are_refused(pgdl, home, tmp_path) -> None:
     shutil.copytree(home / "torus", tmp_path / "torus")
     (tmp_path / "torus" / "metadata").write_text("hidden: true\n")

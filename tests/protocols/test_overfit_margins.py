@@ -16,7 +16,7 @@ from harness.protocols.overfit.logits import without_softmax
 from harness.protocols.overfit.margins import margins_of, needs_of, shifted_margins
 from harness.protocols.overfit.report import p_value_text
 from harness.protocols.overfit.result import groups_of
-from harness.protocols.overfit.settings import Generator, Settings, parse_radii, possible_radii
+from harness.protocols.overfit.settings import Generator, parse_radii, possible_radii
 from harness.protocols.overfit.shifts import Shifts, black_of
 from scoring import nearest_translation, strongest_translation
 
@@ -89,11 +89,10 @@ def test_few_margins_give_the_same_estimates_as_all(generator: Generator, black:
 
     everything = shifted_margins(predict, images, labels, 2, black, lambda grid: np.ones(grid.shape, bool))
     n_all, n_asked = n_asked, 0
-    part = shifted_margins(predict, images, labels, 2, black, needs_of([1, 2], random=generator.is_random))
+    part = shifted_margins(predict, images, labels, 2, black, needs_of([1, 2]))
     assert n_asked < 0.8 * n_all
-    settings = Settings((1, 2), generator=generator)
     for radius in (1, 2):
-        found, expected = (estimates_of(one, radius, settings, "ab" * 32) for one in (part, everything))
+        found, expected = (estimates_of(one, radius, generator) for one in (part, everything))
         for name in ("losses", "moved_losses", "densities"):
             np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
@@ -105,32 +104,17 @@ def test_the_estimates_are_those_of_the_whole_grid() -> None:
         for column in range(13):
             moved = np.roll(images, (row - 6, column - 6), axis=(1, 2))
             whole[:, row, column] = margins_of(network().predict(moved), labels)
-    part = shifted_margins(network().predict, images, labels, 2, None, needs_of([2], random=False))
+    part = shifted_margins(network().predict, images, labels, 2, None, needs_of([2]))
     for generator, make in ((Generator.STRONGEST, strongest_translation), (Generator.NEAREST, nearest_translation)):
-        found = estimates_of(part, 2, Settings((2,), generator=generator), "0" * 64)
+        found = estimates_of(part, 2, generator)
         np.testing.assert_array_equal(found.weighted_losses, make(2).estimates(whole).weighted_losses)
-
-
-def test_random_draws_depend_on_model_and_seed_alone() -> None:
-    images, labels = torus_digits(60)
-    part = shifted_margins(network().predict, images, labels, 1, None, needs_of([1], random=True))
-
-    def drawn(seed: int, digest: str) -> tuple[float, ...]:
-        settings = Settings((1,), generator=Generator.RANDOM, seed=seed)
-        return tuple(estimates_of(part, 1, settings, digest * 64).moved_losses)
-
-    assert drawn(0, "0") == drawn(0, "0")
-    assert len({drawn(seed, "0") for seed in range(8)}) > 2  # few draws move an image across a margin
-    assert len({drawn(0, digest) for digest in "01234567"}) > 2
 
 
 @pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "infinite")])
 def test_outputs_that_are_no_numbers_are_named(value: float, name: str) -> None:
     images, labels = torus_digits(3)
     with pytest.raises(ArithmeticError, match=f"its outputs are {name}"):
-        shifted_margins(
-            lambda batch: np.full((len(batch), 10), value), images, labels, 1, BLACK, needs_of([1], random=False)
-        )
+        shifted_margins(lambda batch: np.full((len(batch), 10), value), images, labels, 1, BLACK, needs_of([1]))
 
 
 def architecture(*layers: dict[str, object]) -> dict[str, Any]:

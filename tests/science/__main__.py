@@ -13,6 +13,7 @@ from tests.science.corpora import ROOT, write_recipes
 from tests.science.evidence import Evidence
 from tests.science.finding import shown
 from tests.science.page import write_page
+from tests.science.synthetic.run import run_experiment, write_outcomes
 
 #: The command of this environment, and exit codes after which its output is whole.
 PGDL, WHOLE = Path(sys.executable).with_name("pgdl"), (0, 1)
@@ -27,6 +28,8 @@ def main() -> None:
     wanted = commands(place)
     for arguments in wanted.values():
         run(arguments)
+    if not (synthetic := place / "synthetic.csv").exists():
+        write_outcomes(run_experiment(), synthetic)
     evidence = Evidence(place)
     findings = {}
     for claim in CLAIMS:

@@ -34,7 +34,6 @@ def commands(place: Path) -> dict[str, list[str]]:
         "errors": ["overfit", "held_out_vgg", *tasks, "--epsilon", "1", "--quiet"],
         "torus, train": _torus(tasks, "train", place),
         "torus, test": _torus(tasks, "test", place),
-        "synthetic": ["overfit", "--synthetic", "--output", str(place / "synthetic")],
         "testbed": [
             "testbed", "digits_half", *tasks, "--data", "digits", "--measures", "norm,margin,size", *results,
             "--output", str(place / "testbed"),

@@ -42,7 +42,7 @@ class Claim:
     Attributes:
         text: the claim in a sentence.
         source: paper and place.
-        command: key of the command in `commands.COMMANDS` that makes the evidence.
+        command: key of the command in `commands` that makes the evidence, or `synthetic`.
         check: finds out.
     """
 

@@ -23,7 +23,8 @@ A claim that is reproduced here is reproduced for these networks only.
 CORPORA = """\
 The corpora are `invariance_digits_rotation` and `digits_half` of `pgdl task recipes`, and those that
 [tests/science/corpora.py](../tests/science/corpora.py) writes; `held_out_*` are the shipped tasks with other seeds and
-another split of the digits."""
+another split of the digits. *synthetic* is no command of `pgdl`: [tests/science/synthetic](../tests/science/synthetic)
+trains the paper's linear classifiers of Gaussians, 100 in each setting."""
 
 
 def write_page(findings: Mapping[str, Finding], commands: Mapping[str, Sequence[str]], file: Path) -> None:

@@ -3,36 +3,21 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.protocols.overfit.settings import Generator, Settings
+from harness.protocols.overfit.settings import Generator
 from harness.protocols.parts import Arrays
-from scoring import (
-    RiskEstimates,
-    nearest_translation,
-    random_translation,
-    random_translation_or_none,
-    strongest_translation,
-)
-from scoring.streams import stream
+from scoring import RiskEstimates, nearest_translation, strongest_translation
 
 
-def estimates_of(part: Arrays, radius: int, settings: Settings, model_digest: str) -> RiskEstimates:
+def estimates_of(part: Arrays, radius: int, generator: Generator) -> RiskEstimates:
     """Return the estimates with shifts by at most `radius`.
 
     Args:
         part: margins for radii with this one among them, see `harness.protocols.overfit.margins`.
         radius: epsilon.
-        settings: generator and seed.
-        model_digest: SHA-256 (hex), so that the random draws of models differ.
+        generator: of adversarial examples.
     """
-    margins = _cut(part, radius)
-    if settings.generator is Generator.STRONGEST:
-        return strongest_translation(radius).estimates(margins)
-    if settings.generator is Generator.NEAREST:
-        return nearest_translation(radius).estimates(margins)
-    is_first = settings.generator is Generator.RANDOM
-    generator = random_translation(radius) if is_first else random_translation_or_none(radius)
-    random = stream("random translations", settings.seed, radius, model_digest)
-    return generator.estimates(margins, generator.draw(len(margins), random))
+    make = strongest_translation if generator is Generator.STRONGEST else nearest_translation
+    return make(radius).estimates(_cut(part, radius))
 
 
 def _cut(part: Arrays, radius: int) -> NDArray[np.float32]:

@@ -59,7 +59,7 @@ def compute_grids(subject: Subject, settings: Settings, on_model: Callable[[], o
         "data": subject.data_digest(settings.split),
         "black": subject.task.data.digest if settings.edges is Edges.BLACK else None,
     }
-    shared = {"radii": settings.radii, "random": settings.generator.is_random}
+    shared: dict[str, object] = {"radii": settings.radii}
     work = data | shared | {"runtime": runtime.name, "versions": _versions(runtime)}
     files = {model.id: part_file("overfit", model=model.shown_digest, **work) for model in subject.models}
     missing = {name: file for name, file in files.items() if read_part(file) is None}

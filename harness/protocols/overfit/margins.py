@@ -1,9 +1,8 @@
 """The program that computes margins of shifted images.
 
-A question is `{"model": DIRECTORY, "data": DIRECTORY, "radii": [...], "random": BOOL,
-"black": [...] or null, "target": FILE}`: a model in canonical form; inputs.npy and labels.npy; the largest shifts;
-whether random generators need the margins, or the others; the value of black in each channel, or null for images that
-wrap around; and the part to write (`harness.protocols.parts`). The answer is empty.
+A question is `{"model": DIRECTORY, "data": DIRECTORY, "radii": [...], "black": [...] or null, "target": FILE}`: a model
+in canonical form; inputs.npy and labels.npy; the largest shifts; the value of black in each channel, or null for images
+that wrap around; and the part to write (`harness.protocols.parts`). The answer is empty.
 
 With R for the largest of the radii, the part has the margins `near` of shifts by at most R, and `far` of shifts by at
 most 3 R for those images alone (`far_images`) that are misclassified after a shift by at most R: the others are never
@@ -37,7 +36,7 @@ def answer(runtime: Runtime, question: Question) -> Answer:
         model = runtime.load_model(Path(question["model"]))
     inputs, labels = (np.load(Path(question["data"]) / name, mmap_mode="r") for name in ("inputs.npy", "labels.npy"))
     black = None if question["black"] is None else np.array(question["black"], np.float32)
-    needs = needs_of(question["radii"], random=question["random"])
+    needs = needs_of(question["radii"])
 
     def predict(images: Images) -> NDArray[Any]:
         with faults_of_the_model():
@@ -48,21 +47,10 @@ def answer(runtime: Runtime, question: Question) -> Answer:
     return {}
 
 
-def needs_of(radii: Sequence[int], *, random: bool) -> Needs:
+def needs_of(radii: Sequence[int]) -> Needs:
     """Return the function that says which margins are needed, given those that are known (`needed_shifts`)."""
-    if random:
-        return lambda grid: _within_twice(grid, max(radii))
     generators = [make(radius) for make in (strongest_translation, nearest_translation) for radius in radii]
     return lambda grid: needed_shifts(grid, generators)
-
-
-def _within_twice(grid: Margins, radius: int) -> NDArray[np.bool_]:
-    """Return all shifts by at most twice the radius, of images that a shift by at most the radius misclassifies."""
-    needed = np.zeros(grid.shape, bool)
-    needed[:, 2 * radius : 4 * radius + 1, 2 * radius : 4 * radius + 1] = True
-    movable = (np.where(needed, grid, np.nan) > 0).any(axis=(1, 2))
-    needed[movable, radius : 5 * radius + 1, radius : 5 * radius + 1] = True
-    return needed
 
 
 def shifted_margins(

@@ -9,6 +9,7 @@ import numpy as np
 from harness.errors import UserError
 from harness.protocols.overfit.settings import Settings
 from scoring import RiskEstimates, bernstein_interval, pairwise_independence_test
+from scoring.overfitting import TRANSLATION
 
 
 class Kind(StrEnum):
@@ -97,9 +98,9 @@ def groups_of(architectures: Mapping[str, str]) -> list[Group]:
     return groups + [Group(Kind.MODEL, model, (model,)) for model in models]
 
 
-def make_row(group: Group, epsilon: int, estimates: Sequence[RiskEstimates], difference_range: float) -> Row:
+def make_row(group: Group, epsilon: int, estimates: Sequence[RiskEstimates]) -> Row:
     """Return the row of a group from the estimates of its models."""
-    test = pairwise_independence_test(*estimates, difference_range=difference_range)
+    test = pairwise_independence_test(*estimates, difference_range=TRANSLATION)
     losses, weighted = (
         np.mean([getattr(one, name) for one in estimates], axis=0) for name in ("losses", "weighted_losses")
     )

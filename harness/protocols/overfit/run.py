@@ -10,7 +10,7 @@ from harness.protocols.overfit.result import Result, Row, groups_of, make_row
 from harness.protocols.overfit.settings import Settings, possible_radii
 from harness.protocols.parts import read_part
 from harness.protocols.subject import Subject
-from scoring.overfitting import ANY_GENERATOR, TRANSLATION, RiskEstimates
+from scoring import RiskEstimates
 
 #: The defaults: adversarial examples by the strongest translation, on the test set.
 DEFAULT = Settings()
@@ -41,13 +41,12 @@ def detect_overfitting(
             if part is None:
                 raise UserError("cannot be read", file=grids.parts[model.id], remedy="run the same command again")
             for radius in settings.radii:
-                estimates[model.id, radius] = estimates_of(part, radius, settings, model.shown_digest)
-    difference_range = ANY_GENERATOR if settings.generator.is_random else TRANSLATION
+                estimates[model.id, radius] = estimates_of(part, radius, settings.generator)
     groups = groups_of({m.id: m.architecture.digest for m in subject.models if m.id in grids.parts})
     rows: list[Row] = []
     for group in groups:
         for radius in settings.radii:
             own = [estimates[model, radius] for model in group.models]
-            rows.append(make_row(group, radius, own, difference_range))
+            rows.append(make_row(group, radius, own))
     notes = tuple(grids.positions.notes(settings.radii))
     return Result(subject.task.name, settings, tuple(rows), grids.failures, notes)

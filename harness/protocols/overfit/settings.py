@@ -16,17 +16,10 @@ MOST = 1000
 
 
 class Generator(StrEnum):
-    """How a correctly classified image is moved, see `scoring.translations` and `scoring.random_translations`."""
+    """How a correctly classified image is moved, see `scoring.translations`."""
 
     STRONGEST = "strongest"
     NEAREST = "nearest"
-    RANDOM = "random"
-    RANDOM2 = "random2"
-
-    @property
-    def is_random(self) -> bool:
-        """Whether it draws the translation."""
-        return self in (Generator.RANDOM, Generator.RANDOM2)
 
 
 class Edges(StrEnum):
@@ -45,14 +38,12 @@ class Settings:
         split: the examples to test, `test` or `train`.
         generator: of adversarial examples.
         edges: of shifted images.
-        seed: of the draws of a random generator.
     """
 
     radii: tuple[int, ...] = ()
     split: Split = "test"
     generator: Generator = Generator.STRONGEST
     edges: Edges = Edges.BLACK
-    seed: int = 0
 
 
 def parse_radii(text: str) -> tuple[int, ...]:

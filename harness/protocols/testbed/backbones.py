@@ -1,9 +1,8 @@
-"""The backbones of a testbed: models of a task, or networks of keras.applications."""
+"""The backbones of a testbed: models of a task."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ class Backbone:
     """One backbone.
 
     Attributes:
-        name: name of the model, or of the network in keras.applications.
+        name: name of the model.
         digest: identifies it.
         question: how the program finds it.
         size: number of weights; 0 until it is known.
@@ -37,20 +36,6 @@ def of_task(subject: Subject, directory: Path) -> list[Backbone]:
     return [
         Backbone(model.id, model.digest, {"model": str(subject.write_model(model, directory))}, model.n_parameters)
         for model in subject.models
-    ]
-
-
-def of_applications(names: Sequence[str], weights: str | None) -> list[Backbone]:
-    """Return networks of keras.applications as backbones, each once.
-
-    Args:
-        names: such as `EfficientNetB0`.
-        weights: `imagenet`, a file, or None for random weights.
-    """
-    text = f"{version('keras')} {weights}"
-    return [
-        Backbone(name, sha256(f"{name} {text}".encode()).hexdigest(), {"application": name, "weights": weights})
-        for name in dict.fromkeys(names)
     ]
 
 

@@ -21,9 +21,6 @@ PROGRAM = "harness.protocols.testbed.image_program"
 #: Datasets that need no path.
 NAMES = ("digits", *KERAS, *TENSORFLOW_DATASETS)
 
-#: Side to which images of different sizes are brought if the backbones do not decide it.
-SIDE = 224
-
 Inputs = NDArray[np.float32]
 Labels = NDArray[np.int32]
 
@@ -55,7 +52,7 @@ def data_key(data: str) -> list[Any]:
     Raises:
         UserError: there is no such dataset.
     """
-    settings, path = _recipe(data, None), Path(data)
+    settings, path = _source(data), Path(data)
     if "path" not in settings:
         return [data]
     files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
@@ -63,12 +60,12 @@ def data_key(data: str) -> list[Any]:
     return [str(path.resolve()), *([str(file.relative_to(path)), at.st_size, at.st_mtime_ns] for file, at in status)]
 
 
-def read_images(data: str, input_shape: tuple[int, ...] | None = None) -> Images:
+def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
     """Read the images that DATA names, in a process of its own.
 
     Args:
         data: `digits` or another dataset of recipes, an .npz file, or a directory of images.
-        input_shape: (height, width, channels) of the backbones; None for the dataset's own size, in colour.
+        input_shape: (height, width, channels) of the backbones.
 
     Raises:
         UserError: the data cannot be read, or cannot have that shape.
@@ -86,9 +83,8 @@ def read_images(data: str, input_shape: tuple[int, ...] | None = None) -> Images
             for part in ("train", "test")
         )
     shape = train.inputs.shape[1:]
-    if input_shape is not None and shape != input_shape:
+    if shape != input_shape:
         raise UserError("shape of the images", file=data, expected=f"{input_shape}, as the models have", found=shape)
-    require_large(shape, data)
     return Images(train, test, tuple(notes))
 
 
@@ -109,22 +105,22 @@ def without_training_images(images: Images, known: Inputs) -> Images:
     return Images(images.train, images.test.only(new), (*images.notes, note))
 
 
-def _recipe(data: str, input_shape: tuple[int, ...] | None) -> dict[str, object]:
+def _recipe(data: str, input_shape: tuple[int, ...]) -> dict[str, object]:
     """Return the section [data] of a recipe."""
+    height, width, channels = input_shape
+    size = {"resize": height} if height == width else {}
+    return {"channels": channels, **_source(data), **size}
+
+
+def _source(data: str) -> dict[str, object]:
+    """Return the settings of a recipe that say where images come from."""
     path = Path(data)
-    settings: dict[str, object] = {"channels": 3 if input_shape is None else input_shape[2]}
     if path.is_dir():
-        settings |= {"source": "directory", "path": data}
-    elif path.is_file() and path.suffix == ".npz":
-        settings |= {"source": "npz", "path": data}
-    elif data in NAMES and not path.exists():
-        settings |= {"source": data}
-    else:
-        found, remedy = "another kind" if path.exists() else "nothing", did_you_mean(data, NAMES)
-        expected = f".npz, a directory of images, or one of {', '.join(NAMES)}"
-        raise UserError("not data", file=data, expected=expected, found=found, remedy=remedy)
-    if input_shape is not None and input_shape[0] == input_shape[1]:
-        settings["resize"] = input_shape[0]
-    elif input_shape is None and settings["source"] in ("directory", "oxford_flowers102", "oxford_iiit_pet"):
-        settings["resize"] = SIDE
-    return settings
+        return {"source": "directory", "path": data}
+    if path.is_file() and path.suffix == ".npz":
+        return {"source": "npz", "path": data}
+    if data in NAMES and not path.exists():
+        return {"source": data}
+    found, remedy = "another kind" if path.exists() else "nothing", did_you_mean(data, NAMES)
+    expected = f".npz, a directory of images, or one of {', '.join(NAMES)}"
+    raise UserError("not data", file=data, expected=expected, found=found, remedy=remedy)

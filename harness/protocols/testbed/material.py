@@ -26,28 +26,22 @@ class Material:
 
     Attributes:
         data: name or path of the dataset.
-        input_shape: of the backbones; None for the dataset's own.
-        known: the data on which the backbones were trained; None for networks from elsewhere.
+        input_shape: of the backbones.
+        known: the data on which the backbones were trained.
     """
 
     data: str
-    input_shape: tuple[int, ...] | None = None
-    known: TrainingData | None = None
+    input_shape: tuple[int, ...]
+    known: TrainingData
 
     def key(self) -> dict[str, Any]:
         """Return what identifies the images, without reading them; raises `UserError` if there are none."""
-        known = None if self.known is None else self.known.digest
-        return {"data": data_key(self.data), "input_shape": self.input_shape, "known": known}
+        return {"data": data_key(self.data), "input_shape": self.input_shape, "known": self.known.digest}
 
     def prepare(self, settings: Settings) -> Prepared:
         """Read and divide the images; raises `UserError` if that is not possible."""
-        images = read_images(self.data, self.input_shape)
-        if self.known is None:
-            labels = sorted(np.unique(images.train.labels).tolist())
-            seen = labels[: (len(labels) + 1) // 2]
-        else:
-            images = without_training_images(images, self.known.inputs)
-            seen = np.unique(self.known.labels).tolist()
+        images = without_training_images(read_images(self.data, self.input_shape), self.known.inputs)
+        seen = np.unique(self.known.labels).tolist()
         classes = divide_classes(images, seen, settings.unseen, self.data)
         chosen = Images(of_classes(images.train, classes), of_classes(images.test, classes))
         return Prepared(chosen, classes, (*images.notes, *_notes(chosen, classes)))

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from harness.errors import UserError
+from harness.errors import UserError, writing
 from harness.protocols.testbed.backbones import Backbone
 from harness.protocols.testbed.classes import Classes
 from harness.protocols.testbed.settings import Settings
@@ -72,10 +72,8 @@ def make_dataset(
 
 def write_dataset(dataset: xr.Dataset, file: Path) -> Path:
     """Write a dataset as NetCDF and return the path; raises `UserError` if that is not possible."""
-    try:
+    with writing(file):
         dataset.to_netcdf(file, engine="scipy")
-    except OSError as error:
-        raise UserError(f"cannot be written: {error.strerror}", file=file) from error
     return file
 
 

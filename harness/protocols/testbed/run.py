@@ -4,7 +4,6 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import xarray as xr
 
@@ -62,36 +61,7 @@ def evaluate_task(
     material = Material(data, shape, subject.task.data)
     with tempfile.TemporaryDirectory(prefix="pgdl-testbed-") as directory:
         found = bodies.of_task(subject, Path(directory))
-        return _evaluate(found, material, settings, report, Path(directory), {"task": name})
-
-
-def evaluate_applications(
-    names: Sequence[str],
-    data: str,
-    settings: Settings | None = None,
-    weights: str | None = "imagenet",
-    report: Report | None = None,
-) -> xr.Dataset:
-    """Evaluate networks of keras.applications as backbones; the first half of the classes are the seen ones.
-
-    Args:
-        names: such as `EfficientNetB0`.
-        data: as for `evaluate_task`.
-        settings: as for `evaluate_task`.
-        weights: `imagenet`, from Keras' cache or the network, or None for random weights.
-        report: where news go.
-
-    Returns:
-        As `evaluate_task`.
-
-    Raises:
-        UserError: the data cannot be used, or no network can be probed.
-    """
-    settings, report = settings or Settings(), report or Report()
-    found = bodies.of_applications(names, weights)
-    of = {"applications": list(names), "weights": str(weights)}
-    with tempfile.TemporaryDirectory(prefix="pgdl-testbed-") as directory:
-        return _evaluate(found, Material(data), settings, report, Path(directory), of)
+        return _evaluate(found, material, settings, report, Path(directory), name)
 
 
 def _require_images(shape: tuple[int, ...], subject: Subject) -> None:
@@ -113,7 +83,7 @@ def _evaluate(
     settings: Settings,
     report: Report,
     directory: Path,
-    of: dict[str, Any],
+    task: str,
 ) -> xr.Dataset:
     libraries = bodies.versions()
     key = material.key() | {
@@ -141,7 +111,7 @@ def _evaluate(
     first = _first(parts)
     _say(report, [line for name, part in parts.items() for line in _unconverged(name, part)])
     attributes = {
-        **of, "data": material.data, "seed": str(settings.seed), "failed": failed, "libraries": libraries,
+        "task": task, "data": material.data, "seed": str(settings.seed), "failed": failed, "libraries": libraries,
         "n_train": int(first["n_train"]), "n_test": int(first["n_test"]),
     }  # fmt: skip
     counts = [parts[one.name]["counts"] for one in usable]

@@ -1,13 +1,13 @@
 """Geometric transformations of batches of images, with a separate amount for each image.
 
-Imports TensorFlow: for the trainer's process only.
+Measures and the training of corpora (`harness/corpus`) share them.
 """
 
 import math
 from collections.abc import Sequence
 from typing import Any
 
-import tensorflow as tf
+from baselines.core.lazy import tf
 
 
 def transform(images: Any, rows: Sequence[Any], interpolation: str = "BILINEAR", fill: float = 0.0) -> Any:
