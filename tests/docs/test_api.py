@@ -59,6 +59,7 @@ def test_the_first_section_runs_as_a_notebook(demo: Path, monkeypatch: pytest.Mo
     """What differs there: the source of a function, the module it is in, and the streams of output."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.setenv("MPLBACKEND", "agg")
+    (demo / "notebook.db").unlink(missing_ok=True)  # of other sections
     section = sections("api.md")[0]
     cells = [nbformat.v4.new_code_cell(text) for language, text in section.blocks if language == "python"]
     notebook = nbformat.v4.new_notebook(cells=cells)
