@@ -23,9 +23,6 @@ TRAINER = {
     )
 }  # fmt: skip
 
-#: Rooms that others use by what they name in their `__init__`.
-BY_NAME = ("processes", "records", "sandbox")
-
 
 def rules() -> dict[str, set[str]]:
     """The table of docs/architecture.md: room -> rooms that it may import."""
@@ -83,12 +80,20 @@ def test_a_room_imports_only_what_the_table_allows(room: str) -> None:
     assert {pair for pair in rooms if pair[1] not in RULES[room] | {room}} == set()
 
 
-@pytest.mark.parametrize("room", BY_NAME)
-def test_others_use_what_a_room_names(room: str) -> None:
+def modules_of(room: str) -> set[str]:
+    """The modules that a room's `__init__` opens to others, in `MODULES`, beside the names that it has itself."""
+    for statement in ast.parse((HARNESS / room / "__init__.py").read_text()).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "MODULES":
+            return set(ast.literal_eval(statement.value))
+    return set()
+
+
+@pytest.mark.parametrize("room", sorted(path.parent.name for path in HARNESS.glob("*/__init__.py")))
+def test_others_use_what_a_room_names_and_it_names_nothing_else(room: str) -> None:
     inside = set(files_of(room))
     files = [file for file in HARNESS.rglob("*.py") if file not in inside]
-    deeper = {(file.name, name) for file in files for name in imports(file) if name.startswith(f"harness.{room}.")}
-    assert deeper == set()
+    names = {name for file in files for name in imports(file) if name.startswith(f"harness.{room}.")}
+    assert {name.split(".")[2] for name in names if is_module(name)} == modules_of(room)
 
 
 @pytest.mark.parametrize("room", ["scoring", *sorted(path.parent.name for path in HARNESS.glob("*/__init__.py"))])

@@ -54,6 +54,9 @@ __all__ = [
     "report", "results", "run", "score", "verify",
 ]  # fmt: skip
 
+#: The modules that other rooms use, beside the names above.
+MODULES = ("calls", "check_report", "checks", "ci_files", "commands", "comparisons")
+
 
 def __getattr__(name: str) -> Any:
     if name not in _PLACES:

@@ -1,1 +1,23 @@
 """Turns records and reference data into scores and boards; all computation is in `scoring`."""
+
+#: The modules that other rooms use.
+MODULES = (
+    "board",
+    "collect",
+    "column",
+    "columns",
+    "comparison",
+    "comparison_plot",
+    "formats",
+    "leaderboard",
+    "oracle",
+    "predictions",
+    "remarks",
+    "repetitions",
+    "requested",
+    "rounding",
+    "row",
+    "scores",
+    "stability",
+    "standings",
+)

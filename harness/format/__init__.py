@@ -1,1 +1,23 @@
 """The files of a task on disk: one module per kind reads, checks and writes it."""
+
+#: The modules that other rooms use.
+MODULES = (
+    "architecture",
+    "archive",
+    "arrays",
+    "files",
+    "hdf5",
+    "images",
+    "keras_file",
+    "layers",
+    "layout",
+    "listed_weights",
+    "mark",
+    "output",
+    "problems",
+    "reference",
+    "shards",
+    "variables",
+    "weights",
+    "whole_model",
+)

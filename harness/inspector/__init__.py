@@ -3,3 +3,6 @@
 Like `harness.worker`, it imports nothing else of `harness`. It adds little to the start of Python, because each
 submission is read in its own process.
 """
+
+#: The modules that other rooms use.
+MODULES = ("answer", "files", "keys", "limits", "problems")

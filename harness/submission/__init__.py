@@ -12,3 +12,6 @@ __all__ = [
     "InstalledMeasure", "Submission", "code_of", "find_baseline", "find_flaw", "find_named",
     "find_submission", "find_submissions", "from_function", "installed_measures",
 ]  # fmt: skip
+
+#: The modules that other rooms use, beside the names above.
+MODULES = ("name", "template")

@@ -2,3 +2,21 @@
 
 #: Default of --tasks.
 DEFAULT_DIRECTORY = "task_data"
+
+#: The modules that other rooms use.
+MODULES = (
+    "contents",
+    "data",
+    "demo",
+    "digests",
+    "fetch",
+    "hidden",
+    "layout",
+    "model",
+    "notes",
+    "page",
+    "shapes",
+    "some_models",
+    "summary",
+    "task",
+)

@@ -2,3 +2,6 @@
 
 Only this package is copied into the sandbox; it imports nothing else of `harness`.
 """
+
+#: The modules that other rooms use.
+MODULES = ("architecture", "channel", "limits", "runtimes", "scratch")
