@@ -1,4 +1,4 @@
-"""What programs and pages rely on beside the numbers: keys of the JSON files, labels of rows, and which rows are faint."""
+"""What programs and pages rely on beside the numbers: keys of JSON files, labels of rows, and which rows are faint."""
 
 from pathlib import Path
 

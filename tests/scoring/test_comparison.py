@@ -147,11 +147,11 @@ def test_different_tasks_grids_and_gaps_are_refused() -> None:
     fewer = {"a": submissions["a"], "b": {"task1": submissions["b"]["task1"]}}
     with pytest.raises(ValueError, match=r"submission 'b': expected the tasks of 'a' \(task1, task2\), found task1$"):
         compare_submissions(fewer)
-    with pytest.raises(ValueError, match="^submission 'b', task 'task1': expected the gaps of 'a', found others$"):
+    with pytest.raises(ValueError, match=r"^submission 'b', task 'task1': expected the gaps of 'a', found others$"):
         compare_submissions({"a": submissions["a"], "b": board({"b": 0.2}, seed=1)["b"]})
     other = Grid.from_hyperparameters({name: [0, 1] for name in "abcde"}, dict(reversed(CELLS.items())))
     moved = {name: TaskCalls(other, each.gap, each.values) for name, each in submissions["b"].items()}
-    with pytest.raises(ValueError, match="^submission 'b', task 'task1': expected the grid of 'a', found another$"):
+    with pytest.raises(ValueError, match=r"^submission 'b', task 'task1': expected the grid of 'a', found another$"):
         compare_submissions({"a": submissions["a"], "b": moved})
 
 
@@ -175,7 +175,9 @@ def test_the_errors_of_tasks_add_up_as_those_of_independent_numbers() -> None:
     one = board({"good": 0.2})["good"]["task1"]
     images = HeldOut([0.5] * 32, 100)
     errors = [
-        compare_submissions({"good": dict.fromkeys(names, one)}, dict.fromkeys(names, images)).standings["good"].gap_error
+        compare_submissions({"good": dict.fromkeys(names, one)}, dict.fromkeys(names, images))
+        .standings["good"]
+        .gap_error
         for names in (["a"], ["a", "b"])
     ]
     assert None not in errors
