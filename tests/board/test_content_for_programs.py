@@ -57,3 +57,8 @@ def test_only_sandboxed_submissions_are_not_faint(board: Leaderboard) -> None:
 
 def test_rows_without_a_configuration_have_no_label() -> None:
     assert settings_labels([Calls("one", True, {}), Calls("other", True, {})]) == ["", ""]
+
+
+def test_another_sandbox_than_that_of_most_rows_is_in_the_label(known: dict[str, Reference]) -> None:
+    shown = collect([*rows("a"), *rows("b"), *rows("c", sandbox="landlock")], known).shown
+    assert settings_labels(shown) == ["", "", "sandbox landlock"]

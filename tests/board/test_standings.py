@@ -14,6 +14,7 @@ from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
 from harness.board.formats import parquet as parquet_format
 from harness.board.leaderboard import Leaderboard, build_board
+from harness.board.standings import held_out_sets
 from harness.format.reference import Reference
 from scoring import HeldOut, TaskCalls, compare_submissions
 
@@ -62,6 +63,11 @@ def test_test_sets_tell_the_part_of_the_error_that_is_due_to_them(known: dict[st
     assert weak is not None
     assert weak.gap_error is not None
     assert 0 < weak.gap_error <= weak.error
+
+
+def test_test_sets_are_known_if_the_number_of_samples_of_every_task_is(known: dict[str, Reference]) -> None:
+    assert held_out_sets(known, {"toy": 100}) == {"toy": HeldOut([0.0] * 8, 100)}
+    assert held_out_sets(known, {"toy": None}) is held_out_sets(known, {}) is None
 
 
 def test_nothing_is_said_of_a_hidden_task(known: dict[str, Reference]) -> None:
