@@ -68,6 +68,15 @@ def test_a_new_family_is_a_directory(tmp_path):
     assert found == {name: measure.family for name, measure in baselines.MEASURES.items()}
 
 
+def test_families_that_a_sandbox_is_not_shown_are_passed_over(tmp_path):
+    for name in ("core", "network", "size"):
+        shutil.copytree(PACKAGE / name, tmp_path / "baselines" / name)
+    shutil.copy(PACKAGE / "__init__.py", tmp_path / "baselines")
+    assert listed_in(tmp_path).items() == {
+        (name, measure.family) for name, measure in baselines.MEASURES.items() if measure.family == "size"
+    }
+
+
 def listed_in(directory):
     """Families by measure, as a process sees them that finds the library in `directory`."""
     program = (

@@ -62,6 +62,15 @@ def test_there_is_a_dot_for_every_measure_with_a_score(tmp_path: Path) -> None:
     assert len(re.findall(r'<g id="PathCollection_', text)) == 9 + 2
 
 
+def test_the_best_stand_at_the_top_and_no_dot_is_cut_at_the_edge(tmp_path: Path) -> None:
+    _, text = drawn(MANY, tmp_path)
+    dots = re.findall(r'<g id="PathCollection_.*?<use [^>]*x="([\d.]+)" y="([\d.]+)".*?</g>\s*</g>', text, re.DOTALL)
+    by_score = sorted(dots, key=lambda dot: -float(dot[0]))
+    assert len(dots) == len(MANY)
+    assert [float(height) for _, height in by_score] == sorted(float(height) for _, height in dots)
+    assert "clip-path" not in "".join(re.findall(r'<g id="PathCollection_.*?</g>\s*</g>', text, re.DOTALL))
+
+
 def test_chance_and_the_oracle_are_marked_where_they_are_known(tmp_path: Path) -> None:
     texts, _ = drawn([*MANY, row("random", "control", 1.75)], tmp_path, oracle=20.71)
     assert {"chance (random) 1.75", "noisy oracle 20.71"} <= set(texts)

@@ -138,6 +138,13 @@ def test_a_failed_repetition_leaves_out_its_model(known: dict[str, Reference]) -
     assert line == "mine on toy: failed repetitions, which affect no score: 1 CRASH, on model_3"
 
 
+def test_failed_repetitions_are_counted_by_outcome_the_most_frequent_first(known: dict[str, Reference]) -> None:
+    late = [failed("mine", model, Outcome.TIMEOUT, repeat=1) for model in MODELS[:2]]
+    records = [*rows("mine"), failed("mine", "model_0", Outcome.CRASH, repeat=2), *late]
+    (line,) = remarks_on([only(records, known)], ())
+    assert line.endswith(": 2 TIMEOUT, 1 CRASH, on model_0, model_1")
+
+
 def test_after_an_interruption_as_many_values_as_possible_are_used(known: dict[str, Reference]) -> None:
     one = {"toy": known["toy"]}
     begun = own([*repeated("toy", SECOND), *rows("mine", {"model_0": 2.5}, repeat=2)], one)

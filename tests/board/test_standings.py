@@ -15,6 +15,7 @@ from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
 from harness.board.formats import parquet as parquet_format
 from harness.board.leaderboard import build_board
+from harness.board.standings import held_out_sets
 from harness.format.reference import Reference
 from scoring import HeldOut, TaskCalls, compare_submissions
 
@@ -43,12 +44,13 @@ def test_standings_are_those_among_the_rows_that_rank(known: dict[str, Reference
 
 
 def test_a_standing_holds_the_score_and_the_rank_of_its_row(known: dict[str, Reference]) -> None:
-    for row in board(known).rows:
-        if row.standing is not None:
-            assert row.rank is not None
-            assert row.standing.low <= row.standing.score <= row.standing.high
-            assert row.standing.score == pytest.approx(row.score)
-            assert row.standing.best_rank <= row.rank <= row.standing.worst_rank
+    ranked = [(row, row.standing) for row in board(known).rows if row.standing is not None]
+    assert [row.submission for row, _ in ranked] == ["best", "weak"]
+    for row, standing in ranked:
+        assert row.rank is not None
+        assert standing.low <= standing.score <= standing.high
+        assert standing.score == pytest.approx(row.score)
+        assert standing.best_rank <= row.rank <= standing.worst_rank
 
 
 def test_test_sets_tell_the_part_of_the_error_that_is_due_to_them(known: dict[str, Reference]) -> None:
@@ -62,6 +64,11 @@ def test_test_sets_tell_the_part_of_the_error_that_is_due_to_them(known: dict[st
     assert weak is not None
     assert weak.gap_error is not None
     assert 0 < weak.gap_error <= weak.error
+
+
+def test_test_sets_are_known_if_the_number_of_samples_of_every_task_is(known: dict[str, Reference]) -> None:
+    assert held_out_sets(known, {"toy": 100}) == {"toy": HeldOut([0.0] * 8, 100)}
+    assert held_out_sets(known, {"toy": None}) is held_out_sets(known, {}) is None
 
 
 def test_nothing_is_said_of_a_hidden_task(known: dict[str, Reference]) -> None:

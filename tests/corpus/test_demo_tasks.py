@@ -71,7 +71,9 @@ def test_a_cell_that_is_built_again_starts_the_same_and_ends_alike(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     built, shipped = tmp_path / "building" / recipe.name, TASK_DATA / "input_data" / recipe.name
-    for shard in (shipped / "dataset_1").rglob("*.tfrecord"):
+    shards = list((shipped / "dataset_1").rglob("*.tfrecord"))
+    assert shards
+    for shard in shards:
         assert (built / "data" / shard.relative_to(shipped / "dataset_1")).read_bytes() == shard.read_bytes()
     assert (built / "cell_0" / "config.json").read_text() == (shipped / "model_0" / "config.json").read_text()
     assert weights(built / "cell_0" / "weights_init.hdf5") == weights(shipped / "model_0" / "weights_init.hdf5")

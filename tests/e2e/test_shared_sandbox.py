@@ -18,9 +18,9 @@ def run(pgdl, tasks, database, *measures, code=0):
 def test_values_and_keys_are_those_of_lone_calls(tmp_path, one_model, pgdl):
     together = run(pgdl, one_model, tmp_path / "together.db", *MEASURES)
     for measure in ("random", "jacobian_norm"):
-        for key, alone in run(pgdl, one_model, tmp_path / f"{measure}.db", measure).items():
-            for name in ("value", "key", "seed", "outcome"):
-                assert together[key][name] == alone[name]
+        ((key, alone),) = run(pgdl, one_model, tmp_path / f"{measure}.db", measure).items()
+        for name in ("value", "key", "seed", "outcome"):
+            assert together[key][name] == alone[name]
 
 
 def test_a_sandbox_is_started_once_for_each_model(tmp_path, four_models, pgdl):

@@ -166,6 +166,7 @@ def test_closing_the_iterator_ends_what_runs(local: Local, kind: Actors) -> None
     calls = [*plan(local, "returns 1"), *plan(local, "waits")]
     with closing(local.run(calls)) as done:
         next(done)
+    assert kind.started
     assert all(actor.is_gone() for actor in kind.started)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("sandbox-")]
 

@@ -66,7 +66,9 @@ def test_logits_are_those_of_plain_keras(imported, name):
 
 
 def test_every_form_of_a_file_gives_the_same(imported):
-    for model in sorted((imported / "canonical").iterdir()):
+    models = sorted((imported / "canonical").iterdir())
+    assert len(models) == 10
+    for model in models:
         forms = [model / form for form in FORMS]
         architecture = (forms[0] / "architecture.json").read_text()
         with np.load(forms[0] / "weights.npz") as archive:

@@ -175,7 +175,9 @@ def test_gpus_are_hidden_from_what_must_not_use_one(start, monkeypatch):
     assert seen == {False: ("-1", "cpu"), "GPU-of-a-trainer": ("GPU-of-a-trainer", ""), True: ("3", "")}
 
 
-@pytest.mark.parametrize("read", [lambda: read_images("digits", (8, 8, 1)), lambda: read_examples("mnist", "train", (28, 28, 1))])
+@pytest.mark.parametrize(
+    "read", [lambda: read_images("digits", (8, 8, 1)), lambda: read_examples("mnist", "train", (28, 28, 1))]
+)
 def test_what_only_reads_data_sees_no_gpu(monkeypatch, read):
     seen = []
 

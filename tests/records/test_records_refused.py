@@ -103,6 +103,7 @@ def test_passwords_are_not_shown(tmp_path: Path) -> None:
         ("evaluations", "seed", "1 OR 1", "expected an integer, found '1 OR 1'"),
         ("evaluations", "started_at", "yesterday", "expected a time, found 'yesterday'"),
         ("evaluations", "finished_at", "2026-02-30 12:00:00.000000", "expected a time, found '2026-02-30 12:00:00"),
+        ("evaluations", "finished_at", "2026-01-01 99:00:00.000000", "expected a time, found '2026-01-01 99:00:00"),
         ("evaluations", "model", b"model_0", "expected text, found X'6D6F64656C5F30'"),
         ("evaluations", "environment", "{", "expected JSON, found '{'"),
         ("requests", "requested_at", b"", "expected a time, found X''"),

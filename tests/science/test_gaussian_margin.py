@@ -41,6 +41,16 @@ def test_nothing_is_in_the_margin() -> None:
     assert np.isfinite(SMALL.log_density(at)).tolist() == [True, False, False, True]
 
 
+def test_a_density_is_of_double_precision_whatever_the_points_are_of() -> None:
+    points, _ = sample(50)
+    assert SMALL.log_density(points).tolist() == SMALL.log_density(points.astype(np.float64)).tolist()
+
+
+def test_a_point_on_the_boundary_is_misclassified() -> None:
+    view = LinearView.of(np.array([[1.0, 0.0], [2.0, 0.0]]), [1.0, 1.0], [1.0, 0.0], -1.0)
+    assert view.losses.tolist() == [True, False]
+
+
 def test_two_points_compare_as_their_distances_from_the_centres() -> None:
     near, far = np.array([1.0, 0, 0, 0, 0]), np.array([-3.0, 1, 0, 0, 0])
     assert SMALL.log_density(near) - SMALL.log_density(far) == pytest.approx((2**2 + 1) / (2 * 2.0**2))

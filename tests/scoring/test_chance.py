@@ -82,6 +82,17 @@ def test_only_the_order_counts_and_a_seed_repeats(t: Task, seed: int) -> None:
     assert all(1 / 21 <= p_value <= 1 for p_value in found.p_values.values())
 
 
+def test_one_permutation_is_enough() -> None:
+    found = compare_with_chance(*toy().arrays, n_permutations=1)
+    assert set(found.p_values.values()) <= {1 / 2, 1}
+
+
+def test_the_seed_is_0_unless_another_one_is_given() -> None:
+    random = random_task(np.random.default_rng(0)).arrays
+    found, same, other = (compare_with_chance(*random, 20, *seed) for seed in ((), (0,), (1,)))
+    assert found == same != other
+
+
 def test_undefined_and_refused() -> None:
     with pytest.raises(ScoreUndefined, match="expected at least 3 hyperparameters that vary, found a, b"):
         compare_with_chance(*task(TOY_GAP, TOY_MEASURE, a=4, b=2).arrays)

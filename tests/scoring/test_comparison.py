@@ -147,11 +147,11 @@ def test_different_tasks_grids_and_gaps_are_refused() -> None:
     fewer = {"a": submissions["a"], "b": {"task1": submissions["b"]["task1"]}}
     with pytest.raises(ValueError, match=r"submission 'b': expected the tasks of 'a' \(task1, task2\), found task1$"):
         compare_submissions(fewer)
-    with pytest.raises(ValueError, match="submission 'b', task 'task1': expected the gaps of 'a', found others"):
+    with pytest.raises(ValueError, match=r"^submission 'b', task 'task1': expected the gaps of 'a', found others$"):
         compare_submissions({"a": submissions["a"], "b": board({"b": 0.2}, seed=1)["b"]})
     other = Grid.from_hyperparameters({name: [0, 1] for name in "abcde"}, dict(reversed(CELLS.items())))
     moved = {name: TaskCalls(other, each.gap, each.values) for name, each in submissions["b"].items()}
-    with pytest.raises(ValueError, match="submission 'b', task 'task1': expected the grid of 'a', found another"):
+    with pytest.raises(ValueError, match=r"^submission 'b', task 'task1': expected the grid of 'a', found another$"):
         compare_submissions({"a": submissions["a"], "b": moved})
 
 
@@ -168,6 +168,20 @@ def test_the_error_of_measuring_the_gaps_is_a_part() -> None:
         assert math.hypot(standing.gap_error, standing.model_error) == pytest.approx(standing.error)
     assert few.gap_error > many.gap_error > 0.1
     assert exact.gap_error == pytest.approx(0, abs=1e-9)
+
+
+def test_the_errors_of_tasks_add_up_as_those_of_independent_numbers() -> None:
+    """Each task counts half: two alike have an error that is smaller by the root of two, but for the draws."""
+    one = board({"good": 0.2})["good"]["task1"]
+    images = HeldOut([0.5] * 32, 100)
+    errors = [
+        compare_submissions({"good": dict.fromkeys(names, one)}, dict.fromkeys(names, images))
+        .standings["good"]
+        .gap_error
+        for names in (["a"], ["a", "b"])
+    ]
+    assert None not in errors
+    assert errors[1] == pytest.approx(errors[0] / math.sqrt(2), rel=0.1)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The score as the competition's paper prints it: reference values, closed form, invariances."""
 
-from itertools import combinations, product
+from collections import Counter
+from itertools import combinations, permutations, product
 from math import log2
 
 import hypothesis.strategies as st
@@ -114,3 +115,15 @@ def test_groups_of_two_say_nothing() -> None:
     for signs in product((-1.0, 1.0), repeat=2):
         t = task([0.1, 0.2, 0.3, 0.4], [0.0, signs[0], 5.0, 5.0 + signs[1]], a=2, b=2)
         assert printed_score(*t.arrays).subsets["a",] == pytest.approx(1.0, abs=1e-12)
+
+
+def test_ties_counted_as_minus_pair_by_pair() -> None:
+    """Given nothing, over all ordered pairs of models: which has the larger value tells which has the larger gap."""
+    gap, measure = [0.1, 0.1, 0.2, 0.3, 0.3, 0.4, 0.5, 0.5], [1.0, 1.0, 3.0, 3.0, 2.0, 1.0, 4.0, 4.0]
+    pairs = [(gap[i] > gap[j], measure[i] > measure[j]) for i, j in permutations(range(8), 2)]
+    shares = [{key: count / 56 for key, count in Counter(of).items()} for of in (pairs, *zip(*pairs, strict=True))]
+    joint, of_gap, of_measure = shares
+    information = sum(p * log2(p / (of_gap[g] * of_measure[m])) for (g, m), p in joint.items())
+    entropy = -sum(p * log2(p) for p in of_gap.values())
+    found = printed_score(measure, gap, toy().grid, ties="minus")
+    assert found.subsets[()] == pytest.approx(information / entropy)

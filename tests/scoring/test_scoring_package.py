@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import is_dataclass
 
 import numpy as np
 import pytest
@@ -21,6 +22,12 @@ from scoring import (
 
 def test_everything_that_is_public_exists() -> None:
     assert all(hasattr(scoring, name) for name in scoring.__all__)
+
+
+def test_results_and_what_they_are_made_of_never_change() -> None:
+    found = [kind for kind in vars(scoring).values() if isinstance(kind, type) and is_dataclass(kind)]
+    assert len(found) > 20
+    assert [kind.__name__ for kind in found if not kind.__dataclass_params__.frozen] == []
 
 
 def test_importing_it_brings_in_nothing_heavy() -> None:

@@ -58,7 +58,7 @@ def test_nothing_was_called() -> None:
     ],
 )
 def test_wrong_times_are_refused(times: dict[str, dict[str, float]], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
         scores_by_limit(TASKS, times)
 
 

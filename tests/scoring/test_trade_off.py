@@ -72,5 +72,5 @@ def test_one_cell_is_the_point():
     ],
 )
 def test_other_arguments_are_refused(settings, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"^{message}"):
         trade_off(**({"objective": CONSTANT, "sizes": SIZES, "ssim": SSIM, "unseen": UNSEEN} | settings))

@@ -1,0 +1,64 @@
+"""What programs and pages rely on beside the numbers: keys of JSON files, labels of rows, and which rows are faint."""
+
+from pathlib import Path
+
+import pytest
+from board_examples import GAPS, MEASURE, references, rows
+
+from harness.board.collect import Calls, collect
+from harness.board.comparison import compare
+from harness.board.leaderboard import Leaderboard, build_board
+from harness.board.remarks import settings_labels
+from harness.format.reference import Reference
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> dict[str, Reference]:
+    return references(tmp_path)
+
+
+@pytest.fixture
+def board(known: dict[str, Reference]) -> Leaderboard:
+    records = [*rows("mine"), *rows("theirs", GAPS, is_baseline=True), *rows("bold", GAPS, sandbox="none")]
+    return build_board(collect(records, known), known)
+
+
+def test_keys_of_the_leaderboard(board: Leaderboard) -> None:
+    content = board.content
+    assert content.keys() == {"rule", "remarks", "oracle", "rows"}
+    for row in content["rows"]:
+        assert row.keys() == {
+            "rank", "submission", "kind", "calls_ok", "calls_expected", "seconds_per_model", "sandboxed", "version",
+            "asked_at", "configuration", "settings", "stale", "rounded", "standing", "own_randomness", "score",
+            "complete", "exceeded", "tasks",
+        }  # fmt: skip
+        assert row["configuration"].keys() >= {"id", "run_seed", "runtime", "isolation"}
+        assert row["tasks"]["toy"].keys() == {
+            "official", "printed", "kendall", "granulated_kendall", "n_models", "official_pairs", "printed_subsets",
+            "granulated_psi", "undefined",
+        }  # fmt: skip
+
+
+def test_keys_of_a_comparison(known: dict[str, Reference]) -> None:
+    (row,) = compare(rows("vc_dim", MEASURE), known, {"vc_dim": "size"}).content
+    assert row.keys() == {
+        "rank", "measure", "family", "score", "kendall", "seconds_per_model", "complete", "sandboxed", "tasks",
+    }  # fmt: skip
+    (line,) = row["tasks"]
+    assert line.keys() == {
+        "measure", "family", "task", "score", "printed", "kendall", "granulated_kendall", "seconds_per_model", "models",
+        "failed", "outcomes", "reason",
+    }  # fmt: skip
+
+
+def test_only_sandboxed_submissions_are_not_faint(board: Leaderboard) -> None:
+    assert {row.submission: board.is_faint(row) for row in board.rows} == {"mine": False, "theirs": True, "bold": True}
+
+
+def test_rows_without_a_configuration_have_no_label() -> None:
+    assert settings_labels([Calls("one", True, {}), Calls("other", True, {})]) == ["", ""]
+
+
+def test_another_sandbox_than_that_of_most_rows_is_in_the_label(known: dict[str, Reference]) -> None:
+    shown = collect([*rows("a"), *rows("b"), *rows("c", sandbox="landlock")], known).shown
+    assert settings_labels(shown) == ["", "", "sandbox landlock"]

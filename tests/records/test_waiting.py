@@ -1,0 +1,11 @@
+"""How long a write waits before it says so."""
+
+from pathlib import Path
+
+from harness.records import store
+from harness.records.store import Records
+
+
+def test_sqlite_waits_as_long_as_the_warning_says(tmp_path: Path) -> None:
+    with Records(str(tmp_path / "results.db")) as records, records._engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 1000 * store.BUSY_S
