@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from board_examples import GAPS, MEASURE, references, rows
 
+from harness.board.board import Board
 from harness.board.collect import Calls, collect
 from harness.board.comparison import compare
-from harness.board.leaderboard import Leaderboard, build_board
+from harness.board.leaderboard import build_board
 from harness.board.remarks import settings_labels
 from harness.format.reference import Reference
 
@@ -18,12 +19,12 @@ def known(tmp_path: Path) -> dict[str, Reference]:
 
 
 @pytest.fixture
-def board(known: dict[str, Reference]) -> Leaderboard:
+def board(known: dict[str, Reference]) -> Board:
     records = [*rows("mine"), *rows("theirs", GAPS, is_baseline=True), *rows("bold", GAPS, sandbox="none")]
     return build_board(collect(records, known), known)
 
 
-def test_keys_of_the_leaderboard(board: Leaderboard) -> None:
+def test_keys_of_the_leaderboard(board: Board) -> None:
     content = board.content
     assert content.keys() == {"rule", "remarks", "oracle", "rows"}
     for row in content["rows"]:
@@ -51,7 +52,7 @@ def test_keys_of_a_comparison(known: dict[str, Reference]) -> None:
     }  # fmt: skip
 
 
-def test_only_sandboxed_submissions_are_not_faint(board: Leaderboard) -> None:
+def test_only_sandboxed_submissions_are_not_faint(board: Board) -> None:
     assert {row.submission: board.is_faint(row) for row in board.rows} == {"mine": False, "theirs": True, "bold": True}
 
 
