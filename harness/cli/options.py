@@ -204,15 +204,14 @@ repeat = click.option(
     help="Call a quarter of the models, at least 8, K more times with other seeds: shows how much of a score is luck "
     "of the measure's own random draws. These calls never change a score.",
 )  # fmt: skip
-out = click.option(
-    "--out", required=True, type=click.Path(path_type=Path), metavar="DIR",
-    help="Output directory, for input_data/TASK and reference_data/TASK.",
-)  # fmt: skip
-output = click.option(
-    "--output", type=click.Path(path_type=Path), metavar="PATH",
-    help="Also write files: into this directory (board, ci, overfit, testbed, invariance), or with this prefix "
-    "(compare).",
-)  # fmt: skip
+_OUTPUT: Any = {
+    "type": click.Path(path_type=Path), "metavar": "PATH",
+    "help": "Where to write files: a directory (board, ci, overfit, testbed, invariance; for a task: task build, task "
+    "import), or the beginning of their names (compare).",
+}  # fmt: skip
+output = click.option("--output", **_OUTPUT)
+#: Of commands that make a task. `--out` is the name that it had in version 0.1.
+out = click.option("--output", "--out", "out", required=True, **_OUTPUT)
 
 
 def execution(command: Any) -> Any:

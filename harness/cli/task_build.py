@@ -36,7 +36,7 @@ def command(recipe: str, out: Path, workers: int | None, limit: int | None, resu
     RECIPE is a file, or the name of a recipe in the package, as listed by pgdl task recipes. Finished models are kept
     however the run ends; the same command trains the remaining ones. Exit code 3 if a model could not be trained.
 
-    Example: pgdl task build digits_vgg --out my_tasks
+    Example: pgdl task build digits_vgg --output my_tasks
     """
     import os
     import time

@@ -31,7 +31,7 @@ def command(table: Path, data: str, test: str | None, out: Path, name: str | Non
     y*.npy beside it), a directory of TFRecord shards or of images by class, or a dataset of Keras: mnist,
     fashion_mnist, cifar10, cifar100. docs/your-own-models.md explains all of it.
 
-    Example: pgdl task import models.csv --data mnist.npz --test mnist.npz --divide-by 255 --out my_tasks
+    Example: pgdl task import models.csv --data mnist.npz --test mnist.npz --divide-by 255 --output my_tasks
     """
     from harness.format.problems import InvalidTaskError
     from harness.importer.run import Order, import_task

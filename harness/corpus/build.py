@@ -50,12 +50,12 @@ class Build:
         self.reference = out / REFERENCES / recipe.name
         for mark in (self.building / MARK, self.reference / MARK):
             if mark.exists() and mark.read_text() != recipe.digest:
-                remedy = "choose another --out, another name in the recipe, or remove it"
+                remedy = "choose another --output, another name in the recipe, or remove it"
                 raise UserError(
                     "belongs to another recipe or version", file=mark.parent, expected=recipe.file, remedy=remedy
                 )
         if self.task.exists() and not (self.reference / MARK).exists():
-            raise UserError("already exists", file=self.task, remedy="choose another --out or another name")
+            raise UserError("already exists", file=self.task, remedy="choose another --output or another name")
 
     @property
     def is_finished(self) -> bool:
@@ -118,7 +118,7 @@ class Build:
 
     def _writing(self) -> AbstractContextManager[None]:
         """Turn an error of writing into a `UserError`."""
-        return writing(self.building, remedy="name another directory with --out; finished models are kept")
+        return writing(self.building, remedy="name another directory with --output; finished models are kept")
 
     def _assemble(self) -> None:
         from harness.format.reference import reference_entry, write_reference

@@ -109,7 +109,7 @@ def _require_free(order: Order) -> None:
         raise UserError("name of the task", expected="letters, digits, ., _ and -", found=repr(order.name))
     for directory in (order.task, order.reference):
         if directory.exists():
-            raise UserError("already exists", file=directory, remedy="choose another --out or --name, or remove it")
+            raise UserError("already exists", file=directory, remedy="choose another --output or --name, or remove it")
 
 
 def _require_accuracies(order: Order, table: Table) -> None:

@@ -69,7 +69,7 @@ def test_an_argument_that_no_file_can_have(argument: str, pgdl: Pgdl, folder: Pa
 @pytest.mark.parametrize("place", ["file", "/proc/no"])
 def test_places_where_no_task_can_be_built(place: str, pgdl: Pgdl, folder: Path) -> None:
     (folder / "file").touch()
-    ended = pgdl("task", "build", ROOT / "task_data" / "recipes" / "digits_vgg.toml", "--out", place)
+    ended = pgdl("task", "build", ROOT / "task_data" / "recipes" / "digits_vgg.toml", "--output", place)
     assert (ended.code, len(ended.err.splitlines())) == (2, 1)
     assert "cannot be written" in ended.err
 

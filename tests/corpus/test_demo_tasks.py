@@ -67,7 +67,7 @@ def test_a_cell_that_is_built_again_starts_the_same_and_ends_alike(tmp_path):
     """Data and initial weights to the last bit; sums, and so trained weights, depend on the processor."""
     recipe = read_recipe(TASK_DATA / "recipes" / "digits_vgg.toml")  # the quickest of them
     file = TASK_DATA / "recipes" / f"{recipe.name}.toml"
-    command = [*PGDL, "task", "build", str(file), "--out", str(tmp_path), "--limit", "1", "--workers", "1"]
+    command = [*PGDL, "task", "build", str(file), "--output", str(tmp_path), "--limit", "1", "--workers", "1"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     built, shipped = tmp_path / "building" / recipe.name, TASK_DATA / "input_data" / recipe.name

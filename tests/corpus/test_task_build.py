@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from e2e.real_runs import PGDL
+from e2e.real_runs import PGDL, run_here
 
 RECIPE = """
 name = "tiny"
@@ -43,11 +43,10 @@ def environment(tmp_path_factory) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def build(environment):
-    """Run `pgdl ARGUMENTS` to its end."""
+    """Run `pgdl ARGUMENTS` to its end in this process."""
 
     def run(*arguments) -> subprocess.CompletedProcess[str]:
-        command = [*PGDL, *map(str, arguments)]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=500)
+        return run_here([*map(str, arguments)], environment, Path.cwd())
 
     return run
 
@@ -63,7 +62,7 @@ def recipe(tmp_path_factory) -> Path:
 def built(build, recipe, tmp_path_factory) -> tuple[Path, str]:
     """A task that was built in one go, and what was printed."""
     out = tmp_path_factory.mktemp("built")
-    done = build("task", "build", recipe, "--out", out)
+    done = build("task", "build", recipe, "--output", out)
     assert done.returncode == 0, done.stdout + done.stderr
     return out, done.stdout
 
@@ -110,20 +109,20 @@ def test_the_criterion_was_met(built):
 
 
 def test_a_finished_task_is_left_alone(built, build, recipe):
-    again = build("task", "build", recipe, "--out", built[0])
+    again = build("task", "build", recipe, "--out", built[0])  # the name in version 0.1
     assert (again.returncode, "finished already" in again.stdout) == (0, True)
 
 
 def test_another_recipe_does_not_touch_it(built, build, tmp_path):
     other = tmp_path / "tiny.toml"
     other.write_text(RECIPE.replace("seed = 1", "seed = 2"))
-    refused = build("task", "build", other, "--out", built[0])
+    refused = build("task", "build", other, "--output", built[0])
     assert (refused.returncode, "belongs to another recipe or version" in refused.stderr) == (2, True)
 
 
 @pytest.mark.timeout(600)
 def test_a_build_that_is_killed_and_resumed_gives_the_same_task(built, build, recipe, environment, tmp_path):
-    command = [*PGDL, "task", "build", str(recipe), "--out", str(tmp_path), "--workers", "1"]
+    command = [*PGDL, "task", "build", str(recipe), "--output", str(tmp_path), "--workers", "1"]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 120
     while not list(tmp_path.glob("building/tiny/cell_?")) and time.monotonic() < deadline:
@@ -133,9 +132,9 @@ def test_a_build_that_is_killed_and_resumed_gives_the_same_task(built, build, re
     refused = build("task", "validate", tmp_path)
     assert refused.returncode == 2, "an unfinished task is none"
     alone = ("--workers", 1)  # the other task was built by as many as there are cores
-    limited = build("task", "build", recipe, "--out", tmp_path, "--limit", 3, *alone)
+    limited = build("task", "build", recipe, "--output", tmp_path, "--limit", 3, *alone)
     assert "3 of 4 models are finished" in limited.stdout
-    resumed = build("task", "build", recipe, "--out", tmp_path, *alone)
+    resumed = build("task", "build", recipe, "--output", tmp_path, *alone)
     assert "3 of 4 models are finished already" in resumed.stdout
     assert contents(tmp_path) == contents(built[0])
     assert metrics(tmp_path) == metrics(built[0])
@@ -144,7 +143,7 @@ def test_a_build_that_is_killed_and_resumed_gives_the_same_task(built, build, re
 def test_a_loss_that_is_no_number_any_more(build, tmp_path):
     recipe = tmp_path / "wild.toml"
     recipe.write_text(RECIPE.replace('"tiny"', '"wild"').replace("learning_rate = 0.05", "learning_rate = 1e20"))
-    done = build("task", "build", recipe, "--out", tmp_path, "--limit", 1)
+    done = build("task", "build", recipe, "--output", tmp_path, "--limit", 1)
     assert done.returncode == 3
     assert "not trained: the loss is" in done.stdout
     assert not (tmp_path / "input_data").exists()
@@ -155,7 +154,7 @@ def test_a_disk_that_takes_no_more_is_one_line_and_costs_nothing_that_is_finishe
     recipe = tmp_path / "large.toml"  # the second model is too large
     recipe.write_text(RECIPE.replace('"tiny"', '"large"').replace("[16, 32]", "[16, 9000]").replace("0.3", "1e-9"))
     recipe.write_text(recipe.read_text().replace("max_epochs = 60", "max_epochs = 1"))
-    command = [*PGDL, "task", "build", str(recipe), "--out", str(tmp_path), "--workers", "1"]
+    command = [*PGDL, "task", "build", str(recipe), "--output", str(tmp_path), "--workers", "1"]
     limit = 1_000_000
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True,
@@ -165,5 +164,5 @@ def test_a_disk_that_takes_no_more_is_one_line_and_costs_nothing_that_is_finishe
     assert "File too large" in done.stderr
     assert "finished models are kept" in done.stderr
     assert "Traceback" not in done.stderr
-    resumed = build("task", "build", recipe, "--out", tmp_path, "--limit", 2)
+    resumed = build("task", "build", recipe, "--output", tmp_path, "--limit", 2)
     assert "2 of 4 models are finished already" in resumed.stdout

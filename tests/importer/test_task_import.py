@@ -14,7 +14,7 @@ from harness.importer import run
 from harness.task.layout import find_tasks
 from harness.task.task import read_task
 
-IMPORT = ("task", "import", "models.csv", "--data", "data.npz", "--test", "data.npz", "--out", "tasks")
+IMPORT = ("task", "import", "models.csv", "--data", "data.npz", "--test", "data.npz", "--output", "tasks")
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_task_that_is_there_stays(folder, pgdl):
     before = {path: path.stat().st_mtime_ns for path in (folder / "tasks").rglob("*")}
     again = pgdl(*IMPORT)
     assert again.code == 2
-    assert "tasks/input_data/models: already exists; choose another --out or --name, or remove it" in again.err
+    assert "tasks/input_data/models: already exists; choose another --output or --name, or remove it" in again.err
     assert {path: path.stat().st_mtime_ns for path in (folder / "tasks").rglob("*")} == before
     assert pgdl(*IMPORT, "--name", "others").code == 0
 
@@ -256,7 +256,7 @@ def test_arrays_and_shards_are_the_same_data(folder, pgdl):
     for name, train, test in (("npz", "data.npz", "data.npz"), ("npy", "x_train.npy", "x_test.npy"),
                               ("shards", "train", "test")):  # fmt: skip
         outcome = pgdl(
-            "task", "import", "models.csv", "--data", train, "--test", test, "--out", "tasks", "--name", name
+            "task", "import", "models.csv", "--data", train, "--test", test, "--output", "tasks", "--name", name
         )
         assert outcome.code == 0, outcome
     shards = [sorted(files.train.iterdir()) for files in find_tasks(folder / "tasks")]

@@ -103,7 +103,7 @@ def test_the_demo_needs_all_of_the_task_that_the_wheel_carries(wheel, installed,
 def test_recipes_are_found_by_name_in_the_wheel(installed, tmp_path):
     listed = installed("task", "recipes", cwd=tmp_path).stdout.splitlines()[1:]
     assert len(listed) == len(files("task_data/recipes"))
-    refused = installed("task", "build", "digit_vgg", "--out", "x", cwd=tmp_path)
+    refused = installed("task", "build", "digit_vgg", "--output", "x", cwd=tmp_path)
     assert (refused.returncode, refused.stderr.endswith("did you mean 'digits_vgg'?\n")) == (2, True)
 
 

@@ -24,7 +24,7 @@ def main() -> None:
     place = Path("build", "science")
     for name, recipe in write_recipes(place / "recipes").items():
         if not (place / "tasks" / "reference_data" / name / "model_configs.json").exists():
-            run(["task", "build", str(recipe), "--out", str(place / "tasks")])
+            run(["task", "build", str(recipe), "--output", str(place / "tasks")])
     wanted = commands(place)
     for arguments in wanted.values():
         run(arguments)
