@@ -21,7 +21,7 @@ PAGES = {
     "Host a competition": ["docs/leaderboard-job", "docs/hidden-tasks", "docs/security"],
     "Other protocols": ["docs/overfitting", "docs/invariance", "docs/testbed", "docs/science"],
     "Python": ["docs/api", "docs/reference"],
-    "For developers": ["CONTRIBUTING", "docs/architecture", "CHANGELOG"],
+    "For developers": ["CONTRIBUTING", "docs/architecture", "docs/testing", "CHANGELOG"],
 }  # fmt: skip
 
 project = "pgdl-harness"
