@@ -1,5 +1,6 @@
 """What becomes of submissions that behave and of those that do not, each in a real sandbox."""
 
+import re
 import zipfile
 
 import pytest
@@ -106,8 +107,8 @@ def test_memory_over_the_limit_ends_the_call(tmp_path, one_model, pgdl, sandbox)
     assert pgdl("run", write_submission(tmp_path, "hog", body), *shared).returncode == 1
     (row,) = records(database)
     assert row["outcome"] == "MEMORY"
-    assert row["message"].startswith("out of memory (limit 900 MiB, used 9")
-    assert 900 * 1024**2 < row["peak_memory_bytes"] < 990 * 1024**2
+    assert re.match(r"out of memory \(limit 900 MiB, used \d+ MiB\)", row["message"])
+    assert 900 * 1024**2 < row["peak_memory_bytes"] < 1500 * 1024**2  # what it takes until a busy machine sees it
 
 
 def test_the_last_output_is_kept_and_starts_at_the_submission(rows):

@@ -48,8 +48,9 @@ def test_no_text_of_an_event_is_part_of_a_script():
     assert [script for script in own if "${{" in script] == []
 
 
-def test_only_actions_of_github_are_used_each_in_one_version():
-    used = {step["uses"] for step in EVERY_STEP if "uses" in step} - {"./.github/actions/leaderboard"}
+def test_only_actions_of_github_and_python_are_used_each_in_one_version():
+    used = {step["uses"] for step in EVERY_STEP if "uses" in step}
+    used -= {"./.github/actions/leaderboard", "pypa/gh-action-pypi-publish@release/v1"}
     names = [name.partition("@")[0] for name in used]
     assert all(re.fullmatch(r"actions/[a-z/-]+@v\d+", name) for name in used)
     assert len(set(names)) == len(names)
@@ -67,9 +68,8 @@ def test_a_job_for_a_pull_request_may_only_read_and_has_no_secret():
 
 
 def test_nothing_of_a_pull_request_is_checked_out():
-    checkouts = [
-        step["with"] for step in EVERY_STEP if step.get("uses", "").startswith("actions/checkout") and "with" in step
-    ]
+    steps = [*STEPS, *steps_of(LEADERBOARD), *steps_of(COMMENT)]
+    checkouts = [step["with"] for step in steps if step.get("uses", "").startswith("actions/checkout")]
     assert [checkout["persist-credentials"] for checkout in checkouts] == [False, False]
     assert checkouts[0].get("ref") in (None, "${{ github.event.pull_request.base.sha || github.sha }}")
     assert all("head" not in checkout.get("ref", "") for checkout in checkouts)

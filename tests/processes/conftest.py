@@ -21,7 +21,7 @@ def start(monkeypatch: pytest.MonkeyPatch, new_processes: None) -> Callable[...,
     return functools.partial(Process, "odd_program", RUNTIMES["jax"], threads=1)
 
 
-def until(condition: Callable[[], object], seconds: float = 20) -> bool:
+def until(condition: Callable[[], object], seconds: float = 240) -> bool:
     """Wait for a condition; returns whether it came true."""
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:

@@ -7,6 +7,7 @@ import sys
 import threading
 
 import pytest
+from e2e.real_runs import heed_interrupts
 from processes.conftest import HERE, is_alive, started, until
 
 from harness.errors import UserError
@@ -142,10 +143,15 @@ def test_a_question_that_is_cancelled_ends_all_of_it_for_good(start, tmp_path):
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_no_process_outlives_a_command_that_is_interrupted_or_killed(start, tmp_path, how):
     arguments = [sys.executable, "-c", ASKS, tmp_path / "pids"]
-    with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, start_new_session=True) as command:
+    command = subprocess.Popen(
+        arguments, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heed_interrupts
+    )  # fmt: skip
+    try:
         process, child = started(tmp_path / "pids")
         os.killpg(command.pid, how)  # as a terminal does, to the whole group
-        _, errors = command.communicate(timeout=20)
+        _, errors = command.communicate(timeout=60)
+    finally:
+        command.kill()
     assert until(lambda: not is_alive(process))
     if how == signal.SIGINT:
         assert errors.rstrip().endswith("KeyboardInterrupt")

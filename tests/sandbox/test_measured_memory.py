@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psutil
 import pytest
 
 from harness.sandbox import memory
@@ -55,7 +56,7 @@ def running(program: str, processes: int = 1) -> Iterator[int]:
 
 def test_a_process_is_measured() -> None:
     usage = measure(Tree(os.getpid()), MUCH)
-    assert 10 * MIB < usage.memory_bytes < 4096 * MIB
+    assert 10 * MIB < usage.memory_bytes < psutil.virtual_memory().total
     assert usage.cpu_s > 0
 
 
