@@ -11,7 +11,7 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from harness.errors import UserError
+from harness.errors import writing
 from harness.registry import sibling_names
 
 if TYPE_CHECKING:
@@ -54,10 +54,8 @@ def write(board: "Board", stem: Path) -> list[Path]:
     for form in written():
         content = form.render(board)
         path = stem.with_name(f"{stem.name}{form.SUFFIX}")
-        try:
+        with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content.encode() if isinstance(content, str) else content)
-        except OSError as error:
-            raise UserError(f"cannot be written: {error.strerror}", file=error.filename or path) from error
         paths.append(path)
     return paths
