@@ -76,6 +76,7 @@ def test_a_changed_submission_runs_again(tmp_path, one_model, pgdl):
     assert [row["value"] for row in records(database)] == [1.0, 2.0]
 
 
+@pytest.mark.full  # test_what_counts.py has two runs of one submission
 def test_two_harnesses_on_one_results_file(tmp_path, four_models, start):
     database = tmp_path / "results.db"
     shared = ("--tasks", four_models, "--results", database, "--workers", 1, *FASTEST)

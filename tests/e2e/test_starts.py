@@ -1,6 +1,7 @@
 """A call gives the same value however its worker is started, and every call starts with a clean slate."""
 
 import pytest
+from matrix import full
 from real_runs import records, write_submission
 
 pytestmark = pytest.mark.usefixtures("sandbox")
@@ -25,7 +26,7 @@ def run(pgdl, directory, tasks, body, mode, *more):
     return records(database)
 
 
-@pytest.mark.parametrize("runtime", ["keras2", "tensorflow"])
+@pytest.mark.parametrize("runtime", [full("keras2"), "tensorflow"])
 def test_values_are_the_same_to_the_last_bit(tmp_path, one_model, pgdl, runtime):
     fast, fresh = (run(pgdl, tmp_path, one_model, DRAWS, mode, "--runtime", runtime) for mode in ("fast", "fresh"))
     assert (fast[0]["sandbox"], fresh[0]["sandbox"]) == ("bubblewrap/fast", "bubblewrap/fresh")
