@@ -51,13 +51,21 @@ BUG = 70
 PACKAGES = ("scoring", "baselines")
 
 
+def is_command(name: str) -> bool:
+    """Whether there is a command of this name; looks for others than `COMMANDS` only if it must."""
+    return name in COMMANDS or name in commands()
+
+
 @cache
 def commands() -> dict[str, str]:
     """Return all commands with their one-line help; imports none."""
     others = {}
     for file in sorted(Path(__file__).parent.glob("*.py")):
-        found = re.match(rf'"""`pgdl {file.stem}`: (.+?)"""', file.read_text(encoding="utf-8"))
-        if found is not None and file.stem not in COMMANDS:
+        if file.stem in COMMANDS:
+            continue
+        with file.open(encoding="utf-8") as lines:
+            found = re.match(rf'"""`pgdl {file.stem}`: (.+?)"""', lines.readline())
+        if found is not None:
             others[file.stem] = found[1][0].upper() + found[1][1:]
     return COMMANDS | others
 
@@ -71,7 +79,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import `harness.cli.<name>` and return its `command`."""
-        if cmd_name not in commands():
+        if not is_command(cmd_name):
             return None
         command: click.Command = importlib.import_module(f"harness.cli.{cmd_name}").command
         return command
@@ -80,7 +88,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Suggest a similar command for an unknown one."""
-        if args[0] not in commands() and not args[0].startswith("-"):
+        if not args[0].startswith("-") and not is_command(args[0]):
             from harness.hints import did_you_mean
 
             hint = did_you_mean(args[0], commands()) or "pgdl --help lists them"
