@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from dataclasses import asdict, astuple, dataclass, fields, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from functools import cached_property
-from typing import Any, get_type_hints
+from typing import get_type_hints
 
 MIB, GIB = 1024**2, 1024**3
 
@@ -55,14 +55,6 @@ class Configuration:
     def to_json(self) -> str:
         """Return all fields as JSON, for `configuration_from`."""
         return json.dumps(asdict(self))
-
-
-def configuration_of(record: Any) -> Configuration:
-    """Return the configuration of a record, from its columns."""
-    from harness.sandbox import isolation_of  # takes longer than the rest, and is only needed here
-
-    columns = {field.name: getattr(record, field.name) for field in fields(Configuration) if field.name != "isolation"}
-    return Configuration(isolation=isolation_of(record.sandbox), **columns)
 
 
 def configuration_from(text: str) -> Configuration:

@@ -96,6 +96,11 @@ def test_others_use_what_a_room_names_and_it_names_nothing_else(room: str) -> No
     assert {name.split(".")[2] for name in names if is_module(name)} == modules_of(room)
 
 
+def test_what_all_rooms_share_imports_none_of_them() -> None:
+    files = HARNESS.glob("*.py")
+    assert {(file.name, name) for file in files for name in imports(file) if room_of(name)} == set()
+
+
 @pytest.mark.parametrize("room", ["scoring", *sorted(path.parent.name for path in HARNESS.glob("*/__init__.py"))])
 def test_frameworks_are_imported_only_where_models_run(room: str) -> None:
     files = [file for file in files_of(room) if room != "worker" and file not in TRAINER]

@@ -1,12 +1,12 @@
 """Selects the records of every submission that count, and separates those that do not."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from harness.board.requested import Asked, last_requests
-from harness.configuration import Configuration, configuration_from, configuration_of
+from harness.configuration import Configuration, configuration_from
 from harness.format.reference import Reference
 from harness.names import LIBRARY
 from harness.outcome import Outcome
@@ -153,6 +153,14 @@ def collect(
     return Collected(
         [everyone[name] for name in alphabetical], [everyone[name] for name in everyone if name not in shown]
     )
+
+
+def configuration_of(record: Record) -> Configuration:
+    """Return the configuration of a record, from its columns."""
+    from harness.sandbox import isolation_of  # here: who verifies a site has no records, and needs no sandbox
+
+    columns = {field.name: getattr(record, field.name) for field in fields(Configuration) if field.name != "isolation"}
+    return Configuration(isolation=isolation_of(record.sandbox), **columns)
 
 
 def _is_current(row: Record, contents: Contents | None) -> bool:

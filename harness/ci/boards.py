@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.board.collect import Collected, collect
+from harness.board.collect import Collected, collect, configuration_of
 from harness.ci.git import Entry, Repository
 from harness.ci.reading import RefusedError, read_submission
-from harness.configuration import Configuration, configuration_from, configuration_of
+from harness.configuration import Configuration, configuration_from
 from harness.format.reference import Reference
 from harness.records import Evaluation, Records
 from harness.submission import Submission

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
-from harness.configuration import configuration_of
+from harness.board.collect import configuration_of
 from harness.outcome import Outcome
 from harness.records import Evaluation, Request
 from harness.records.tables import Base
