@@ -12,11 +12,13 @@ from harness.task.notes import named
 
 
 def choose(collected: Collected, submissions: Sequence[str] | str, where: str) -> Collected:
-    """Return the calls of the submissions that are named: files in their current version, or recorded names.
+    """Return the calls of submissions: of files in their current version, or by recorded names; all if none is given.
 
     Raises `UserError` for files that have not been run in their current version, and for unknown names.
     """
     arguments = [submissions] if isinstance(submissions, str) else submissions
+    if not arguments:
+        return collected
     known = sorted({calls.submission for calls in collected.shown})
     shown: list[Calls] = []
     for argument in arguments:

@@ -65,7 +65,7 @@ def report(
     with Records(str(results), must_exist=True) as records:
         collected = collect_records(records, competition)
         require_records(collected, records.name)
-        named = choose(collected, submissions, records.name).shown if submissions else collected.shown
+        named = choose(collected, submissions, records.name).shown
         outputs = failed_outputs(records, collected)
     known = [*collected.shown, *(calls for calls in named if calls not in collected.shown)]
     board = build_board(

@@ -99,8 +99,7 @@ def _score_records(
     """Return the scores of the submissions that are named, or of all, and remarks on them."""
     with Records(results, must_exist=True) as records:
         collected = collect_records(records, competition, everything=everything)
-        if submissions:
-            collected = choose(collected, submissions, records.name)
+        collected = choose(collected, submissions, records.name)
         require_records(collected, records.name)
     labels = remarks.settings_labels(collected.shown)
     scores = []
