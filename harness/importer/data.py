@@ -16,8 +16,7 @@ from harness.format.files import natural
 from harness.format.images import find_images, read_images
 from harness.format.shards import read_samples
 from harness.importer.examples import Examples, of_arrays
-from harness.processes import Process, installed_runtime
-from harness.task.shapes import PREFERRED
+from harness.processes import QUICKEST, Process, installed_runtime
 
 KINDS = f".npz, .npy, a directory of shards or of images by class, or one of {', '.join(KERAS)}"
 
@@ -105,7 +104,7 @@ def _stacked(inputs: Iterator[NDArray[Any]], shape: tuple[int, ...], path: Path,
 
 def _of_keras(name: str, part: str) -> Examples:
     """Have Keras read one of its datasets, from its cache or the network, in a process of its own."""
-    runtime = installed_runtime(PREFERRED)
+    runtime = installed_runtime(QUICKEST)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory, f"{name}.npz")
         with Process("harness.corpus.keras_arrays", runtime, gpu=False, memory=None) as process:

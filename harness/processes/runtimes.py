@@ -9,6 +9,9 @@ from harness.worker.runtimes import RUNTIMES, Runtime
 #: The runtimes that run models, the one of most tasks first.
 PREFERRED = ("tensorflow", "jax", "torch")
 
+#: The same, the one first that starts in the fewest seconds.
+QUICKEST = ("jax", "torch", "tensorflow")
+
 
 def installed_runtime(preferred: Sequence[str]) -> Runtime:
     """Return the first of some runtimes that is installed; raises `UserError` if none is."""

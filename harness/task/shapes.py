@@ -15,10 +15,7 @@ from typing import Any
 from harness.cache import cache_directory
 from harness.errors import UserError
 from harness.format.architecture import Architecture, LayerShapes, ModelShapes
-from harness.processes import NoAnswerError, Process, UnableError, installed_runtime
-
-#: The runtimes that can infer shapes, the fastest first.
-PREFERRED = ("jax", "torch", "tensorflow")
+from harness.processes import QUICKEST, NoAnswerError, Process, UnableError, installed_runtime
 
 #: Seconds within which Keras must describe an architecture, the start of the process included.
 SECONDS = 600.0
@@ -43,7 +40,7 @@ def infer_shapes(architectures: Iterable[Architecture]) -> dict[str, ModelShapes
 
 def keras_process() -> Process:
     """Start a process that answers questions about shapes."""
-    return Process("harness.processes.shapes", installed_runtime(PREFERRED), threads=1, gpu=False)
+    return Process("harness.processes.shapes", installed_runtime(QUICKEST), threads=1, gpu=False)
 
 
 def _ask_keras(process: Process, architecture: dict[str, Any], entry: Path) -> ModelShapes | str:

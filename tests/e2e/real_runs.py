@@ -17,13 +17,12 @@ import psutil
 import pytest
 
 from harness.cli.main import main
-from harness.processes import installed_runtime
-from harness.task.shapes import PREFERRED
+from harness.processes import QUICKEST, installed_runtime
 
 PGDL = (sys.executable, "-m", "harness.cli")
 
 #: For calls in a process of their own to which the framework does not matter: its import takes the fewest seconds.
-FASTEST = ("--runtime", installed_runtime(PREFERRED).name)
+FASTEST = ("--runtime", installed_runtime(QUICKEST).name)
 
 
 def heed_interrupts() -> None:
