@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from harness.board.column import Column, TaskColumn
 from harness.board.rounding import DECIMALS
-from harness.board.row import OnTask, Row, counted
+from harness.board.row import Row, counted
 from harness.board.scores import decimal, official
 from harness.errors import UserError
 
@@ -20,10 +20,6 @@ def mark_of(row: Row) -> str:
 
 def _calls(row: Row) -> str:
     return f"{row.calls_ok}/{row.calls_expected}{' stale' if row.stale else ''}"
-
-
-def _share(task: OnTask, value: float | None) -> str:
-    return decimal(value, DECIMALS if task.withheld else 2)
 
 
 RANK = Column[Row]("rank", lambda row: row.rank, int, kind="place")
@@ -59,7 +55,10 @@ TASK_SCORE = TaskColumn(
     text=lambda task: official(task.result, DECIMALS if task.withheld else 2),
 )  # fmt: skip
 TASK_PRINTED = TaskColumn(
-    "printed", lambda task: task.printed, text=lambda task: _share(task, task.printed), unit=POINTS
+    "printed",
+    lambda task: task.printed,
+    unit=POINTS,
+    text=lambda task: decimal(task.printed, DECIMALS if task.withheld else 2),
 )
 TASK_KENDALL = TaskColumn("kendall", lambda task: task.kendall, title="Kendall", digits=3, unit=CORRELATION)
 TASK_GRANULATED = TaskColumn(
