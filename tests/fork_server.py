@@ -13,7 +13,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from harness.worker.channel import take_input
 from harness.worker.runtimes.runtime import without
@@ -83,19 +83,15 @@ def become(command: list[str], environment: dict[str, str], directory: str) -> i
     return 0
 
 
-def run(program: str, *arguments: str) -> Any:
+def run(program: str, *arguments: str) -> None:
     """Run `-c CODE`, `-m MODULE` or a file, with its arguments."""
     name, own = (arguments[0], arguments[1:]) if program in ("-c", "-m") else (program, arguments)
-    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    sys.path[:0] = [os.path.dirname(name) if name == program else os.getcwd(), *paths]  # noqa: PTH109, PTH120
+    there = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    sys.path[:0] = [os.path.dirname(name) if name == program else os.getcwd(), *there]  # noqa: PTH109, PTH120
     sys.argv = ["-c" if program == "-c" else name, *own]
     if program == "-c":
-        main: dict[str, Any] = {"__name__": "__main__"}
-        sys.modules["__main__"].__dict__.clear()
-        sys.modules["__main__"].__dict__.update(main)
-        return exec(name, sys.modules["__main__"].__dict__)
-    return (
+        exec(name, {"__name__": "__main__"})
+    elif program == "-m":
         runpy.run_module(name, run_name="__main__", alter_sys=True)
-        if program == "-m"
-        else runpy.run_path(name, run_name="__main__")
-    )
+    else:
+        runpy.run_path(name, run_name="__main__")

@@ -2,11 +2,11 @@
 
 import functools
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from e2e.real_runs import wait_for
 
 from harness.processes import Process
 from harness.worker.runtimes import RUNTIMES
@@ -21,14 +21,6 @@ def start(monkeypatch: pytest.MonkeyPatch, new_processes: None) -> Callable[...,
     return functools.partial(Process, "odd_program", RUNTIMES["jax"], threads=1)
 
 
-def until(condition: Callable[[], object], seconds: float = 240) -> bool:
-    """Wait for a condition; returns whether it came true."""
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.02)
-    return bool(condition())
-
-
 def is_alive(pid: int) -> bool:
     """Whether a process exists that is not a zombie."""
     try:
@@ -39,5 +31,5 @@ def is_alive(pid: int) -> bool:
 
 def started(file: Path) -> list[int]:
     """The sleeping process and its child, once both are there."""
-    assert until(lambda: file.exists() and len(file.read_text().split()) == 2)
+    wait_for(lambda: file.exists() and len(file.read_text().split()) == 2, "both processes")
     return [int(pid) for pid in file.read_text().split()]

@@ -7,8 +7,8 @@ import sys
 import threading
 
 import pytest
-from e2e.real_runs import heed_interrupts
-from processes.conftest import HERE, is_alive, started, until
+from e2e.real_runs import heed_interrupts, wait_for
+from processes.conftest import HERE, is_alive, started
 
 from harness.errors import UserError
 from harness.importer.data import read_examples
@@ -94,7 +94,7 @@ def test_a_process_that_is_there_no_more(start):
     with start() as process:
         pid = process.ask({"do": "look"})["pid"]
         os.kill(pid, signal.SIGKILL)
-        assert until(lambda: not is_alive(pid))
+        wait_for(lambda: not is_alive(pid), "the end of what was started")
         assert process.ask({"do": "look"})["pid"] != pid
 
 
@@ -126,7 +126,7 @@ def test_time_is_limited(start, tmp_path):
         with pytest.raises(UnableError, match=r"^no answer within 0\.5 s$"):
             process.ask({"do": "sleep", "detail": str(tmp_path / "pids")}, seconds=0.5)
         pids = started(tmp_path / "pids")
-        assert until(lambda: not any(map(is_alive, pids)))
+        wait_for(lambda: not any(map(is_alive, pids)), "the end of what was started")
 
 
 def test_a_question_that_is_cancelled_ends_all_of_it_for_good(start, tmp_path):
@@ -137,7 +137,7 @@ def test_a_question_that_is_cancelled_ends_all_of_it_for_good(start, tmp_path):
             with pytest.raises(UnableError, match=r"^cancelled$"):
                 process.ask({"do": "sleep", "detail": str(tmp_path / "pids")})
         canceller.join()
-    assert until(lambda: not any(map(is_alive, started(tmp_path / "pids"))))
+    wait_for(lambda: not any(map(is_alive, started(tmp_path / "pids"))), "the end of what was started")
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
@@ -152,7 +152,7 @@ def test_no_process_outlives_a_command_that_is_interrupted_or_killed(start, tmp_
         _, errors = command.communicate(timeout=60)
     finally:
         command.kill()
-    assert until(lambda: not is_alive(process))
+    wait_for(lambda: not is_alive(process), "the end of what was started")
     if how == signal.SIGINT:
         assert errors.rstrip().endswith("KeyboardInterrupt")
         assert not is_alive(child)

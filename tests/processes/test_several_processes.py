@@ -3,7 +3,8 @@
 from contextlib import ExitStack, closing, contextmanager
 
 import pytest
-from processes.conftest import is_alive, started, until
+from e2e.real_runs import wait_for
+from processes.conftest import is_alive, started
 
 from harness.errors import UserError
 from harness.processes import ask_all, several, share_out
@@ -55,7 +56,7 @@ def test_closing_half_way_ends_the_processes_and_removes_the_files(two, tmp_path
         pids = started(tmp_path / "pids")
         assert questions.entered
     assert questions.entered == []
-    assert until(lambda: not any(map(is_alive, pids)))
+    wait_for(lambda: not any(map(is_alive, pids)), "the end of what was started")
 
 
 def test_a_fault_ends_them_all(two):
