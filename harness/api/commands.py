@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.board.collect import Calls
 from harness.configuration import MIB, Configuration
 from harness.credentials import RESULTS, has_secrets
-from harness.execution.settings import Settings
+from harness.execution.settings import RunSettings
 from harness.names import FUNCTION
 from harness.sandbox import AUTO, SANDBOX, Limits, default_memory_bytes, find_gpus, options_for
 from harness.task import DEFAULT_DIRECTORY
@@ -65,7 +65,7 @@ def _argument(calls: Calls) -> str:
 
 def _settings(configuration: Configuration, *, of_library: bool) -> list[str]:
     """Return the options for these settings."""
-    defaults = Settings(Limits(default_memory_bytes(len(find_gpus()))))
+    defaults = RunSettings(Limits(default_memory_bytes(len(find_gpus()))))
     # The default of a submission is what its metadata say, which is not known here.
     runtime = _option("--runtime", configuration.runtime, DEFAULT if of_library else "")
     return [

@@ -12,7 +12,7 @@ from harness.errors import UserError
 from harness.execution.budget import TimeBudget
 from harness.execution.executor import Executor
 from harness.execution.executors import EXECUTORS
-from harness.execution.settings import Settings
+from harness.execution.settings import RunSettings
 from harness.sandbox import AUTO, KINDS, Kind, Limits, choose_kind, default_memory_bytes, find_gpus
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles, hidden_names
@@ -22,7 +22,7 @@ from harness.task.layout import TaskFiles, hidden_names
 class Setup:
     """Settings and executor of a run."""
 
-    settings: Settings
+    settings: RunSettings
     executor: Executor
 
 
@@ -33,7 +33,7 @@ def prepare(chosen: Execution, tasks: Sequence[TaskFiles], progress: Progress) -
     task, or if tasks or the cache are in directories that submissions can read.
     """
     limits = Limits(memory_bytes=chosen.memory_bytes or default_memory_bytes(len(find_gpus())))
-    settings = Settings(
+    settings = RunSettings(
         limits=limits,
         time_limit_s=chosen.time_limit_s,
         time_budget=TimeBudget(chosen.time_budget),

@@ -32,7 +32,7 @@ class Calls:
         stale: tasks and models whose records are of other models or data than the present ones.
         version: digest of the submission's files.
         source: path of these files in the most recent request; `library` for a measure of the library.
-        asked_at: time of the most recent request.
+        requested_at: time of the most recent request.
         age: number of rows that were asked for later; times do not tell, since clocks differ.
         repeats: task and model -> the values of its repetitions, in their order; they never count in a score.
         deterministic: whether the submission says that its value depends on no seed.
@@ -45,7 +45,7 @@ class Calls:
     version: str = ""
     configuration: Configuration | None = None
     source: str = LIBRARY
-    asked_at: datetime | None = None
+    requested_at: datetime | None = None
     age: int = 0
     repeats: Mapping[Cell, Sequence[float | Failure]] = field(default_factory=dict)
     deterministic: bool = False
@@ -178,7 +178,7 @@ def _calls(name: Asked, group: _Group, request: "Request | None", age: int) -> C
         version=version,
         configuration=group.configuration,
         source=request.source if request else submission,
-        asked_at=request.requested_at if request else None,
+        requested_at=request.requested_at if request else None,
         age=age,
         repeats=repeats_of(group.repetitions),
         deterministic=request.deterministic if request else False,

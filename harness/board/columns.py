@@ -40,7 +40,9 @@ CALLS_EXPECTED = Column[Row]("calls_expected", lambda row: row.calls_expected, i
 STALE = Column[Row]("stale", lambda row: row.stale, int)
 SANDBOXED = Column[Row]("sandboxed", lambda row: row.sandboxed, bool, kind="text")
 VERSION = Column[Row]("version", lambda row: row.version, str, kind="text")
-ASKED_AT = Column[Row]("asked_at", lambda row: row.asked_at.isoformat() if row.asked_at else None, str, kind="text")
+REQUESTED_AT = Column[Row](
+    "requested_at", lambda row: row.requested_at.isoformat() if row.requested_at else None, str, kind="text"
+)
 CONFIGURATION = Column[Row](
     "configuration", lambda row: row.configuration.id if row.configuration else None, str, kind="text"
 )

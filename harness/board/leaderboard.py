@@ -19,7 +19,7 @@ from scoring import RULE, HeldOut, SubmissionScore, score_submission
 #: Everything known about each row stands in JSON after these.
 HEAD = (
     columns.RANK, columns.SUBMISSION, columns.KIND, columns.CALLS_OK, columns.CALLS_EXPECTED, columns.SECONDS_PER_MODEL,
-    columns.SANDBOXED, columns.VERSION, columns.ASKED_AT, columns.CONFIGURATION, columns.SETTINGS, columns.STALE,
+    columns.SANDBOXED, columns.VERSION, columns.REQUESTED_AT, columns.CONFIGURATION, columns.SETTINGS, columns.STALE,
 )  # fmt: skip
 
 
@@ -59,8 +59,8 @@ LEADERBOARD = Layout(
     ),
     figures=(
         columns.RANK, columns.SUBMISSION, columns.KIND, columns.SCORE, columns.TASK_SCORE, columns.SECONDS_PER_MODEL,
-        columns.CALLS_OK, columns.CALLS_EXPECTED, columns.STALE, columns.SANDBOXED, columns.VERSION, columns.ASKED_AT,
-        columns.CONFIGURATION, columns.SETTINGS, columns.OWN_ERROR, *standings.FIGURES,
+        columns.CALLS_OK, columns.CALLS_EXPECTED, columns.STALE, columns.SANDBOXED, columns.VERSION,
+        columns.REQUESTED_AT, columns.CONFIGURATION, columns.SETTINGS, columns.OWN_ERROR, *standings.FIGURES,
     ),
     lines=(
         columns.SUBMISSION, columns.KIND, columns.VERSION, columns.CONFIGURATION, columns.TASK, columns.RANK,

@@ -74,7 +74,7 @@ def _tasks(calls: Calls) -> set[str]:
 
 
 def _when(calls: Calls) -> str:
-    return f" {calls.asked_at:%Y-%m-%d %H:%M} UTC" if calls.asked_at else ""
+    return f" {calls.requested_at:%Y-%m-%d %H:%M} UTC" if calls.requested_at else ""
 
 
 def _similar(shown: Sequence[Calls]) -> list[str]:

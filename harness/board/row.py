@@ -103,7 +103,7 @@ class Row:
     sandboxed: bool
     family: str = ""  #: of a measure
     version: str = ""  #: SHA-256 of the submission's files
-    asked_at: datetime | None = None  #: time of the most recent request for this version
+    requested_at: datetime | None = None  #: time of the most recent request for this version
     age: int = field(default=0, compare=False)  #: number of rows that were asked for later
     configuration: Configuration | None = None  #: of its calls; None for a measure without records
     settings: str = ""  #: differences to most of the board's rows
@@ -201,7 +201,7 @@ def make_row(
         },
         sandboxed=calls.sandboxed,
         version=calls.version,
-        asked_at=calls.asked_at,
+        requested_at=calls.requested_at,
         age=calls.age,
         configuration=calls.configuration,
         stale=len(calls.stale),

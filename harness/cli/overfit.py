@@ -10,7 +10,7 @@ from harness.cli import completion, options
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from harness.protocols.overfit.settings import Settings
+    from harness.protocols.overfit.settings import OverfitSettings
     from harness.protocols.subject import Subject
     from harness.task.some_models import Wanted
 
@@ -74,7 +74,7 @@ def command(
     Example: pgdl overfit digits_vgg --epsilon 1..2 --output overfit
     """
     from harness.format.files import make_directory
-    from harness.protocols.overfit.settings import Edges, Generator, Settings
+    from harness.protocols.overfit.settings import Edges, Generator, OverfitSettings
     from harness.protocols.subject import read_subject
     from harness.tables import wide_console
     from harness.task.hidden import Withhold
@@ -82,12 +82,12 @@ def command(
     console = wide_console(quiet=quiet)
     if output is not None:
         make_directory(output)
-    chosen = Settings(radii, "test" if split == "test" else "train", Generator(generator), Edges(edges))
+    chosen = OverfitSettings(radii, "test" if split == "test" else "train", Generator(generator), Edges(edges))
     subject = read_subject(tasks_dir, task_name, models, Withhold(withhold))
     return _test_task(subject, chosen, output, console)
 
 
-def _test_task(subject: "Subject", settings: "Settings", output: Path | None, console: "Console") -> int:
+def _test_task(subject: "Subject", settings: "OverfitSettings", output: Path | None, console: "Console") -> int:
     from harness.cli.steps import Steps
     from harness.protocols.overfit.report import print_result, write_rows
     from harness.protocols.overfit.run import detect_overfitting

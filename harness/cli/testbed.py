@@ -83,12 +83,12 @@ def command(
     from harness.cli.testbed_report import print_consistency, print_summary, write_files
     from harness.format.files import make_directory
     from harness.protocols.testbed.run import evaluate_task
-    from harness.protocols.testbed.settings import SSIM, Settings
+    from harness.protocols.testbed.settings import SSIM, ProbeSettings
     from harness.protocols.testbed.summary import summarize
     from harness.tables import wide_console
     from harness.task.hidden import Withhold
 
-    settings = Settings(ssim or SSIM, unseen, execution["seed"])
+    settings = ProbeSettings(ssim or SSIM, unseen, execution["seed"])
     wanted = [one for one in measures if one != options.NONE]
     if output is not None:
         make_directory(output)

@@ -100,7 +100,7 @@ def _crop_flip(images: Any, seed: Any) -> Any:
 #: the right; share of the height down; amount of brightness, contrast, saturation and hue.
 PERTURBATIONS: dict[str, Perturbation] = {
     "rotation": rotate,
-    "horizontal_translation": translate_x,
-    "vertical_translation": translate_y,
+    "translate_x": translate_x,
+    "translate_y": translate_y,
     "color_jitter": jitter_colours,
 }

@@ -19,8 +19,8 @@ from harness.corpus.families import FAMILIES
 from harness.errors import UserError
 from harness.hints import did_you_mean
 
-Parametric = Literal["rotation", "horizontal_translation", "vertical_translation", "color_jitter"]
-PARAMETRIC = ("rotation", "horizontal_translation", "vertical_translation", "color_jitter")
+Parametric = Literal["rotation", "translate_x", "translate_y", "color_jitter"]
+PARAMETRIC = ("rotation", "translate_x", "translate_y", "color_jitter")
 
 #: Raised when the same recipe gives other models, so that one task never has cells of both kinds.
 BUILDER = 2

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.execution.executor import Done, Executor
 from harness.execution.plan import PlannedCall, plan_calls
-from harness.execution.settings import Settings
+from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.submission import Submission
 from harness.task.some_models import Wanted, size_of, some_models
@@ -62,7 +62,12 @@ class Watch:
 
 
 def try_submission(
-    submission: Submission, tasks: Sequence[Task], settings: Settings, executor: Executor, models: Wanted, watch: Watch
+    submission: Submission,
+    tasks: Sequence[Task],
+    settings: RunSettings,
+    executor: Executor,
+    models: Wanted,
+    watch: Watch,
 ) -> Trial:
     """Call `submission` on some models of each task, see `some_models`; the smallest first."""
     calls = plan_calls([submission], tasks, settings, executor)
@@ -99,7 +104,7 @@ class Forecast:
     at_risk: int  #: calls that may exceed the time limit
 
 
-def forecast(trial: Trial, settings: Settings, workers: int) -> Forecast:
+def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
     """Interpolate the times of calls over the models' numbers of parameters, task by task.
 
     The overhead of a call is estimated from the total time of the trial, and so includes other load on the machine.

@@ -11,7 +11,7 @@ from harness.configuration import Configuration
 from harness.errors import UserError
 from harness.execution.budget import Budget
 from harness.execution.repeated_models import choose_repeated
-from harness.execution.settings import Settings
+from harness.execution.settings import RunSettings
 from harness.sandbox import Limits
 from harness.submission import Submission
 from harness.task.model import Model
@@ -57,7 +57,7 @@ class PlannedCall:
 def plan_calls(
     submissions: Sequence[Submission],
     tasks: Sequence[Task],
-    settings: Settings,
+    settings: RunSettings,
     executor: "Executor",
     repeats: int = 0,
 ) -> list[PlannedCall]:
@@ -96,7 +96,7 @@ def plan_calls(
     return calls
 
 
-def _runtime_of(submission: Submission, settings: Settings) -> str:
+def _runtime_of(submission: Submission, settings: RunSettings) -> str:
     """Return the name of the runtime; raises `UserError` if a measure of the library would run in another framework."""
     runtime = settings.runtime or submission.metadata.runtime or DEFAULT
     if submission.is_baseline and RUNTIMES[runtime].framework != RUNTIMES[DEFAULT].framework:

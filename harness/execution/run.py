@@ -10,7 +10,7 @@ from harness.errors import UserError
 from harness.execution.evaluation import to_evaluation
 from harness.execution.executor import Done, Executor
 from harness.execution.plan import PlannedCall, plan_calls
-from harness.execution.settings import Settings
+from harness.execution.settings import RunSettings
 from harness.execution.unused_gpu import unused_gpu
 from harness.outcome import Outcome
 from harness.records import Claims, Records, Request
@@ -49,7 +49,7 @@ class Plan:
 def make_plan(
     submissions: Sequence[Submission],
     tasks: Sequence[Task],
-    settings: Settings,
+    settings: RunSettings,
     executor: Executor,
     records: Records,
     *,

@@ -11,7 +11,7 @@ from harness.task.hidden import Withhold
 
 
 @dataclass(frozen=True)
-class Settings:
+class RunSettings:
     """The input of `plan_calls`, besides submissions and tasks."""
 
     limits: Limits

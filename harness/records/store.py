@@ -44,7 +44,7 @@ class LockedError(UserError):
     """Another program reads or writes an SQLite file for longer than `BUSY_S`."""
 
 
-class Ended(NamedTuple):
+class EndedCall(NamedTuple):
     """The columns of a recorded call that a run needs."""
 
     key: str
@@ -130,11 +130,11 @@ class Records:
         """Return a context in which this run claims calls."""
         return Claims(self._write)
 
-    def ended(self, keys: Collection[str]) -> list[Ended]:
+    def ended(self, keys: Collection[str]) -> list[EndedCall]:
         """Return outcome and time of the newest record of each key that has one."""
         table = Evaluation.__table__.columns
         rows = self._with_keys([table.key, table.outcome, table.call_wall_s], keys)
-        return [Ended(row.key, row.outcome, row.call_wall_s) for row in rows]
+        return [EndedCall(row.key, row.outcome, row.call_wall_s) for row in rows]
 
     def newest(self, keys: Collection[str]) -> Iterator[Row[Any]]:
         """Yield the newest record of each key, without the columns of `LONG`."""

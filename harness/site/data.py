@@ -74,7 +74,7 @@ class SubmissionFacts(_Model):
     is_baseline: bool
     version: str
     configuration: Configuration | None
-    asked_at: datetime | None
+    requested_at: datetime | None
     stale: list[tuple[str, str]]
     repeats: list[Repeated]
     deterministic: bool
@@ -88,7 +88,7 @@ class WithheldResults(_Model):
     failures: dict[str, dict[str, int]]
 
 
-class Settings(_Model):
+class SiteSettings(_Model):
     """All data of a site but records and reference data.
 
     Attributes:
@@ -137,7 +137,7 @@ class Settings(_Model):
 class SiteData:
     """Everything that a site is made from; `references` are those of the tasks that are not withheld."""
 
-    settings: Settings
+    settings: SiteSettings
     references: Mapping[str, Reference]
     records: Sequence[SiteRecord]
 
@@ -205,7 +205,7 @@ def gather(
     `n_test` is the number of test samples of each task, `outputs` the end of the output of failed calls by their keys.
     """
     withheld = board.withheld
-    settings = Settings(
+    settings = SiteSettings(
         tasks={
             name: TaskFacts(
                 withheld=name in withheld,
@@ -241,7 +241,7 @@ def _facts(calls: Calls, withheld: Collection[str]) -> SubmissionFacts:
         is_baseline=calls.is_baseline,
         version=calls.version,
         configuration=calls.configuration,
-        asked_at=calls.asked_at,
+        requested_at=calls.requested_at,
         stale=stale,
         repeats=[
             Repeated(task=task, model=model, values=[v.outcome if isinstance(v, Failure) else v for v in values])
@@ -262,7 +262,7 @@ def _calls(facts: SubmissionFacts, rows: Mapping[str, Mapping[tuple[str, str], A
         deterministic=facts.deterministic,
         version=facts.version,
         configuration=facts.configuration,
-        asked_at=facts.asked_at,
+        requested_at=facts.requested_at,
     )
 
 

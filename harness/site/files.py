@@ -20,7 +20,7 @@ from harness.format.files import read_json
 from harness.format.layout import REFERENCE, REFERENCES
 from harness.format.reference import Reference, read_reference, reference_entry
 from harness.site.chain import head_of, read_lines, to_lines
-from harness.site.data import Settings, SiteData, SiteRecord, find_stray
+from harness.site.data import SiteData, SiteRecord, SiteSettings, find_stray
 
 DATA = "data"
 SETTINGS, RECORDS = f"{DATA}/site.json", f"{DATA}/records.jsonl"
@@ -52,7 +52,7 @@ def read_files(site: Path) -> SiteData:
         paths = sorted((site / DATA / REFERENCES).glob(f"*/{REFERENCE}"))
         references = {path.parent.name: read_reference(path) for path in paths}
         files = {path.relative_to(site).as_posix(): path.read_bytes() for path in (site / SETTINGS, *paths)}
-        settings = Settings.model_validate(content)
+        settings = SiteSettings.model_validate(content)
         records = [SiteRecord.model_validate(record) for record in read_lines(site / RECORDS, _start(files))]
     except ValidationError as error:
         first = error.errors()[0]

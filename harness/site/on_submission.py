@@ -61,8 +61,8 @@ def _summary(row: Row, n_rows: int) -> str:
 
 def _facts(row: Row) -> list[tuple[str, str]]:
     found = [("version", row.version[:12])]
-    if row.asked_at is not None:
-        found.append(("requested", f"{row.asked_at:%Y-%m-%d %H:%M} UTC"))
+    if row.requested_at is not None:
+        found.append(("requested", f"{row.requested_at:%Y-%m-%d %H:%M} UTC"))
     found.append(("calls with a value", f"{row.calls_ok} of {row.calls_expected}"))
     if row.configuration is not None:
         setting = row.configuration

@@ -30,7 +30,7 @@ def test_keys_of_the_leaderboard(board: Board) -> None:
     for row in content["rows"]:
         assert row.keys() == {
             "rank", "submission", "kind", "calls_ok", "calls_expected", "seconds_per_model", "sandboxed", "version",
-            "asked_at", "configuration", "settings", "stale", "rounded", "standing", "own_randomness", "score",
+            "requested_at", "configuration", "settings", "stale", "rounded", "standing", "own_randomness", "score",
             "complete", "exceeded", "tasks",
         }  # fmt: skip
         assert row["configuration"].keys() >= {"id", "run_seed", "runtime", "isolation"}

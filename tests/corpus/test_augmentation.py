@@ -70,9 +70,9 @@ def test_the_level_narrows_the_range():
     batch = np.zeros((500, 1, 101, 1), np.float32)
     batch[:, :, 50] = 1
     for level in (0.5, 1.0):
-        moved = np.abs(augmented("horizontal_translation", batch, level=level).argmax(axis=2).ravel() - 50)
+        moved = np.abs(augmented("translate_x", batch, level=level).argmax(axis=2).ravel() - 50)
         assert 45 * level < moved.max() <= 51 * level
-    np.testing.assert_array_equal(augmented("horizontal_translation", batch, level=0.0), batch)
+    np.testing.assert_array_equal(augmented("translate_x", batch, level=0.0), batch)
 
 
 def test_rotation_is_counter_clockwise():
@@ -84,7 +84,7 @@ def test_rotation_is_counter_clockwise():
 
 def test_translations_are_to_the_right_and_down():
     batch = images(side=8)
-    right, down = (apply(f"{name}_translation", batch, 0.25) for name in ("horizontal", "vertical"))
+    right, down = (apply(name, batch, 0.25) for name in ("translate_x", "translate_y"))
     np.testing.assert_allclose(right[:, :, 2:], batch[:, :, :-2], atol=1e-6)
     np.testing.assert_allclose(down[:, 2:], batch[:, :-2], atol=1e-6)
     assert not right[:, :, :2].any()
@@ -179,9 +179,9 @@ class TestOperations:
 def test_the_test_perturbation_covers_the_range_and_repeats():
     batch = np.zeros((1500, 1, 101, 4), np.float32)  # more than one part
     batch[:, :, 50, :3], batch[..., 3] = 1, 1
-    changed = perturb(batch, "horizontal_translation", (-0.5, 0.25), seed=4)
+    changed = perturb(batch, "translate_x", (-0.5, 0.25), seed=4)
     moved = changed[:, 0, :, 0].argmax(axis=1) - 50
     assert (moved.min(), moved.max()) in {(-50, 25), (-50, 24), (-49, 25), (-49, 24)}
     assert changed[..., 3].min() == 1
-    np.testing.assert_array_equal(changed, perturb(batch, "horizontal_translation", (-0.5, 0.25), seed=4))
-    assert not np.array_equal(changed, perturb(batch, "horizontal_translation", (-0.5, 0.25), seed=5))
+    np.testing.assert_array_equal(changed, perturb(batch, "translate_x", (-0.5, 0.25), seed=4))
+    assert not np.array_equal(changed, perturb(batch, "translate_x", (-0.5, 0.25), seed=5))

@@ -154,9 +154,7 @@ def test_channels():
 def test_the_test_set_alone_is_perturbed(tmp_path):
     save(tmp_path / "data.npz")
     plain = load(tmp_path)
-    first, again = (
-        load(tmp_path, test_perturbation="horizontal_translation", perturbation_range=[-0.5, 0.5]) for _ in range(2)
-    )
+    first, again = (load(tmp_path, test_perturbation="translate_x", perturbation_range=[-0.5, 0.5]) for _ in range(2))
     np.testing.assert_array_equal(first.train_inputs, plain.train_inputs)
     np.testing.assert_array_equal(first.test_inputs, again.test_inputs)
     assert not np.array_equal(first.test_inputs, plain.test_inputs)

@@ -7,7 +7,7 @@ from pathlib import Path
 from harness.configuration import GIB
 from harness.execution.executor import Done, Executor
 from harness.execution.plan import PlannedCall
-from harness.execution.settings import Settings
+from harness.execution.settings import RunSettings
 from harness.format.architecture import Architecture, ModelShapes
 from harness.sandbox import Limits
 from harness.submission import Submission
@@ -45,7 +45,7 @@ class Nowhere(Executor):
 
 NOWHERE_TO_RUN = Nowhere()
 
-SETTINGS = Settings(Limits(memory_bytes=4 * GIB))
+SETTINGS = RunSettings(Limits(memory_bytes=4 * GIB))
 
 NOWHERE = Path("/nowhere")
 ARCHITECTURE = Architecture(NOWHERE, {"format": "layers", "layers": [], "input_shape": [3]}, (), ())

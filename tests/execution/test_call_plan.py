@@ -9,7 +9,7 @@ import harness
 from harness.execution.budget import TimeBudget
 from harness.execution.executor import Executor
 from harness.execution.plan import PlannedCall, plan_calls
-from harness.execution.settings import Settings
+from harness.execution.settings import RunSettings
 from harness.sandbox.limits import GIB, Limits
 from harness.submission import Submission
 from harness.task.task import Task
@@ -20,14 +20,14 @@ ONE = make_task([make_model("model_0")])
 def only_call(
     submission: Submission | None = None,
     task: Task = ONE,
-    settings: Settings = SETTINGS,
+    settings: RunSettings = SETTINGS,
     executor: Executor = NOWHERE_TO_RUN,
 ) -> PlannedCall:
     (call,) = plan_calls([submission or make_submission()], [task], settings, executor)
     return call
 
 
-def order(submission: Submission, task: Task, settings: Settings = SETTINGS) -> list[str]:
+def order(submission: Submission, task: Task, settings: RunSettings = SETTINGS) -> list[str]:
     """Digests of the models in the order in which they are visited."""
     return [call.model.digest for call in plan_calls([submission], [task], settings, NOWHERE_TO_RUN)]
 

@@ -24,7 +24,7 @@ from harness.execution.executors.local import Local
 from harness.execution.machine import Cores, Lanes
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.run import Recorded
-from harness.execution.settings import Settings
+from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.records import Records
 from harness.sandbox import Limits, Staging
@@ -57,7 +57,7 @@ def local(kind: Actors) -> Iterator[Local]:
 
 
 def plan(
-    local: Local, *texts: str, models: int = 1, settings: Settings = QUICK, baselines: bool = False
+    local: Local, *texts: str, models: int = 1, settings: RunSettings = QUICK, baselines: bool = False
 ) -> list[PlannedCall]:
     """Calls of submissions that play these parts."""
     submissions = [make_submission(f"s{number}", text.encode()) for number, text in enumerate(texts)]

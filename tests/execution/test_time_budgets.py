@@ -7,7 +7,7 @@ from planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
 from harness.execution.budget import TimeBudget
 from harness.execution.plan import PlannedCall, plan_calls
-from harness.execution.settings import Settings
+from harness.execution.settings import RunSettings
 
 EACH = replace(SETTINGS, time_limit_s=10.0)
 AVERAGE = replace(EACH, time_budget=TimeBudget.AVERAGE)
@@ -16,7 +16,7 @@ AVERAGE = replace(EACH, time_budget=TimeBudget.AVERAGE)
 class Calls:
     """Those of two submissions on two tasks."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: RunSettings) -> None:
         submissions = [make_submission("a", b"a"), make_submission("b", b"b")]
         self.all = plan_calls(submissions, [make_task(4, "one"), make_task(3, "two")], settings, NOWHERE_TO_RUN)
 

@@ -16,10 +16,10 @@ from harness.protocols import staged
 from harness.protocols.overfit import grids
 from harness.protocols.overfit.result import Kind, Row
 from harness.protocols.overfit.run import detect_overfitting
-from harness.protocols.overfit.settings import Edges, Generator, Settings
+from harness.protocols.overfit.settings import Edges, Generator, OverfitSettings
 from harness.protocols.subject import read_subject
 
-WRAP = Settings((1, 2), "train", edges=Edges.WRAP)
+WRAP = OverfitSettings((1, 2), "train", edges=Edges.WRAP)
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,7 @@ def test_other_generators_use_the_same_margins(train_rows, home, asked) -> None:
         "torus",
         ("model_0", "model_1"),
     )
-    nearest = detect_overfitting(subject, Settings((1, 2), "train", Generator.NEAREST, Edges.WRAP))
+    nearest = detect_overfitting(subject, OverfitSettings((1, 2), "train", Generator.NEAREST, Edges.WRAP))
     assert asked == []
     for epsilon in (1, 2):
         (strongest,) = (row for row in train_rows if (row.group.name, row.epsilon) == ("model_0", epsilon))
@@ -146,7 +146,7 @@ def test_edges_of_images_are_noticed_where_they_are_not_a_torus(home, monkeypatc
     """Even if no network can be run."""
     monkeypatch.setattr(staged, "ask_all", lambda *_: (answer for answer in [(0, UserError("cannot be run"))]))
     subject = read_subject(home, "torus", ("model_0",))
-    result = detect_overfitting(subject, Settings((1,)))
+    result = detect_overfitting(subject, OverfitSettings((1,)))
     assert result.rows == ()
     assert "not black at their edges" in result.notes[-1]
 

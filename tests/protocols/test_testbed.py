@@ -26,12 +26,12 @@ from harness.protocols.testbed.material import Material
 from harness.protocols.testbed.probing import Report
 from harness.protocols.testbed.results import STATISTICS, read_dataset
 from harness.protocols.testbed.run import evaluate_task
-from harness.protocols.testbed.settings import Settings
+from harness.protocols.testbed.settings import ProbeSettings
 from harness.protocols.testbed.summary import summarize
 from harness.sandbox import Fresh
 from scoring import class_spread
 
-SETTINGS = Settings(ssim=(0.7, 1.0))
+SETTINGS = ProbeSettings(ssim=(0.7, 1.0))
 
 
 class Place(NamedTuple):
@@ -168,7 +168,11 @@ def test_an_interrupted_run_continues(place: Place, monkeypatch: pytest.MonkeyPa
         write(*arguments, **arrays)
         raise KeyboardInterrupt
 
-    settings, names, write = Settings(ssim=(0.7, 1.0), seed=1), ("model_0", "model_1", "model_2"), probing.write_part
+    settings, names, write = (
+        ProbeSettings(ssim=(0.7, 1.0), seed=1),
+        ("model_0", "model_1", "model_2"),
+        probing.write_part,
+    )
     monkeypatch.setattr(backbones, "ask_all", answer)
     monkeypatch.setattr(probing, "write_part", interrupt)
     with pytest.raises(KeyboardInterrupt):
@@ -288,7 +292,7 @@ def test_data_that_do_not_fit_are_refused(
 ) -> None:
     data = make_data(tmp_path / "data.npz", **replaced)
     with pytest.raises(UserError, match=message) as refused:
-        material(place, data).prepare(Settings(unseen=unseen))
+        material(place, data).prepare(ProbeSettings(unseen=unseen))
     assert "\n" not in str(refused.value)
 
 

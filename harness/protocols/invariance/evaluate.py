@@ -9,7 +9,7 @@ from harness.protocols.files import write_csv
 from harness.protocols.invariance.perturbations import Chosen
 from harness.protocols.invariance.plots import plot_curves, plot_pairs, plot_sensitivity
 from harness.protocols.invariance.sensitivity import BATCH, REPETITIONS, Point, batch_numbers, measure_sensitivity
-from harness.protocols.invariance.study import Settings, Study, run_study
+from harness.protocols.invariance.study import InvarianceSettings, Study, run_study
 from harness.protocols.invariance.table import Compared, Line, compare
 from harness.protocols.subject import Subject
 from scoring import GivenScore
@@ -123,7 +123,7 @@ def evaluate(subject: Subject, question: Question, finished: Callable[[], None] 
     if question.sensitivity and n_examples < BATCH:
         raise UserError("--sensitivity", expected=f"at least {BATCH} training examples", found=n_examples)
     numbers = batch_numbers(n_examples) if question.sensitivity else []
-    settings = Settings(
+    settings = InvarianceSettings(
         question.perturbations,
         n_examples,
         question.seed,

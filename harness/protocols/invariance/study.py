@@ -32,7 +32,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Settings:
+class InvarianceSettings:
     """How curves are computed.
 
     Attributes:
@@ -134,7 +134,7 @@ class Study:
     failures: Mapping[str, str]
 
 
-def run_study(subject: Subject, settings: Settings, finished: Callable[[], None] = lambda: None) -> Study:
+def run_study(subject: Subject, settings: InvarianceSettings, finished: Callable[[], None] = lambda: None) -> Study:
     """Compute the responses of all chosen models, those of earlier runs excepted.
 
     Args:
@@ -174,7 +174,7 @@ def require_suitable(subject: Subject, perturbations: Iterable[Chosen]) -> None:
             raise UserError(chosen.name, file=data.source, expected="two classes", found="one", remedy=remedy)
 
 
-def _file(model: Model, subject: Subject, settings: Settings) -> Path:
+def _file(model: Model, subject: Subject, settings: InvarianceSettings) -> Path:
     measure = find_baseline("gi_rotation")
     assert measure is not None
     packages = ("tensorflow", "keras", "numpy")
@@ -190,7 +190,7 @@ def _file(model: Model, subject: Subject, settings: Settings) -> Path:
 
 
 def _compute(
-    subject: Subject, settings: Settings, files: Mapping[str, Path], finished: Callable[[], None]
+    subject: Subject, settings: InvarianceSettings, files: Mapping[str, Path], finished: Callable[[], None]
 ) -> dict[str, str]:
     """Have the files of some models written; returns why those of others were not."""
     with tempfile.TemporaryDirectory(prefix="pgdl-invariance-") as directory:

@@ -12,7 +12,7 @@ from harness.errors import UserError
 from harness.processes import PREFERRED, installed_runtime
 from harness.protocols.overfit.assumption import Positions, find_positions
 from harness.protocols.overfit.logits import strip_softmax
-from harness.protocols.overfit.settings import Edges, Settings
+from harness.protocols.overfit.settings import Edges, OverfitSettings
 from harness.protocols.overfit.shifts import black_of
 from harness.protocols.parts import part_file, read_part, write_part
 from harness.protocols.staged import write_parts
@@ -42,7 +42,7 @@ class Grids:
     positions: Positions
 
 
-def compute_grids(subject: Subject, settings: Settings, on_model: Callable[[], object]) -> Grids:
+def compute_grids(subject: Subject, settings: OverfitSettings, on_model: Callable[[], object]) -> Grids:
     """Compute the margins that the estimates need.
 
     Args:

@@ -7,7 +7,7 @@ from enum import StrEnum
 import numpy as np
 
 from harness.errors import UserError
-from harness.protocols.overfit.settings import Settings
+from harness.protocols.overfit.settings import OverfitSettings
 from scoring import RiskEstimates, bernstein_interval, pairwise_independence_test
 from scoring.overfitting import TRANSLATION
 
@@ -71,7 +71,7 @@ class Result:
     """
 
     task: str
-    settings: Settings
+    settings: OverfitSettings
     rows: tuple[Row, ...]
     failures: Mapping[str, UserError]
     notes: tuple[str, ...]

@@ -7,17 +7,17 @@ from harness.errors import UserError
 from harness.protocols.overfit.estimates import estimates_of
 from harness.protocols.overfit.grids import compute_grids
 from harness.protocols.overfit.result import Result, Row, groups_of, make_row
-from harness.protocols.overfit.settings import Settings, possible_radii
+from harness.protocols.overfit.settings import OverfitSettings, possible_radii
 from harness.protocols.parts import read_part
 from harness.protocols.subject import Subject
 from scoring import RiskEstimates
 
 #: The defaults: adversarial examples by the strongest translation, on the test set.
-DEFAULT = Settings()
+DEFAULT = OverfitSettings()
 
 
 def detect_overfitting(
-    subject: Subject, settings: Settings = DEFAULT, on_model: Callable[[], object] = lambda: None
+    subject: Subject, settings: OverfitSettings = DEFAULT, on_model: Callable[[], object] = lambda: None
 ) -> Result:
     """Test each model, the models of each architecture together, and all models together.
 

@@ -30,7 +30,7 @@ class Edges(StrEnum):
 
 
 @dataclass(frozen=True)
-class Settings:
+class OverfitSettings:
     """The choices.
 
     Attributes:

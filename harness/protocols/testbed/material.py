@@ -7,7 +7,7 @@ import numpy as np
 
 from harness.protocols.testbed.classes import Classes, divide_classes, of_classes
 from harness.protocols.testbed.images import Images, data_key, read_images, without_training_images
-from harness.protocols.testbed.settings import Settings
+from harness.protocols.testbed.settings import ProbeSettings
 from harness.task.data import TrainingData
 
 
@@ -38,7 +38,7 @@ class Material:
         """Return what identifies the images, without reading them; raises `UserError` if there are none."""
         return {"data": data_key(self.data), "input_shape": self.input_shape, "known": self.known.digest}
 
-    def prepare(self, settings: Settings) -> Prepared:
+    def prepare(self, settings: ProbeSettings) -> Prepared:
         """Read and divide the images; raises `UserError` if that is not possible."""
         images = without_training_images(read_images(self.data, self.input_shape), self.known.inputs)
         seen = np.unique(self.known.labels).tolist()

@@ -15,7 +15,7 @@ from harness.protocols.testbed.classes import Classes
 from harness.protocols.testbed.images import Images
 from harness.protocols.testbed.material import Prepared
 from harness.protocols.testbed.noise import number_of_parts, write_noisy_images
-from harness.protocols.testbed.settings import Settings
+from harness.protocols.testbed.settings import ProbeSettings
 
 Steps = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 
@@ -37,7 +37,7 @@ def probe_backbones(
     missing: Sequence[Backbone],
     files: dict[str, Path],
     prepared: Prepared,
-    settings: Settings,
+    settings: ProbeSettings,
     report: Report,
     directory: Path,
 ) -> dict[str, str]:
@@ -101,7 +101,7 @@ def _write_images(images: Images, directory: Path) -> None:
         np.save(directory / f"{name}_labels.npy", part.labels)
 
 
-def _write_tests(images: Images, settings: Settings, report: Report, directory: Path) -> list[Path]:
+def _write_tests(images: Images, settings: ProbeSettings, report: Report, directory: Path) -> list[Path]:
     """Write the noisy test images, and return the files of the test images for each SSIM; the last are clean."""
     targets, clean = settings.ssim[:-1], directory / "test_inputs.npy"
     if not targets:

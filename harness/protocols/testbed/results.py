@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from harness.errors import UserError, writing
 from harness.protocols.testbed.backbones import Backbone
 from harness.protocols.testbed.classes import Classes
-from harness.protocols.testbed.settings import Settings
+from harness.protocols.testbed.settings import ProbeSettings
 from scoring import class_spread, error_rates, one_vs_rest_kappas
 
 #: Axes of the cells, and of the arrays with a number per class.
@@ -27,7 +27,7 @@ def make_dataset(
     backbones: Sequence[Backbone],
     counts: Sequence[NDArray[np.int64]],
     classes: Classes,
-    settings: Settings,
+    settings: ProbeSettings,
     attributes: dict[str, Any],
 ) -> xr.Dataset:
     """Return error rates, kappas and statistics of every cell, models ordered by size.

@@ -16,7 +16,7 @@ from harness.protocols.testbed.images import require_large
 from harness.protocols.testbed.material import Material
 from harness.protocols.testbed.probing import Report, classes_of, probe_backbones
 from harness.protocols.testbed.results import make_dataset
-from harness.protocols.testbed.settings import Settings
+from harness.protocols.testbed.settings import ProbeSettings
 from harness.task.hidden import Withhold
 from harness.task.some_models import Wanted
 
@@ -28,7 +28,7 @@ def evaluate_task(
     tasks_dir: Path,
     name: str,
     data: str,
-    settings: Settings | None = None,
+    settings: ProbeSettings | None = None,
     models: Wanted = None,
     withhold: Withhold = Withhold.AUTO,
     report: Report | None = None,
@@ -54,7 +54,7 @@ def evaluate_task(
     Raises:
         UserError: the task or the data cannot be used, or no model can be probed.
     """
-    settings, report = settings or Settings(), report or Report()
+    settings, report = settings or ProbeSettings(), report or Report()
     subject = read_subject(tasks_dir, name, models, withhold)
     shape = subject.models[0].input_shape
     _require_images(shape, subject)
@@ -80,7 +80,7 @@ def _require_images(shape: tuple[int, ...], subject: Subject) -> None:
 def _evaluate(
     backbones: Sequence[Backbone],
     material: Material,
-    settings: Settings,
+    settings: ProbeSettings,
     report: Report,
     directory: Path,
     task: str,

@@ -9,7 +9,7 @@ SSIM = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 
 
 @dataclass(frozen=True)
-class Settings:
+class ProbeSettings:
     """The axes of the cells, and the seed of the noise.
 
     Attributes:

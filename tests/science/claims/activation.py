@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from baselines.neural_activation.curve import input_entropies
 from harness.protocols.overfit.estimates import estimates_of
 from harness.protocols.overfit.grids import compute_grids
-from harness.protocols.overfit.settings import Settings
+from harness.protocols.overfit.settings import OverfitSettings
 from harness.protocols.parts import read_part
 from harness.protocols.subject import read_subject
 from tests.science.evidence import Evidence, Vector, bootstrap, correlation, span
@@ -67,7 +67,7 @@ def _(evidence: Evidence) -> Finding:
 def _errors_by_image(evidence: Evidence) -> tuple[Vector, Array]:
     """Error rate of each test image over all models (n,), from margins that are kept, and the images."""
     subject = read_subject(evidence.place / "tasks", ERRORS_OF)
-    settings = Settings(radii=(1,))
+    settings = OverfitSettings(radii=(1,))
     parts = compute_grids(subject, settings, lambda: None).parts
     losses = []
     for model in subject.models:
