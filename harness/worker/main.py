@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from harness.worker.channel import Channel, take_input
+from harness.worker.failure import MESSAGE, advise, describe, print_error
 from harness.worker.limits import apply_limits, die_with_parent
 from harness.worker.runtimes import RUNTIMES, Runtime
 from harness.worker.value import BadValueError, as_finite_float
-
-#: Longest message in characters; each may take twelve bytes of a frame.
-MESSAGE = 300
 
 #: Error numbers by which the sandbox denies an operation.
 REFUSALS = {errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH}
@@ -58,7 +56,7 @@ def serve(
         device = runtime.device()
     except Exception as error:
         traceback.print_exc()
-        channel.send(event="failed", message=_describe(error))
+        channel.send(event="failed", message=describe(error))
         channel.receive()
         os._exit(1)
     sys.path.insert(0, str(submission))
@@ -86,12 +84,11 @@ def _call(name: str, model: Any, dataset: Any, submission: Path, runtime: Runtim
     except BadValueError as error:
         return {"status": "BAD_VALUE", "message": str(error)[:MESSAGE]}
     except MemoryError as error:
-        return {"status": "MEMORY", "message": _describe(error)}
+        return {"status": "MEMORY", "message": describe(error)}
     except BaseException as error:
-        inner = error.__traceback__.tb_next if error.__traceback__ else None
-        traceback.print_exception(error.with_traceback(inner))  # without this function's own frame
+        print_error(error, __file__)
         refused = isinstance(error, OSError) and error.errno in REFUSALS
-        message = _describe(error) if refused else _advise(error, runtime)
+        message = describe(error) if refused else advise(error, runtime)
         return {"status": "FORBIDDEN" if refused else "EXCEPTION", "message": message}
 
 
@@ -101,21 +98,3 @@ def _takes_program_dir(measure: Any) -> bool:
         return "program_dir" in inspect.getfullargspec(measure).args
     except TypeError:  # it has no signature
         return False
-
-
-def _advise(error: BaseException, runtime: Runtime) -> str:
-    """Return one line with the error and what may cure it, if that is known; the error's own code may fail again."""
-    try:
-        advice = runtime.advice(error)
-    except BaseException:
-        advice = ""
-    return _describe(error)[: MESSAGE - len(advice)] + advice
-
-
-def _describe(error: BaseException) -> str:
-    """Return one line with the error's type and message; making the message may itself raise an error."""
-    try:
-        text = " ".join(str(error).split())
-    except BaseException:  # including SystemExit
-        text = "(its message cannot be printed)"
-    return f"{type(error).__name__}: {text}"[:MESSAGE]

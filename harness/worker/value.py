@@ -24,7 +24,7 @@ def as_finite_float(value: Any) -> float:
     if isinstance(value, bool | np.bool_ | np.timedelta64) or not isinstance(
         value, int | float | np.integer | np.floating
     ):
-        raise BadValueError(f"expected a real number, found {type(value).__name__}")
+        raise BadValueError(f"expected a real number, found {_described(value)}")
     try:
         number = float(value)
     except OverflowError as error:
@@ -32,3 +32,16 @@ def as_finite_float(value: Any) -> float:
     if not math.isfinite(number):
         raise BadValueError(f"expected a finite number, found {number}")
     return number
+
+
+def _described(value: Any) -> str:
+    """Return the type of a value that is no number, with its shape if it has several entries."""
+    name = type(value).__name__
+    if value is None:
+        return f"{name}: is a `return` missing in complexity()?"
+    try:
+        shape = tuple(int(length) for length in value.shape)
+    except (AttributeError, TypeError, ValueError):  # it has none, or not of numbers alone
+        return name
+    kind = "an array" if "array" in name.lower() else "a tensor"
+    return f"{kind} ({name}) of shape {shape}" if shape else name

@@ -5,6 +5,8 @@ in_runtime.py RUNTIME modes DIR...     JSON: differences between the outputs in 
                                        mode, those of copies, and the softmax of `model.logits`
 in_runtime.py RUNTIME imports          JSON: threads, frameworks that were imported, and errors for the others
 in_runtime.py RUNTIME draws            JSON: random numbers of every library under seed 0
+in_runtime.py RUNTIME bars             what a model prints that is fitted, evaluated and predicts, and, after a line of
+                                       dashes, that predicts with a progress bar
 """
 
 import copy
@@ -88,10 +90,21 @@ def draws():
     print(json.dumps(drawn))
 
 
+def bars():
+    model = runtime.keras.Sequential([runtime.keras.layers.Dense(1)])
+    inputs, targets = np.zeros((4, 3), np.float32), np.zeros((4, 1), np.float32)
+    model.compile(loss="mse")
+    model.fit(inputs, targets)
+    model.evaluate(inputs, targets)
+    model.predict(inputs)
+    print("---")
+    model.predict(inputs, verbose=1)
+
+
 if sys.argv[2] == "forward":
     with without("sklearn"):  # no layer needs it, and its import takes a second
         runtime.import_libraries()
     forward(sys.argv[3:])
 else:
     runtime.import_libraries()
-    {"imports": imports, "draws": draws, "modes": modes}[sys.argv[2]](*sys.argv[3:])
+    {"imports": imports, "draws": draws, "modes": modes, "bars": bars}[sys.argv[2]](*sys.argv[3:])

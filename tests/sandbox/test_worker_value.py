@@ -1,8 +1,10 @@
 """What counts as the value of a measure: one finite real number."""
 
 import math
+import re
 from decimal import Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import hypothesis.strategies as st
@@ -84,7 +86,6 @@ def test_a_float_comes_through_bit_for_bit(value: float) -> None:
         (np.bool_(True), "bool"),
         (np.array(True), "bool"),
         (Tensor(True, np.bool_), "bool"),
-        (None, "NoneType"),
         ("1.0", "str"),
         (b"1.0", "bytes"),
         (1 + 0j, "complex"),
@@ -94,23 +95,25 @@ def test_a_float_comes_through_bit_for_bit(value: float) -> None:
         ({"score": 1.0}, "dict"),
         (Decimal("1.0"), "Decimal"),
         (Fraction(1, 2), "Fraction"),
-        (np.array([1.0]), "ndarray"),
-        (np.array([[1.0]]), "ndarray"),
-        (np.array([]), "ndarray"),
-        (np.array(None), "NoneType"),
+        (np.array([1.0]), "an array (ndarray) of shape (1,)"),
+        (np.array([[1.0, 2.0]]), "an array (ndarray) of shape (1, 2)"),
+        (np.array([]), "an array (ndarray) of shape (0,)"),
+        (None, "NoneType: is a `return` missing in complexity()?"),
         (np.array("1.0"), "str_"),
         (np.datetime64("2020-01-01"), "datetime64"),
         (np.timedelta64(5), "timedelta64"),
         (np.timedelta64(5, "s"), "timedelta64"),
         (np.ma.masked, "MaskedConstant"),
-        (Tensor([1.0]), "Tensor"),
+        (Tensor([1.0]), "a tensor (Tensor) of shape (1,)"),
+        (SimpleNamespace(shape=(None, 3)), "SimpleNamespace"),
+        (SimpleNamespace(shape=3), "SimpleNamespace"),
         (FloatLike(), "FloatLike"),
         (float, "type"),
         (lambda: 1.0, "function"),
     ],
 )
 def test_anything_else_is_named(returned: Any, found: str) -> None:
-    with pytest.raises(BadValueError, match=f"^expected a real number, found {found}"):
+    with pytest.raises(BadValueError, match=f"^expected a real number, found {re.escape(found)}$"):
         as_finite_float(returned)
 
 
