@@ -55,25 +55,31 @@ def prepare_run(
 
 
 def record_calls(
-    run: Run, records: Records, progress: Progress, *, force: bool = False, repeats: int = 0
-) -> tuple[Plan, Tally]:
+    run: Run, records: Records, progress: Progress, *, force: bool = False, retry_timeouts: bool = False,
+    repeats: int = 0,
+) -> tuple[Plan, Tally]:  # fmt: skip
     """Make the calls that are not recorded yet; returns all calls, and a tally of outcomes.
 
-    `repeats` is the number of repetitions of some of the calls (`harness.execution.repeated_models`).
+    `force` and `retry_timeouts` also make recorded calls (`harness.execution.run.make_plan`). `repeats` is the number
+    of repetitions of some of the calls (`harness.execution.repeated_models`).
     """
     with run.setup.executor:
-        return record_with(run, records, progress, force=force, repeats=repeats)
+        return record_with(run, records, progress, force=force, retry_timeouts=retry_timeouts, repeats=repeats)
 
 
 def record_with(
-    run: Run, records: Records, progress: Progress, *, force: bool = False, repeats: int = 0
-) -> tuple[Plan, Tally]:
+    run: Run, records: Records, progress: Progress, *, force: bool = False, retry_timeouts: bool = False,
+    repeats: int = 0,
+) -> tuple[Plan, Tally]:  # fmt: skip
     """Do the same with an executor whose context has been entered."""
     settings, executor = run.setup.settings, run.setup.executor
     records.warn = progress.warn
     if records.file is not None:
         executor.require_unseen([records.file])
-    plan = make_plan(run.submissions, run.tasks, settings, executor, records, force=force, repeats=repeats)
+    plan = make_plan(
+        run.submissions, run.tasks, settings, executor, records,
+        force=force, retry_timeouts=retry_timeouts, repeats=repeats,
+    )  # fmt: skip
     records.ask(requests_of(plan.calls))
     tally = Tally()
     for row in plan.recorded:
@@ -87,4 +93,6 @@ def record_with(
                 progress.advanced(row)
     finally:
         progress.finished(tally.total, len(plan.calls))
+    if line := tally.starved_note(run.withheld):
+        progress.warn(line)
     return plan, tally

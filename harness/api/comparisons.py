@@ -45,6 +45,7 @@ def compare(
     task_names: Sequence[str] = (),
     results: str | Path = RESULTS,
     force: bool = False,
+    retry_timeouts: bool = False,
     execution: Execution = USUAL,
     progress: Progress = SILENT,
 ) -> CompareResult:
@@ -56,6 +57,7 @@ def compare(
         task_names: only these tasks; empty: all.
         results: database of the records.
         force: make recorded calls again.
+        retry_timeouts: make recorded calls again that exceeded their time with less than half of a processor.
         execution: limits, sandbox and engine.
         progress: shows the work.
 
@@ -66,7 +68,7 @@ def compare(
     run = prepare_run([one for one, _ in chosen], Path(tasks_dir), task_names, execution, progress)
     references = _require_references(run.tasks, Path(tasks_dir))
     with Records(str(results)) as records:
-        plan, _ = record_calls(run, records, progress, force=force)
+        plan, _ = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts)
         families = {submission.name: family for submission, family in chosen}
         board = compare_rows(records.newest([call.key for call in plan.calls]), references, families, run.withheld)
     oracle = score_oracle(references, run.withheld)

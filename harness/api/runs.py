@@ -47,6 +47,7 @@ def run(
     names: Sequence[str] = (),
     repeats: int = 0,
     force: bool = False,
+    retry_timeouts: bool = False,
     execution: Execution = USUAL,
     progress: Progress = SILENT,
     confirm: Confirm = nobody,
@@ -64,6 +65,7 @@ def run(
             new version of that submission.
         repeats: number of repetitions of a quarter of the calls with other seeds; they never change a score.
         force: make recorded calls again.
+        retry_timeouts: make recorded calls again that exceeded their time with less than half of a processor.
         execution: limits, sandbox and engine.
         progress: shows the work.
         confirm: asks whether a submission is a new version of the one that is known by its name.
@@ -79,7 +81,7 @@ def run(
         for line in news:
             progress.note(line)
         run = replace(run, submissions=settled)
-        plan, tally = record_calls(run, records, progress, force=force, repeats=repeats)
+        plan, tally = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts, repeats=repeats)
         claims = [one.name for one in run.submissions if one.metadata.deterministic] if repeats else []
         rows = records.newest([call.key for call in plan.calls if call.submission.name in claims])
         varying = not_deterministic(rows, claims, run.withheld)

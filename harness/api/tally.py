@@ -2,6 +2,7 @@
 
 from array import array
 from collections import Counter, defaultdict
+from collections.abc import Collection
 
 from harness.execution.run import Recorded
 from harness.outcome import Outcome
@@ -14,17 +15,31 @@ class Tally:
         #: by submission, task, and whether the calls are repetitions
         self.outcomes: defaultdict[tuple[str, str, bool], Counter[str]] = defaultdict(Counter)
         self.seconds: defaultdict[tuple[str, str, bool], array[float]] = defaultdict(lambda: array("d"))
+        #: by submission and task: calls that exceeded their time with less than half of a processor
+        self.starved: Counter[tuple[str, str]] = Counter()
 
     def add(self, row: Recorded) -> None:
         """Count a recorded call."""
         place = row.planned.submission.name, row.planned.task.name, bool(row.planned.repeat)
         self.outcomes[place][row.outcome] += 1
         self.seconds[place].append(row.call_wall_s)
+        self.starved[place[:2]] += row.is_starved and row.call_wall_s > 0
 
     @property
     def total(self) -> int:
         """Number of calls."""
         return sum(counts.total() for counts in self.outcomes.values())
+
+    def starved_note(self, withheld: Collection[str]) -> str | None:
+        """Return a line about the starved calls, with a remedy; None if there are none but on the tasks `withheld`."""
+        shown = {place: number for place, number in self.starved.items() if number and place[1] not in withheld}
+        if not shown:
+            return None
+        names = ", ".join(f"{number} of {submission} on {task}" for (submission, task), number in sorted(shown.items()))
+        return (
+            f"calls that exceeded their time with less than half of a processor: {names}. The machine was busy, or "
+            "they waited; if it was busy, --retry-timeouts (pgdl run, pgdl compare) makes them anew"
+        )
 
     @property
     def all_ok(self) -> bool:

@@ -22,6 +22,7 @@ PLOTS = (".png", ".svg")
 @options.output
 @options.execution
 @options.force
+@options.retry_timeouts
 @formats.option
 @formats.columns
 @options.quiet
@@ -32,6 +33,7 @@ def command(
     results: str,
     output: Path | None,
     force: bool,
+    retry_timeouts: bool,
     form: str,
     columns: tuple[str, ...],
     quiet: bool,
@@ -56,7 +58,7 @@ def command(
         make_directory(output.parent)
     found = api.compare(
         measures, tasks_dir=tasks_dir, task_names=task_names, results=results, force=force,
-        execution=options.execution_of(execution), progress=Terminal(console),
+        retry_timeouts=retry_timeouts, execution=options.execution_of(execution), progress=Terminal(console),
     )  # fmt: skip
     shown = found.board.with_columns(columns)
     if not quiet:

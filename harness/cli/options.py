@@ -199,6 +199,11 @@ html = click.option(
 )  # fmt: skip
 
 force = click.option("--force", is_flag=True, help="Make recorded calls again.")
+retry_timeouts = click.option(
+    "--retry-timeouts", is_flag=True,
+    help="Make recorded calls again that exceeded their time with less than half of a processor: the machine was busy, "
+    "or they waited.",
+)  # fmt: skip
 repeat = click.option(
     "--repeat", "repeats", type=click.IntRange(0, 1000), default=0, show_default=True, metavar="K",
     help="Call a quarter of the models, at least 8, K more times with other seeds: shows how much of a score is luck "

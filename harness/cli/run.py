@@ -18,6 +18,7 @@ from harness.cli import completion, options
 @options.execution
 @options.repeat
 @options.force
+@options.retry_timeouts
 @options.quiet
 def command(
     submissions: tuple[str, ...],
@@ -27,6 +28,7 @@ def command(
     names: tuple[str, ...],
     repeats: int,
     force: bool,
+    retry_timeouts: bool,
     quiet: bool,
     **execution: Any,
 ) -> int:
@@ -48,7 +50,8 @@ def command(
     console = wide_console(quiet=quiet)
     done = api.run(
         submissions, tasks_dir=tasks_dir, task_names=task_names, results=results, names=names, repeats=repeats,
-        force=force, execution=options.execution_of(execution), progress=Terminal(console), confirm=confirm,
+        force=force, retry_timeouts=retry_timeouts, execution=options.execution_of(execution),
+        progress=Terminal(console), confirm=confirm,
     )  # fmt: skip
     code = print_summary(done.tally, done.records, console, sandboxed=done.is_sandboxed, withheld=done.withheld)
     for line in done.not_deterministic:

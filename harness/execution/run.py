@@ -20,6 +20,9 @@ from harness.task.task import Task
 #: Seconds between two checks for calls that another run has recorded.
 POLL_S = 1.0
 
+#: Share of its time below which a call that exceeded its limit had too little of a processor, or waited by itself.
+STARVED = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
@@ -28,7 +31,13 @@ class Recorded:
     planned: PlannedCall
     outcome: str
     call_wall_s: float
+    call_cpu_s: float = 0.0
     message: str = ""  #: reason of a failure, if this run made the call
+
+    @property
+    def is_starved(self) -> bool:
+        """Whether the call exceeded its time with less than half of a processor, or found its budget used up."""
+        return self.outcome == Outcome.TIMEOUT and self.call_cpu_s <= STARVED * self.call_wall_s
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,7 @@ class Plan:
     calls: tuple[PlannedCall, ...]
     recorded: tuple[Recorded, ...]
     forced: bool = False  #: whether to make calls even if another run has made them or is making them
+    retry_timeouts: bool = False  #: whether records of starved calls count as missing
 
     @property
     def missing(self) -> list[PlannedCall]:
@@ -54,14 +64,17 @@ def make_plan(
     records: Records,
     *,
     force: bool,
+    retry_timeouts: bool = False,
     repeats: int = 0,
 ) -> Plan:
     """Plan a run; a call that ended in `INFRA_ERROR`, which says nothing about a submission, counts as missing.
 
-    `repeats` is the number of repetitions of some of the calls (`harness.execution.repeated_models`).
+    With `retry_timeouts`, so does a call that `is_starved`. `repeats` is the number of repetitions of some of the calls
+    (`harness.execution.repeated_models`).
     """
     calls = plan_calls(submissions, tasks, settings, executor, repeats)
-    return Plan(tuple(calls), () if force else tuple(_recorded(calls, records)), force)
+    recorded = () if force else tuple(_recorded(calls, records, retry_timeouts))
+    return Plan(tuple(calls), recorded, force, retry_timeouts)
 
 
 def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
@@ -84,11 +97,11 @@ def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
     ]
 
 
-def _recorded(calls: Iterable[PlannedCall], records: Records) -> list[Recorded]:
-    """Return the calls that have a record, made by any run, and deduct their seconds from the budgets."""
+def _recorded(calls: Iterable[PlannedCall], records: Records, retry_timeouts: bool) -> list[Recorded]:
+    """Return the calls that have a record that counts, made by any run, and deduct their seconds from the budgets."""
     planned = {call.key: call for call in calls}
-    ended = (Recorded(planned[row.key], row.outcome, row.call_wall_s) for row in records.ended(planned))
-    rows = [row for row in ended if row.outcome != Outcome.INFRA_ERROR]
+    ended = (Recorded(planned[row.key], row.outcome, row.call_wall_s, row.call_cpu_s) for row in records.ended(planned))
+    rows = [row for row in ended if row.outcome != Outcome.INFRA_ERROR and not (retry_timeouts and row.is_starved)]
     for row in rows:
         row.planned.budget.spend(row.call_wall_s)
     return rows
@@ -106,7 +119,7 @@ def execute(plan: Plan, executor: Executor, records: Records, warn: Callable[[st
         while missing := [call for call in plan.calls if call.key not in done]:
             mine = {call.key for call in missing} if plan.forced else claims.take([call.key for call in missing])
             # Includes calls recorded between the plan and the claim.
-            for row in () if plan.forced else _recorded(missing, records):
+            for row in () if plan.forced else _recorded(missing, records, plan.retry_timeouts):
                 done.add(row.planned.key)
                 yield row
             chosen = [call for call in missing if call.key in mine and call.key not in done]
@@ -139,7 +152,7 @@ def _record(done: Done, records: Records, claims: Claims | None) -> Recorded | N
     elif not claims.record(evaluation):
         done.planned.budget.spend(-evaluation.call_wall_s)
         return None
-    return Recorded(done.planned, evaluation.outcome, evaluation.call_wall_s, evaluation.message)
+    return Recorded(done.planned, evaluation.outcome, evaluation.call_wall_s, evaluation.call_cpu_s, evaluation.message)
 
 
 def _require_gone(done: Done) -> None:

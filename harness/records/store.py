@@ -50,6 +50,7 @@ class EndedCall(NamedTuple):
     key: str
     outcome: str
     call_wall_s: float
+    call_cpu_s: float
 
 
 class Records:
@@ -131,10 +132,11 @@ class Records:
         return Claims(self._write)
 
     def ended(self, keys: Collection[str]) -> list[EndedCall]:
-        """Return outcome and time of the newest record of each key that has one."""
+        """Return outcome and times of the newest record of each key that has one."""
         table = Evaluation.__table__.columns
-        rows = self._with_keys([table.key, table.outcome, table.call_wall_s], keys)
-        return [EndedCall(row.key, row.outcome, row.call_wall_s) for row in rows]
+        columns = [table.key, table.outcome, table.call_wall_s, table.call_cpu_s]
+        rows = self._with_keys(columns, keys)
+        return [EndedCall(row.key, row.outcome, row.call_wall_s, row.call_cpu_s) for row in rows]
 
     def newest(self, keys: Collection[str]) -> Iterator[Row[Any]]:
         """Yield the newest record of each key, without the columns of `LONG`."""

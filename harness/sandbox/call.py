@@ -156,12 +156,12 @@ class Call:
             ended = early
         finally:
             wall = clock.stop(started, deadline.passed_at)
-        if ended.outcome is Outcome.TIMEOUT:
-            ended = Ended(Outcome.TIMEOUT, f"{ended.message} (used {wall:.2f} s)")
         self._sample_usage()
-        cpu = self._usage.cpu_s - self._cpu_before
+        cpu = max(self._usage.cpu_s - self._cpu_before, 0.0)
         self._cpu_before = self._usage.cpu_s
-        self._result = replace(self._result, call_wall_s=wall, call_cpu_s=max(cpu, 0.0))
+        self._result = replace(self._result, call_wall_s=wall, call_cpu_s=cpu)
+        if ended.outcome is Outcome.TIMEOUT:
+            return Ended(Outcome.TIMEOUT, f"{ended.message} (used {wall:.2f} s, {cpu:.2f} s of processor time)")
         return ended
 
     def _expect(self, event: str, left: Callable[[], float], *, exceeded: str | None = None) -> dict[str, Any]:

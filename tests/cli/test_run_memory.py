@@ -26,7 +26,7 @@ def test_records_are_let_go_of_when_they_are_shown(
             row = evaluation(key=call.key, submission="mine", model=call.model.id, output_tail="x" * 16_000)
             made.append(weakref.ref(row))
             most = max(most, sum(one() is not None for one in made))
-            yield Recorded(call, row.outcome, row.call_wall_s, row.message)
+            yield Recorded(call, row.outcome, row.call_wall_s, row.call_cpu_s, row.message)
 
     (folder / "mine.py").write_text("def complexity(model, dataset):\n    return 1.0\n")
     setup = Setup(SETTINGS, Nowhere())

@@ -19,7 +19,7 @@ from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submis
 def recorded(row: Evaluation) -> Recorded:
     """What a run knows of a call with this record."""
     (planned,) = plan_calls([make_submission(row.submission)], [make_task(1, row.task)], SETTINGS, NOWHERE_TO_RUN)
-    return Recorded(planned, row.outcome, row.call_wall_s)
+    return Recorded(planned, row.outcome, row.call_wall_s, row.call_cpu_s)
 
 
 def summary(evaluations: list[Evaluation], *, sandboxed: bool = True, withheld: Sequence[str] = ()) -> tuple[int, str]:
@@ -74,3 +74,19 @@ def test_of_a_withheld_task_only_outcomes_are_counted() -> None:
     assert code == 1
     assert lines[1:3] == ["a secret 8 of 9 - 1 CRASH", "a toy 8 of 8 1.50"]
     assert "Withheld on secret: outputs, messages, values, times and memory" in " ".join(lines)
+
+
+def test_starved_calls_are_named_with_a_remedy_but_not_those_of_withheld_tasks() -> None:
+    tally = Tally()
+    for name, wall, cpu, task in (
+        ("a", 300.0, 20.0, "toy"), ("a", 300.0, 30.0, "toy"), ("b", 300.0, 290.0, "toy"), ("c", 0.0, 0.0, "toy"),
+        ("d", 300.0, 20.0, "secret"),
+    ):  # fmt: skip
+        late = failed(name, "model_0", Outcome.TIMEOUT, task=task, call_wall_s=wall, call_cpu_s=cpu)
+        tally.add(recorded(late))
+    assert tally.starved_note(["secret"]) == (
+        "calls that exceeded their time with less than half of a processor: 2 of a on toy. The machine was busy, or "
+        "they waited; if it was busy, --retry-timeouts (pgdl run, pgdl compare) makes them anew"
+    )
+    assert "1 of d on secret" in str(tally.starved_note([]))
+    assert Tally().starved_note([]) is None

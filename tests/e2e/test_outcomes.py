@@ -15,7 +15,8 @@ CASES = {
     "numpy_scalar": ("import numpy as np\nreturn np.float32(0.5)", "OK", ""),
     "python_loop": ("while True: pass", "TIMEOUT", "exceeded the time limit of 3 s"),
     "sleeps_and_swallows": (
-        "import time\nwhile True:\n    try: time.sleep(60)\n    except BaseException: pass", "TIMEOUT", "3 s",
+        "import time\nwhile True:\n    try: time.sleep(60)\n    except BaseException: pass", "TIMEOUT",
+        "s of processor time)",
     ),
     "call_in_c": (
         "import numpy as np\na = np.random.rand(2500, 2500)\nreturn float(np.linalg.svd(a)[1][0])", "TIMEOUT", "3 s",

@@ -1,14 +1,17 @@
 """The same command again makes only the calls that are missing."""
 
 import gc
+from collections.abc import Generator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from planned_things import NOWHERE_TO_RUN, SETTINGS, make_model, make_submission, make_task
+from planned_things import NOWHERE_TO_RUN, SETTINGS, Nowhere, make_model, make_submission, make_task
 
+from harness.execution.executor import Done
 from harness.execution.plan import PlannedCall
-from harness.execution.run import Plan, make_plan
-from harness.outcome import Outcome
+from harness.execution.run import Plan, execute, make_plan
+from harness.outcome import CallResult, Outcome
 from harness.records import Evaluation, Records
 from harness.submission import Submission
 from harness.task.task import Task
@@ -20,15 +23,16 @@ def records(tmp_path: Path) -> Records:
     return Records(str(tmp_path / "results.db"))
 
 
-def plan(records: Records, submission: Submission, task: Task, *, force: bool = False) -> Plan:
-    return make_plan([submission], [task], SETTINGS, NOWHERE_TO_RUN, records, force=force)
+def plan(records: Records, submission: Submission, task: Task, *, force: bool = False, retry: bool = False) -> Plan:
+    return make_plan([submission], [task], SETTINGS, NOWHERE_TO_RUN, records, force=force, retry_timeouts=retry)
 
 
-def record(records: Records, call: PlannedCall, outcome: Outcome = Outcome.OK) -> None:
+def record(records: Records, call: PlannedCall, outcome: Outcome = Outcome.OK, **times: float) -> None:
     records.add(
         evaluation(
             key=call.key, submission=call.submission.name, submission_digest=call.submission.digest,
             task=call.task.name, model=call.model.id, model_digest=call.model.digest, outcome=outcome,
+            **times,
         )
     )  # fmt: skip
 
@@ -72,6 +76,37 @@ def test_force_does_everything_again(records: Records) -> None:
         record(records, call)
     forced = plan(records, make_submission(), make_task(2), force=True)
     assert (len(forced.missing), forced.recorded) == (2, ())
+
+
+def test_timeouts_of_a_busy_machine_are_made_again_where_that_is_asked(records: Records) -> None:
+    """Those that had a processor for half of their time are final, as are calls that waited but did not time out."""
+    times = {
+        "model_0": (Outcome.TIMEOUT, 300.0, 40.0), "model_1": (Outcome.TIMEOUT, 300.0, 299.0),
+        "model_2": (Outcome.OK, 200.0, 1.0), "model_3": (Outcome.TIMEOUT, 0.0, 0.0),
+    }  # fmt: skip
+    for call in plan(records, make_submission(), make_task(4)).calls:
+        outcome, wall, cpu = times[call.model.id]
+        record(records, call, outcome, call_wall_s=wall, call_cpu_s=cpu)
+    assert plan(records, make_submission(), make_task(4)).missing == []
+    again = plan(records, make_submission(), make_task(4), retry=True)
+    assert models(again.missing) == ["model_0", "model_3"], "the latter found the budget used up"
+
+
+def test_a_retried_timeout_is_made_once(records: Records) -> None:
+    """The old record must not count when the run looks for what others have recorded; the new one does."""
+    call = plan(records, make_submission(), make_task(1)).calls[0]
+    record(records, call, Outcome.TIMEOUT, call_wall_s=300.0, call_cpu_s=1.0)
+    made: list[PlannedCall] = []
+
+    class Starving(Nowhere):
+        def run(self, calls: Sequence[PlannedCall]) -> Generator[Done]:
+            made.extend(calls)
+            result = CallResult(Outcome.TIMEOUT, call_wall_s=300.0, call_cpu_s=2.0)
+            yield from (Done(one, result, datetime.now(UTC), {}, "fresh") for one in calls)
+
+    again = plan(records, make_submission(), make_task(1), retry=True)
+    assert [row.is_starved for row in execute(again, Starving(), records, print)] == [True]
+    assert made == [call]
 
 
 def test_a_changed_submission_model_or_data_is_called_again(records: Records) -> None:

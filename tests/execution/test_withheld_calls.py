@@ -67,7 +67,7 @@ def shown(withheld: list[str]) -> str:
     call, row = record(Outcome.EXCEPTION, hidden=False)
     console = Console(file=io.StringIO(), width=200)
     with RunProgress([call], console, withheld) as progress:
-        progress.seen(Recorded(call, row.outcome, row.call_wall_s, row.message))
+        progress.seen(Recorded(call, row.outcome, row.call_wall_s, row.call_cpu_s, row.message))
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 
