@@ -1,6 +1,7 @@
 """The cache directory, for files that can be recomputed: decoded data, architectures, staged copies."""
 
 import os
+import threading
 from pathlib import Path
 
 from harness.errors import writing
@@ -20,3 +21,10 @@ def cache_directory(name: str) -> Path:
     with writing(directory, problem="cannot be created", remedy="name another cache by PGDL_CACHE"):
         directory.mkdir(parents=True, exist_ok=True)
     return directory
+
+
+def write_whole(entry: Path, text: str) -> None:
+    """Write a file of the cache at once: another harness may be reading it."""
+    temporary = entry.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
+    temporary.write_text(text)
+    temporary.replace(entry)

@@ -4,7 +4,7 @@ Pure functions of a task's hyperparameter grid, the generalization gap of each m
 test accuracy) and the value that a complexity measure gave each model. No files, no clock, no TensorFlow.
 """
 
-from scoring.chance import Chance, compare_with_chance, false_discovery_rates
+from scoring.chance import Chance, combine_p_values, compare_with_chance, false_discovery_rates
 from scoring.combination import pca_gi_mixup
 from scoring.comparison import INTERVAL_LEVEL, Comparison, Standing, compare_submissions
 from scoring.errors import GridError, ScoreUndefined
@@ -23,6 +23,7 @@ from scoring.overfitting import (
     bernstein_interval,
     pairwise_independence_test,
 )
+from scoring.pair_chance import information_p_values
 from scoring.printed import PrintedScore, Ties, printed_score
 from scoring.ranking import Entry, Ranked, rank
 from scoring.rule import RULE, Failure, SubmissionScore, TaskCalls, mean_score, score_submission
@@ -85,6 +86,7 @@ __all__ = [
     "basic_independence_test",
     "bernstein_interval",
     "class_spread",
+    "combine_p_values",
     "compare_submissions",
     "compare_with_chance",
     "divergences_from",
@@ -95,6 +97,7 @@ __all__ = [
     "given_score",
     "granulated_kendall",
     "inconsistency",
+    "information_p_values",
     "kendall_tau",
     "marginal",
     "mean_score",

@@ -1,5 +1,6 @@
-"""Plot of a comparison of measures by family, the best by name, with lines for chance and the noisy oracle."""
+"""Plot of a comparison of measures by family: the best by name, with intervals; lines for chance and the oracle."""
 
+import statistics
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,6 @@ from harness.plots import COLOUR, FAINT, INK, new_figure, write_figure
 
 #: Number of measures of a family with their own line and name; the others share a line.
 NAMED = 5
-
-#: The measure that ignores its input: its score is that of chance.
-CHANCE = "random"
 
 #: Inches: width, height of a line, and height of axis and titles.
 WIDTH, LINE, REST = 7.6, 0.165, 0.9
@@ -39,8 +37,9 @@ def write_plot(rows: Sequence[Row], paths: Sequence[Path], oracle: float | None 
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", alpha=0.3)
         axes.set_axisbelow(True)
-        chance = next((row.score for row in rows if row.submission.partition(":")[0] == CHANCE), None)
-        _mark(axes, {f"chance ({CHANCE})": (chance, "dotted"), "noisy oracle": (oracle, "dashed")})
+        levels = [row.chance_level for row in rows if row.complete and row.chance_level is not None]
+        chance = statistics.median(levels) if levels else None
+        _mark(axes, {"chance": (chance, "dotted"), "noisy oracle": (oracle, "dashed")})
         axes.set_xlim(left=0)
         for path in paths:
             write_figure(figure, path)
@@ -63,6 +62,8 @@ def _draw(axes: Any, families: dict[str, list[Line]]) -> float:
         for name, shown in lines:
             for row in shown:
                 _dot(axes, row, position, COLOUR if len(shown) == 1 else FAINT)
+            if len(shown) == 1 and shown[0].standing is not None:
+                axes.hlines(position, shown[0].standing.low, shown[0].standing.high, color=COLOUR, linewidth=0.8)
             positions.append(position)
             names.append(name)
             position += 1

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from harness.board import columns, remarks, repetitions, standings
+from harness.board import chance, columns, remarks, repetitions, standings
 from harness.board.board import Board, Layout, rank_rows
 from harness.board.collect import Calls, Collected
 from harness.board.column import TaskColumn
@@ -20,6 +20,7 @@ from scoring import RULE, HeldOut, SubmissionScore, score_submission
 HEAD = (
     columns.RANK, columns.SUBMISSION, columns.KIND, columns.CALLS_OK, columns.CALLS_EXPECTED, columns.SECONDS_PER_MODEL,
     columns.SANDBOXED, columns.VERSION, columns.REQUESTED_AT, columns.CONFIGURATION, columns.SETTINGS, columns.STALE,
+    chance.CHANCE, chance.P_VALUE,
 )  # fmt: skip
 
 
@@ -29,7 +30,7 @@ def _notes(board: Board) -> list[str]:
     if any(not row.sandboxed for row in board.rows):
         lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
     if board.withheld:
-        lines += [rounding_note(board.withheld), standings.WITHHELD_NOTE]
+        lines += [rounding_note(board.withheld), standings.WITHHELD_NOTE, chance.WITHHELD_NOTE]
     return lines
 
 
@@ -45,7 +46,9 @@ def _object(row: Row, more: Sequence[TaskColumn]) -> dict[str, Any]:
     own = {"own_randomness": own_randomness_object(row.own_randomness)}
     score = score_object(row.result)
     for name, task in row.tasks.items():
-        score["tasks"][name] |= {column.key: column.value(task) for column in more}
+        score["tasks"][name] |= {"chance": task.chance_level, "p_value": task.p_value} | {
+            column.key: column.value(task) for column in more
+        }
     return head | {"configuration": configuration, "standing": standing} | own | score
 
 
@@ -55,17 +58,20 @@ LEADERBOARD = Layout(
     "Leaderboard",
     columns=(
         columns.RANK, columns.SUBMISSION, columns.KIND, columns.SETTINGS, columns.SCORE, *standings.SHOWN,
-        columns.TASK_SCORE, columns.OWN_ERROR, columns.SECONDS_PER_MODEL, columns.CALLS_OK,
+        chance.CHANCE, chance.P_VALUE, columns.TASK_SCORE, columns.OWN_ERROR, columns.SECONDS_PER_MODEL,
+        columns.CALLS_OK,
     ),
     figures=(
         columns.RANK, columns.SUBMISSION, columns.KIND, columns.SCORE, columns.TASK_SCORE, columns.SECONDS_PER_MODEL,
         columns.CALLS_OK, columns.CALLS_EXPECTED, columns.STALE, columns.SANDBOXED, columns.VERSION,
         columns.REQUESTED_AT, columns.CONFIGURATION, columns.SETTINGS, columns.OWN_ERROR, *standings.FIGURES,
+        chance.CHANCE, chance.P_VALUE,
     ),
     lines=(
         columns.SUBMISSION, columns.KIND, columns.VERSION, columns.CONFIGURATION, columns.TASK, columns.RANK,
         replace(columns.SCORE, key="final_score"), *standings.FIGURES, columns.OWN_ERROR, columns.TASK_SCORE,
-        columns.TASK_PRINTED, columns.TASK_KENDALL, columns.TASK_GRANULATED, columns.TASK_SECONDS, columns.TASK_MODELS,
+        chance.TASK_CHANCE, chance.TASK_P_VALUE, columns.TASK_PRINTED,
+        columns.TASK_KENDALL, columns.TASK_GRANULATED, columns.TASK_SECONDS, columns.TASK_MODELS,
         columns.TASK_REASON,
     ),
     notes=_notes,
@@ -121,7 +127,8 @@ def ranked_board(
 
     Without an official score on any task there is nothing to rank by, and nobody has a rank.
     """
-    ranked = rank_rows(rows, lambda row: row.sandboxed and oracle.score is not None)
+    known = chance.with_chance(rows)
+    ranked = rank_rows(known, lambda row: row.sandboxed and oracle.score is not None)
     compared = standings.compare_rows(ranked, held_out)
     beats = {} if compared is None else compared.beats
     shown = standings.with_standings(ranked, compared)

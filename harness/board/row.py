@@ -14,7 +14,17 @@ from harness.board.scores import percent
 from harness.board.stability import OwnRandomness, own_randomness
 from harness.configuration import Configuration
 from harness.format.reference import Reference
-from scoring import Failure, ScoreUndefined, Standing, SubmissionScore, TaskCalls, TaskScore, sign_errors
+from scoring import (
+    Chance,
+    Failure,
+    ScoreUndefined,
+    Standing,
+    SubmissionScore,
+    TaskCalls,
+    TaskScore,
+    combine_p_values,
+    sign_errors,
+)
 
 #: The outcome of a call that was never made.
 MISSING = "missing"
@@ -32,6 +42,7 @@ class OnTask:
         calls: model -> the record behind its value; empty if the task is withheld.
         withheld: whether only rounded scores and failures of the task are shown.
         scored: the values behind `result`; None if the task is withheld.
+        chance: the official score beside chance; None if there is none, or if the task is withheld.
     """
 
     name: str
@@ -41,6 +52,7 @@ class OnTask:
     calls: Mapping[str, Record]
     withheld: bool = False
     scored: TaskCalls | None = None
+    chance: Chance | None = None
 
     @property
     def score(self) -> TaskScore | None:
@@ -61,6 +73,16 @@ class OnTask:
     def printed(self) -> float | None:
         """The score in the form that the competition's paper prints, 0 to 100; None if there is none."""
         return None if self.score is None else percent(self.score.printed)
+
+    @property
+    def chance_level(self) -> float | None:
+        """Mean score of random values, 0 to 100; None where the score is not beside chance."""
+        return None if self.chance is None else 100 * self.chance.level
+
+    @property
+    def p_value(self) -> float | None:
+        """At most the probability of such a score for what knows two hyperparameters alone; None as the level."""
+        return None if self.chance is None else self.chance.p_value
 
     @property
     def sign_error(self) -> float | None:
@@ -121,6 +143,18 @@ class Row:
     def score(self) -> float | None:
         """The final score, 0 to 100; None if no task has an official score."""
         return self.result.score
+
+    @property
+    def chance_level(self) -> float | None:
+        """Mean over tasks, but for withheld ones, of the score of random values, 0 to 100; None if there is none."""
+        found = [task.chance_level for task in self.tasks.values() if task.chance_level is not None]
+        return statistics.fmean(found) if found else None
+
+    @property
+    def p_value(self) -> float | None:
+        """The p-value of all tasks together, but for withheld ones; None if there is none."""
+        found = [task.p_value for task in self.tasks.values() if task.p_value is not None]
+        return combine_p_values(found) if found else None
 
     @property
     def own_error(self) -> float | None:

@@ -55,7 +55,7 @@ def _verdict(report: Report) -> list[str]:
 
 
 def _table(lines: tuple[Line, ...], report: Report) -> list[str]:
-    headings = ["submission", "change", "rank", "score", "interval (90 %)", "possible ranks", "models"]
+    headings = ["submission", "change", "rank", "score", "interval (90 %)", "chance", "p", "possible ranks", "models"]
     rows = [
         [
             code(line.name),
@@ -63,6 +63,8 @@ def _table(lines: tuple[Line, ...], report: Report) -> list[str]:
             _before_and_after(_rank(line.rank_before), _rank(line.rank), line),
             _before_and_after(_number(line.score_before, report), _number(line.score, report), line),
             "-" if line.low is None else f"{_number(line.low, report)} to {_number(line.high, report)}",
+            _number(line.chance, report),
+            _p_value(line.p_value),
             "-" if line.best_rank is None else f"{line.best_rank} to {_rank(line.worst_rank)}",
             f"{line.calls_ok} of {line.calls_expected}",
         ]
@@ -109,6 +111,12 @@ def _rank(rank: int | None) -> str:
 
 def _number(number: float | None, report: Report) -> str:
     return "-" if number is None else f"{number:.{min(max(report.decimals, 0), 4)}f}"
+
+
+def _p_value(p_value: float | None) -> str:
+    if p_value is None:
+        return "-"
+    return "<0.0001" if p_value < 0.0001 else f"{p_value:.4f}"
 
 
 def main() -> int:

@@ -29,6 +29,7 @@ class Line:
         file: its path in the repository.
         change: `new`, `changed`, `removed`, `refused`, or `evaluated` if there is no base to compare with.
         low, high: interval of the score; None if there is none, as on hidden tasks.
+        chance, p_value: level of chance and p-value (docs/statistics.md).
         best_rank, worst_rank: the ranks that it may have.
         calls_ok, calls_expected: number of models with a value, and of all, also without reference data.
         machine_failed: number of models on which the machine failed, not the submission.
@@ -47,6 +48,8 @@ class Line:
     score: float | None = None
     low: float | None = None
     high: float | None = None
+    chance: float | None = None
+    p_value: float | None = None
     best_rank: int | None = None
     worst_rank: int | None = None
     calls_ok: int = 0

@@ -81,7 +81,8 @@ def _before(line: Line, row: Row | None) -> Line:
 
 def _after(line: Line, row: Row) -> Line:
     line = replace(
-        line, rank=row.rank, score=row.score, calls_ok=row.calls_ok, calls_expected=row.calls_expected,
+        line, rank=row.rank, score=row.score, chance=row.chance_level, p_value=row.p_value,
+        calls_ok=row.calls_ok, calls_expected=row.calls_expected,
         machine_failed=row.failures[Outcome.INFRA_ERROR], problem=row.reason,
     )  # fmt: skip
     if row.standing is None:

@@ -11,15 +11,11 @@ from scoring import (
     Explanation,
     TimeBudget,
     TimeStep,
-    compare_with_chance,
     explain_score,
     false_discovery_rates,
     pareto_front,
     scores_by_limit,
 )
-
-#: Enough for p-values of 0.001; ten times as many would take minutes on a large board.
-N_PERMUTATIONS = 1000
 
 #: Costly pairs of models to show.
 N_PAIRS = 8
@@ -83,7 +79,8 @@ def _is_explicable(task: OnTask) -> bool:
 
 def _insight(task: OnTask) -> Insight:
     assert task.scored is not None
+    assert task.chance is not None
     grid, gaps = task.scored.grid, task.scored.gap
     values = np.array([task.scored.values[model] for model in grid.models], np.float64)  # a scored task has no failure
     gap = [gaps[model] for model in grid.models]
-    return Insight(compare_with_chance(values, gap, grid, N_PERMUTATIONS), explain_score(values, gap, grid, N_PAIRS))
+    return Insight(task.chance, explain_score(values, gap, grid, N_PAIRS))

@@ -10,7 +10,7 @@ from harness.board.collect import value_of
 from harness.board.columns import mark_of
 from harness.board.rounding import DECIMALS
 from harness.board.row import OnTask, Row
-from harness.board.scores import decimal, official
+from harness.board.scores import decimal, official, p_value_text
 from harness.configuration import GIB, MIB
 from harness.site import charts
 from harness.site.advice import advice
@@ -112,7 +112,7 @@ def _figures(task: OnTask, insight: Insight | None) -> list[tuple[str, str]]:
         found += [
             ("score by chance", f"{100 * chance.level:.2f}"),
             ("above chance", f"{100 * chance.excess:.2f}"),
-            ("p-value", f"{chance.p_value:.3f} (adjusted {decimal(insight.rate, 3)})"),
+            ("p-value", f"{p_value_text(chance.p_value)} (adjusted {p_value_text(insight.rate)})"),
         ]
     if task.calls:
         seconds = [call.call_wall_s for call in task.calls.values()]

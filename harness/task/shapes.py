@@ -6,13 +6,12 @@ a second time.
 
 import importlib.metadata
 import json
-import os
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from harness.cache import cache_directory
+from harness.cache import cache_directory, write_whole
 from harness.errors import UserError
 from harness.format.architecture import Architecture, LayerShapes, ModelShapes
 from harness.processes import QUICKEST, NoAnswerError, Process, UnableError, installed_runtime
@@ -52,7 +51,7 @@ def _ask_keras(process: Process, architecture: dict[str, Any], entry: Path) -> M
         raise UserError(what, found=error, remedy="run `pgdl doctor`") from error
     except NoAnswerError as error:
         return str(error)
-    _remember(entry, answer)
+    write_whole(entry, json.dumps(answer))
     return parse_shapes(answer)
 
 
@@ -67,13 +66,6 @@ def _recall(entry: Path) -> ModelShapes | None:
         return parse_shapes(json.loads(entry.read_bytes()))
     except (OSError, ValueError, LookupError, TypeError):
         return None
-
-
-def _remember(entry: Path, answer: dict[str, Any]) -> None:
-    """Write the entry atomically: another harness may be reading it."""
-    temporary = entry.with_suffix(f".{os.getpid()}")
-    temporary.write_text(json.dumps(answer))
-    temporary.replace(entry)
 
 
 def parse_shapes(answer: Any) -> ModelShapes:

@@ -38,7 +38,8 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
 
 def test_cells_are_what_a_reader_sees(board: Board) -> None:
     assert board.headings == [
-        "rank", "submission", "", "score", "interval", "ranks", "group", "second", "toy", "s/model", "calls",
+        "rank", "submission", "", "score", "interval", "ranks", "group", "chance", "p", "second", "toy",
+        "s/model", "calls",
     ]  # fmt: skip
     shown = {row.submission: board.cells(row) for row in board.rows}
     assert shown["winner"] == [
@@ -49,17 +50,36 @@ def test_cells_are_what_a_reader_sees(board: Board) -> None:
         "100.0-100.0",
         "1",
         "1",
+        "26.46",
+        "0.0327",
         "100.00",
         "100.00",
         "1.50",
         "16/16",
     ]
     assert shown["path_norm"] == [
-        "2", "path_norm", "baseline", "29.54", "9.1-61.6", "2", "2", "29.54", "29.54", "1.50", "16/16",
+        "2", "path_norm", "baseline", "29.54", "9.1-61.6", "2", "2", "25.59", "0.5475", "29.54", "29.54",
+        "1.50", "16/16",
     ]  # fmt: skip
-    assert shown["half"] == ["3", "half", "", "29.54", "-", "-", "-", "failed", "29.54", "1.50", "8/16"]
-    assert shown["broken"] == ["4", "broken", "", "-", "-", "-", "-", "failed", "failed", "1.50", "0/16"]
-    assert shown["bold"] == ["-", "bold", "not sandboxed", "100.00", "-", "-", "-", "100.00", "100.00", "1.50", "16/16"]
+    assert shown["half"] == [
+        "3",
+        "half",
+        "",
+        "29.54",
+        "-",
+        "-",
+        "-",
+        "25.59",
+        "0.4651",
+        "failed",
+        "29.54",
+        "1.50",
+        "8/16",
+    ]
+    assert shown["broken"] == ["4", "broken", "", "-", "-", "-", "-", "-", "-", "failed", "failed", "1.50", "0/16"]
+    assert shown["bold"] == [
+        "-", "bold", "not sandboxed", "100.00", "-", "-", "-", "26.46", "0.0327", "100.00", "100.00", "1.50", "16/16",
+    ]  # fmt: skip
 
 
 def test_a_baseline_outside_the_sandbox_is_marked_as_both(tmp_path: Path) -> None:
@@ -82,9 +102,15 @@ def test_markdown(board: Board) -> None:
     lines = markdown.render(board).splitlines()
     assert lines[0] == "# Leaderboard"
     table = [line for line in lines if line.startswith("|")]
-    assert table[0] == "| rank | submission |  | score | interval | ranks | group | second | toy | s/model | calls |"
+    assert (
+        table[0]
+        == "| rank | submission |  | score | interval | ranks | group | chance | p | second | toy | s/model | calls |"
+    )
     assert set(table[1]) == {"|", " ", "-"}
-    assert table[2] == "| 1 | `winner` |  | 100.00 | 100.0-100.0 | 1 | 1 | 100.00 | 100.00 | 1.50 | 16/16 |"
+    assert (
+        table[2]
+        == "| 1 | `winner` |  | 100.00 | 100.0-100.0 | 1 | 1 | 26.46 | 0.0327 | 100.00 | 100.00 | 1.50 | 16/16 |"
+    )
     assert len(table) == 2 + len(board.rows)
     assert RULE in markdown.render(board)
 
@@ -114,7 +140,9 @@ def test_json_has_everything(board: Board) -> None:
     assert list(found) == [row.submission for row in board.rows]
     assert found["path_norm"]["score"] == board.rows[1].result.score
     assert found["half"]["tasks"]["second"] == {
-        "failed": "8 of 8 calls gave no value (model_0: missing, model_1: missing, model_2: missing, ...)"
+        "failed": "8 of 8 calls gave no value (model_0: missing, model_1: missing, model_2: missing, ...)",
+        "chance": None,
+        "p_value": None,
     }
     toy = found["path_norm"]["tasks"]["toy"]
     assert toy["official"] == min(toy["official_pairs"].values())
@@ -171,7 +199,7 @@ def test_a_task_without_an_official_score_has_a_dash_and_ranks_nobody(tmp_path: 
     known = references(tmp_path, "toy")
     found = build_board(collect([*rows("a", GAPS), *rows("a", GAPS, "flat")], known), known)
     (shown,) = [found.cells(row) for row in found.rows if row.submission == "a"]
-    assert shown == ["1", "a", "", "100.00", "100.0-100.0", "1", "1", "-", "100.00", "1.50", "16/16"]
+    assert shown == ["1", "a", "", "100.00", "100.0-100.0", "1", "1", "26.46", "0.0723", "-", "100.00", "1.50", "16/16"]
     flat = build_board(collect(rows("a", GAPS, "flat"), {"flat": known["flat"]}), {"flat": known["flat"]})
     assert [row.rank for row in flat.rows] == [None]
     assert json.loads(json_format.render(flat))["rows"][0]["tasks"]["flat"]["official"] is None

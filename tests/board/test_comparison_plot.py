@@ -6,7 +6,7 @@ from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
-from board_examples import references
+from board_examples import MEASURE, references, rows
 
 from harness.board.comparison import compare
 from harness.board.comparison_plot import NAMED, write_plot
@@ -72,15 +72,19 @@ def test_the_best_stand_at_the_top_and_no_dot_is_cut_at_the_edge(tmp_path: Path)
 
 
 def test_chance_and_the_oracle_are_marked_where_they_are_known(tmp_path: Path) -> None:
-    texts, _ = drawn([*MANY, row("random", "control", 1.75)], tmp_path, oracle=20.71)
-    assert {"chance (random) 1.75", "noisy oracle 20.71"} <= set(texts)
+    (reference,) = references(tmp_path).values()
+    compared = compare(rows("vc_dim", MEASURE), {"toy": reference}, {"vc_dim": "size"}).rows
+    (level,) = (row.chance_level for row in compared)
+    texts, _ = drawn(compared, tmp_path, oracle=20.71)
+    assert {f"chance {level:.2f}", "noisy oracle 20.71"} <= set(texts)
     texts, _ = drawn(MANY, tmp_path)
     assert not any("chance" in text or "oracle" in text for text in texts)
 
 
 def test_no_two_texts_overlap(tmp_path: Path) -> None:
     """Also where the oracle is no better than chance, and their names would stand in one place."""
-    _, text = drawn([*MANY, row("random", "control", 1.75)], tmp_path, oracle=1.75)
+    compared = compare(rows("vc_dim", MEASURE), references(tmp_path), {"vc_dim": "size"}).rows
+    _, text = drawn([*MANY, *compared], tmp_path, oracle=compared[0].chance_level)
     places = re.findall(
         r'<text style="[^"]*" (?:x="([\d.]+)" y="([\d.]+)"|transform="translate\(([\d.]+) ([\d.]+)\)")', text
     )

@@ -106,19 +106,44 @@ def test_of_withheld_tasks_scores_are_rounded_and_reasons_are_not_told(known: di
     assert good.tasks["second"].score is not None
     assert good.tasks["second"].score.official == 0.295
     assert (good.score, good.seconds_per_model, good.tasks["second"].seconds_per_model) == (29.5, 2.0, None)
-    assert found.cells(good)[3:6] == ["29.5", "29.5", "29.54"]
+    assert [found.cells(good)[place] for place in (3, 6, 7)] == ["29.5", "29.5", "29.54"]
     assert broken.tasks["second"].reason == FAILED
     assert broken.reason == f"second: {FAILED}; toy: 8 EXCEPTION: {WHY}"
     assert "hidden models: second." in found.notes[-1]
 
 
 def test_cells_are_what_a_reader_sees(table: Board) -> None:
-    assert table.headings == ["rank", "measure", "family", "score", *TASKS, "Kendall", "s/model", "failed"]
+    assert table.headings == [
+        "rank",
+        "measure",
+        "family",
+        "score",
+        "interval",
+        "chance",
+        "p",
+        *TASKS,
+        "Kendall",
+        "s/model",
+        "failed",
+    ]
     shown = {row.submission: table.cells(row) for row in table.rows}
-    assert shown["best:seed=3"] == ["1", "best:seed=3", "size", "100.00", "100.00", "100.00", "1.000", "4.000", ""]
-    assert shown["half"][3:6] == ["100.00", "failed", "100.00"]
+    assert shown["best:seed=3"] == [
+        "1",
+        "best:seed=3",
+        "size",
+        "100.00",
+        "100.0-100.0",
+        "26.46",
+        "0.0327",
+        "100.00",
+        "100.00",
+        "1.000",
+        "4.000",
+        "",
+    ]
+    assert shown["half"][3:9] == ["100.00", "-", "26.46", "0.0723", "failed", "100.00"]
     assert shown["half"][-1] == "5 EXCEPTION, 3 CRASH"
-    assert shown["never"] == ["5", "never", "margin", "-", "failed", "failed", "-", "-", "16 missing"]
+    assert shown["never"] == ["5", "never", "margin", "-", "-", "-", "-", "failed", "failed", "-", "-", "16 missing"]
 
 
 def test_measures_that_fail_alike_share_a_note(table: Board) -> None:
@@ -142,7 +167,7 @@ def test_csv_has_all_digits_and_the_reason(table: Board) -> None:
 def test_latex(table: Board) -> None:
     lines = latex.render(table).splitlines()
     assert lines[0] == "% \\usepackage{booktabs}"
-    assert lines[1] == "\\begin{tabular}{rllrrrrrl}"
+    assert lines[1] == "\\begin{tabular}{rllrrrrrrrrl}"
     body = lines[lines.index("\\midrule") + 1 : lines.index("\\bottomrule")]
     assert len(body) == len(table.rows)
     assert all(line.count(" & ") == len(table.headings) - 1 and line.endswith(" \\\\") for line in body)

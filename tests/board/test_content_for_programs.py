@@ -30,24 +30,27 @@ def test_keys_of_the_leaderboard(board: Board) -> None:
     for row in content["rows"]:
         assert row.keys() == {
             "rank", "submission", "kind", "calls_ok", "calls_expected", "seconds_per_model", "sandboxed", "version",
-            "requested_at", "configuration", "settings", "stale", "rounded", "standing", "own_randomness", "score",
+            "requested_at", "configuration", "settings", "stale", "chance", "p_value", "rounded", "standing",
+            "own_randomness", "score",
             "complete", "exceeded", "tasks",
         }  # fmt: skip
         assert row["configuration"].keys() >= {"id", "run_seed", "runtime", "isolation"}
         assert row["tasks"]["toy"].keys() == {
             "official", "printed", "kendall", "granulated_kendall", "n_models", "official_pairs", "printed_subsets",
-            "granulated_psi", "undefined",
+            "granulated_psi", "undefined", "chance", "p_value",
         }  # fmt: skip
 
 
 def test_keys_of_a_comparison(known: dict[str, Reference]) -> None:
     (row,) = compare(rows("vc_dim", MEASURE), known, {"vc_dim": "size"}).content
     assert row.keys() == {
-        "rank", "measure", "family", "score", "kendall", "seconds_per_model", "complete", "sandboxed", "tasks",
+        "rank", "measure", "family", "score", "low", "high", "chance", "p_value", "kendall", "seconds_per_model",
+        "complete", "sandboxed", "tasks",
     }  # fmt: skip
     (line,) = row["tasks"]
     assert line.keys() == {
-        "measure", "family", "task", "score", "printed", "kendall", "granulated_kendall", "seconds_per_model", "models",
+        "measure", "family", "task", "score", "chance", "p_value", "printed", "kendall", "granulated_kendall",
+        "seconds_per_model", "models",
         "failed", "outcomes", "reason",
     }  # fmt: skip
 

@@ -126,10 +126,11 @@ def test_times_on_hidden_tasks_do_not_count(known: dict[str, Reference]) -> None
 def test_all_formats_show_the_rounded_numbers_and_say_so(known: dict[str, Reference]) -> None:
     found = whole_board(known, both("mine", MEASURE))
     (mine,) = (row for row in found.rows if row.submission == "mine")
-    assert found.cells(mine)[3:6] == ["29.5", "29.54", "29.5"]
-    rounding, no_intervals = found.notes[-2:]
+    assert found.cells(mine)[3:8] == ["29.5", "25.59", "0.4651", "29.54", "29.5"]
+    rounding, no_intervals, of_public_tasks = found.notes[-3:]
     assert rounding.endswith("because every digit reveals something about hidden models: secret.")
     assert "no intervals" in no_intervals
+    assert of_public_tasks == "chance and p: of the tasks that are not hidden."
     assert rounding in markdown.render(found)
     lines = {row["submission"]: row for row in csv.DictReader(io.StringIO(csv_format.render(found)))}
     assert (lines["mine"]["score"], lines["mine"]["score:secret"]) == ("29.5", "29.5")

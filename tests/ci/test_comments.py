@@ -17,7 +17,7 @@ from harness.ci.report import MAX_BYTES, Line, Moved, Report, ReportError
 ROOT = Path(__file__).parents[2]
 
 LINE = Line(
-    "mine", "submissions/mine.py", "changed", 4, 10.0, 2, 12.345, 8.0, 15.0, 2, 3, 96, 96,
+    "mine", "submissions/mine.py", "changed", 4, 10.0, 2, 12.345, 8.0, 15.0, 1.7, 0.0125, 2, 3, 96, 96,
     above="best", above_surely=0.981, below="other", below_surely=0.6,
 )  # fmt: skip
 REPORT = Report("a" * 40, "b" * 40, 2, (LINE,))
@@ -35,7 +35,9 @@ def outside_code(comment: str) -> str:
 def test_ranks_before_and_after_intervals_and_neighbours():
     comment = render(REPORT)
     assert comment.startswith(f"{MARK}\n## Leaderboard\n\nAll rules are kept.\n")
-    assert "| `mine` | `changed` | 4 → 2 | 10.00 → 12.35 | 8.00 to 15.00 | 2 to 3 | 96 of 96 |" in comment
+    assert (
+        "| `mine` | `changed` | 4 → 2 | 10.00 → 12.35 | 8.00 to 15.00 | 1.70 | 0.0125 | 2 to 3 | 96 of 96 |" in comment
+    )
     assert "- `mine` is below `best`: a clear difference (98 %)" in comment
     assert "- `mine` is above `other`: no clear difference (60 %)" in comment
     assert "Problems" not in comment
@@ -43,7 +45,7 @@ def test_ranks_before_and_after_intervals_and_neighbours():
 
 def test_what_there_is_not_is_a_dash():
     comment = render(replace(REPORT, lines=(Line("mine", "mine.py", "new", problem="8 CRASH"),)))
-    assert "| `mine` | `new` | - | - | - | - | 0 of 0 |" in comment
+    assert "| `mine` | `new` | - | - | - | - | - | - | 0 of 0 |" in comment
     assert "### Problems\n\n- `mine`: `8 CRASH`" in comment
 
 

@@ -39,10 +39,22 @@ def test_the_table(pgdl: Pgdl) -> None:
     ended = pgdl("board")
     assert (ended.code, ended.err) == (0, "")
     lines = [line.split() for line in ended.out.splitlines()]
-    assert lines[0] == ["rank", "submission", "score", "interval", "ranks", "group", "toy", "s/model", "calls"]
+    assert lines[0] == [
+        "rank",
+        "submission",
+        "score",
+        "interval",
+        "ranks",
+        "group",
+        "chance",
+        "p",
+        "toy",
+        "s/model",
+        "calls",
+    ]
     assert [line[1] for line in lines[1:6]] == NAMES
     assert [line[0] for line in lines[1:6]] == ["1", "2", "3", "4", "-"]
-    assert lines[2][2:] == ["baseline", "29.54", "3.9-79.0", "2", "2", "29.54", "1.50", "8/8"]
+    assert lines[2][2:] == ["baseline", "29.54", "3.9-79.0", "2", "2", "25.59", "0.4651", "29.54", "1.50", "8/8"]
     assert " ".join(ended.out.split()).endswith("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
     assert RULE in " ".join(ended.out.split())
 
@@ -100,7 +112,9 @@ def test_no_figure_is_cut_off_where_the_terminal_is_narrow(
     assert "…" not in out
     assert [task for task in tasks if task not in out] == []
     (winner,) = (line.split() for line in out.splitlines() if " winner " in line)
-    assert winner == ["1", "winner", "100.00", "100.0-100.0", "1", "1", *["100.00"] * 9, "1.50", "72/72"]
+    assert winner == [
+        "1", "winner", "100.00", "100.0-100.0", "1", "1", "26.46", "<0.0001", *["100.00"] * 9, "1.50", "72/72",
+    ]  # fmt: skip
 
 
 def test_without_results_or_reference_data(pgdl: Pgdl, folder: Path) -> None:

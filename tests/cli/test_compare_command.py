@@ -45,12 +45,25 @@ def test_a_table_over_tasks_is_printed_and_written(pgdl: Pgdl, folder: Path) -> 
     assert ended.code == 1  # some calls failed
     lines = [line.split() for line in ended.out.splitlines()]
     heading = lines.index(
-        ["rank", "measure", "family", "score", "tiny", "uninitialised", "Kendall", "s/model", "failed"]
+        [
+            "rank",
+            "measure",
+            "family",
+            "score",
+            "interval",
+            "chance",
+            "p",
+            "tiny",
+            "uninitialised",
+            "Kendall",
+            "s/model",
+            "failed",
+        ]
     )
     found = {line[1]: line for line in lines[heading + 1 : heading + 4]}
     assert set(found) == set(_names())
     assert lines[heading + 3][1] == "distance_from_init"  # a score on each task goes before
-    assert found["distance_from_init"][5] == "failed"
+    assert found["distance_from_init"][8] == "failed"
     assert found["distance_from_init"][-2:] == ["8", "EXCEPTION"]
     assert "distance_from_init: uninitialised: 8 EXCEPTION: MeasureUnavailable: needs the initial weights" in ended.out
     noted, written = ended.err.splitlines()

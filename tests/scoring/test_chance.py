@@ -1,12 +1,24 @@
 """The level of chance and p-values: exact small cases, validity under chance, power, and many submissions."""
 
+from collections.abc import Iterator
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from scipy.stats import combine_pvalues
 from scoring_examples import TOY_GAP, TOY_MEASURE, Task, task, tasks, toy
 
-from scoring import ScoreUndefined, compare_with_chance, false_discovery_rates, official_score
+from scoring import (
+    ScoreUndefined,
+    combine_p_values,
+    compare_with_chance,
+    false_discovery_rates,
+    information_p_values,
+    official_score,
+)
+from scoring.conditioning import conditioning
+from scoring.permutations import Scorer
 
 
 def random_task(rng: np.random.Generator) -> Task:
@@ -23,22 +35,37 @@ def test_the_level_is_the_mean_over_permutations() -> None:
     assert found.excess == found.score - found.level
 
 
-def test_p_values_within_groups_by_counting_them_all() -> None:
-    """2 x 2 x 2: a set leaves four groups of two, so 16 permutations."""
+def within_pairs(measure: list[float], groups: np.ndarray) -> Iterator[np.ndarray]:
+    """All 16 permutations within four groups of two."""
+    for swaps in np.ndindex(2, 2, 2, 2):
+        permuted = np.array(measure)
+        for (i, j), swap in zip(groups.astype(int), swaps, strict=True):
+            if swap:
+                permuted[[i, j]] = permuted[[j, i]]
+        yield permuted
+
+
+def test_p_values_by_counting_all_permutations() -> None:
+    """2 x 2 x 2: a pair of hyperparameters leaves four groups of two, so 16 permutations."""
     measure, gap, grid = toy().arrays
     found = compare_with_chance(measure, gap, grid, n_permutations=20_000)
-    for (a, b), p_value in found.p_values.items():
-        groups = grid.groups(range(8), by=(a, b)).astype(int)
-        observed = official_score(measure, gap, grid).pairs[a, b]
-        reached = 0
-        for swaps in np.ndindex(2, 2, 2, 2):
-            permuted = np.array(measure)
-            for (i, j), swap in zip(groups, swaps, strict=True):
-                if swap:
-                    permuted[[i, j]] = permuted[[j, i]]
-            reached += official_score(permuted, gap, grid).pairs[a, b] >= observed - 1e-9
-        assert p_value == pytest.approx(reached / 16, abs=0.02)
+    informed = information_p_values(measure, gap, grid, n_permutations=20_000)
+    observed = official_score(measure, gap, grid)
+    for pair, p_value in found.p_values.items():
+        scores = [official_score(one, gap, grid) for one in within_pairs(measure, grid.groups(range(8), by=pair))]
+        reached = np.mean([score.score >= observed.score - 1e-9 for score in scores])
+        assert p_value == pytest.approx(reached, abs=0.03)
+        reached = np.mean([score.pairs[pair] >= observed.pairs[pair] - 1e-9 for score in scores])
+        assert informed[pair] == pytest.approx(reached, abs=0.02)
     assert found.p_value == max(found.p_values.values())
+
+
+def test_quick_scores_are_the_official_ones() -> None:
+    for t in (toy(), random_task(np.random.default_rng(3))):
+        _, gap, grid = t.arrays
+        rows = np.random.default_rng(0).integers(6, size=(50, len(gap))).astype(float)
+        quick = Scorer(np.array(gap), conditioning(grid))(rows)
+        assert quick == pytest.approx([official_score(row, gap, grid).score for row in rows], abs=1e-12)
 
 
 def test_a_measure_that_knows_nothing_is_seldom_significant() -> None:
@@ -47,6 +74,14 @@ def test_a_measure_that_knows_nothing_is_seldom_significant() -> None:
     p_values = np.array([list(each.p_values.values()) for each in found])
     assert 0.35 < p_values.mean() < 0.65
     assert np.mean([each.p_value <= 0.1 for each in found]) <= 0.1
+
+
+def test_drawing_ends_when_the_score_cannot_be_significant() -> None:
+    """Besag and Clifford: the p-value is then 100 of those drawn, and no larger number of permutations changes it."""
+    found = compare_with_chance(*random_task(np.random.default_rng(0)).arrays, n_permutations=1000)
+    ended = [p_value for p_value in found.p_values.values() if p_value >= 0.1]
+    assert ended
+    assert [100 / p_value for p_value in ended] == pytest.approx([round(100 / p_value) for p_value in ended])
 
 
 def test_a_measure_that_knows_the_gap_is_significant() -> None:
@@ -58,13 +93,13 @@ def test_a_measure_that_knows_the_gap_is_significant() -> None:
 
 
 def test_a_measure_that_knows_only_two_hyperparameters_is_not() -> None:
-    """It scores well given other sets, but given those two it is constant: that set's p-value is 1."""
+    """Values dealt out among models that share both are the same values: the p-value of those two is 1."""
     t = random_task(np.random.default_rng(0))
     gap = [g + 5 * cell["a"] + 5 * cell["b"] for g, cell in zip(t.gap.values(), t.current.values(), strict=True)]
     measure = [float(cell["a"] + cell["b"]) for cell in t.current.values()]
     found = compare_with_chance(measure, gap, t.grid, n_permutations=199)
-    assert found.p_values["c", "d"] < 0.05
     assert found.p_values["a", "b"] == found.p_value == 1
+    assert information_p_values(measure, gap, t.grid, 199)["c", "d"] < 0.05
 
 
 @pytest.mark.parametrize(("measure", "gap"), [([7.0] * 8, TOY_GAP), (TOY_MEASURE, [0.1] * 8)])
@@ -98,6 +133,12 @@ def test_undefined_and_refused() -> None:
         compare_with_chance(*task(TOY_GAP, TOY_MEASURE, a=4, b=2).arrays)
     with pytest.raises(ValueError, match="n_permutations: expected 1 or more, found 0"):
         compare_with_chance(*toy().arrays, n_permutations=0)
+
+
+def test_tasks_together_by_fishers_method() -> None:
+    assert combine_p_values([0.3]) == pytest.approx(0.3)
+    assert combine_p_values([0.01, 0.2, 0.5]) == pytest.approx(combine_pvalues([0.01, 0.2, 0.5]).pvalue)
+    assert combine_p_values([]) == combine_p_values([1, 1]) == 1
 
 
 def test_false_discovery_rates_of_many_submissions() -> None:

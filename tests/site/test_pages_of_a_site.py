@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from site_examples import make
 
+from harness.board.chance import N_PERMUTATIONS
 from harness.board.collect import Collected, collect
 from harness.board.leaderboard import build_board
 from harness.format.reference import read_reference
@@ -52,9 +53,9 @@ def test_the_page_of_a_submission_explains_its_score(pages: dict[str, str], tmp_
     assert " and ".join(explained.deciding) in text
     assert f"{100 * explained.score:.2f} of 100" in text
     assert explained.costly_pairs[0].larger_gap in text
-    chance = compare_with_chance(MEASURE, GAPS, reference.grid, 1000)
+    chance = compare_with_chance(MEASURE, GAPS, reference.grid, N_PERMUTATIONS)
     assert f'<td class="number">{100 * chance.level:.2f}</td>' in text
-    assert f"{chance.p_value:.3f} (adjusted" in text
+    assert f"{chance.p_value:.4f} (adjusted" in text
 
 
 def test_ties_and_failures_are_among_the_advice(pages: dict[str, str]) -> None:

@@ -1,0 +1,60 @@
+"""The level of chance and the p-value of rows: which tasks count, and that the cache changes nothing."""
+
+from pathlib import Path
+
+import pytest
+from board_examples import GAPS, MEASURE, references, rows
+
+from harness.board import chance
+from harness.board.collect import collect
+from harness.board.leaderboard import build_board
+from harness.board.row import Row
+from harness.board.scores import p_value_text
+from scoring import combine_p_values, compare_with_chance
+
+
+def shown(directory: Path, values: list[float] = MEASURE, withheld: tuple[str, ...] = ()) -> Row:
+    known = references(directory)
+    records = [one for task in known for one in rows("mine", values, task)]
+    return build_board(collect(records, known), known, withheld).rows[0]
+
+
+def test_they_are_those_of_all_tasks_together(tmp_path: Path) -> None:
+    (reference, *_) = references(tmp_path).values()
+    expected = compare_with_chance(MEASURE, GAPS, reference.grid, chance.N_PERMUTATIONS)
+    row = shown(tmp_path)
+    assert [task.chance for task in row.tasks.values()] == [expected] * len(row.tasks)
+    assert row.chance_level == pytest.approx(100 * expected.level)
+    assert row.p_value == pytest.approx(combine_p_values([expected.p_value] * len(row.tasks)))
+
+
+def test_of_a_hidden_task_nothing_is_said_and_of_the_others_it_is(tmp_path: Path) -> None:
+    names = list(references(tmp_path))
+    row = shown(tmp_path, withheld=(names[0],))
+    assert row.tasks[names[0]].chance is None
+    assert shown(tmp_path, withheld=tuple(names)).p_value is None
+
+
+def test_what_is_cached_is_found_again_and_damage_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
+    first = shown(tmp_path)
+    (entry,) = (tmp_path / "cache" / "chance").iterdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(chance, "compare_with_chance", lambda *_: pytest.fail("computed again"))
+        assert shown(tmp_path).tasks["toy"].chance == first.tasks["toy"].chance
+        assert shown(tmp_path, [value**3 for value in MEASURE]).p_value == first.p_value  # only their order counts
+    for damage in ("", "{}", '{"score": NaN}', '{"p_values": [["a", "b"]]}'):
+        entry.write_text(damage)
+        assert shown(tmp_path).tasks["toy"].chance == first.tasks["toy"].chance
+
+
+def test_a_board_needs_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "file" / "below"))
+    assert shown(tmp_path).p_value is not None
+
+
+def test_a_p_value_is_never_printed_as_0() -> None:
+    assert [p_value_text(p) for p in (None, 1.0, 0.01234, 0.0001, 0.00009, 1e-30)] == [
+        "-", "1.0000", "0.0123", "0.0001", "<0.0001", "<0.0001",
+    ]  # fmt: skip
