@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+from harness.board import identical
 from harness.board.collect import Calls, Collected
 from harness.configuration import GIB, Configuration
 from harness.format.reference import Reference
@@ -22,6 +23,7 @@ def of_records(
         *_stale(collected.shown, command),
         *_left_out(collected, references),
         *_similar(collected.shown),
+        *identical.remarks_on(collected.shown),
         *_versions(collected.shown),
     ]
 

@@ -83,7 +83,8 @@ def post(github: Github, run: str, head: str) -> list[int]:
 
 
 def _is_own(comment: Any) -> bool:
-    return bool(comment["user"]["login"] == AUTHOR and comment["body"].startswith(MARK))
+    author = comment["user"] or {}  # null: the account has been deleted
+    return bool(author.get("login") == AUTHOR and comment["body"].startswith(MARK))
 
 
 def _report(github: Github, run: str) -> Report:

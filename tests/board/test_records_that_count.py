@@ -55,7 +55,9 @@ def shown(collected: Collected) -> list[tuple[str, str]]:
 
 
 def said(collected: Collected, known: Mapping[str, Reference]) -> list[str]:
-    return remarks.of_records(collected, known, lambda calls: f"RENEW {[one.submission for one in calls]}")
+    """The remarks but those on equality: all these submissions have the same files and values."""
+    lines = remarks.of_records(collected, known, lambda calls: f"RENEW {[one.submission for one in calls]}")
+    return [line for line in lines if not line.startswith("the same ")]
 
 
 def test_the_version_that_was_asked_for_last_counts_whatever_ran_last(known: dict[str, Reference]) -> None:

@@ -118,6 +118,14 @@ def test_the_next_comment_replaces_the_own_earlier_one(server, api):
     assert [comment["body"] for comment in server.comments[:120]] == [MARK] * 120
 
 
+def test_a_comment_of_a_deleted_account_does_not_hide_the_own_one(server, api):
+    server.pulls = [{"number": 7, "head": {"sha": HEAD}}]
+    server.comments = [{"id": 1, "user": None, "body": MARK}]
+    post(api, RUN, HEAD)
+    post(api, RUN, HEAD)
+    assert [comment["body"] for comment in server.comments] == [MARK, render(REPORT)]
+
+
 def test_the_token_goes_to_the_api_alone(server, api):
     server.pulls = [{"number": 7, "head": {"sha": HEAD}}]
     post(api, RUN, HEAD)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.referee.referee import Choice, Row, mistakable
+from tests.referee.referee import Choice, Row, equal, mistakable
 from tests.referee.world import World
 
 #: A page's sign for the lack of a rank.
@@ -28,6 +28,7 @@ def check_board(world: World, database: str) -> list[Row]:
     content = json.loads(done)
     require_rows(world, content["rows"], expected)
     require_remarks(content["remarks"], expected, world)
+    require_equal(content["remarks"], world, database)
     return expected
 
 
@@ -80,6 +81,15 @@ def require_remarks(remarks: Sequence[str], expected: Sequence[Row], world: Worl
     submissions = {row.version.name for row in expected if not row.version.is_baseline}
     similar = [line.partition(": ")[2] for line in remarks if line.startswith("names that could be mistaken")]
     assert sorted(similar) == sorted(", ".join(sorted(group)) for group in mistakable(submissions))
+
+
+def require_equal(remarks: Sequence[str], world: World, database: str) -> None:
+    """Submissions with the same files, or with the same values on every model, are named."""
+    expected = equal(world.databases[database], world.tasks)
+    starts = ("the same files under several names: ", "the same values on every model: ")
+    for start, names in zip(starts, expected, strict=True):
+        found = [tuple(line.removeprefix(start).split(", ")) for line in remarks if line.startswith(start)]
+        assert sorted(found) == sorted(names)
 
 
 def _stale_names(line: str) -> list[str]:

@@ -129,6 +129,7 @@ class Row:
     n_stale: int
     n_missing: int
     age: int
+    results: frozenset[tuple[str, str, str, float | None]]  #: task, model, outcome and value of what is recorded
     rank: int | None = None
 
 
@@ -223,12 +224,14 @@ class Database:
     def _row(self, version: Version, choice: Choice, software: Software, tasks: Tasks, age: int) -> Row:
         on: dict[str, float | None] = {}
         complete, exceeded, n_ok, n_stale, n_missing = True, False, 0, 0, 0
+        results: set[tuple[str, str, str, float | None]] = set()
         for name in sorted(tasks):
             task = tasks[name]
             found = {model: self._record(version, name, model, choice, software, task) for model in task.cells}
             n_stale += sum(one is Stale for one in found.values())
             outcomes = {model: one for model, one in found.items() if isinstance(one, Record)}
             n_missing += len(found) - len(outcomes)
+            results |= {(name, model, one.outcome, one.value) for model, one in outcomes.items()}
             values = {
                 model: one.value for model, one in outcomes.items() if one.outcome == "OK" and one.value is not None
             }
@@ -243,7 +246,19 @@ class Database:
         if total is not None and any(task.hidden for task in tasks.values()):
             total = round(total, 1)
         n_models = sum(len(task.cells) for task in tasks.values())
-        return Row(version, choice, on, total, complete and bool(tasks), n_ok, n_models, n_stale, n_missing, age)
+        return Row(
+            version,
+            choice,
+            on,
+            total,
+            complete and bool(tasks),
+            n_ok,
+            n_models,
+            n_stale,
+            n_missing,
+            age,
+            frozenset(results),
+        )
 
     def _record(
         self, version: Version, task: str, model: str, choice: Choice, software: Software, present: Task
@@ -301,6 +316,28 @@ def alike(one: str, other: str) -> bool:
 def mistakable(names: Collection[str]) -> list[set[str]]:
     """The groups among names that could be mistaken for each other."""
     return [found for group in ALIKE if len(found := group & set(names)) > 1]
+
+
+def equal(database: Database, tasks: Tasks) -> tuple[set[tuple[str, ...]], set[tuple[str, ...]]]:
+    """The names that share their files on a board, and those with the same results on all models, four of them other.
+
+    Measures of the library alone are no group, nor are names that share their files already.
+    """
+    rows = database.rows(tasks)
+    by_files: dict[str, set[str]] = {}
+    by_results: dict[frozenset[tuple[str, str, str, float | None]], set[str]] = {}
+    for row in rows:
+        if not row.version.is_baseline:
+            by_files.setdefault(row.version.files, set()).add(row.version.name)
+        if len({value for *_, value in row.results} - {None}) >= 4:
+            by_results.setdefault(row.results, set()).add(row.version.name)
+    files = [names for names in by_files.values() if len(names) > 1]
+    submissions = {row.version.name for row in rows if not row.version.is_baseline}
+    results = [
+        names for names in by_results.values()
+        if len(names) > 1 and names & submissions and not any(names <= group for group in files)
+    ]  # fmt: skip
+    return {tuple(sorted(names)) for names in files}, {tuple(sorted(names)) for names in results}
 
 
 # What a report of `pgdl ci` says

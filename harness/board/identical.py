@@ -1,0 +1,54 @@
+"""Submissions of a board that are the same under several names: in their files, or in all their values."""
+
+from collections.abc import Hashable, Iterable, Sequence
+
+from harness.board.collect import Calls, value_of
+from scoring import Failure
+
+#: Different values from which equality says something: constants and small counts agree by chance.
+MIN_DIFFERENT = 4
+
+
+def same_files(shown: Sequence[Calls]) -> list[list[str]]:
+    """Return the names of submissions with the same files, a list for each group; measures may share some."""
+    return _groups((calls.submission, calls.version) for calls in shown if not calls.is_baseline)
+
+
+def same_values(shown: Sequence[Calls]) -> list[list[str]]:
+    """Return the names with the same values on every model of all tasks, a list for each group.
+
+    A call without a value is the same as one with the same outcome. Every group has a submission: measures of the
+    library may agree with each other. Groups of `same_files` are left out.
+    """
+    submissions = {calls.submission for calls in shown if not calls.is_baseline}
+    known = same_files(shown)
+    groups = _groups((calls.submission, _values(calls)) for calls in shown if _tells_apart(calls))
+    return [
+        names for names in groups if submissions & set(names) and not any(set(names) <= set(files) for files in known)
+    ]
+
+
+def remarks_on(shown: Sequence[Calls]) -> list[str]:
+    """Return a line for each group; none tells a value, a task or a model."""
+    return [
+        *(f"the same files under several names: {', '.join(names)}" for names in same_files(shown)),
+        *(f"the same values on every model: {', '.join(names)}" for names in same_values(shown)),
+    ]
+
+
+def _values(calls: Calls) -> Hashable:
+    return frozenset((cell, value_of(row)) for cell, row in calls.rows.items())
+
+
+def _tells_apart(calls: Calls) -> bool:
+    values = {value for value in map(value_of, calls.rows.values()) if not isinstance(value, Failure)}
+    return len(values) >= MIN_DIFFERENT
+
+
+def _groups(pairs: Iterable[tuple[str, Hashable]]) -> list[list[str]]:
+    """Return the names that share a mark, sorted, where there are several."""
+    names: dict[Hashable, set[str]] = {}
+    for name, mark in pairs:
+        names.setdefault(mark, set()).add(name)
+    found = {tuple(sorted(group)) for group in names.values() if len(group) > 1}
+    return [list(group) for group in sorted(found)]
