@@ -16,10 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import scoring
-from harness.board.column import Column, TaskColumn
-from harness.board.columns import POINTS, SHARE
 from harness.board.row import OnTask, Row
-from harness.board.scores import p_value_text
 from harness.cache import cache_directory, write_whole
 from harness.digest import digest_of
 from harness.errors import UserError
@@ -29,24 +26,6 @@ Vector = NDArray[np.float64]
 
 #: Enough for p-values of 0.0025 on a task; a thousand would double the time of a large board.
 N_PERMUTATIONS = 400
-
-#: Shown with the columns.
-NOTE = (
-    "chance: mean score of random values on these models. p: at most the probability of scores as high if the "
-    "submission knew nothing of the gaps but what two hyperparameters of each task tell."
-)
-
-#: Shown where some tasks are withheld.
-WITHHELD_NOTE = "chance and p: of the tasks that are not hidden."
-
-CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS, optional=True, note=NOTE)
-P_VALUE = Column[Row](
-    "p_value", lambda row: row.p_value, text=lambda row: p_value_text(row.p_value), title="p", unit=SHARE, optional=True
-)
-TASK_CHANCE = TaskColumn("chance", lambda task: task.chance_level, unit=POINTS)
-TASK_P_VALUE = TaskColumn(
-    "p_value", lambda task: task.p_value, text=lambda task: p_value_text(task.p_value), title="p", unit=SHARE
-)
 
 
 def with_chance(rows: Sequence[Row]) -> list[Row]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from harness.board.column import Column, TaskColumn
 from harness.board.rounding import DECIMALS
 from harness.board.row import Row, counted
-from harness.board.scores import decimal, official
+from harness.board.scores import decimal, official, p_value_text
 from harness.errors import UserError
 
 POINTS, CORRELATION, SHARE, SECONDS = "0 to 100", "-1 to 1", "0 to 1", "s"
@@ -28,6 +28,19 @@ KIND = Column[Row]("kind", lambda row: row.kind, str, mark_of, title="", kind="t
 FAMILY = Column[Row]("family", lambda row: row.family, str, kind="text")
 SCORE = Column[Row](
     "score", lambda row: row.score, text=lambda row: decimal(row.score, DECIMALS if row.rounded else 2), unit=POINTS
+)
+#: Shown with the level of chance.
+CHANCE_NOTE = (
+    "chance: mean score of random values on these models. p: at most the probability of scores as high if the "
+    "submission knew nothing of the gaps but what two hyperparameters of each task tell."
+)
+
+#: Shown where some tasks are withheld.
+CHANCE_WITHHELD_NOTE = "chance and p: of the tasks that are not hidden."
+
+CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS, optional=True, note=CHANCE_NOTE)
+P_VALUE = Column[Row](
+    "p_value", lambda row: row.p_value, text=lambda row: p_value_text(row.p_value), title="p", unit=SHARE, optional=True
 )
 KENDALL = Column[Row]("kendall", lambda row: row.kendall, title="Kendall", digits=3, unit=CORRELATION)
 OWN_ERROR = Column[Row](
@@ -62,20 +75,31 @@ TASK_PRINTED = TaskColumn(
     unit=POINTS,
     text=lambda task: decimal(task.printed, DECIMALS if task.withheld else 2),
 )
+TASK_CHANCE = TaskColumn("chance", lambda task: task.chance_level, unit=POINTS)
+TASK_P_VALUE = TaskColumn(
+    "p_value", lambda task: task.p_value, text=lambda task: p_value_text(task.p_value), title="p", unit=SHARE
+)
 TASK_KENDALL = TaskColumn("kendall", lambda task: task.kendall, title="Kendall", digits=3, unit=CORRELATION)
 TASK_GRANULATED = TaskColumn(
     "granulated_kendall", lambda task: None if task.score is None else task.score.granulated_kendall,
     title="granulated Kendall", digits=3, unit=CORRELATION,
 )  # fmt: skip
 TASK_SIGN_ERROR = TaskColumn("sign_error", lambda task: task.sign_error, title="sign-error", digits=3, unit=SHARE)
+TASK_ROBUST_SIGN_ERROR = TaskColumn(
+    "robust_sign_error", lambda task: task.robust_sign_error, title="robust sign-error", digits=3, unit=SHARE
+)
 TASK_SECONDS = TaskColumn("seconds_per_model", lambda task: task.seconds_per_model, title="s/model", unit=SECONDS)
 TASK_MODELS = TaskColumn("models", lambda task: task.n_models, int)
 TASK_FAILED = TaskColumn("failed", lambda task: task.failures.total(), int)
 TASK_OUTCOMES = TaskColumn("outcomes", lambda task: counted(task.failures), str, kind="words")
 TASK_REASON = TaskColumn("reason", lambda task: task.reason, str, kind="words")
 
+SHOWN_ON_REQUEST = (
+    TASK_CHANCE, TASK_P_VALUE, TASK_PRINTED, TASK_KENDALL, TASK_GRANULATED, TASK_SIGN_ERROR, TASK_ROBUST_SIGN_ERROR,
+)  # fmt: skip
+
 #: Columns that a board shows on request, by key.
-MORE = {column.key: column for column in (TASK_PRINTED, TASK_KENDALL, TASK_GRANULATED, TASK_SIGN_ERROR)}
+MORE = {column.key: column for column in SHOWN_ON_REQUEST}
 
 
 def find_more(keys: Iterable[str]) -> list[TaskColumn]:

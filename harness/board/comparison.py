@@ -4,8 +4,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from harness.board import chance, columns, standings
+from harness.board import columns, standings
 from harness.board.board import Board, Layout, rank_rows
+from harness.board.chance import with_chance
 from harness.board.collect import Calls, collect
 from harness.board.rounding import rounding_note
 from harness.board.row import make_row
@@ -17,7 +18,7 @@ NOTES = (
     "task is scored separately. A measure without a score on some task ranks below those with a score on every task.",
     "Kendall: rank correlation with the generalization gap, mean over the same tasks.",
     "interval: holds the score on average over new trainings of the same networks (90 %).",
-    chance.NOTE,
+    columns.CHANCE_NOTE,
     "s/model: median seconds of a call; shared work counts for the first measure that needs it.",
 )
 """Explanations of the numbers for readers."""
@@ -47,8 +48,8 @@ SECONDS_PER_MODEL = replace(columns.SECONDS_PER_MODEL, digits=3)
 
 #: Keys of a measure in JSON, before its tasks.
 HEAD = (
-    columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, standings.LOW, standings.HIGH, chance.CHANCE,
-    chance.P_VALUE, columns.KENDALL,
+    columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, standings.LOW, standings.HIGH, columns.CHANCE,
+    columns.P_VALUE, columns.KENDALL,
     SECONDS_PER_MODEL,
 )  # fmt: skip
 
@@ -56,16 +57,16 @@ HEAD = (
 COMPARISON = Layout(
     "Comparison",
     columns=(
-        columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, standings.INTERVAL, chance.CHANCE, chance.P_VALUE,
+        columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, standings.INTERVAL, columns.CHANCE, columns.P_VALUE,
         columns.TASK_SCORE, columns.KENDALL, SECONDS_PER_MODEL, columns.FAILED,
     ),
     figures=(
         columns.RANK, MEASURE, columns.FAMILY, columns.SCORE, columns.TASK_SCORE, columns.KENDALL, columns.TASK_KENDALL,
         SECONDS_PER_MODEL, replace(columns.CALLS_EXPECTED, key="models"), columns.FAILED, columns.OUTCOMES,
-        columns.REASON, standings.LOW, standings.HIGH, chance.CHANCE, chance.P_VALUE,
+        columns.REASON, standings.LOW, standings.HIGH, columns.CHANCE, columns.P_VALUE,
     ),
     lines=(
-        MEASURE, columns.FAMILY, columns.TASK, columns.TASK_SCORE, chance.TASK_CHANCE, chance.TASK_P_VALUE,
+        MEASURE, columns.FAMILY, columns.TASK, columns.TASK_SCORE, columns.TASK_CHANCE, columns.TASK_P_VALUE,
         columns.TASK_PRINTED, columns.TASK_KENDALL,
         columns.TASK_GRANULATED, columns.TASK_SECONDS, columns.TASK_MODELS, columns.TASK_FAILED, columns.TASK_OUTCOMES,
         columns.TASK_REASON,
@@ -100,7 +101,7 @@ def compare(
         calls = collected.get(measure, Calls(measure, True, {}))
         row = make_row(calls, _score_each_task(calls, references), references, withheld)
         rows.append(replace(row, family=family))
-    ranked = rank_rows(chance.with_chance(rows), lambda row: row.sandboxed)
+    ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed)
     ranked = standings.with_standings(ranked, standings.compare_rows(ranked, held_out=None))
     return Board(COMPARISON, ranked, list(references), withheld=frozenset(withheld) & references.keys())
 

@@ -4,8 +4,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from harness.board import chance, columns, remarks, repetitions, standings
+from harness.board import columns, remarks, repetitions, standings
 from harness.board.board import Board, Layout, rank_rows
+from harness.board.chance import with_chance
 from harness.board.collect import Calls, Collected
 from harness.board.column import TaskColumn
 from harness.board.oracle import Oracle, score_oracle
@@ -20,7 +21,7 @@ from scoring import RULE, HeldOut, SubmissionScore, score_submission
 HEAD = (
     columns.RANK, columns.SUBMISSION, columns.KIND, columns.CALLS_OK, columns.CALLS_EXPECTED, columns.SECONDS_PER_MODEL,
     columns.SANDBOXED, columns.VERSION, columns.REQUESTED_AT, columns.CONFIGURATION, columns.SETTINGS, columns.STALE,
-    chance.CHANCE, chance.P_VALUE,
+    columns.CHANCE, columns.P_VALUE,
 )  # fmt: skip
 
 
@@ -30,7 +31,7 @@ def _notes(board: Board) -> list[str]:
     if any(not row.sandboxed for row in board.rows):
         lines.append("not sandboxed: run with --unsafe-no-sandbox, never ranked.")
     if board.withheld:
-        lines += [rounding_note(board.withheld), standings.WITHHELD_NOTE, chance.WITHHELD_NOTE]
+        lines += [rounding_note(board.withheld), standings.WITHHELD_NOTE, columns.CHANCE_WITHHELD_NOTE]
     return lines
 
 
@@ -58,19 +59,19 @@ LEADERBOARD = Layout(
     "Leaderboard",
     columns=(
         columns.RANK, columns.SUBMISSION, columns.KIND, columns.SETTINGS, columns.SCORE, *standings.SHOWN,
-        chance.CHANCE, chance.P_VALUE, columns.TASK_SCORE, columns.OWN_ERROR, columns.SECONDS_PER_MODEL,
+        columns.CHANCE, columns.P_VALUE, columns.TASK_SCORE, columns.OWN_ERROR, columns.SECONDS_PER_MODEL,
         columns.CALLS_OK,
     ),
     figures=(
         columns.RANK, columns.SUBMISSION, columns.KIND, columns.SCORE, columns.TASK_SCORE, columns.SECONDS_PER_MODEL,
         columns.CALLS_OK, columns.CALLS_EXPECTED, columns.STALE, columns.SANDBOXED, columns.VERSION,
         columns.REQUESTED_AT, columns.CONFIGURATION, columns.SETTINGS, columns.OWN_ERROR, *standings.FIGURES,
-        chance.CHANCE, chance.P_VALUE,
+        columns.CHANCE, columns.P_VALUE,
     ),
     lines=(
         columns.SUBMISSION, columns.KIND, columns.VERSION, columns.CONFIGURATION, columns.TASK, columns.RANK,
         replace(columns.SCORE, key="final_score"), *standings.FIGURES, columns.OWN_ERROR, columns.TASK_SCORE,
-        chance.TASK_CHANCE, chance.TASK_P_VALUE, columns.TASK_PRINTED,
+        columns.TASK_CHANCE, columns.TASK_P_VALUE, columns.TASK_PRINTED,
         columns.TASK_KENDALL, columns.TASK_GRANULATED, columns.TASK_SECONDS, columns.TASK_MODELS,
         columns.TASK_REASON,
     ),
@@ -127,7 +128,7 @@ def ranked_board(
 
     Without an official score on any task there is nothing to rank by, and nobody has a rank.
     """
-    known = chance.with_chance(rows)
+    known = with_chance(rows)
     ranked = rank_rows(known, lambda row: row.sandboxed and oracle.score is not None)
     compared = standings.compare_rows(ranked, held_out)
     beats = {} if compared is None else compared.beats

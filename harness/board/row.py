@@ -18,6 +18,7 @@ from scoring import (
     Chance,
     Failure,
     ScoreUndefined,
+    SignErrors,
     Standing,
     SubmissionScore,
     TaskCalls,
@@ -87,12 +88,21 @@ class OnTask:
     @property
     def sign_error(self) -> float | None:
         """Share of wrong orders among models that differ in one hyperparameter, 0 to 1; None if it is withheld."""
+        return None if self._sign_errors is None else self._sign_errors.mean
+
+    @property
+    def robust_sign_error(self) -> float | None:
+        """The same in the worst environment: two settings that differ in one hyperparameter; None if it is withheld."""
+        return None if self._sign_errors is None else self._sign_errors.robust
+
+    @property
+    def _sign_errors(self) -> SignErrors | None:
         if self.score is None or self.scored is None:
             return None
         grid, gaps = self.scored.grid, self.scored.gap
         values = np.array([self.scored.values[model] for model in grid.models], np.float64)  # none has failed
         try:
-            return sign_errors(values, [gaps[model] for model in grid.models], grid).overall.mean
+            return sign_errors(values, [gaps[model] for model in grid.models], grid).overall
         except ScoreUndefined:
             return None
 

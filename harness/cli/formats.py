@@ -41,7 +41,8 @@ def _parse_columns(context: click.Context, parameter: click.Parameter, value: st
 
 columns = click.option(
     "--columns", callback=_parse_columns, metavar="NAME[,NAME...]",
-    help="Also show these scores, a column for each task: printed, kendall, granulated_kendall, sign_error.",
+    help="Also show these, a column for each task: chance, p_value, printed, kendall, granulated_kendall, sign_error, "
+    "robust_sign_error.",
 )  # fmt: skip
 
 

@@ -172,7 +172,7 @@ def test_no_more_than_scores_of_hidden_tasks_are_shown(pgdl: Pgdl) -> None:
 
 
 def test_an_unknown_column_is_refused_at_once(pgdl: Pgdl) -> None:
-    expected = "some of printed, kendall, granulated_kendall, sign_error"
+    expected = "some of chance, p_value, printed, kendall, granulated_kendall, sign_error, robust_sign_error"
     for command in ("board", "compare"):
         ended = pgdl(command, "--columns", "kendal")
         assert (ended.code, ended.err) == (2, f"pgdl: --columns: expected {expected}, found kendal\n")
