@@ -87,6 +87,6 @@ def test_every_claim_is_on_the_page():
     from tests.science.finding import Verdict
 
     page = (DOCS / "science.md").read_text()
-    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.count(" | ") == 5][1:]
-    assert [row[:3] for row in rows] == [[claim.text, claim.source, claim.command] for claim in CLAIMS]
-    assert all(row[5].split("**")[1] in set(Verdict) for row in rows)
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.count(" | ") == 6][1:]
+    assert [row[:4] for row in rows] == [[claim.text, claim.source, claim.command, claim.power] for claim in CLAIMS]
+    assert all(row[6].split("**")[1] in set(Verdict) for row in rows)

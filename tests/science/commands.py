@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.science.corpora import HELD_OUT
+from tests.science.corpora import HELD_OUT, STAGES, stage_name
 
 #: Families of measures that are compared; those left out take most of the time.
 FAMILIES = (
@@ -22,10 +22,11 @@ def commands(place: Path) -> dict[str, list[str]]:
     tasks = ["--tasks", str(place / "tasks")]
     results = ["--results", str(place / "results.db")]
     held_out = [option for name in HELD_OUT for option in ("--task", name)]
+    stages = [option for epochs in STAGES for option in ("--task", stage_name(epochs))]
     of_activation = ["--measures", "neural activation", *tasks, *results]
     return {
         "held out": ["compare", "--measures", ",".join(FAMILIES), *tasks, *held_out, *results, "--quiet"],
-        "stages": ["compare", *of_activation, "--task", "stages", "--quiet"],
+        "stages": ["compare", *of_activation, *stages, "--quiet"],
         "wrong labels": ["compare", *of_activation, "--task", "wrong_labels", "--quiet"],
         "invariance": [
             "invariance", "invariance_digits_rotation", *tasks, "--range", "rotation=-90..90",

@@ -42,10 +42,13 @@ depth = [2, 4]
 n_parameters = [4000, 8000]
 """
 
-#: Perceptrons at five stages of training, and fitted to labels of which more and more are wrong.
-STAGES = """
-name = "stages"
-description = "Perceptrons on digits after 1 to 80 epochs of training"
+#: Epochs of the stages of training. A model's draws depend on the recipe's seed and its number alone, so the models of
+#: one number are checkpoints of one network.
+STAGES = (1, 3, 8, 25, 80)
+
+STAGE = """
+name = "{name}"
+description = "Perceptrons on digits after {epochs} epochs of training"
 
 [data]
 source = "digits"
@@ -58,14 +61,15 @@ family = "mlp"
 optimizer = "adam"
 learning_rate = 0.002
 batch_size = 32
-stop = { cross_entropy = 0.00001 }
+max_epochs = {epochs}
+stop = {{ cross_entropy = 0.0000001 }}
 
 [grid]
 depth = [2, 3, 4]
 width = [32, 128]
-max_epochs = [1, 3, 8, 25, 80]
 """
 
+#: Perceptrons fitted to labels of which more and more are wrong.
 WRONG_LABELS = """
 name = "wrong_labels"
 description = "Perceptrons fitted to digits of which up to 60 percent have wrong labels"
@@ -105,9 +109,15 @@ def write_recipes(directory: Path) -> dict[str, Path]:
         text = text.replace("[training]", f"[training]\nseed = {FIRST_SEED}", 1)
         recipes[name] = _write(directory / f"{name}.toml", text)
     _write_torus(directory / "torus.npz")
-    for name, text in (("torus", TORUS), ("stages", STAGES), ("wrong_labels", WRONG_LABELS)):
+    stages = {stage_name(epochs): STAGE.format(name=stage_name(epochs), epochs=epochs) for epochs in STAGES}
+    for name, text in {"torus": TORUS, **stages, "wrong_labels": WRONG_LABELS}.items():
         recipes[name] = _write(directory / f"{name}.toml", text.lstrip())
     return recipes
+
+
+def stage_name(epochs: int) -> str:
+    """Return the name of the task with all networks after a number of epochs."""
+    return f"stage_{epochs}"
 
 
 def _write(file: Path, text: str) -> Path:

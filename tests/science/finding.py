@@ -16,6 +16,7 @@ class Verdict(StrEnum):
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
     UNDECIDED = "undecided"
+    NOT_TRIED = "not tried"
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,14 @@ class Claim:
         text: the claim in a sentence.
         source: paper and place.
         command: key of the command in `commands` that makes the evidence, or `synthetic`.
+        power: what the evidence can decide, stated before it is looked at.
         check: finds out.
     """
 
     text: str
     source: str
     command: str
+    power: str
     check: Callable[["Evidence"], Finding]
 
 
@@ -56,11 +59,11 @@ class Claim:
 CLAIMS: list[Claim] = []
 
 
-def claim(text: str, source: str, command: str) -> Callable[[Callable[["Evidence"], Finding]], None]:
+def claim(text: str, source: str, command: str, power: str) -> Callable[[Callable[["Evidence"], Finding]], None]:
     """Register a function that finds out whether a claim holds."""
 
     def register(check: Callable[["Evidence"], Finding]) -> None:
-        CLAIMS.append(Claim(text, source, command, check))
+        CLAIMS.append(Claim(text, source, command, power, check))
 
     return register
 

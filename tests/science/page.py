@@ -17,6 +17,10 @@ A claim that is reproduced here is reproduced for these networks only.
 - *reproduced*: the interval, or the test that is named, excludes the opposite.
 - *not reproduced*: the interval or test speaks against the claim, or shows no sign of it.
 - *undecided*: the interval or test allows both.
+- *not tried*: the test of the claim has changed, and `make science` has not been run since.
+
+*power* says what the evidence can decide, and was written before it was looked at. Claims that hold by the
+construction of what is computed, and those about the speed of a machine, are not listed.
 
 """
 
@@ -36,17 +40,18 @@ def write_page(findings: Mapping[str, Finding], commands: Mapping[str, Sequence[
         file: the page.
     """
     counted = Counter(finding.verdict for finding in findings.values())
-    summary = ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict)
+    summary = ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict if counted[verdict])
     lines = [
         HEAD + f"{len(findings)} claims: {summary}.",
         "",
-        "| claim | source | made by | number | 90 % interval | verdict |",
+        "| claim | source | made by | power | number | 90 % interval | verdict |",
     ]
-    lines.append("|---|---|---|---|---|---|")
+    lines.append("|---|---|---|---|---|---|---|")
     for claim in CLAIMS:
         found = findings[claim.text]
         remark = f": {found.remark}" if found.remark else ""
-        cells = (claim.text, claim.source, claim.command, found.number, found.interval, f"**{found.verdict}**{remark}")
+        verdict = f"**{found.verdict}**{remark}"
+        cells = (claim.text, claim.source, claim.command, claim.power, found.number, found.interval, verdict)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     lines += ["", "## Commands", "", "In the order of `make science`, after the corpora have been trained:", ""]
     lines += ["| | |", "|---|---|"]

@@ -8,33 +8,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.neural_activation.curve import input_entropies
+from harness.board.scores import p_value_text
 from harness.protocols.overfit.estimates import estimates_of
 from harness.protocols.overfit.grids import compute_grids
 from harness.protocols.overfit.settings import OverfitSettings
 from harness.protocols.parts import read_part
 from harness.protocols.subject import read_subject
+from tests.science.corpora import STAGES, stage_name
 from tests.science.evidence import Evidence, Vector, bootstrap, correlation, span
-from tests.science.finding import Finding, claim, decide
+from tests.science.finding import Finding, Verdict, claim, decide
 
 GAIN = "Gain and Siegelmann 2020"
 
 #: The corpus whose errors are looked at, bins of the histogram of pixels, and the share of images at each end.
 ERRORS_OF, N_BINS, SHARE = "held_out_vgg", 1000, 0.2
 
+#: Permutations of checkpoints, and the level of their test.
+PERMUTATIONS, LEVEL = 9999, 0.05
+
 Array = NDArray[Any]
 
 
-@claim("Cognitive neural activation goes with test accuracy, over stages of training", f"{GAIN}, figure 7", "stages")
+@claim(
+    "Cognitive neural activation goes with test accuracy, over stages of training", f"{GAIN}, figure 7", "stages",
+    "5 checkpoints of each of 6 networks: sees a mean rank correlation of 0.6 within networks in 8 of 10 cases",
+)  # fmt: skip
 def _(evidence: Evidence) -> Finding:
-    activation = -evidence.values("stages", "cna")  # the measure is minus the metric
-    accuracy = np.array(list(evidence.reference("stages").test_accuracy.values()))
-    low, high = bootstrap(correlation, activation, accuracy)
-    found = correlation(activation, accuracy)
-    return Finding(f"rank correlation {found:.2f} of {len(accuracy)} perceptrons", span((low, high)), decide(low, high),
-                   "perceptrons on digits alone; the paper has four architectures and six datasets")  # fmt: skip
+    tasks = [stage_name(epochs) for epochs in STAGES]
+    activation = np.array([-evidence.values(task, "cna") for task in tasks])  # the measure is minus the metric
+    accuracy = np.array([list(evidence.reference(task).test_accuracy.values()) for task in tasks])
+
+    def mean_correlation(activation: Array, accuracy: Array) -> float:
+        return float(np.mean([correlation(*columns) for columns in zip(activation.T, accuracy.T, strict=True)]))
+
+    found, random = mean_correlation(activation, accuracy), np.random.default_rng(0)
+    dealt = [mean_correlation(random.permuted(activation, axis=0), accuracy) for _ in range(PERMUTATIONS)]
+    p_value = (1 + sum(one >= found - 1e-9 for one in dealt)) / (1 + PERMUTATIONS)
+    networks = [correlation(*columns) for columns in zip(activation.T, accuracy.T, strict=True)]
+    ends = bootstrap(np.mean, np.array(networks))
+    return Finding(
+        f"mean rank correlation within {len(networks)} networks {found:.2f}, p = {p_value_text(p_value)}",
+        span(ends),
+        Verdict.REPRODUCED if p_value < LEVEL else Verdict.UNDECIDED,
+        "perceptrons on digits alone; the paper has four architectures and six datasets",
+    )
 
 
-@claim("The CNA-Margin goes with the gap where labels are wrong", f"{GAIN}, section 4.3", "wrong labels")
+@claim("The CNA-Margin goes with the gap where labels are wrong", f"{GAIN}, section 4.3", "wrong labels",
+       "24 networks: sees a rank correlation from 0.5 in 8 of 10 cases")  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     values, gaps = evidence.values("wrong_labels", "cna_margin"), evidence.gaps("wrong_labels")
     low, high = bootstrap(correlation, values, gaps)
@@ -45,7 +66,8 @@ def _(evidence: Evidence) -> Finding:
     )  # fmt: skip
 
 
-@claim("Inputs of high entropy err more", f"{GAIN}, figure 6", "errors")
+@claim("Inputs of high entropy err more", f"{GAIN}, figure 6", "errors",
+       "1,477 images: sees a difference of errors from 0.02")  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     errors, images = _errors_by_image(evidence)
     entropies = input_entropies(images, N_BINS, (0.0, 1.0))

@@ -26,19 +26,8 @@ def _range(row: dict[str, str]) -> str:
     return f"95 % of the p-values at epsilon {float(row['epsilon']):.3g}: {low:.2g} to {high:.2g}"
 
 
-@claim("The test stays silent where models and test set are independent", f"{WERPACHOWSKI}, figure 5", "synthetic")
-def _(evidence: Evidence) -> Finding:
-    rows = _rows(evidence, "independent", 1)
-    least = min(rows, key=lambda row: float(row["p_low"]))
-    mean = min(float(row["p_mean"]) for row in rows)
-    return Finding(
-        f"smallest mean p-value of all epsilons {mean:.3f}",
-        _range(least),
-        Verdict.REPRODUCED if float(least["p_low"]) > LEVEL else Verdict.NOT_REPRODUCED,
-    )
-
-
-@claim("It speaks, for epsilon 10 to 50, where half of it was trained on", f"{WERPACHOWSKI}, figure 6", "synthetic")
+@claim("It speaks, for epsilon 10 to 50, where half of it was trained on", f"{WERPACHOWSKI}, figure 6", "synthetic",
+       "100 repetitions: the paper's own setting")  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     rows = [row for row in _rows(evidence, "dependent", 1) if STRONG[0] <= float(row["epsilon"]) <= STRONG[1]]
     most = max(rows, key=lambda row: float(row["p_high"]))
@@ -49,7 +38,8 @@ def _(evidence: Evidence) -> Finding:
     )
 
 
-@claim("More models strengthen it", f"{WERPACHOWSKI}, section 5.1", "synthetic")
+@claim("More models strengthen it", f"{WERPACHOWSKI}, section 5.1", "synthetic",
+       "100 repetitions: sees a fall of the mean p-value by 0.05")  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     rows = {number: _nearest(_rows(evidence, "dependent", number), BETWEEN) for number in PRINTED}
     means = {number: float(row["p_mean"]) for number, row in rows.items()}
@@ -66,7 +56,8 @@ def _nearest(rows: list[dict[str, str]], epsilon: float) -> dict[str, str]:
     return min(rows, key=lambda row: abs(float(row["epsilon"]) - epsilon))
 
 
-@claim("Translation finds the training set, and not the test set", f"{WERPACHOWSKI}, section 5.2", "torus, train")
+@claim("Translation finds the training set, and not the test set", f"{WERPACHOWSKI}, section 5.2", "torus, train",
+       "p-values are bounds: silence is weak evidence, speech is strong")  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     worst = {}
     for split in ("train", "test"):

@@ -2,7 +2,6 @@
 
 import math
 
-from baselines import MEASURES
 from scoring.comparison import CRITICAL
 from tests.science.evidence import Evidence
 from tests.science.finding import Finding, Verdict, claim, decide
@@ -26,23 +25,26 @@ def _sign_errors(evidence: Evidence) -> dict[str, float]:
     }
 
 
-@claim("Most norms order networks otherwise than the testbed", "Huang et al. 2025, figure 5", "testbed")
+@claim(
+    "Many measures order networks otherwise than the testbed (in the paper's four panels 30, 100, 43 and 21 % of 23)",
+    "Huang et al. 2025, figure 5", "testbed", "8 networks that differ in width alone: cannot decide it",
+)  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     errors = _sign_errors(evidence)
-    norms = [errors[name] for name in errors if MEASURES[name].family == "norm"]
-    above, below = sum(error > CHANCE for error in norms), sum(error < CHANCE for error in norms)
-    verdict = (
-        Verdict.REPRODUCED if above > 2 * below else Verdict.UNDECIDED if above > below else Verdict.NOT_REPRODUCED
-    )
+    above, below = sum(error > CHANCE for error in errors.values()), sum(error < CHANCE for error in errors.values())
     return Finding(
-        f"{above} of {len(norms)} norms have a sign-error above one half, {below} below",
-        "none: norms of one network go together",
-        verdict,
+        f"{above} of {len(errors)} measures ({100 * above / len(errors):.0f} %) have a sign-error above one half, "
+        f"{below} below",
+        "none: measures of one network go together",
+        Verdict.UNDECIDED,
         "8 networks that differ in width alone: a norm that grows with width is in reverse as a whole",
     )
 
 
-@claim("The inverse margin does not", "Huang et al. 2025, table 3", "testbed")
+@claim(
+    "The inverse margin orders most of them as the testbed does", "Huang et al. 2025, table 3", "testbed",
+    "8 networks: sees a sign-error up to about 0.25",
+)  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     error = _sign_errors(evidence)[CONSISTENT]
     deviation = (
@@ -50,7 +52,7 @@ def _(evidence: Evidence) -> Finding:
     )  # of (1 - Kendall's tau) / 2
     low, high = max(error - CRITICAL * deviation, 0.0), min(error + CRITICAL * deviation, 1.0)
     return Finding(
-        f"sign-error {error:.3f} (paper: 0.143 to 0.467)",
+        f"sign-error {error:.3f} (paper: 0.286 to 0.500)",
         f"{low:.2f} to {high:.2f}",
         decide(CHANCE - high, CHANCE - low),
         f"{N_NETWORKS} networks are few",
