@@ -45,26 +45,22 @@ def index_page(data: SiteData, board: Board, pages: Sequence[str]) -> dict[str, 
     classes = [_classes(row, front) for row, front in zip(board.rows, on_front, strict=True)]
     top = max((row.standing.high for row in board.rows if row.standing), default=0.0) or 1.0
     table = _table(board, top)
-    ranked = any(row.rank is not None for row in board.rows)
+    rows = zip(pages, classes, _looks(board), table["rows"], strict=True)
     return {
         "title": data.settings.title,
         "byline": _byline(data),
         "verdict": verdict(board, pages),
         "summary": _summary(board),
-        "filters": {name: text for name, text in FILTERS.items() if 0 < sum(name in one for one in classes) < len(classes)},
+        "filters": _filters(classes),
         "headings": table["headings"],
-        "rows": [
-            {"page": page, "classes": [*kinds, *_marks(board, number, faint=ranked and board.rows[number].rank is None)],
-             "cells": cells}
-            for number, (page, kinds, cells) in enumerate(zip(pages, classes, table["rows"], strict=True))
-        ],
+        "rows": [{"page": page, "classes": [*kinds, *looks], "cells": cells} for page, kinds, looks, cells in rows],
         "oracle": table["oracle"] if board.oracle.score else [],
         "groups": len({_group(row) for row in board.rows} - {None}) > 1,
         "top": top,
         "notes": [escape(note).replace(EXPLAINED, PAGE) for note in board.notes],
         "time": charts.score_against_time(board.rows, on_front, pages),
         "front": [(row.label, page) for row, page, on in zip(board.rows, pages, on_front, strict=True) if on],
-    }  # fmt: skip
+    }
 
 
 def _byline(data: SiteData) -> str:
@@ -90,11 +86,22 @@ def _classes(row: Row, on_front: bool) -> list[str]:
     return [row.kind, *["first-group"] * first, *["front"] * on_front]
 
 
-def _marks(board: Board, number: int, *, faint: bool) -> list[str]:
-    """Return how a row looks: faint without a rank, and neighbouring groups told apart."""
-    group, before = (_group(board.rows[n]) if n >= 0 else None for n in (number, number - 1))
-    bands = [] if group is None else ["odd" if group % 2 else "even"]
-    return [*bands, *["opens"] * (number > 0 and group != before), *["faint"] * faint]
+def _filters(classes: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Return the filters that show some rows, but not all."""
+    counts = {name: sum(name in one for one in classes) for name in FILTERS}
+    return {name: text for name, text in FILTERS.items() if 0 < counts[name] < len(classes)}
+
+
+def _looks(board: Board) -> list[list[str]]:
+    """Return the looks of each row: neighbouring groups differ, and rows without a rank are faint among ranked ones."""
+    any_ranked = any(row.rank is not None for row in board.rows)
+    groups = [_group(row) for row in board.rows]
+    looks = []
+    for number, (row, group) in enumerate(zip(board.rows, groups, strict=True)):
+        opens = number > 0 and group != groups[number - 1]
+        band = [] if group is None else ["odd" if group % 2 else "even"]
+        looks.append([*band, *["opens"] * opens, *["faint"] * (any_ranked and row.rank is None)])
+    return looks
 
 
 def _group(row: Row) -> int | None:
