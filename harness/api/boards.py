@@ -10,7 +10,7 @@ from harness.board.board import Board
 from harness.board.leaderboard import build_board
 from harness.credentials import RESULTS
 from harness.records import Records
-from harness.site import SiteData, gather
+from harness.site import TITLE, SiteData, gather
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
 
@@ -31,6 +31,8 @@ def board(
     withhold: str = Withhold.AUTO.value,
     everything: bool = False,
     with_site: bool = False,
+    title: str = TITLE,
+    organiser: str = "",
 ) -> BoardResult:
     """Return the leaderboard of all recorded submissions.
 
@@ -43,6 +45,8 @@ def board(
         withhold: whether scores are rounded; `auto`: on tasks that are marked as hidden.
         everything: every version and configuration of a submission in its own row.
         with_site: also gather what a site of the board shows.
+        title: heads the site.
+        organiser: who runs the board, for the site.
 
     Raises:
         UserError: tasks, reference data or records are missing or invalid.
@@ -57,4 +61,7 @@ def board(
     )  # fmt: skip
     if not with_site:
         return BoardResult(built)
-    return BoardResult(built, gather(collected.shown, built, competition.references, competition.n_test, outputs))
+    site = gather(
+        collected.shown, built, competition.references, competition.n_test, outputs, title=title, organiser=organiser
+    )
+    return BoardResult(built, site)

@@ -95,8 +95,8 @@ class Board:
         return [column.shown(row) for column in self.columns]
 
     def is_faint(self, row: Row) -> bool:
-        """Whether the row does not fully compete, and may be printed fainter than others."""
-        return self.layout.is_faint(row)
+        """Whether the row does not fully compete, while others do, and may be printed fainter than those."""
+        return self.layout.is_faint(row) and not all(map(self.layout.is_faint, self.rows))
 
     def lines_of(self, row: Row) -> list[dict[str, Any]]:
         """Return a row's lines, one per task."""

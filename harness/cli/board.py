@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from harness.cli import formats, options
+from harness.errors import UserError
 
 
 @click.command("board")
@@ -17,6 +18,8 @@ from harness.cli import formats, options
 @formats.columns
 @options.output
 @options.html
+@click.option("--title", metavar="TEXT", help="With --html: the title of the site. Default: Leaderboard.")
+@click.option("--organiser", metavar="TEXT", help="With --html: who runs the board.")
 def command(
     tasks_dir: Path,
     task_names: tuple[str, ...],
@@ -27,6 +30,8 @@ def command(
     columns: tuple[str, ...],
     output: Path | None,
     html: Path | None,
+    title: str | None,
+    organiser: str | None,
 ) -> None:
     """Print the leaderboard of all recorded submissions; with --output also write it in every file format, with --html
     as a static site: the board, a page per submission and task, and the records behind it for `pgdl verify`.
@@ -35,12 +40,15 @@ def command(
     most recently requested version of each submission is shown; all calls of a row share the seed and the limits. The
     scoring rule is printed with the scores. Scores on hidden tasks are rounded, and ranked by their rounded values.
     """
+    if html is None and (title or organiser):
+        raise UserError("--title" if title else "--organiser", expected="--html PATH with it", remedy="add --html site")
     from harness import api
     from harness.board.formats import write
+    from harness.site import TITLE
 
     found = api.board(
         tasks_dir=tasks_dir, task_names=task_names, results=results, withhold=withhold, everything=everything,
-        with_site=html is not None,
+        with_site=html is not None, title=title or TITLE, organiser=organiser or "",
     )  # fmt: skip
     shown = found.board.with_columns(columns)
     formats.show(shown, form)

@@ -1,6 +1,6 @@
 """The board as a static site, which carries the records that it was made from and can be verified from them."""
 
-from harness.site.data import SiteData, gather
+from harness.site.data import TITLE, SiteData, gather
 from harness.site.on_submission import submission_page
 from harness.site.pages import Site, make_site
 from harness.site.report import write_report
@@ -8,6 +8,7 @@ from harness.site.verify import Verified, verify_site
 from harness.site.write import write_site
 
 __all__ = [
+    "TITLE",
     "Site",
     "SiteData",
     "Verified",

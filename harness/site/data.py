@@ -20,6 +20,9 @@ from harness.configuration import Configuration
 from harness.format.reference import Reference
 from scoring import Failure, HeldOut, TaskScore
 
+#: The title of a site that has no other.
+TITLE = "Leaderboard"
+
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
@@ -97,6 +100,8 @@ class SiteSettings(_Model):
         withheld: `row_key` -> results on withheld tasks; empty if no task is withheld.
         oracle: withheld task -> rounded score of the noisy oracle.
         remarks: those of the board.
+        title: heads the board.
+        organiser: who runs it; empty if that is not said.
     """
 
     tasks: dict[str, TaskFacts]
@@ -104,6 +109,8 @@ class SiteSettings(_Model):
     withheld: dict[str, WithheldResults]
     oracle: dict[str, Spread | None]
     remarks: list[str]
+    title: str
+    organiser: str
 
     @property
     def hidden(self) -> list[str]:
@@ -146,6 +153,12 @@ class SiteData:
         """The test sets on which gaps were measured; None if that of some task is not known or withheld."""
         n_test = {name: facts.n_test for name, facts in self.settings.tasks.items()}
         return None if self.settings.hidden else held_out_sets(self.references, n_test)
+
+    @property
+    def newest_request(self) -> datetime | None:
+        """Time of the newest request of a row; None if none is known."""
+        found = (facts.requested_at for facts in self.settings.submissions)
+        return max((time for time in found if time is not None), default=None)
 
     def calls(self) -> list[Calls]:
         """Return the calls of each submission on the tasks that are not withheld."""
@@ -199,10 +212,14 @@ def gather(
     references: Mapping[str, Reference],
     n_test: Mapping[str, int | None],
     outputs: Mapping[str, str],
+    *,
+    title: str = TITLE,
+    organiser: str = "",
 ) -> SiteData:
     """Return the data behind a board: `shown` are the calls behind its rows.
 
     `n_test` is the number of test samples of each task, `outputs` the end of the output of failed calls by their keys.
+    `title` heads the site, and `organiser` says who runs it.
     """
     withheld = board.withheld
     settings = SiteSettings(
@@ -218,6 +235,8 @@ def gather(
         withheld={key_of(row): _withheld(row) for row in board.rows} if withheld else {},
         oracle={name: board.oracle.tasks[name] for name in withheld},
         remarks=list(board.remarks),
+        title=title,
+        organiser=organiser,
     )
     public = {name: reference for name, reference in references.items() if name not in withheld}
     return SiteData(settings, public, [record for calls in shown for record in _records(calls, public, outputs)])

@@ -1,13 +1,20 @@
-"""What the table of the first page shows: the columns of the board, with a picture of each interval."""
+"""What the first page shows: who leads, and the columns of the board, with a picture of each interval."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+
+from markupsafe import Markup, escape
 
 from harness.board import columns
 from harness.board.board import Board
 from harness.board.column import Column
 from harness.board.row import Row
 from harness.board.standings import INTERVAL
+from harness.site import charts
+from harness.site.data import SiteData
+from harness.site.insight import is_on_front
+from harness.site.verdict import verdict
 
 #: On a board of text only baselines have a mark; on a page every row has.
 KIND = replace(columns.KIND, title="kind", text=lambda row: columns.mark_of(row) or "submission")
@@ -18,18 +25,99 @@ DRAWN = Column[Row]("drawn", lambda row: row.standing)
 #: Of a value that is missing; boards of text have a hyphen.
 DASH = "\N{EN DASH}"
 
+#: The file that notes refer to, and what a site has in its place.
+EXPLAINED, PAGE = "docs/statistics.md", Markup('<a href="reading.html">How to read this board</a>')
+
+#: Filters of the table, by the class of the rows that they show.
+FILTERS = {
+    "submission": "submissions",
+    "baseline": "baselines",
+    "first-group": "first group",
+    "front": "fastest for their score",
+}
+
 Cell = dict[str, Any]
 
 
-def board_table(board: Board) -> dict[str, Any]:
+def index_page(data: SiteData, board: Board, pages: Sequence[str]) -> dict[str, Any]:
+    """Return the content of the first page; `pages` has the path of each row's page."""
+    on_front = is_on_front(board.rows)
+    classes = [_classes(row, front) for row, front in zip(board.rows, on_front, strict=True)]
+    top = max((row.standing.high for row in board.rows if row.standing), default=0.0) or 1.0
+    table = _table(board, top)
+    rows = zip(pages, classes, _looks(board), table["rows"], strict=True)
+    return {
+        "title": data.settings.title,
+        "byline": _byline(data),
+        "verdict": verdict(board, pages),
+        "summary": _summary(board),
+        "filters": _filters(classes),
+        "headings": table["headings"],
+        "rows": [{"page": page, "classes": [*kinds, *looks], "cells": cells} for page, kinds, looks, cells in rows],
+        "oracle": table["oracle"] if board.oracle.score else [],
+        "groups": len({_group(row) for row in board.rows} - {None}) > 1,
+        "top": top,
+        "notes": [escape(note).replace(EXPLAINED, PAGE) for note in board.notes],
+        "time": charts.score_against_time(board.rows, on_front, pages),
+        "front": [(row.label, page) for row, page, on in zip(board.rows, pages, on_front, strict=True) if on],
+    }
+
+
+def _byline(data: SiteData) -> str:
+    date = data.newest_request
+    parts = [data.settings.organiser, f"newest request {date:%Y-%m-%d}" if date else ""]
+    return " · ".join(filter(None, parts))
+
+
+def _summary(board: Board) -> str:
+    kinds = [row.kind for row in board.rows]
+    n_submissions, n_baselines = kinds.count("submission"), kinds.count("baseline")
+    handed_in = f"{_count(n_submissions, 'submission')} and {_count(n_baselines, 'baseline')}"
+    return f"{handed_in} on {_count(len(board.tasks), 'task')}."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _classes(row: Row, on_front: bool) -> list[str]:
+    """Return what a row is, of `FILTERS`."""
+    first = row.standing is not None and row.standing.group == 1
+    return [row.kind, *["first-group"] * first, *["front"] * on_front]
+
+
+def _filters(classes: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Return the filters that show some rows, but not all."""
+    counts = {name: sum(name in one for one in classes) for name in FILTERS}
+    return {name: text for name, text in FILTERS.items() if 0 < counts[name] < len(classes)}
+
+
+def _looks(board: Board) -> list[list[str]]:
+    """Return the looks of each row: neighbouring groups differ, and rows without a rank are faint among ranked ones."""
+    any_ranked = any(row.rank is not None for row in board.rows)
+    groups = [_group(row) for row in board.rows]
+    looks = []
+    for number, (row, group) in enumerate(zip(board.rows, groups, strict=True)):
+        opens = number > 0 and group != groups[number - 1]
+        band = [] if group is None else ["odd" if group % 2 else "even"]
+        looks.append([*band, *["opens"] * opens, *["faint"] * (any_ranked and row.rank is None)])
+    return looks
+
+
+def _group(row: Row) -> int | None:
+    return None if row.standing is None else row.standing.group
+
+
+def _table(board: Board, top: float) -> dict[str, Any]:
     """Return the cells of the head, of each row, and of the noisy oracle below them.
 
     A cell has a text, a class, and the order in which its column is sorted (text, number, or none); those of rows also
-    the value that they are sorted by.
+    the value that they are sorted by. Pictures reach from 0 to `top` points.
     """
     shown: list[Column[Row]] = []
+    drawn = replace(DRAWN, title=f"0 to {top:.0f}")
     for column in board.columns:
-        shown += {columns.KIND: [KIND], INTERVAL: [INTERVAL, DRAWN]}.get(column, [column])
+        shown += {columns.KIND: [KIND], INTERVAL: [INTERVAL, drawn]}.get(column, [column])
     return {
         "headings": [_cell(column) | {"text": column.heading} for column in shown],
         "rows": [[_of_row(column, row) for column in shown] for row in board.rows],
@@ -37,15 +125,19 @@ def board_table(board: Board) -> dict[str, Any]:
     }
 
 
+def _is_drawn(column: Column[Row]) -> bool:
+    return column.key == DRAWN.key
+
+
 def _cell(column: Column[Row]) -> Cell:
-    css = "kind" if column is KIND else "number" if column.kind == "number" and column is not DRAWN else ""
-    order = "" if column is DRAWN else "number" if column.kind in ("number", "place") else "text"
+    css = "kind" if column is KIND else "number" if column.kind == "number" and not _is_drawn(column) else ""
+    order = "" if _is_drawn(column) else "number" if column.kind in ("number", "place") else "text"
     return {"css": css, "sort": order, "is_name": column.kind == "name"}
 
 
 def _of_row(column: Column[Row], row: Row) -> Cell:
     value = column.value(row)
-    if column is DRAWN:
+    if _is_drawn(column):
         return _cell(column) | {"standing": value}
     text = column.shown(row)
     return _cell(column) | {"text": DASH if text == "-" else text, "value": "" if value is None else value}

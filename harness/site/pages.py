@@ -16,8 +16,8 @@ from harness.board.board import Board
 from harness.site import charts
 from harness.site.board import leaderboard
 from harness.site.data import SiteData, TaskFacts
-from harness.site.insight import Insight, find_insights, is_on_front
-from harness.site.on_index import board_table
+from harness.site.insight import Insight, find_insights
+from harness.site.on_index import index_page
 from harness.site.on_submission import submission_page
 from harness.site.on_task import grid_lines, score_lines
 
@@ -89,17 +89,8 @@ def render_submission(site: Site, number: int, *, single: bool = False) -> str:
 
 
 def _index(site: Site) -> str:
-    board, table = site.board, board_table(site.board)
-    rows = [
-        {"row": row, "page": page, "faint": board.is_faint(row), "cells": cells}
-        for row, page, cells in zip(board.rows, site.pages, table["rows"], strict=True)
-    ]
-    return _render(
-        "index.html", site, headings=table["headings"], rows=rows, oracle=table["oracle"] if board.oracle.score else [],
-        top=max((row.standing.high for row in board.rows if row.standing), default=0.0) or 1.0, notes=board.notes,
-        summary=_summary(board), downloads=_downloads(),
-        time=charts.score_against_time(board.rows, is_on_front(board.rows), site.pages),
-    )  # fmt: skip
+    content = index_page(site.data, site.board, site.pages)
+    return _render("index.html", site, downloads=_downloads(), **content)
 
 
 def _reading(site: Site) -> str:
@@ -117,7 +108,13 @@ def _task(site: Site, task: TaskLink) -> str:
 
 
 def _render(template: str, site: Site, *, up: str = "", single: bool = False, **content: Any) -> str:
-    common = {"up": up, "single": single, "tasks": site.tasks, "head": site.head}
+    common = {
+        "up": up,
+        "single": single,
+        "tasks": site.tasks,
+        "head": site.head,
+        "site_title": site.data.settings.title,
+    }
     found = _environment().get_template(template)
     return found.render(**common, version=metadata.version("pgdl-harness"), **content)
 
@@ -126,17 +123,6 @@ def _render(template: str, site: Site, *, up: str = "", single: bool = False, **
 def _environment() -> jinja2.Environment:
     loader = jinja2.PackageLoader("harness.site")
     return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, loader=loader)
-
-
-def _summary(board: Board) -> str:
-    kinds = [row.kind for row in board.rows]
-    n_submissions, n_baselines = kinds.count("submission"), kinds.count("baseline")
-    handed_in = f"{_count(n_submissions, 'submission')} and {_count(n_baselines, 'baseline')}"
-    return f"{handed_in} on {_count(len(board.tasks), 'task')}."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _downloads() -> list[str]:

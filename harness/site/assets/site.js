@@ -1,4 +1,4 @@
-// Sorts tables and draws plots. Without it all numbers can still be read.
+// Sorts and filters tables, and draws plots. Without it all numbers can still be read.
 "use strict";
 
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a8f98", "#f0e442"];
@@ -110,6 +110,7 @@ function sort(table, column, heading) {
   table.tHead.querySelectorAll("th").forEach((other) => other.removeAttribute("aria-sort"));
   heading.setAttribute("aria-sort", rising ? "ascending" : "descending");
   table.tBodies[0].append(...rows);
+  table.classList.add("resorted");
 }
 
 document.querySelectorAll("table.sortable").forEach((table) => {
@@ -120,6 +121,31 @@ document.querySelectorAll("table.sortable").forEach((table) => {
     heading.append(button);
     button.addEventListener("click", () => sort(table, column, heading));
   });
+});
+
+// Shows the rows of a kind whose texts hold all words that are looked for.
+function filter(form, rows) {
+  const words = form.querySelector("input").value.toLowerCase().split(/\s+/);
+  const kind = form.querySelector("select")?.value;
+  const shown = rows.filter((row) => {
+    const text = row.textContent.toLowerCase();
+    row.hidden = !((!kind || row.classList.contains(kind)) && words.every((word) => text.includes(word)));
+    return !row.hidden;
+  });
+  form.querySelector("output").textContent = `${shown.length} of ${rows.length} rows`;
+}
+
+document.querySelectorAll("form.filter").forEach((form) => {
+  const rows = [...document.querySelectorAll(".board tbody tr")];
+  form.hidden = rows.length < 2;
+  form.addEventListener("input", () => filter(form, rows));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  filter(form, rows);
+});
+
+document.querySelectorAll(".board").forEach((board) => {
+  const fit = () => board.classList.toggle("fits", board.firstElementChild.offsetWidth <= board.parentElement.clientWidth);
+  new ResizeObserver(fit).observe(document.body);
 });
 
 const figures = [...document.querySelectorAll("figure.plot")];

@@ -1,0 +1,81 @@
+"""Who leads a board, and how sure that is, in one or two sentences."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.board.board import Board
+from harness.board.row import Row
+
+#: Rows that are named; of more, only their number.
+NAMED = 3
+
+
+@dataclass(frozen=True)
+class Words:
+    """A piece of a sentence; the name of a row has the path of its page."""
+
+    text: str
+    page: str = ""
+
+
+def verdict(board: Board, pages: Sequence[str]) -> list[Words]:
+    """Return the sentences, in pieces; they claim no more than ranks and rank groups do."""
+    ranked = [row for row in board.rows if row.rank is not None]
+    if not ranked:
+        return [Words(_nobody(board))]
+    linked = {id(row): Words(_name(row, board), page) for row, page in zip(board.rows, pages, strict=True)}
+    leaders = [row for row in ranked if row.rank == ranked[0].rank]
+    names = _list([linked[id(row)] for row in leaders])
+    if ranked[0].score is None:
+        return [Words("Nobody has a score yet.")]
+    lead = [*names, Words(" lead with the same score." if len(leaders) > 1 else " leads.")]
+    best = next((row for row in ranked if row.kind == "submission"), None)
+    if best is not None and best.score is not None and "submission" not in {row.kind for row in leaders}:
+        lead += [Words(" The best submission is "), linked[id(best)], Words(f", rank {best.rank}.")]
+    if not ranked[0].complete:
+        return [*lead, Words(" But no row has a value for every model, so its lead may be due to what is missing.")]
+    return [*lead, *_certainty(ranked, leaders, [linked[id(row)] for row in ranked])]
+
+
+def _nobody(board: Board) -> str:
+    if not board.rows:
+        return "Nobody has submitted anything yet."
+    if board.oracle.score is None:
+        return "Nobody has a rank: no task has an official score."
+    return "Nobody has a rank: all rows ran outside the sandbox."
+
+
+def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[Words]) -> list[Words]:
+    """Return the sentence on those that may be as good as the first."""
+    first = ranked[0].standing
+    if first is None:
+        return [Words(" How sure that is is not shown: it would reveal too much about hidden tasks.")]
+    others = [(row, words) for row, words in zip(ranked, linked, strict=True) if row.rank != ranked[0].rank]
+    compared = [(row.standing, words) for row, words in others if row.standing is not None]
+    equal = [words for standing, words in compared if standing.group == first.group]
+    if equal:
+        return [Words(" "), *_list(equal), Words(f" cannot be told apart from {_them(leaders)}.")]
+    if compared:
+        complete = "" if len(compared) == len(others) else " with a value for every model"
+        return [Words(f" All others{complete} are worse, by more than luck explains.")]
+    return [] if len(leaders) > 1 else [Words(" There is no other complete row to compare it with.")]
+
+
+def _them(leaders: Sequence[Row]) -> str:
+    return "it" if len(leaders) == 1 else "the first"
+
+
+def _name(row: Row, board: Board) -> str:
+    """Return the row's label; a baseline among submissions is called one."""
+    mixed = row.kind == "baseline" and any(other.kind == "submission" for other in board.rows)
+    return f"{row.label} (baseline)" if mixed else row.label
+
+
+def _list(names: Sequence[Words]) -> list[Words]:
+    """Return names as an enumeration: A; A and B; A, B and C; A, B, C and 4 more."""
+    more = len(names) - NAMED
+    shown = list(names) if more <= 0 else [*names[:NAMED], Words(f"{more} more")]
+    found = [shown[0]]
+    for number, words in enumerate(shown[1:], start=2):
+        found += [Words(" and " if number == len(shown) else ", "), words]
+    return found

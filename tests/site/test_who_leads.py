@@ -1,0 +1,74 @@
+"""The first page says who leads, and claims no more than the ranks and groups of the board do."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from harness.board.collect import collect
+from harness.board.leaderboard import build_board
+from harness.records import Evaluation
+from harness.site import gather, make_site, verify_site, write_site
+from harness.site.pages import render_site
+from harness.site.verdict import verdict
+from tests.board.board_examples import GAPS, MEASURE, references, rows
+from tests.records.evaluation_rows import request
+
+TIES = [1.0, 2.0] * 4
+
+
+def sentence(directory: Path, everything: Sequence[Evaluation], withheld: Sequence[str] = ()) -> str:
+    tasks = references(directory)
+    board = build_board(collect(everything, tasks), tasks, withheld)
+    return "".join(words.text for words in verdict(board, ["page"] * len(board.rows)))
+
+
+@pytest.mark.parametrize(
+    ("everything", "expected"),
+    [
+        ([], "Nobody has submitted anything yet."),
+        (rows("a", GAPS, sandbox="none"), "Nobody has a rank: all rows ran outside the sandbox."),
+        (rows("a", GAPS[:7]), "Nobody has a score yet."),
+        (rows("a", GAPS), "a leads. There is no other complete row to compare it with."),
+        ([*rows("a", GAPS), *rows("b", GAPS)], "a and b lead with the same score."),
+        ([*rows("a", GAPS), *rows("b", [1.0] * 8)], "a leads. All others are worse, by more than luck explains."),
+        (
+            [*rows("a", GAPS), *rows("b", [1.0] * 8), *rows("c", GAPS[:7])],
+            "a leads. All others with a value for every model are worse, by more than luck explains.",
+        ),
+        (
+            [*rows("a", MEASURE, is_baseline=True), *rows("b", TIES)],
+            "a (baseline) leads. The best submission is b, rank 2. b cannot be told apart from it.",
+        ),
+    ],
+)
+def test_the_sentence(tmp_path: Path, everything: Sequence[Evaluation], expected: str) -> None:
+    assert sentence(tmp_path, everything) == expected
+
+
+def test_rounded_scores_say_nothing_of_certainty(tmp_path: Path) -> None:
+    everything = [*rows("a", GAPS), *rows("b", MEASURE)]
+    expected = "a leads. How sure that is is not shown: it would reveal too much about hidden tasks."
+    assert sentence(tmp_path, everything, ["toy"]) == expected
+
+
+def test_title_and_organiser_are_text_and_the_date_is_that_of_the_records(tmp_path: Path) -> None:
+    tasks, everything = references(tmp_path / "reference"), rows("a", GAPS)
+    collected = collect(everything, tasks, [request(everything[0])])
+    board = build_board(collected, tasks)
+    data = gather(collected.shown, board, tasks, {}, {}, title="<b>Cup", organiser="A & B")
+    page = render_site(make_site(data))["index.html"].decode()
+    assert "<title>&lt;b&gt;Cup</title>" in page
+    assert "A &amp; B · newest request 2026-01-02" in page
+    write_site(data, tmp_path / "site")
+    assert verify_site(tmp_path / "site").differences == ()
+
+
+def test_a_page_of_baselines_only_is_not_faint(tmp_path: Path) -> None:
+    tasks = references(tmp_path)
+    collected = collect(rows("a", GAPS, is_baseline=True), tasks)
+    board = build_board(collected, tasks)
+    assert not any(map(board.is_faint, board.rows))
+    page = render_site(make_site(gather(collected.shown, board, tasks, {}, {})))["index.html"].decode()
+    assert "faint" not in page.split("<tbody>")[1].split("</tbody>")[0]
+    assert "docs/" not in page
