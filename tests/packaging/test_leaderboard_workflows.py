@@ -134,7 +134,8 @@ def test_the_steps_of_the_action_evaluate_a_pull_request_of_another_repository(t
             with Records(str(left)) as records:
                 records.add(evaluation(submission="earlier"))
     assert machine.log == [
-        "python -I -m pip cache dir", "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0", "sudo apt-get update",
+        "python -I -m pip cache dir",
+        "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0", "sudo apt-get update",
         "sudo apt-get install --yes bubblewrap",
         f"python -I -m pip install --quiet --constraint {ROOT}/constraints.txt {ROOT}[tensorflow]",
     ]  # fmt: skip
@@ -203,7 +204,8 @@ class Machine:
         environment = {
             "PATH": f"{self._programs}:{os.environ['PATH']}", "HOME": str(self.temporary), "PYTHONPATH": str(ROOT),
             "RUNNER_TEMP": str(self.temporary), "GITHUB_ACTIONS": "true", "PYTHONSAFEPATH": "1",
-            "GITHUB_OUTPUT": str(self.temporary / "output"), "GITHUB_STEP_SUMMARY": str(self.temporary / "summary"), "TF_NUM_INTRAOP_THREADS": "1",
+            "GITHUB_OUTPUT": str(self.temporary / "output"),
+            "GITHUB_STEP_SUMMARY": str(self.temporary / "summary"), "TF_NUM_INTRAOP_THREADS": "1",
         } | {name: self._value(text) for name, text in step.get("env", {}).items()}  # fmt: skip
         shell = [shutil.which(step["shell"]), "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
         done = subprocess.run(shell, cwd=self.workspace, env=environment, capture_output=True, text=True, timeout=500)
