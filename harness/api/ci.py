@@ -19,8 +19,8 @@ from harness.ci.boards import Asked, collect_versions, read_versions
 from harness.ci.change import Change, find_change, require_folder
 from harness.ci.comment import render
 from harness.ci.git import GitError, Repository
-from harness.ci.report import Report
-from harness.ci.results import lines_of, missing_in, moved_by, without_ranks
+from harness.ci.report import Report, Same
+from harness.ci.results import lines_of, missing_in, moved_by, same_as, without_ranks
 from harness.ci.rules import Rules
 from harness.ci.touched import Touched, read_touched
 from harness.credentials import without_secrets
@@ -85,13 +85,15 @@ class Job:
 class _Boards:
     """The boards at the base and with the change, and the site of the latter.
 
-    `missing` has the submissions that the change does not touch and that lack records of their present version.
+    `missing` has the submissions that the change does not touch and that lack records of their present version, `same`
+    those that are the same as one that it touches.
     """
 
     before: Board
     after: Board
     site: SiteData
     missing: Sequence[str]
+    same: Sequence[Same]
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,7 @@ def evaluate_change(job: Job, progress: Progress = SILENT) -> ChangeResult:
         more_others=change.more,
         missing=tuple(missing),
         broken=(*refused, *of_change, *(text for _, text in of_lines), *_no_ranks(missing)),
+        same=tuple(boards.same),
     )
     annotations = [
         *touched.annotations,
@@ -206,7 +209,7 @@ def _make_boards(job: Job, competition: Competition, records: Records, touched: 
     before = _build(competition, calls_before, ())
     entries = {name: change.after[name] for name in missing_in(board, untouched)}
     missing = read_versions(job.objects, job.folder, entries)  # what cannot be read has no row in any case
-    return _Boards(before, board, site, list(missing))
+    return _Boards(before, board, site, list(missing), same_as(change.touched, calls.shown))
 
 
 def _build(competition: Competition, collected: Collected, notes: Sequence[str]) -> Board:

@@ -27,8 +27,9 @@ class Change:
         base: ID of the commit that it will be merged into; None if all submissions of `head` are evaluated.
         before: name -> submission at `base`.
         after: name -> submission at `base` with the change.
-        touched: name -> `new` or `changed`, for the submissions to evaluate.
+        touched: name -> `new`, `changed` or `renamed`, for the submissions to evaluate.
         removed: names of submissions that the change removes.
+        renamed: name -> the name at `base` of a submission that the change moves, with the same files.
         refused: path in the folder -> reason, for those that cannot have their name.
         others: other files that the change touches, at most `MAX_OTHERS`.
         more: whether it touches more than these.
@@ -40,6 +41,7 @@ class Change:
     after: Mapping[str, Entry]
     touched: Mapping[str, str]
     removed: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
     more: bool = False
@@ -69,9 +71,23 @@ def find_change(repository: Repository, folder: str, head: str, base: str | None
     after, refused = _named(merged, {alike(name): entry.path for name, entry in before.items()})
     refused = _plain({path: why for path, why in refused.items() if path in changed or path not in unnamed})
     touched = {name: "changed" if name in before else "new" for name, entry in after.items() if entry.path in changed}
-    removed = tuple(sorted(set(before) - set(after)))
+    gone_names = sorted(set(before) - set(after))
+    renamed = _renamed({n: after[n] for n in touched if n not in before}, {n: before[n] for n in gone_names})
+    touched |= dict.fromkeys(renamed, "renamed")
+    removed = tuple(name for name in gone_names if name not in renamed.values())
     others, more = _others(repository, origin, head, folder, {*at_origin, *at_head})
-    return Change(head, base, before, after, touched, removed, refused, others, more)
+    return Change(head, base, before, after, touched, removed, renamed, refused, others, more)
+
+
+def _renamed(new: Mapping[str, Entry], gone: Mapping[str, Entry]) -> dict[str, str]:
+    """Return the new name -> the name that is gone, for entries that are the same object of git."""
+    left = {name: entry.id for name, entry in gone.items()}
+    pairs = {}
+    for name, entry in new.items():
+        if old := next((old for old, its_id in left.items() if its_id == entry.id), None):
+            pairs[name] = old
+            del left[old]
+    return pairs
 
 
 def _paths(repository: Repository, revision: str, folder: str) -> dict[str, Entry]:

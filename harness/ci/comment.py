@@ -7,7 +7,7 @@ Imports the standard library only; `python3 -m harness.ci.comment FILE` prints t
 import sys
 from pathlib import Path
 
-from harness.ci.report import MAX_BYTES, Line, Moved, Report, ReportError
+from harness.ci.report import MAX_BYTES, Line, Moved, Report, ReportError, Same
 
 #: First line of every comment, by which the next one replaces it.
 MARK = "<!-- pgdl leaderboard -->"
@@ -34,6 +34,7 @@ def render(report: Report) -> str:
     failed = [line for line in lines if line.problem and line.change != "refused"]
     parts += _section("Problems", [f"{code(line.name)}: {code(line.problem)}" for line in failed])
     parts += _section("Against the neighbours on the board", [text for line in lines for text in _neighbours(line)])
+    parts += _section("The same under several names", [_same(one) for one in report.same])
     parts += _section("Ranks of others", [_moved(one) for one in report.moved])
     if report.others:
         title = "Other files of this change, none of which was used"
@@ -59,7 +60,7 @@ def _table(lines: tuple[Line, ...], report: Report) -> list[str]:
     rows = [
         [
             code(line.name),
-            code(line.change),
+            code(line.change) + (f" from {code(line.renamed_from)}" if line.renamed_from else ""),
             _before_and_after(_rank(line.rank_before), _rank(line.rank), line),
             _before_and_after(_number(line.score_before, report), _number(line.score, report), line),
             "-" if line.low is None else f"{_number(line.low, report)} to {_number(line.high, report)}",
@@ -74,7 +75,7 @@ def _table(lines: tuple[Line, ...], report: Report) -> list[str]:
 
 
 def _before_and_after(before: str, after: str, line: Line) -> str:
-    return f"{before} → {after}" if line.change in ("changed", "removed") else after
+    return f"{before} → {after}" if line.change in ("changed", "renamed", "removed") else after
 
 
 def _neighbours(line: Line) -> list[str]:
@@ -93,6 +94,10 @@ def _difference(probability: float) -> str:
 
 def _moved(moved: Moved) -> str:
     return f"{code(moved.name)}: {_rank(moved.rank_before)} → {_rank(moved.rank)}"
+
+
+def _same(same: Same) -> str:
+    return f"{', '.join(map(code, same.names[:SHOWN]))}: the same {code(same.what)}"
 
 
 def _section(title: str, items: list[str]) -> list[str]:

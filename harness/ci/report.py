@@ -11,7 +11,7 @@ from types import NoneType
 from typing import Any, Self, get_args, get_type_hints
 
 #: Version of the file.
-FORMAT = 2
+FORMAT = 3
 
 #: Longest file in bytes, list, and text in characters.
 MAX_BYTES, MAX_ITEMS, MAX_TEXT = 8 * 1024**2, 200, 1000
@@ -27,7 +27,7 @@ class Line:
 
     Attributes:
         file: its path in the repository.
-        change: `new`, `changed`, `removed`, `refused`, or `evaluated` if there is no base to compare with.
+        change: `new`, `changed`, `renamed`, `removed`, `refused`, or `evaluated` if there is no base to compare with.
         low, high: interval of the score; None if there is none, as on hidden tasks.
         chance, p_value: level of chance and p-value (docs/statistics.md).
         best_rank, worst_rank: the ranks that it may have.
@@ -37,6 +37,7 @@ class Line:
         above_surely: probability that `above` has the higher expected score, 0 to 1.
         below, below_surely: the same of the next one below it, and that it has the lower score.
         problem: why it was refused or has no score; may quote the submission's own messages.
+        renamed_from: its name at the base, whose rank and score are those before; empty if the change gives it none.
     """
 
     name: str
@@ -60,6 +61,19 @@ class Line:
     below: str = ""
     below_surely: float | None = None
     problem: str = ""
+    renamed_from: str = ""
+
+
+@dataclass(frozen=True)
+class Same:
+    """Submissions of the board with the same files or values, at least one of which the change touches.
+
+    Attributes:
+        what: `files`, or `values` on every model.
+    """
+
+    what: str
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -82,6 +96,7 @@ class Report:
         more_others: whether there are more.
         missing: submissions that the change does not touch and that lack records; if there are any, nobody has a rank.
         broken: the rules that the change breaks, one line each.
+        same: submissions that are the same under several names.
     """
 
     head: str
@@ -93,6 +108,7 @@ class Report:
     more_others: bool = False
     missing: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
+    same: tuple[Same, ...] = ()
 
     def to_json(self) -> str:
         """Return the content of the file; lists and texts are cut to what `parse` accepts."""

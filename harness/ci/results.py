@@ -1,13 +1,15 @@
 """Turns the boards before and after a change into the lines of its report."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from harness.board.board import Board
+from harness.board.collect import Calls
+from harness.board.identical import same_files, same_values
 from harness.board.row import MISSING, Row
 from harness.ci.change import Change, path_in_repository
-from harness.ci.report import Line, Moved
+from harness.ci.report import Line, Moved, Same
 from harness.outcome import Outcome
 
 
@@ -29,7 +31,9 @@ def lines_of(
     lines = []
     for name, kind in change.touched.items():
         kind = kind if change.base is not None else "evaluated"
-        line = _before(Line(name, path_in_repository(folder, change.after[name]), kind), earlier.get(name))
+        old = change.renamed.get(name, "")
+        line = Line(name, path_in_repository(folder, change.after[name]), kind, renamed_from=old)
+        line = _before(line, earlier.get(old or name))
         if name in later:
             line = neighbours.of(_after(line, later[name]), later[name])
         elif name in problems:
@@ -46,6 +50,12 @@ def moved_by(change: Change, before: Board, after: Board) -> list[Moved]:
     others = {name: row for name, row in newest_rows(after).items() if name not in change.touched and name in earlier}
     pairs = [(earlier[name], row) for name, row in others.items()]
     return [Moved(row.submission, old.rank, row.rank) for old, row in pairs if old.rank != row.rank]
+
+
+def same_as(touched: Collection[str], shown: Sequence[Calls]) -> list[Same]:
+    """Return the groups of submissions with the same files or values that one of `touched` belongs to."""
+    groups = [("files", names) for names in same_files(shown)] + [("values", names) for names in same_values(shown)]
+    return [Same(what, tuple(names)) for what, names in groups if not set(touched).isdisjoint(names)]
 
 
 def missing_in(board: Board, names: Collection[str]) -> list[str]:

@@ -42,9 +42,29 @@ def test_a_folder_that_neither_revision_has_is_an_error(repo):
         find_change(Repository(repo.directory), "submissions", repo.commit({"tool.py": "2"}, first), first)
 
 
-def test_a_renamed_submission_is_a_new_one(repo):
+def test_a_renamed_submission_is_neither_new_nor_removed(repo):
     found = change(repo, {"submissions/a.py": OLD}, {"submissions/z.py": OLD})
-    assert (found.touched, found.removed) == ({"z": "new"}, ("a",))
+    assert (found.touched, found.removed, found.renamed) == ({"z": "renamed"}, (), {"z": "a"})
+    folder = {"submissions/a/complexity.py": OLD, "submissions/a/metadata": "x"}
+    found = change(repo, folder, {path.replace("/a/", "/b/"): text for path, text in folder.items()})
+    assert (found.touched, found.removed, found.renamed) == ({"b": "renamed"}, (), {"b": "a"})
+
+
+def test_a_submission_that_changes_as_it_moves_is_a_new_one(repo):
+    found = change(repo, {"submissions/a.py": OLD}, {"submissions/z.py": NEW})
+    assert (found.touched, found.removed, found.renamed) == ({"z": "new"}, ("a",), {})
+
+
+def test_a_submission_is_renamed_once_and_a_copy_is_new(repo):
+    found = change(repo, {"submissions/a.py": OLD}, {"submissions/y.py": OLD, "submissions/z.py": OLD})
+    assert (found.touched, found.removed, found.renamed) == ({"y": "renamed", "z": "new"}, (), {"y": "a"})
+    found = change(repo, {"submissions/a.py": OLD}, {"submissions/a.py": OLD, "submissions/z.py": OLD})
+    assert (found.touched, found.renamed) == ({"z": "new"}, {})
+
+
+def test_a_name_in_another_case_is_a_rename(repo):
+    found = change(repo, {"submissions/a.py": OLD}, {"submissions/A.py": OLD})
+    assert (found.touched, found.removed, found.refused) == ({"A": "renamed"}, (), {})
 
 
 def test_a_change_of_a_file_in_a_folder_touches_its_submission(repo):

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from harness.ci.comment import MARK, SHOWN, code, render
-from harness.ci.report import MAX_BYTES, Line, Moved, Report, ReportError
+from harness.ci.report import MAX_BYTES, Line, Moved, Report, ReportError, Same
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,6 +43,19 @@ def test_ranks_before_and_after_intervals_and_neighbours():
     assert "Problems" not in comment
 
 
+def test_a_renamed_submission_has_its_earlier_name_and_rank():
+    comment = render(replace(REPORT, lines=(replace(LINE, change="renamed", renamed_from="his"),)))
+    assert "| `mine` | `renamed` from `his` | 4 → 2 | 10.00 → 12.35 |" in comment
+
+
+def test_submissions_that_are_the_same_are_named():
+    same = (Same("files", ("mine", "other")), Same("values", ("mine", "vc_dim")))
+    comment = render(replace(REPORT, same=same))
+    title = "### The same under several names"
+    assert f"{title}\n\n- `mine`, `other`: the same `files`\n- `mine`, `vc_dim`: the same `values`\n" in comment
+    assert title not in render(REPORT)
+
+
 def test_what_there_is_not_is_a_dash():
     comment = render(replace(REPORT, lines=(Line("mine", "mine.py", "new", problem="8 CRASH"),)))
     assert "| `mine` | `new` | - | - | - | - | - | - | 0 of 0 |" in comment
@@ -66,10 +79,11 @@ def test_long_lists_are_cut():
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_texts_of_strangers_are_code(text):
-    line = replace(LINE, name=text, file=text, change=text, above=text, below=text, problem=text)
-    forged = Report(text, text, 2, (line,), (Moved(text, 1, 2),), (text,), True, (text,))
-    plain = replace(LINE, name="n", change="c", problem="p", above="a", below="b")
-    expected = outside_code(render(Report("h", "b", 2, (plain,), (Moved("m", 1, 2),), ("o",), True, ("r",))))
+    line = replace(LINE, name=text, file=text, change=text, above=text, below=text, problem=text, renamed_from=text)
+    forged = Report(text, text, 2, (line,), (Moved(text, 1, 2),), (text,), True, (text,), same=(Same(text, (text,)),))
+    plain = replace(LINE, name="n", change="c", problem="p", above="a", below="b", renamed_from="o")
+    moved, same = Moved("m", 1, 2), Same("w", ("s",))
+    expected = outside_code(render(Report("h", "b", 2, (plain,), (moved,), ("o",), True, ("r",), same=(same,))))
     assert outside_code(render(forged)) == expected
 
 
@@ -91,14 +105,15 @@ def forged(**changes: object) -> bytes:
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"[]", b"{}", b"[" * 100_000, b"\xff", b"x" * (MAX_BYTES + 1), forged(format=1), forged(more=1),
+        b"", b"[]", b"{}", b"[" * 100_000, b"\xff", b"x" * (MAX_BYTES + 1), forged(format=2), forged(more=1),
         forged(head=1), forged(head="x" * 1001), forged(decimals="2"), forged(decimals=True), forged(decimals=10**400),
         forged(lines={}), forged(lines=[1]), forged(lines=[{}]), forged(others=['x'] * 201), forged(others=[1]),
+        forged(same=[{"what": "files", "names": "x"}]),
         forged(moved=[{"name": "x", "rank": 1}]), forged(moved=[{"name": "x", "rank": 1.5, "rank_before": 1}]),
         REPORT.to_json().replace("12.345", "NaN").encode(), REPORT.to_json().replace("12.345", "1e400").encode(),
         REPORT.to_json().replace("12.345", '"<b>"').encode(),
     ],
-    ids=range(23),
+    ids=range(24),
 )  # fmt: skip
 def test_what_is_no_report_is_refused(content):
     with pytest.raises(ReportError):

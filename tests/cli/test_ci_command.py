@@ -98,6 +98,23 @@ def test_where_records_of_others_are_missing_there_is_no_rank(repo, folder, pgdl
     assert "All rules are kept" not in comment
 
 
+def test_a_renamed_submission_keeps_its_rank_and_equals_another_one(repo, folder, pgdl, record, monkeypatch):
+    """One line for both names; the job makes no call here, since the records are there."""
+    base = repo.commit({"submissions/mine.py": CODE, "submissions/copy.py": CODE}, "main")
+    repo.commit({"submissions/his.py": CODE, "submissions/copy.py": CODE}, base, branch="renamed")
+    names = ("mine", "his", "copy")
+    record([one for name in names for one in rows(name, submission_digest=MINE.digest)])
+    monkeypatch.setattr("harness.api.ci._call", lambda *_: ())
+    ended = pgdl("ci", "--base", base, "--head", "renamed", "--output", "out")
+    assert ended.code == 0, ended.err
+    report = json.loads((folder / "out" / "report.json").read_text())
+    (line,) = report["lines"]
+    assert (line["name"], line["change"], line["renamed_from"]) == ("his", "renamed", "mine")
+    assert (line["score_before"], line["rank_before"]) == (line["score"], line["rank"]) != (None, None)
+    assert report["same"] == [{"what": "files", "names": ["copy", "his"]}]
+    assert "`his` | `renamed` from `mine` |" in (folder / "out" / "comment.md").read_text()
+
+
 def test_a_submission_whose_run_was_interrupted_at_once_has_a_row_at_the_base(repo, folder, pgdl, record):
     repo.commit({"README.md": ""}, repo.git("rev-parse", "main"), branch="removed")
     with Records(str(record(rows("vc_dim", is_baseline=True)))) as records:

@@ -44,16 +44,20 @@ def step_named(start):
 def test_no_text_of_an_event_is_part_of_a_script():
     """An expression in a script would be replaced before the shell reads it: a branch's name could be a command."""
     own = [step["run"] for step in [*STEPS, *steps_of(LEADERBOARD), *steps_of(COMMENT)] if "run" in step]
-    assert len(own) == 6
+    assert len(own) == 7
     assert [script for script in own if "${{" in script] == []
 
 
-def test_only_actions_of_github_and_python_are_used_each_in_one_version():
-    used = {step["uses"] for step in EVERY_STEP if "uses" in step}
+def test_only_actions_of_github_and_python_are_used_each_at_the_commit_of_one_version():
+    """A tag can be moved to other code; that of PyPI's action is what its authors ask to use."""
+    files = [*(ROOT / ".github").rglob("*.yml"), ROOT / "docs/leaderboard-job.md"]
+    used = {line for file in files for line in re.findall(r"uses: (.*)", file.read_text())}
     used -= {"./.github/actions/leaderboard", "pypa/gh-action-pypi-publish@release/v1"}
-    names = [name.partition("@")[0] for name in used]
-    assert all(re.fullmatch(r"actions/[a-z/-]+@v\d+", name) for name in used)
-    assert len(set(names)) == len(names)
+    used.remove("OWNER/pgdl-harness/.github/actions/leaderboard@COMMIT")
+    found = [re.fullmatch(r"(actions/[a-z-]+)[a-z/-]*@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)(, .*)?", one) for one in used]
+    assert all(found), sorted(used)
+    commits = {one.group(1, 2, 3) for one in found}
+    assert len({name for name, *_ in commits}) == len(commits)
 
 
 def test_a_job_for_a_pull_request_may_only_read_and_has_no_secret():
@@ -130,6 +134,7 @@ def test_the_steps_of_the_action_evaluate_a_pull_request_of_another_repository(t
             with Records(str(left)) as records:
                 records.add(evaluation(submission="earlier"))
     assert machine.log == [
+        "python -I -m pip cache dir",
         "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0", "sudo apt-get update",
         "sudo apt-get install --yes bubblewrap",
         f"python -I -m pip install --quiet --constraint {ROOT}/constraints.txt {ROOT}[tensorflow]",
@@ -142,6 +147,24 @@ def test_the_steps_of_the_action_evaluate_a_pull_request_of_another_repository(t
     assert (machine.temporary / "pgdl/leaderboard/site/index.html").is_file()
     with Records(str(machine.temporary / "pgdl/records/results.db")) as records:
         assert records.distinct("submission") == ["earlier", "two", "vc_dim"]
+
+
+def test_pytorch_is_installed_for_processors_and_packages_are_kept(tmp_path):
+    machine = Machine(tmp_path, ROOT)
+    machine.inputs["extras"] = "tensorflow,torch"
+    machine.run(step_named("Find the packages"))
+    machine.run(step_named("Install"))
+    torch = re.search(r"^torch==.*$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)[0]
+    install = "python -I -m pip install --quiet"
+    assert machine.log[-2:] == [
+        f"{install} --no-deps --retries 0 --timeout 10 --index-url https://download.pytorch.org/whl/cpu {torch}",
+        f"{install} --constraint {ROOT}/constraints.txt {ROOT}[tensorflow,torch]",
+    ]
+    versions = hashlib.sha256((ROOT / "constraints.txt").read_bytes()).hexdigest()
+    assert f"versions={versions}" in (machine.temporary / "output").read_text().splitlines()
+    kept = step_named("Restore the packages")["with"]
+    assert kept["path"] == "${{ steps.pip.outputs.directory }}"
+    assert kept["key"].endswith("-${{ inputs.extras }}-${{ steps.pip.outputs.versions }}")
 
 
 def archive_of_tasks(directory):
@@ -181,6 +204,7 @@ class Machine:
         environment = {
             "PATH": f"{self._programs}:{os.environ['PATH']}", "HOME": str(self.temporary), "PYTHONPATH": str(ROOT),
             "RUNNER_TEMP": str(self.temporary), "GITHUB_ACTIONS": "true", "PYTHONSAFEPATH": "1",
+            "GITHUB_OUTPUT": str(self.temporary / "output"),
             "GITHUB_STEP_SUMMARY": str(self.temporary / "summary"), "TF_NUM_INTRAOP_THREADS": "1",
         } | {name: self._value(text) for name, text in step.get("env", {}).items()}  # fmt: skip
         shell = [shutil.which(step["shell"]), "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from tests.referee import faces
 from tests.referee.referee import Choice
-from tests.referee.revisions import run_ci
+from tests.referee.revisions import run_ci, run_renaming_ci
 from tests.referee.stub import staged
 from tests.referee.world import MEASURE, MODELS, TASKS, Order, World
 
@@ -35,6 +35,7 @@ choices = st.builds(
 usual = st.sampled_from((Choice(0), Choice(0), Choice(1)))
 moments = st.sampled_from((None, None, None, 0, 3, 9))
 
+ci_names = st.sampled_from(("sharp", "flat", "wide"))
 ci_numbers = st.none() | numbers
 
 #: What may happen to a task, and to the software.
@@ -207,12 +208,17 @@ class Competition(RuleBasedStateMachine):
         for names, command in faces.renewals(self.world, "main"):
             self.world.renew(names, command, "main")
 
-    @rule(name=st.sampled_from(("sharp", "flat", "wide")), number=ci_numbers, choice=usual, merges=st.booleans())
+    @rule(name=ci_names, number=ci_numbers, choice=usual, merges=st.booleans())
     def change(self, name: str, number: int | None, choice: Choice, merges: bool) -> None:
         """A change of a repository, evaluated by `pgdl ci`."""
         run_ci(self.world, name, number, choice, "main", merges=merges)
 
-    @rule(name=st.sampled_from(("sharp", "flat", "wide")), number=ci_numbers, choice=usual, adds=st.booleans())
+    @rule(name=ci_names, other=ci_names, choice=usual, merges=st.booleans())
+    def rename(self, name: str, other: str, choice: Choice, merges: bool) -> None:
+        """A change that renames a submission of the repository, evaluated by `pgdl ci`."""
+        run_renaming_ci(self.world, name, other, choice, "main", merges=merges)
+
+    @rule(name=ci_names, number=ci_numbers, choice=usual, adds=st.booleans())
     def change_main(self, name: str, number: int | None, choice: Choice, adds: bool) -> None:
         """A change that becomes the main branch, perhaps with the records of another job."""
         run_ci(self.world, name, number, choice, "main", merges=True, adds="other" if adds else None)

@@ -353,6 +353,7 @@ class Line(NamedTuple):
     rank: int | None
     score: float | None
     n_ok: int
+    earlier: str = ""  #: the name of a renamed one at the base
 
 
 @dataclass
@@ -369,17 +370,30 @@ def report(
     """What a job says of a change from `base` to `head`, name -> files, once the calls of the touched ones are made."""
     before, after = (_newest(database.board(tasks, files, choice)) for files in (base, head))
     touched = [name for name in sorted(head) if base.get(name) != head[name]]
-    removed = [name for name in sorted(base) if name not in head]
+    gone = [name for name in sorted(base) if name not in head]
+    renamed = _renamed({name: head[name] for name in touched if name not in base}, {name: base[name] for name in gone})
+    removed = [name for name in gone if name not in renamed.values()]
     untouched = [name for name in sorted(head) if name not in touched]
     missing = [name for name in untouched if name not in after or after[name].n_missing] if touched or removed else []
     lines = []
     for name in (*touched, *removed):
-        old, new = before.get(name), after.get(name)
+        old, new = before.get(renamed.get(name, name)), after.get(name)
         change = "removed" if name in removed else "changed" if name in base else "new"
+        change = "renamed" if name in renamed else change
         ranks = (None, None) if missing else (old and old.rank, new and new.rank)
-        scores = old and old.score, new and new.score
-        lines.append(Line(name, change, ranks[0], scores[0], ranks[1], scores[1], new.n_ok if new else 0))
+        scores, n_ok = (old and old.score, new and new.score), new.n_ok if new else 0
+        lines.append(Line(name, change, ranks[0], scores[0], ranks[1], scores[1], n_ok, renamed.get(name, "")))
     return Report(lines, missing)
+
+
+def _renamed(new: Mapping[str, str], gone: Mapping[str, str]) -> dict[str, str]:
+    """New name -> earlier name, where the files are the same; each earlier name counts once."""
+    earlier: dict[str, str] = {}
+    for name, files in new.items():
+        alike = [one for one in gone if gone[one] == files and one not in earlier.values()]
+        if alike:
+            earlier[name] = alike[0]
+    return earlier
 
 
 def _newest(rows: Sequence[Row]) -> dict[str, Row]:

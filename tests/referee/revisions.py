@@ -24,6 +24,19 @@ def run_ci(
         head[name] = f"def complexity(model, dataset):\n    number = {number}\n"
     elif name not in world.files:
         return
+    _submit(world, head, choice, database, merges=merges, adds=adds)
+
+
+def run_renaming_ci(world: World, name: str, other: str, choice: Choice, database: str, *, merges: bool) -> None:
+    """Give a submission another name, as far as it is there and the name is free, and evaluate the change."""
+    if name in world.files and other not in world.files:
+        head = {other if one == name else one: text for one, text in world.files.items()}
+        _submit(world, head, choice, database, merges=merges)
+
+
+def _submit(
+    world: World, head: dict[str, str], choice: Choice, database: str, *, merges: bool, adds: str | None = None
+) -> None:
     written = {f"submissions/{one}.py": text for one, text in head.items()}
     commit = world.repo.commit({"submissions/README.md": "", **written}, world.commit)
     adds = adds if adds and world.databases[adds].requests else None
@@ -87,7 +100,8 @@ def _compare(world: World, job: ChangeResult, code: int, head: dict[str, str], c
         assert f"- `{name}`" in job.comment
     for line in expected.lines:
         rank = _arrow(line, line.rank_before, line.rank)
-        assert f"| `{line.name}` | `{line.change}` | {rank} |" in job.comment
+        change = f"`{line.change}`" + (f" from `{line.earlier}`" if line.earlier else "")
+        assert f"| `{line.name}` | {change} | {rank} |" in job.comment
     assert ("All rules are kept" in job.comment) == (code == 0 and bool(expected.lines))
 
 
@@ -97,12 +111,12 @@ def _json(job: ChangeResult) -> str:
 
 def _arrow(line: Line, before: int | None, after: int | None) -> str:
     old, new = (str(rank) if rank is not None else "-" for rank in (before, after))
-    return f"{old} → {new}" if line.change in ("changed", "removed") else new
+    return f"{old} → {new}" if line.change in ("changed", "renamed", "removed") else new
 
 
 def _line(line: Any) -> tuple[Any, ...]:
-    found = Line(line.name, line.change, line.rank_before, line.score_before, line.rank, line.score, line.calls_ok)
-    return _rounded(found)
+    ranks_and_scores = line.rank_before, line.score_before, line.rank, line.score
+    return _rounded(Line(line.name, line.change, *ranks_and_scores, line.calls_ok, line.renamed_from))
 
 
 def _rounded(line: Line) -> tuple[Any, ...]:
