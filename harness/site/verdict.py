@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from harness.board.board import Board
 from harness.board.row import Row
+from harness.board.scores import p_value_text
+from harness.site.advice import SIGNIFICANT
 
 #: Rows that are named; of more, only their number.
 NAMED = 3
@@ -34,7 +36,8 @@ def verdict(board: Board, pages: Sequence[str]) -> list[Words]:
         lead += [Words(" The best submission is "), linked[id(best)], Words(f", rank {best.rank}.")]
     if not ranked[0].complete:
         return [*lead, Words(" But no row has a value for every model, so its lead may be due to what is missing.")]
-    return [*lead, *_certainty(ranked, leaders, [linked[id(row)] for row in ranked])]
+    certainty = _certainty(ranked, leaders, [linked[id(row)] for row in ranked])
+    return [*lead, *_beside_chance(leaders), *certainty]
 
 
 def _nobody(board: Board) -> str:
@@ -43,6 +46,17 @@ def _nobody(board: Board) -> str:
     if board.oracle.score is None:
         return "Nobody has a rank: no task has an official score."
     return "Nobody has a rank: all rows ran outside the sandbox."
+
+
+def _beside_chance(leaders: Sequence[Row]) -> list[Words]:
+    """Return the sentence on whether the first score may be chance; the p-value is that of the worst of equals."""
+    p_values = [row.p_value for row in leaders if row.p_value is not None]
+    if not p_values:
+        return []
+    p_value = f"p = {p_value_text(max(p_values))}".replace("= <", "< ")
+    if max(p_values) > SIGNIFICANT:
+        return [Words(f" Chance could explain this score ({p_value}).")]
+    return [Words(f" Chance alone would hardly score as high ({p_value}).")]
 
 
 def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[Words]) -> list[Words]:
