@@ -130,7 +130,13 @@ def _is_drawn(column: Column[Row]) -> bool:
 
 
 def _cell(column: Column[Row]) -> Cell:
-    css = "kind" if column is KIND else "number" if column.kind == "number" and not _is_drawn(column) else ""
+    css = (
+        "kind"
+        if column in (KIND, columns.SETTINGS)
+        else "number"
+        if column.kind == "number" and not _is_drawn(column)
+        else ""
+    )
     order = "" if _is_drawn(column) else "number" if column.kind in ("number", "place") else "text"
     return {"css": css, "sort": order, "is_name": column.kind == "name"}
 
