@@ -130,13 +130,9 @@ def _is_drawn(column: Column[Row]) -> bool:
 
 
 def _cell(column: Column[Row]) -> Cell:
-    css = (
-        "kind"
-        if column in (KIND, columns.SETTINGS)
-        else "number"
-        if column.kind == "number" and not _is_drawn(column)
-        else ""
-    )
+    css = "number" if column.kind == "number" and not _is_drawn(column) else ""
+    if column in (KIND, columns.SETTINGS):
+        css = "kind"  # hidden on a phone
     order = "" if _is_drawn(column) else "number" if column.kind in ("number", "place") else "text"
     return {"css": css, "sort": order, "is_name": column.kind == "name"}
 

@@ -55,8 +55,8 @@ def _beside_chance(leaders: Sequence[Row]) -> list[Words]:
         return []
     p_value = f"p = {p_value_text(max(p_values))}".replace("= <", "< ")
     if max(p_values) > SIGNIFICANT:
-        return [Words(f" Chance could explain this score ({p_value}).")]
-    return [Words(f" Chance alone would hardly score as high ({p_value}).")]
+        return [Words(f" Chance could explain the leading score ({p_value}).")]
+    return [Words(f" Chance alone would hardly reach the leading score ({p_value}).")]
 
 
 def _certainty(ranked: Sequence[Row], leaders: Sequence[Row], linked: Sequence[Words]) -> list[Words]:
