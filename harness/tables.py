@@ -12,9 +12,9 @@ from rich.text import Text
 ENDLESS = 10_000
 
 
-def wide_console(*, quiet: bool = False) -> Console:
+def wide_console(*, quiet: bool = False, stderr: bool = False) -> Console:
     """Return a console without truncation, line breaks or markup; a quiet one prints nothing."""
-    console = Console(quiet=quiet, highlight=False, markup=False, soft_wrap=True)
+    console = Console(quiet=quiet, stderr=stderr, highlight=False, markup=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = ENDLESS
     return console
