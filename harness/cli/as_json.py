@@ -14,7 +14,7 @@ JSON = "json"
 
 option = click.option(
     "--format", "form", type=click.Choice(["table", JSON]), default="table", show_default=True,
-    help="Output format; json is for programs (docs/json.md).",
+    help="Output format.",
 )  # fmt: skip
 
 
