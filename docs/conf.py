@@ -17,7 +17,7 @@ PAGES = {
         "task_data/README",
     ],
     "Run": ["docs/sandbox", "docs/outcomes", "docs/gpu", "docs/containers"],
-    "Read a board": ["docs/statistics", "docs/records", "docs/results"],
+    "Read a board": ["docs/statistics", "docs/records", "docs/json", "docs/results"],
     "Host a competition": ["docs/leaderboard-job", "docs/hidden-tasks", "docs/security"],
     "Other protocols": ["docs/overfitting", "docs/invariance", "docs/testbed", "docs/science"],
     "Python": ["docs/api", "docs/reference"],

@@ -12,9 +12,9 @@ from rich.text import Text
 ENDLESS = 10_000
 
 
-def wide_console(*, quiet: bool = False) -> Console:
+def wide_console(*, quiet: bool = False, stderr: bool = False) -> Console:
     """Return a console without truncation, line breaks or markup; a quiet one prints nothing."""
-    console = Console(quiet=quiet, highlight=False, markup=False, soft_wrap=True)
+    console = Console(quiet=quiet, stderr=stderr, highlight=False, markup=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = ENDLESS
     return console
@@ -72,6 +72,11 @@ def print_columns(
     terminal, console.width = console.width, max(console.width, sum(widths))
     console.print(table, soft_wrap=False)
     console.width = terminal
+
+
+def table_width(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of columns that a terminal needs for a table whose lines are not broken."""
+    return sum(_widths(headings, rows, [False] * len(headings))) - 2
 
 
 def _widths(headings: Sequence[str], cells: Sequence[Sequence[str]], wrap: Sequence[bool]) -> list[int]:

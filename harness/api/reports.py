@@ -1,43 +1,72 @@
-"""Everything that is known about submissions: their part of the whole board's site."""
+"""Everything that is known about submissions, each beside the whole board."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from harness.api.chosen import choose, require_records
 from harness.api.competition import collect_records, failed_outputs, read_competition
+from harness.board.board import Board
+from harness.board.collect import Calls
 from harness.board.leaderboard import build_board
+from harness.board.row import Row
 from harness.credentials import RESULTS
 from harness.records import Records
-from harness.site import Site, gather, make_site, submission_page, write_report
+from harness.site import Insight, find_insights, paths_of, records_of, submission_page, write_report
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
 
 
 @dataclass(frozen=True)
 class ReportResult:
-    """The site of all recorded submissions, and the positions of the rows of those that were asked for."""
+    """The board of all recorded submissions, and what is known of the rows that were asked for.
 
-    site: Site
-    chosen: Sequence[int]
+    Attributes:
+        board: its rows that were asked for have the output of their failed calls.
+        insights: position of such a row -> task -> what decides its score.
+    """
 
-    @property
+    board: Board
+    insights: Mapping[int, Mapping[str, Insight]]
+
+    @cached_property
     def pages(self) -> list[dict[str, Any]]:
         """What their pages say: `label`, `summary`, `parts` (a dictionary for each task), `advice` and more."""
-        site = self.site
+        paths = paths_of(self.board)
         return [
-            submission_page(site.board, number, site.insights[number], site.pages)
-            | {"label": site.board.rows[number].label}
-            for number in self.chosen
+            submission_page(self.board, number, insights, paths) | {"label": self.board.rows[number].label}
+            for number, insights in self.insights.items()
         ]
+
+    @property
+    def content(self) -> list[dict[str, Any]]:
+        """The same as JSON objects with all digits: the rows of the board, explained."""
+        rows = replace(self.board, rows=[self.board.rows[number] for number in self.insights]).content["rows"]
+        of_rows = zip(rows, self.pages, self.insights.values(), strict=True)
+        return [_explained(row, page, insights) for row, page, insights in of_rows]
 
     def write(self, directory: Path) -> list[Path]:
         """Write a page of each, a single file with plots; raises `UserError` if one cannot be written."""
-        files = [directory / Path(self.site.pages[number]).name for number in self.chosen]
-        for number, file in zip(self.chosen, files, strict=True):
-            write_report(self.site, number, file)
+        paths = paths_of(self.board)
+        files = [directory / Path(paths[number]).name for number in self.insights]
+        for page, file in zip(self.pages, files, strict=True):
+            write_report(page, file)
         return files
+
+
+def _explained(row: dict[str, Any], page: dict[str, Any], insights: Mapping[str, Insight]) -> dict[str, Any]:
+    """Return the object of a row with the summary, the advice, and for each task why its score is not higher."""
+    tasks = {}
+    for part in page["parts"]:
+        name, insight = part["name"], insights.get(part["name"])
+        tasks[name] = row["tasks"][name] | {
+            "why": part["reason"] or part["why"],
+            "deciding": None if insight is None else list(insight.explanation.deciding),
+            "adjusted_p_value": None if insight is None else insight.rate,
+        }
+    return row | {"label": page["label"], "summary": page["summary"], "advice": page["advice"], "tasks": tasks}
 
 
 def report(
@@ -65,13 +94,29 @@ def report(
     with Records(str(results), must_exist=True) as records:
         collected = collect_records(records, competition)
         require_records(collected, records.name)
-        named = choose(collected, submissions, records.name).shown
-        outputs = failed_outputs(records, collected)
-    known = [*collected.shown, *(calls for calls in named if calls not in collected.shown)]
+        named = choose(collected, submissions, records.name)
+        outputs = failed_outputs(records, named)
+    known = [*collected.shown, *(calls for calls in named.shown if calls not in collected.shown)]
     board = build_board(
         replace(collected, shown=known), competition.references, competition.withheld, held_out=competition.held_out
     )
-    site = make_site(gather(known, board, competition.references, competition.n_test, outputs))
-    wanted = {(calls.submission, calls.version, calls.configuration) for calls in named}
-    rows = enumerate(site.board.rows)
-    return ReportResult(site, [n for n, row in rows if (row.submission, row.version, row.configuration) in wanted])
+    wanted = {_identity(calls): calls for calls in named.shown}
+    chosen = {number: wanted[_identity(row)] for number, row in enumerate(board.rows) if _identity(row) in wanted}
+    rows = [
+        _with_outputs(row, chosen[number], outputs) if number in chosen else row
+        for number, row in enumerate(board.rows)
+    ]
+    return ReportResult(replace(board, rows=rows), find_insights(rows, board.tasks, chosen))
+
+
+def _identity(one: Calls | Row) -> tuple[object, ...]:
+    return one.submission, one.version, one.configuration
+
+
+def _with_outputs(row: Row, calls: Calls, outputs: Mapping[str, str]) -> Row:
+    """Return a row whose records have the end of the output of failed calls; withheld tasks have no records."""
+    records: dict[str, dict[str, Any]] = {name: {} for name in row.tasks}
+    for record in records_of(calls, [name for name, task in row.tasks.items() if not task.withheld], outputs):
+        records[record.task][record.model] = record
+    tasks = {name: replace(task, calls=records[name]) for name, task in row.tasks.items()}
+    return replace(row, tasks=tasks)

@@ -2,7 +2,7 @@
 
 #: The modules that other rooms use.
 MODULES = (
-    "board", "collect", "column", "columns", "comparison", "comparison_plot", "formats", "identical",
-    "leaderboard", "oracle", "predictions", "remarks", "repetitions", "requested", "rounding", "row", "scores",
-    "stability", "standings",
+    "board", "collect", "column", "columns", "comparison", "comparison_plot", "formats", "identical", "leaderboard",
+    "oracle", "predictions", "remarks", "repetitions", "requested", "rounding", "row", "scores", "stability",
+    "standings",
 )  # fmt: skip

@@ -27,6 +27,8 @@ class Column(Generic[T]):
         kind: how the column is formatted.
         unit: of numbers.
         optional: left out for readers where no row has a value.
+        spare: a terminal that is too narrow is shown the board without the columns of the largest number, then those of
+            the next; never without those of 0.
         note: explains it to readers, below the board.
     """
 
@@ -39,6 +41,7 @@ class Column(Generic[T]):
     digits: int = 2
     unit: str = ""
     optional: bool = False
+    spare: int = 0
     note: str = ""
 
     @property
@@ -73,7 +76,7 @@ class TaskColumn(Column[OnTask]):
         heading = f"{self.heading} {task}" if self.heading else task
         return Column(
             self.key_on(task), lambda row: self.value(row.tasks[task]), self.type,
-            lambda row: self.shown(row.tasks[task]), heading, self.kind, unit=self.unit,
+            lambda row: self.shown(row.tasks[task]), heading, self.kind, unit=self.unit, spare=self.spare,
         )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ def _calls(row: Row) -> str:
 RANK = Column[Row]("rank", lambda row: row.rank, int, kind="place")
 SUBMISSION = Column[Row]("submission", lambda row: row.submission, str, kind="name")
 KIND = Column[Row]("kind", lambda row: row.kind, str, mark_of, title="", kind="text")
-FAMILY = Column[Row]("family", lambda row: row.family, str, kind="text")
+FAMILY = Column[Row]("family", lambda row: row.family, str, kind="text", spare=8)
 SCORE = Column[Row](
     "score", lambda row: row.score, text=lambda row: decimal(row.score, DECIMALS if row.rounded else 2), unit=POINTS
 )
@@ -38,16 +38,18 @@ CHANCE_NOTE = (
 #: Shown where some tasks are withheld.
 CHANCE_WITHHELD_NOTE = "chance and p: of the tasks that are not hidden."
 
-CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS, optional=True, note=CHANCE_NOTE)
+CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS, optional=True, spare=1, note=CHANCE_NOTE)
 P_VALUE = Column[Row](
     "p_value", lambda row: row.p_value, text=lambda row: p_value_text(row.p_value), title="p", unit=SHARE, optional=True
 )
-KENDALL = Column[Row]("kendall", lambda row: row.kendall, title="Kendall", digits=3, unit=CORRELATION)
+KENDALL = Column[Row]("kendall", lambda row: row.kendall, title="Kendall", digits=3, unit=CORRELATION, spare=7)
 OWN_ERROR = Column[Row](
-    "own_error", lambda row: row.own_error, title="own ±", digits=1, unit=POINTS, optional=True,
+    "own_error", lambda row: row.own_error, title="own ±", digits=1, unit=POINTS, optional=True, spare=6,
     note="own ±: standard error of the score from the measure's own random draws (docs/statistics.md).",
 )  # fmt: skip
-SECONDS_PER_MODEL = Column[Row]("seconds_per_model", lambda row: row.seconds_per_model, title="s/model", unit=SECONDS)
+SECONDS_PER_MODEL = Column[Row](
+    "seconds_per_model", lambda row: row.seconds_per_model, title="s/model", unit=SECONDS, spare=5
+)
 CALLS_OK = Column[Row]("calls_ok", lambda row: row.calls_ok, int, _calls, title="calls")
 CALLS_EXPECTED = Column[Row]("calls_expected", lambda row: row.calls_expected, int)
 STALE = Column[Row]("stale", lambda row: row.stale, int)
@@ -66,7 +68,7 @@ REASON = Column[Row]("reason", lambda row: row.reason, str, kind="words")
 
 TASK = TaskColumn("task", lambda task: task.name, str, kind="name")
 TASK_SCORE = TaskColumn(
-    "score", lambda task: task.official, title="", unit=POINTS,
+    "score", lambda task: task.official, title="", unit=POINTS, spare=4,
     text=lambda task: official(task.result, DECIMALS if task.withheld else 2),
 )  # fmt: skip
 TASK_PRINTED = TaskColumn(

@@ -37,14 +37,14 @@ LOW, HIGH, ERROR, GAP_ERROR, MODEL_ERROR = (
     _figure(name, float, POINTS) for name in ("low", "high", "error", "gap_error", "model_error")
 )
 BEST_RANK, WORST_RANK = _figure("best_rank", int), _figure("worst_rank", int)
-GROUP = replace(_figure("group", int), optional=True)
+GROUP = replace(_figure("group", int), optional=True, spare=3)
 
 #: Columns for programs.
 FIGURES = (LOW, HIGH, ERROR, GAP_ERROR, MODEL_ERROR, BEST_RANK, WORST_RANK, GROUP)
 
 _INTERVAL = _text(lambda standing: f"{standing.low:.1f}-{standing.high:.1f}")
 INTERVAL = replace(LOW, key="interval", text=_INTERVAL, optional=True, note=NOTE)
-RANKS = replace(BEST_RANK, key="ranks", text=_text(_ranks), kind="place", optional=True)
+RANKS = replace(BEST_RANK, key="ranks", text=_text(_ranks), kind="place", optional=True, spare=2)
 
 #: Columns for readers.
 SHOWN = (INTERVAL, RANKS, GROUP)

@@ -43,15 +43,18 @@ def under_github() -> bool:
 
 
 @contextmanager
-def commands_stopped(stop: bool) -> Iterator[None]:
-    """Switch GitHub's commands off for the context; after an error they stay off, for its message."""
+def commands_stopped(stop: bool, *, err: bool = False) -> Iterator[None]:
+    """Switch GitHub's commands off for the context; after an error they stay off, for its message.
+
+    GitHub reads both streams of a step, so the commands may go to standard error.
+    """
     if not stop:
         yield
         return
     token = secrets.token_hex(16)
-    click.echo(f"::stop-commands::{token}")
+    click.echo(f"::stop-commands::{token}", err=err)
     yield
-    click.echo(f"::{token}::")
+    click.echo(f"::{token}::", err=err)
 
 
 def add_summary(markdown: str) -> None:

@@ -16,6 +16,7 @@ from harness.errors import UserError
 @options.everything
 @formats.option
 @formats.columns
+@formats.wide
 @options.output
 @options.html
 @click.option("--title", metavar="TEXT", help="With --html: the title of the site. Default: Leaderboard.")
@@ -28,6 +29,7 @@ def command(
     everything: bool,
     form: str,
     columns: tuple[str, ...],
+    wide: bool,
     output: Path | None,
     html: Path | None,
     title: str | None,
@@ -51,7 +53,7 @@ def command(
         with_site=html is not None, title=title or TITLE, organiser=organiser or "",
     )  # fmt: skip
     shown = found.board.with_columns(columns)
-    formats.show(shown, form)
+    formats.show(shown, form, wide)
     if html is not None and found.site is not None:
         from harness.site import write_site
 

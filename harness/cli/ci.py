@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from harness.ci.rules import AT_MOST
-from harness.cli import completion, options
+from harness.cli import as_json, completion, options
 
 
 @click.command("ci")
@@ -47,6 +47,7 @@ from harness.cli import completion, options
     help="Print failures as annotations of files; auto: on GitHub.",
 )  # fmt: skip
 @options.sandboxed_execution
+@as_json.option
 @options.quiet
 def command(
     measures: tuple[str, ...],
@@ -64,6 +65,7 @@ def command(
     at_most: int,
     only_submissions: bool,
     annotations: str,
+    form: str,
     quiet: bool,
     **execution: Any,
 ) -> int:
@@ -84,20 +86,22 @@ def command(
     from harness.ci.annotations import add_summary, commands_stopped, under_github
     from harness.ci.rules import Rules
     from harness.cli.terminal import Terminal, warn
-    from harness.tables import wide_console
 
     rules = Rules(require_check, min_score, at_most, only_submissions)
     calls = options.execution_of(execution)
     github = annotations == "github" or (annotations == "auto" and under_github())
-    with commands_stopped(github):
+    beside = form == as_json.JSON
+    with commands_stopped(github, err=beside):
         job = Job(repository, folder, head, base, measures, tasks_dir, task_names, results, added, rules, calls)
-        found = evaluate_change(job, Terminal(wide_console(quiet=quiet)))
+        found = evaluate_change(job, Terminal(as_json.console_of(form, quiet=quiet)))
         if output is not None:
             click.echo(f"Written: {', '.join(map(str, write_files(output, found)))}", err=True)
         for line in found.report.broken:
             warn(line)
     if github:
         for text in found.annotations:
-            click.echo(text)
+            click.echo(text, err=beside)
         add_summary(found.comment)
+    if beside and not quiet:
+        click.echo(found.report.to_json(), nl=False)
     return 1 if found.report.broken else 0

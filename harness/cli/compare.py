@@ -25,6 +25,7 @@ PLOTS = (".png", ".svg")
 @options.retry_timeouts
 @formats.option
 @formats.columns
+@formats.wide
 @options.quiet
 def command(
     measures: tuple[str, ...],
@@ -36,6 +37,7 @@ def command(
     retry_timeouts: bool,
     form: str,
     columns: tuple[str, ...],
+    wide: bool,
     quiet: bool,
     **execution: Any,
 ) -> int:
@@ -62,7 +64,7 @@ def command(
     )  # fmt: skip
     shown = found.board.with_columns(columns)
     if not quiet:
-        formats.show(shown, form)
+        formats.show(shown, form, wide)
     if not found.is_sandboxed:
         console.print(api.UNSAFE, style="bold red")
     console.print(f"Records: {found.records}")

@@ -1,6 +1,5 @@
 """`pgdl doctor`: the capabilities of this machine, their consequences, and a remedy for each problem."""
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import options
+from harness.cli import as_json
 from harness.worker.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ Finding = tuple[str, str, str, str]
 
 
 @click.command("doctor")
-@options.table_or_json
+@as_json.option
 def command(form: str) -> int:
     """Inspect this machine and try its sandbox with small submissions that must fail.
 
@@ -46,9 +45,7 @@ def command(form: str) -> int:
         findings.append(finding)
     if form == "json":
         names = ("state", "item", "found", "consequence")
-        click.echo(
-            json.dumps([dict(zip(names, map(str.strip, finding), strict=True)) for finding in findings], indent=1)
-        )
+        as_json.show([dict(zip(names, map(str.strip, finding), strict=True)) for finding in findings])
     return int(any(state == BAD for state, *_ in findings))
 
 

@@ -46,7 +46,14 @@ columns = click.option(
 )  # fmt: skip
 
 
-def show(board: "Board", form: str) -> None:
+wide = click.option(
+    "--wide", is_flag=True, help="Show all columns of the table, also where the terminal is too narrow for them."
+)
+
+
+def show(board: "Board", form: str, wide: bool) -> None:
     """Print the board."""
-    content = formats.find(form).render(board)
+    from harness.board.formats import table
+
+    content = table.render(board, wide=wide) if form == TABLE else formats.find(form).render(board)
     click.echo(content, nl=False, color=True)  # keep colours, which are only there for a terminal

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import options
+from harness.cli import as_json, options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 @options.seed
 @options.withhold
 @options.output
+@as_json.option
 @options.quiet
 def command(
     task_name: str,
@@ -63,6 +64,7 @@ def command(
     seed: int,
     withhold: str,
     output: Path | None,
+    form: str,
     quiet: bool,
 ) -> int:
     """Perturb a task's training data more and more, and follow the accuracy of its networks.
@@ -80,10 +82,9 @@ def command(
     from harness.protocols.invariance.evaluate import Question, evaluate
     from harness.protocols.invariance.perturbations import choose
     from harness.protocols.subject import read_subject
-    from harness.tables import wide_console
     from harness.task.hidden import Withhold
 
-    console = wide_console(quiet=quiet)
+    console = as_json.console_of(form, quiet=quiet)
     chosen = choose(perturbations, ranges)
     if output is not None:
         make_directory(output)
@@ -93,10 +94,13 @@ def command(
         found = evaluate(subject, question, step)
     for model, reason in found.study.failures.items():
         note(f"{model}: {reason}")
-    if found.study.responses:
+    if form == as_json.JSON:
+        if not quiet:
+            as_json.show(found.content)
+    elif found.study.responses:
         _show(console, found, least_accuracy)
-        if output is not None:
-            click.echo(f"Written: {', '.join(map(str, found.write(output)))}", err=True)
+    if found.study.responses and output is not None:
+        click.echo(f"Written: {', '.join(map(str, found.write(output)))}", err=True)
     return 1 if found.study.failures else 0
 
 

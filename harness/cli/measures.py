@@ -1,7 +1,6 @@
 """`pgdl measures`: the library of measures."""
 
 import inspect
-import json
 import shutil
 import sys
 from collections.abc import Sequence
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli import completion, options
+from harness.cli import as_json, completion
 from harness.errors import UserError
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ SHARES = (0.45, 0.2, 0.15, 0.2)
 @click.command("measures")
 @click.argument("name", required=False, shell_complete=completion.measures)
 @click.option("--family", metavar="NAME", help="List only the measures of this family.")
-@options.table_or_json
+@as_json.option
 def command(name: str | None, family: str | None, form: str) -> None:
     """List the measures of the library by family and those of installed packages, or explain the one called NAME.
 
@@ -42,7 +41,10 @@ def command(name: str | None, family: str | None, form: str) -> None:
         known.update(baselines.MEASURES)
         if name not in known:
             raise _unknown("measure", name, list(known))
-        click.echo(json.dumps(_as_object(known[name]), indent=1) if form == "json" else _explanation(known[name]))
+        if form == as_json.JSON:
+            as_json.show(_as_object(known[name]))
+        else:
+            click.echo(_explanation(known[name]))
         return
     families = list(dict.fromkeys(measure.family for measure in baselines.MEASURES.values()))
     if family is not None and family not in families:
@@ -50,7 +52,7 @@ def command(name: str | None, family: str | None, form: str) -> None:
     chosen = [measure for measure in baselines.MEASURES.values() if family in (None, measure.family)]
     others = installed_measures() if family is None else ()
     if form == "json":
-        click.echo(json.dumps([*map(_as_object, chosen), *map(_as_object, others)], indent=1))
+        as_json.show([*map(_as_object, chosen), *map(_as_object, others)])
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         click.echo("\n\n".join([_listing(chosen, width), *([_others(others, width)] if others else [])]))

@@ -170,9 +170,6 @@ names = click.option(
     help="Name of a SUBMISSION, overrides its metadata; give one per SUBMISSION, in order. A name that is already "
     "recorded makes it a new version of that submission.",
 )  # fmt: skip
-table_or_json = click.option(
-    "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Output format."
-)
 #: The task of an evaluation protocol.
 one_task = click.argument("task_name", metavar="TASK", shell_complete=completion.tasks)
 models = click.option(

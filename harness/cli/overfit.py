@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import completion, options
+from harness.cli import as_json, completion, options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,6 +49,7 @@ def parse_epsilon(context: click.Context, parameter: click.Parameter, value: str
 )  # fmt: skip
 @options.withhold
 @options.output
+@as_json.option
 @options.quiet
 def command(
     task_name: str,
@@ -60,6 +61,7 @@ def command(
     edges: str,
     withhold: str,
     output: Path | None,
+    form: str,
     quiet: bool,
 ) -> int:
     """Test whether the models of TASK have been fitted to its test set.
@@ -76,31 +78,35 @@ def command(
     from harness.format.files import make_directory
     from harness.protocols.overfit.settings import Edges, Generator, OverfitSettings
     from harness.protocols.subject import read_subject
-    from harness.tables import wide_console
     from harness.task.hidden import Withhold
 
-    console = wide_console(quiet=quiet)
+    console = as_json.console_of(form, quiet=quiet)
     if output is not None:
         make_directory(output)
     chosen = OverfitSettings(radii, "test" if split == "test" else "train", Generator(generator), Edges(edges))
     subject = read_subject(tasks_dir, task_name, models, Withhold(withhold))
-    return _test_task(subject, chosen, output, console)
+    return _test_task(subject, chosen, output, console, form)
 
 
-def _test_task(subject: "Subject", settings: "OverfitSettings", output: Path | None, console: "Console") -> int:
+def _test_task(
+    subject: "Subject", settings: "OverfitSettings", output: Path | None, console: "Console", form: str
+) -> int:
     from harness.cli.steps import Steps
-    from harness.protocols.overfit.report import print_result, write_rows
+    from harness.protocols.overfit.report import print_result, result_object, write_rows
     from harness.protocols.overfit.run import detect_overfitting
 
     with Steps(console, "models", len(subject.models)) as step:
         result = detect_overfitting(subject, settings, step)
     for model, error in result.failures.items():
         click.echo(f"pgdl: {model}: {error}", err=True)
-    if result.rows:
+    if form == as_json.JSON:
+        if not console.quiet:
+            as_json.show(result_object(result))
+    elif result.rows:
         print_result(result, console)
-        if output is not None:
-            from harness.protocols.overfit.plot import write_plots
+    if result.rows and output is not None:
+        from harness.protocols.overfit.plot import write_plots
 
-            written = [write_rows(result, output / "overfit.csv"), *write_plots(result, output)]
-            click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+        written = [write_rows(result, output / "overfit.csv"), *write_plots(result, output)]
+        click.echo(f"Written: {', '.join(map(str, written))}", err=True)
     return 1 if result.failures else 0

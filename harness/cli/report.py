@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from harness.cli import completion, options
+from harness.cli import as_json, completion, options
 
 
 @click.command("report")
@@ -15,6 +15,7 @@ from harness.cli import completion, options
 @options.results
 @options.withhold
 @options.html
+@as_json.option
 def command(
     submissions: tuple[str, ...],
     tasks_dir: Path,
@@ -22,6 +23,7 @@ def command(
     results: str,
     withhold: str,
     html: Path | None,
+    form: str,
 ) -> None:
     """Explain the score of each SUBMISSION (default: of all recorded ones): why it is not higher, and what to try next.
 
@@ -36,8 +38,11 @@ def command(
 
     found = api.report(submissions, tasks_dir=tasks_dir, task_names=task_names, results=results, withhold=withhold)
     written = [] if html is None else found.write(html)
-    for page in found.pages:
-        _print(page)
+    if form == as_json.JSON:
+        as_json.show({"submissions": found.content})
+    else:
+        for page in found.pages:
+            _print(page)
     for file in written:
         click.echo(f"Written: {file}", err=True)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from harness.cli import completion, options
+from harness.cli import as_json, completion, options
 
 
 @click.command("run")
@@ -19,6 +19,7 @@ from harness.cli import completion, options
 @options.repeat
 @options.force
 @options.retry_timeouts
+@as_json.option
 @options.quiet
 def command(
     submissions: tuple[str, ...],
@@ -29,6 +30,7 @@ def command(
     repeats: int,
     force: bool,
     retry_timeouts: bool,
+    form: str,
     quiet: bool,
     **execution: Any,
 ) -> int:
@@ -43,16 +45,19 @@ def command(
     """
     from harness import api
     from harness.api.commands import results_option
-    from harness.cli.summary import print_summary
+    from harness.cli.summary import print_summary, summary_object
     from harness.cli.terminal import Terminal, confirm, warn
-    from harness.tables import wide_console
 
-    console = wide_console(quiet=quiet)
+    console = as_json.console_of(form, quiet=quiet)
     done = api.run(
         submissions, tasks_dir=tasks_dir, task_names=task_names, results=results, names=names, repeats=repeats,
         force=force, retry_timeouts=retry_timeouts, execution=options.execution_of(execution),
         progress=Terminal(console), confirm=confirm,
     )  # fmt: skip
+    if form == as_json.JSON:
+        if not quiet:
+            as_json.show(summary_object(done))
+        return 0 if done.tally.all_ok else 1
     code = print_summary(done.tally, done.records, console, sandboxed=done.is_sandboxed, withheld=done.withheld)
     for line in done.not_deterministic:
         warn(line)

@@ -1,12 +1,11 @@
 """`pgdl score`: scores of recorded runs, or of the competition's own `.predict` files."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import completion, options
+from harness.cli import as_json, completion, options
 
 if TYPE_CHECKING:
     from harness.api import ScoreResult
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     "--predictions", type=click.Path(path_type=Path), metavar="DIR",
     help="Score the files DIR/TASK.predict instead of recorded runs.",
 )  # fmt: skip
-@options.table_or_json
+@as_json.option
 def command(
     submissions: tuple[str, ...],
     tasks_dir: Path,
@@ -77,4 +76,4 @@ def _show(found: "ScoreResult", form: str) -> None:
         for name, score, own in found.scores
     ]  # fmt: skip
     content = objects[0] if len(objects) == 1 else {"submissions": objects}
-    click.echo(json.dumps(content | {"remarks": list(found.remarks)}, indent=1, allow_nan=False))
+    as_json.show(content | {"remarks": found.remarks})

@@ -2,10 +2,11 @@
 
 import statistics
 from collections.abc import Collection
+from typing import Any
 
 from rich.console import Console
 
-from harness.api import UNSAFE, Tally
+from harness.api import UNSAFE, RunResult, Tally
 from harness.outcome import Outcome
 from harness.tables import print_lines, print_table
 
@@ -36,3 +37,19 @@ def print_summary(
         console.print(UNSAFE, style="bold red")
     console.print(f"Records: {where}")
     return 0 if tally.all_ok else 1
+
+
+def summary_object(done: RunResult) -> dict[str, Any]:
+    """Return the summary for programs; of withheld tasks it has no times, either."""
+    calls = []
+    for (submission, task, repeated), outcomes in sorted(done.tally.outcomes.items()):
+        median = statistics.median(done.tally.seconds[submission, task, repeated])
+        calls.append({
+            "submission": submission, "task": task, "repeated": repeated, "calls": outcomes.total(),
+            "outcomes": {str(outcome): number for outcome, number in outcomes.most_common()},
+            "median_seconds": None if task in done.withheld else median,
+        })  # fmt: skip
+    return {
+        "ok": done.tally.all_ok, "records": done.records, "sandboxed": done.is_sandboxed, "withheld": done.withheld,
+        "calls": calls, "not_deterministic": done.not_deterministic,
+    }  # fmt: skip

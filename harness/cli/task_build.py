@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli import options
+from harness.cli import as_json, options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,8 @@ UNFINISHED = 3
     "--resume/--no-resume", default=True, show_default=True,
     help="Reuse the models that an earlier run of the same recipe has finished, or start from scratch.",
 )  # fmt: skip
-def command(recipe: str, out: Path, workers: int | None, limit: int | None, resume: bool) -> int:
+@as_json.option
+def command(recipe: str, out: Path, workers: int | None, limit: int | None, resume: bool, form: str) -> int:
     """Train every model of RECIPE's grid, and write a task in the competition's layout.
 
     RECIPE is a file, or the name of a recipe in the package, as listed by pgdl task recipes. Finished models are kept
@@ -49,11 +50,12 @@ def command(recipe: str, out: Path, workers: int | None, limit: int | None, resu
     from harness.sandbox import find_gpus
     from scoring import MINIMUM_HYPERPARAMETERS
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True, stderr=form == as_json.JSON)
     read = read_recipe(find_recipe(recipe))
     build = Build(read, out)
     if build.is_finished:
         console.print(f"{build.task} is finished already", markup=False)
+        _show(build, [], form)
         return 0
     if len(read.grid) < MINIMUM_HYPERPARAMETERS:
         needed = f"the official score needs {MINIMUM_HYPERPARAMETERS} hyperparameters, this grid has {len(read.grid)}"
@@ -72,7 +74,21 @@ def command(recipe: str, out: Path, workers: int | None, limit: int | None, resu
     if missing:
         trained, hours = len(missing) - len(failed), (time.monotonic() - started) / 3600
         console.print(f"{_models(trained)} in {60 * hours:.1f} min: {trained / hours:.0f} per hour")
-    return _close(build, failed, console)
+    code = _close(build, failed, console)
+    _show(build, failed, form)
+    return code
+
+
+def _show(build: "Build", failed: "Sequence[int]", form: str) -> None:
+    """Print the state of the build for programs; models by their numbers in the task."""
+    if form == as_json.JSON:
+        records = build.records()
+        models = [
+            {"model": number, "reached": record["reached"], "metrics": record["metrics"], "epochs": record["epochs"]}
+            for number, record in sorted(records.items())
+        ]
+        state = {"task": build.recipe.name, "finished": build.is_finished, "directory": build.task}
+        as_json.show(state | {"models": models, "expected_models": len(build.recipe.cells), "failed": failed})
 
 
 def _train(build: "Build", missing: "Sequence[int]", workers: int, console: "Console") -> list[int]:

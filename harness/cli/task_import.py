@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from harness.cli import options
+from harness.cli import as_json, options
 from harness.errors import UserError
 from harness.text import printable
 
@@ -14,13 +14,16 @@ from harness.text import printable
 @options.data
 @click.option("--test", metavar="DATA", help="Test data: computes or checks test accuracies. Never shown to measures.")
 @options.out
+@as_json.option
 @options.quiet
 @click.option("--name", metavar="NAME", help="Name of the task. Default: that of TABLE, without its suffix.")
 @click.option(
     "--divide-by", "divisor", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True,
     metavar="NUMBER", help="Divide all inputs by this number, e.g. 255 for pixels.",
 )  # fmt: skip
-def command(table: Path, data: str, test: str | None, out: Path, name: str | None, divisor: float, quiet: bool) -> None:
+def command(
+    table: Path, data: str, test: str | None, out: Path, name: str | None, divisor: float, form: str, quiet: bool
+) -> None:
     """Make a task of the trained models in TABLE, a CSV file with a column `file` and one row per model.
 
     A file is a .keras file, a whole model as .h5, or an architecture as JSON with its weights in the column `weights`
@@ -37,10 +40,21 @@ def command(table: Path, data: str, test: str | None, out: Path, name: str | Non
     from harness.importer.run import Order, import_task
 
     order = Order(table, data, test, out, name or table.stem, divisor)
+    notes: list[str] = []
+
+    def say(line: str) -> None:
+        click.echo(line, err=form == as_json.JSON)
+
+    def warn(line: str) -> None:
+        notes.append(line.removeprefix("Note: "))
+        say(line)
+
     try:
-        import_task(order, click.echo, (lambda _: None) if quiet else click.echo)
+        import_task(order, warn, (lambda _: None) if quiet else say)
     except UserError as error:  # all problems, as nothing has been written; names in them are those of strangers
         problems = error.problems if isinstance(error, InvalidTaskError) else [str(error)]
         raise UserError("\n".join(map(printable, problems))) from error
-    if not quiet:
+    if form == as_json.JSON and not quiet:
+        as_json.show({"task": order.name, "directory": order.task, "reference": order.reference, "notes": notes})
+    elif not quiet:
         click.echo(f"Wrote {order.task}. Next: pgdl task show {out}")

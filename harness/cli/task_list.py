@@ -1,6 +1,5 @@
 """`pgdl task list`: the tasks in a directory."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import options
+from harness.cli import as_json, options
 
 if TYPE_CHECKING:
     from harness.task.summary import Spread
@@ -19,7 +18,7 @@ GAP_COLUMNS = ("min gap", "mean", "median", "max")
 @click.command("list")
 @options.directory
 @options.tasks
-@options.table_or_json
+@as_json.option
 @options.withhold
 def command(directory: Path | None, tasks_dir: Path, form: str, withhold: str) -> None:
     """List the tasks in DIR: models, hyperparameters, generalization gaps, and whether they are hidden.
@@ -33,7 +32,7 @@ def command(directory: Path | None, tasks_dir: Path, form: str, withhold: str) -
 
     found = [summarise(files, Withhold(withhold)) for files in find_all(directory or tasks_dir)]
     if form == "json":
-        click.echo(json.dumps([asdict(summary) for summary in found], indent=1))
+        as_json.show([asdict(summary) for summary in found])
         return
     rows = [
         (

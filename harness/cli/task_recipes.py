@@ -2,20 +2,21 @@
 
 import click
 
+from harness.cli import as_json
+
 
 @click.command("recipes")
-def command() -> None:
+@as_json.option
+def command(form: str) -> None:
     """List the recipes in the package; `pgdl task build` accepts their names."""
-    from rich.table import Table
-
     from harness.corpus.catalogue import recipes
     from harness.corpus.recipe import read_recipe
-    from harness.tables import wide_console
+    from harness.tables import print_table, wide_console
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("recipe", "models", "data", "description"):
-        table.add_column(heading, justify="right" if heading == "models" else "left", no_wrap=True)
-    for name, file in recipes().items():
-        recipe = read_recipe(file)
-        table.add_row(name, str(len(recipe.cells)), recipe.data.source, recipe.description)
-    wide_console().print(table, markup=False)
+    read = {name: read_recipe(file) for name, file in recipes().items()}
+    headings = ("recipe", "models", "data", "description")
+    rows = [(name, len(one.cells), one.data.source, one.description) for name, one in read.items()]
+    if form == as_json.JSON:
+        as_json.show([dict(zip(headings, row, strict=True)) for row in rows])
+    else:
+        print_table(wide_console(), headings, rows, left=("recipe", "data", "description"))

@@ -1,6 +1,5 @@
 """`pgdl task show`: a description of each task."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli import options
+from harness.cli import as_json, options
 from harness.errors import UserError, writing
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 @options.tasks
 @options.task
 @options.html
-@options.table_or_json
+@as_json.option
 @options.withhold
 def command(
     directory: Path | None, tasks_dir: Path, task_names: Sequence[str], html: Path | None, form: str, withhold: str
@@ -35,7 +34,7 @@ def command(
 
     found = find_all(directory or tasks_dir, task_names)
     if form == "json":
-        click.echo(json.dumps([_as_object(files, Withhold(withhold)) for files in found], indent=1))
+        as_json.show([_as_object(files, Withhold(withhold)) for files in found])
     else:
         for files in found:
             _print(files, Withhold(withhold))

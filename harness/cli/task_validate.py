@@ -1,13 +1,12 @@
 """`pgdl task validate`: finds all problems of tasks before anything runs."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import options
+from harness.cli import as_json, options
 
 if TYPE_CHECKING:
     from harness.format.problems import InvalidTaskError
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 @options.directory
 @options.tasks
 @options.task
-@options.table_or_json
+@as_json.option
 @options.withhold
 @click.pass_context
 def command(
@@ -58,7 +57,7 @@ def command(
             for line in notes:
                 click.echo(f"{files.name}: note: {line}")
     if form == "json":
-        click.echo(json.dumps(reports, indent=1))
+        as_json.show(reports)
     ctx.exit(2 if any(report["problems"] for report in reports) else 0)
 
 

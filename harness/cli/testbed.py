@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli import completion, options
+from harness.cli import as_json, completion, options
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -53,6 +53,7 @@ def _numbers(kind: type[float] | type[int]) -> Any:
 @options.results
 @options.output
 @options.execution
+@as_json.option
 @options.quiet
 def command(
     task_name: str,
@@ -65,6 +66,7 @@ def command(
     measures: tuple[str, ...],
     results: str,
     output: Path | None,
+    form: str,
     quiet: bool,
     **execution: Any,
 ) -> int:
@@ -80,26 +82,29 @@ def command(
 
     Example: pgdl testbed digits_half --tasks tasks --data digits --output digits_testbed
     """
-    from harness.cli.testbed_report import print_consistency, print_summary, write_files
+    from harness.cli.testbed_report import findings_object, print_consistency, print_summary, write_files
     from harness.format.files import make_directory
     from harness.protocols.testbed.run import evaluate_task
     from harness.protocols.testbed.settings import SSIM, ProbeSettings
     from harness.protocols.testbed.summary import summarize
-    from harness.tables import wide_console
     from harness.task.hidden import Withhold
 
     settings = ProbeSettings(ssim or SSIM, unseen, execution["seed"])
     wanted = [one for one in measures if one != options.NONE]
     if output is not None:
         make_directory(output)
-    console = wide_console(quiet=quiet)
+    console = as_json.console_of(form, quiet=quiet)
     run = _prepare(wanted, tasks_dir, task_name, execution, console) if wanted else None
     withhold = Withhold(execution["withhold"])
     dataset = evaluate_task(tasks_dir, task_name, data, settings, models, withhold, _report(console))
     summary = summarize(dataset, weight=weight)
-    print_summary(summary, console)
+    if form != as_json.JSON:
+        print_summary(summary, console)
     consistent, failures = _check(run, dataset, results, console) if run else ([], 0)
-    print_consistency(consistent, console)
+    if form != as_json.JSON:
+        print_consistency(consistent, console)
+    elif not quiet:
+        as_json.show(findings_object(dataset, summary, consistent))
     if output is not None:
         written = write_files(dataset, summary, consistent, output)
         click.echo(f"Written: {', '.join(map(str, written))}", err=True)

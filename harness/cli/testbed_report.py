@@ -1,8 +1,10 @@
 """The findings of a testbed on the terminal and in files."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 from rich.console import Console
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 #: Measures shown on the terminal; the file has all.
 SHOWN = 20
 
+_COLUMNS = ("dimension", "value", *STATISTICS, "divergence")
 _HEADINGS = ("dimension", "value", "error", "error_p10", "1-kappa", "1-kappa_p10", "divergence")
 
 
@@ -58,19 +61,34 @@ def write_files(
     dataset: "xr.Dataset", summary: Summary, measures: Sequence[Consistency], directory: Path
 ) -> list[Path]:
     """Write the dataset, tables and plots to an existing directory, and return their paths."""
-    headings = ("dimension", "value", *STATISTICS, "divergence")
-    rows = [
-        [name, value, *(dimension.marginals[one][at] for one in STATISTICS), dimension.divergences[at]]
-        for name, dimension in summary.dimensions.items()
-        for at, value in enumerate(dimension.values)
-    ]
     written = [
-        write_dataset(dataset, directory / "testbed.nc"), write_csv(directory / "marginals.csv", headings, rows)
+        write_dataset(dataset, directory / "testbed.nc"),
+        write_csv(directory / "marginals.csv", _COLUMNS, _all_marginals(summary))
     ]  # fmt: skip
     if measures:
         table = [[one.measure, *_errors(one)] for one in measures]
         written.append(write_csv(directory / "consistency.csv", ("measure", *_slices(), "mean"), table))
     return [*written, *_plot(dataset, summary, measures, directory)]
+
+
+def findings_object(dataset: "xr.Dataset", summary: Summary, measures: Sequence[Consistency]) -> dict[str, Any]:
+    """Return the findings for programs: the tables of the files, the trade-off point, and what could not be probed."""
+    return {
+        "point": asdict(summary.point),
+        "marginals": [dict(zip(_COLUMNS, row, strict=True)) for row in _all_marginals(summary)],
+        "consistency": [
+            {"measure": one.measure} | dict(zip((*_slices(), "mean"), _errors(one), strict=True)) for one in measures
+        ],
+        "failed": json.loads(dataset.attrs["failed"]),
+    }
+
+
+def _all_marginals(summary: Summary) -> list[list[object]]:
+    return [
+        [name, value, *(dimension.marginals[one][at] for one in STATISTICS), dimension.divergences[at]]
+        for name, dimension in summary.dimensions.items()
+        for at, value in enumerate(dimension.values)
+    ]
 
 
 def _plot(dataset: "xr.Dataset", summary: Summary, measures: Sequence[Consistency], directory: Path) -> Iterator[Path]:

@@ -239,10 +239,11 @@ def gather(
         organiser=organiser,
     )
     public = {name: reference for name, reference in references.items() if name not in withheld}
-    return SiteData(settings, public, [record for calls in shown for record in _records(calls, public, outputs)])
+    return SiteData(settings, public, [record for calls in shown for record in records_of(calls, public, outputs)])
 
 
-def _records(calls: Calls, tasks: Collection[str], outputs: Mapping[str, str]) -> list[SiteRecord]:
+def records_of(calls: Calls, tasks: Collection[str], outputs: Mapping[str, str]) -> list[SiteRecord]:
+    """Return the records of some calls on `tasks`; `outputs` as of `gather`."""
     columns = [name for name in SiteRecord.model_fields if name != "output"]
     return [
         SiteRecord(**{name: getattr(row, name) for name in columns}, output=outputs.get(row.key, ""))

@@ -1,6 +1,6 @@
 """Explains the scores of a board: chance, the models that decide a score, and time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,15 +36,25 @@ class Insight:
     rate: float | None = None
 
 
-def find_insights(rows: Sequence[Row], tasks: Sequence[str]) -> list[dict[str, Insight]]:
-    """Return, for each row, task -> insight; only of tasks with an official score that are not withheld."""
-    found = [{name: _insight(task) for name, task in row.tasks.items() if _is_explicable(task)} for row in rows]
+def find_insights(
+    rows: Sequence[Row], tasks: Sequence[str], wanted: Collection[int] | None = None
+) -> dict[int, dict[str, Insight]]:
+    """Return position of a row -> task -> insight; only of tasks with an official score that are not withheld.
+
+    Only the rows at the positions `wanted` (default: all) are explained, which takes most of the time; all ranked rows
+    count in their adjusted p-values.
+    """
+    chosen = {number: row.tasks for number, row in enumerate(rows) if wanted is None or number in wanted}
+    found = {
+        number: {name: _insight(task) for name, task in of_row.items() if _is_explicable(task)}
+        for number, of_row in chosen.items()
+    }
     for name in tasks:
-        p_values = {
-            str(i): of_row[name].chance.p_value for i, of_row in enumerate(found) if name in of_row and _counts(rows[i])
-        }
-        for number, rate in false_discovery_rates(p_values).items():
-            found[int(number)][name] = replace(found[int(number)][name], rate=rate)
+        ranked = {str(number): row.tasks[name].p_value for number, row in enumerate(rows) if _counts(row)}
+        rates = false_discovery_rates({number: p for number, p in ranked.items() if p is not None})
+        for number, of_row in found.items():
+            if name in of_row:
+                of_row[name] = replace(of_row[name], rate=rates.get(str(number)))
     return found
 
 

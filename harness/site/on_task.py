@@ -27,7 +27,7 @@ def grid_lines(reference: Reference) -> list[dict[str, Any]]:
 
 
 def score_lines(
-    board: Board, task: str, insights: Sequence[Mapping[str, Insight]], pages: Sequence[str]
+    board: Board, task: str, insights: Mapping[int, Mapping[str, Insight]], pages: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return a line per submission, the best score on this task first, those without a score last."""
     lines = []

@@ -15,7 +15,7 @@ from harness.board import formats
 from harness.board.board import Board
 from harness.site import charts
 from harness.site.board import leaderboard
-from harness.site.data import SiteData, TaskFacts
+from harness.site.data import TITLE, SiteData, TaskFacts
 from harness.site.insight import Insight, find_insights
 from harness.site.on_index import index_page
 from harness.site.on_submission import submission_page
@@ -42,7 +42,7 @@ class Site:
 
     Attributes:
         pages: the path of each row's page.
-        insights: for each row, task -> insight.
+        insights: position of a row -> task -> insight.
     """
 
     data: SiteData
@@ -50,13 +50,13 @@ class Site:
     board: Board
     pages: Sequence[str]
     tasks: Sequence[TaskLink]
-    insights: Sequence[Mapping[str, Insight]]
+    insights: Mapping[int, Mapping[str, Insight]]
 
 
 def make_site(data: SiteData, head: str = "") -> Site:
     """Compute everything that the pages show; `head` is the last digest of the chain of records."""
     board = leaderboard(data)
-    pages = _distinct("submissions", [row.submission for row in board.rows])
+    pages = paths_of(board)
     tasks = _distinct("tasks", list(data.settings.tasks))
     return Site(
         data, head, board, pages,
@@ -77,15 +77,19 @@ def render_site(site: Site) -> dict[str, bytes]:
     return {path: content.encode() for path, content in rendered.items()}
 
 
-def render_submission(site: Site, number: int, *, single: bool = False) -> str:
-    """Return the page of the row at this position; a `single` page contains all it needs, and links to no other."""
+def render_submission(site: Site, number: int) -> str:
+    """Return the page of the row at this position."""
     content = submission_page(site.board, number, site.insights[number], site.pages)
-    links = {} if single else {task.name: task.page for task in site.tasks}
+    links = {task.name: task.page for task in site.tasks}
     parts = [part | {"page": links.get(part["name"])} for part in content.pop("parts")]
-    if single:
-        content["beats"] = [other | {"page": None} for other in content["beats"]]
-        content |= {"css": _asset("site.css"), "script": _inline(_asset("site.js")), "plotly": _inline(_plotly())}
-    return _render("submission.html", site, up="../", parts=parts, single=single, **content)
+    return _render("submission.html", site, up="../", parts=parts, **content)
+
+
+def render_report(page: Mapping[str, Any]) -> str:
+    """Return what `submission_page` describes as a page that contains all it needs, and links to no other."""
+    unlinked = {name: [one | {"page": None} for one in page[name]] for name in ("parts", "beats")}
+    assets = {"css": _asset("site.css"), "script": _inline(_asset("site.js")), "plotly": _inline(_plotly())}
+    return _render("submission.html", None, up="../", single=True, **{**page, **unlinked, **assets})
 
 
 def _index(site: Site) -> str:
@@ -107,13 +111,13 @@ def _task(site: Site, task: TaskLink) -> str:
     )  # fmt: skip
 
 
-def _render(template: str, site: Site, *, up: str = "", single: bool = False, **content: Any) -> str:
+def _render(template: str, site: Site | None, *, up: str = "", single: bool = False, **content: Any) -> str:
     common = {
         "up": up,
         "single": single,
-        "tasks": site.tasks,
-        "head": site.head,
-        "site_title": site.data.settings.title,
+        "tasks": site.tasks if site else (),
+        "head": site.head if site else "",
+        "site_title": site.data.settings.title if site else TITLE,
     }
     found = _environment().get_template(template)
     return found.render(**common, version=metadata.version("pgdl-harness"), **content)
@@ -127,6 +131,11 @@ def _environment() -> jinja2.Environment:
 
 def _downloads() -> list[str]:
     return [f"leaderboard{formats.find(name).SUFFIX}" for name in DOWNLOADS]
+
+
+def paths_of(board: Board) -> list[str]:
+    """Return the path of the page of each row in a site."""
+    return _distinct("submissions", [row.submission for row in board.rows])
 
 
 def _distinct(directory: str, names: Sequence[str]) -> list[str]:

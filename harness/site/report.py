@@ -1,13 +1,15 @@
 """The page of one submission alone, as a single file that needs no other."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from harness.errors import writing
-from harness.site.pages import Site, render_submission
+from harness.site.pages import render_report
 
 
-def write_report(site: Site, number: int, file: Path) -> None:
-    """Write the page of the row at this position; raises `UserError` if the file cannot be written."""
+def write_report(page: Mapping[str, Any], file: Path) -> None:
+    """Write a page of `submission_page`; raises `UserError` if the file cannot be written."""
     with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(render_submission(site, number, single=True), encoding="utf-8")
+        file.write_text(render_report(page), encoding="utf-8")

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 from board_examples import GAPS, MEASURE, OFFICIAL, failed, references, rows, write_reference
+from rich.console import Console
+from rich.text import Text
 
 from harness.board.board import Board
 from harness.board.collect import Collected, collect
 from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
-from harness.board.formats import markdown
+from harness.board.formats import markdown, table
 from harness.board.leaderboard import build_board
 from harness.outcome import Outcome
 from scoring import RULE
@@ -206,3 +208,20 @@ def test_a_task_without_an_official_score_has_a_dash_and_ranks_nobody(tmp_path: 
     flat = build_board(collect(rows("a", GAPS, "flat"), {"flat": known["flat"]}), {"flat": known["flat"]})
     assert [row.rank for row in flat.rows] == [None]
     assert json.loads(json_format.render(flat))["rows"][0]["tasks"]["flat"]["official"] is None
+
+
+@pytest.mark.parametrize(("width", "left_out"), [(200, []), (88, ["s/model"]), (80, ["s/model", "second", "toy"])])
+def test_a_narrow_terminal_is_shown_what_can_least_be_spared(
+    board: Board, width: int, left_out: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "wide_console", lambda: Console(width=width, force_terminal=True, soft_wrap=True))
+    text = Text.from_ansi(table.render(board)).plain
+    (heading, *lines) = text.splitlines()
+    shown = [name for name in board.headings if name not in left_out]
+    assert heading.split() == [name for name in shown if name]
+    assert max(map(len, lines[: len(board.rows)])) <= width
+    note = f"Left out, since the terminal is too narrow: {', '.join(left_out)}; --wide shows all."
+    assert (note in " ".join(text.split())) == bool(left_out)
+    assert Text.from_ansi(table.render(board, wide=True)).plain.split("\n")[0].split() == [
+        *filter(None, board.headings)
+    ]

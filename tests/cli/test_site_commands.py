@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from in_process import Pgdl
 
+from harness import api
 from harness.outcome import Outcome
+from harness.site import insight, make_site, submission_page
 from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_reference
 
 
@@ -75,6 +77,20 @@ def test_a_report_says_why_and_what_next(pgdl: Pgdl, folder: Path) -> None:
     assert "1 EXCEPTION: ValueError: no layer" in " ".join(ended.out.split())
     assert "winner" not in ended.out
     assert sorted(path.name for path in (folder / "reports").iterdir()) == ["half.html", "weak.html"]
+
+
+@pytest.mark.usefixtures("results")
+def test_a_report_explains_nobody_else_and_is_the_page_of_the_site(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of others only scores count: explaining all of a large board would take most of the time."""
+    explained: list[object] = []
+    monkeypatch.setattr(insight, "_insight", lambda task, make=insight._insight: explained.append(task) or make(task))
+    (page,) = api.report("weak").pages
+    assert len(explained) == 1
+    site = make_site(api.board(with_site=True).site)
+    number = next(number for number, row in enumerate(site.board.rows) if row.submission == "weak")
+    (part,) = submission_page(site.board, number, site.insights[number], site.pages)["parts"]
+    assert part["insight"] == page["parts"][0]["insight"]
+    assert part["insight"].rate is not None
 
 
 @pytest.mark.usefixtures("results")

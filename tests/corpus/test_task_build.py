@@ -111,6 +111,10 @@ def test_the_criterion_was_met(built):
 def test_a_finished_task_is_left_alone(built, build, recipe):
     again = build("task", "build", recipe, "--out", built[0])  # the name in version 0.1
     assert (again.returncode, "finished already" in again.stdout) == (0, True)
+    as_json = build("task", "build", recipe, "--output", built[0], "--format", "json")
+    content = json.loads(as_json.stdout)
+    assert (content["finished"], content["failed"], content["expected_models"]) == (True, [], len(content["models"]))
+    assert {one["model"]: one["metrics"] for one in content["models"]} == dict(enumerate(metrics(built[0]).values()))
 
 
 def test_another_recipe_does_not_touch_it(built, build, tmp_path):

@@ -78,7 +78,13 @@ def test_layers_of_any_name(folder, pgdl, computed, names):
 
 @pytest.mark.usefixtures("computed")
 def test_a_task_that_is_there_stays(folder, pgdl):
-    assert pgdl(*IMPORT).code == 0
+    first = pgdl(*IMPORT, "--format", "json")
+    assert first.code == 0
+    assert json.loads(first.out) == {
+        "task": "models", "directory": "tasks/input_data/models", "reference": "tasks/reference_data/models",
+        "notes": [],
+    }  # fmt: skip
+    assert "model_0 (m0.keras): train" in first.err
     before = {path: path.stat().st_mtime_ns for path in (folder / "tasks").rglob("*")}
     again = pgdl(*IMPORT)
     assert again.code == 2

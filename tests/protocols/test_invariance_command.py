@@ -1,6 +1,7 @@
 """`pgdl invariance`: curves of small networks whose responses are known."""
 
 import csv
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -101,6 +102,12 @@ def test_curves_scores_table_and_plots(pgdl: Pgdl, pictures: Path, folder: Path,
     assert without_processes == [0], "all models were finished"
     shown = [line for line in ended.lines if "scores of a curve take" not in line]
     assert [line for line in again.lines if "scores of a curve take" not in line] == shown
+
+    printed = pgdl("invariance", "pictures", "--tasks", pictures, *OPTIONS, "--sensitivity", "--format", "json")
+    content = json.loads(printed.out)
+    assert [float(row["kendall"]) for row in table] == [row["kendall"] for row in content["table"]]
+    assert len(content["scores"]) == len(scores)
+    assert content["failures"] == {}
 
     one = pgdl(
         "invariance", "pictures", "--tasks", pictures, *OPTIONS, "--seed", 7, "--models", "model_2,model_3,model_5"

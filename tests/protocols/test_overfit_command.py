@@ -1,6 +1,7 @@
 """`pgdl overfit TASK`: networks that know their training set, and nothing of the test set."""
 
 import csv
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,6 +60,16 @@ def watch(patch: pytest.MonkeyPatch) -> list[str]:
 
     patch.setattr(grids, "write_parts", write)
     return names
+
+
+def test_json_has_every_row_and_number(pgdl, train_rows) -> None:
+    models = "model_0,model_1,model_2"
+    outcome = pgdl("torus", "--split", "train", "--edges", "wrap", "--epsilon", "1,2", "--models", models,
+                   "--format", "json")  # fmt: skip
+    content = json.loads(outcome.out)
+    assert (outcome.code, content["task"], content["failures"]) == (0, "torus", {})
+    assert [row["p_value"] for row in content["rows"]] == [row.p_value for row in train_rows]
+    assert content["rows"][0]["models"] == models.split(",")
 
 
 @pytest.fixture

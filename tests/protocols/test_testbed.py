@@ -185,6 +185,20 @@ def test_an_interrupted_run_continues(place: Place, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.usefixtures("no_process")
+def test_the_command_prints_json(place: Place, pgdl: Any) -> None:
+    names = ",".join(place.dataset["model"].values)
+    code, out, err = pgdl(
+        "rows", "--tasks", place.tasks, "--data", place.data, "--models", names, "--ssim", "0.7,1", "--measures",
+        "none", "--format", "json",
+    )  # fmt: skip
+    assert code == 0, err
+    content, point = json.loads(out), summarize(place.dataset).point
+    assert (content["point"]["ssim"], content["point"]["objective"]) == (point.ssim, point.objective)
+    assert len(content["marginals"]) == 3 + 2 + 3
+    assert set(content) == {"point", "marginals", "consistency", "failed"}
+
+
+@pytest.mark.usefixtures("no_process")
 def test_the_command_prints_and_writes(place: Place, pgdl: Any, tmp_path: Path) -> None:
     names = ",".join(place.dataset["model"].values)
     code, out, err = pgdl(

@@ -213,10 +213,11 @@ class Competition(RuleBasedStateMachine):
         """A change of a repository, evaluated by `pgdl ci`."""
         run_ci(self.world, name, number, choice, "main", merges=merges)
 
-    @rule(name=ci_names, other=ci_names, choice=usual, merges=st.booleans())
-    def rename(self, name: str, other: str, choice: Choice, merges: bool) -> None:
+    @precondition(lambda self: self.world.files)
+    @rule(name=ci_names, choice=usual, merges=st.booleans())
+    def rename(self, name: str, choice: Choice, merges: bool) -> None:
         """A change that renames a submission of the repository, evaluated by `pgdl ci`."""
-        run_renaming_ci(self.world, name, other, choice, "main", merges=merges)
+        run_renaming_ci(self.world, name, choice, "main", merges=merges)
 
     @rule(name=ci_names, number=ci_numbers, choice=usual, adds=st.booleans())
     def change_main(self, name: str, number: int | None, choice: Choice, adds: bool) -> None:

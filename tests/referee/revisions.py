@@ -27,10 +27,11 @@ def run_ci(
     _submit(world, head, choice, database, merges=merges, adds=adds)
 
 
-def run_renaming_ci(world: World, name: str, other: str, choice: Choice, database: str, *, merges: bool) -> None:
-    """Give a submission another name, as far as it is there and the name is free, and evaluate the change."""
-    if name in world.files and other not in world.files:
-        head = {other if one == name else one: text for one, text in world.files.items()}
+def run_renaming_ci(world: World, name: str, choice: Choice, database: str, *, merges: bool) -> None:
+    """Give a submission another name, as far as that is free, and evaluate the change."""
+    if name not in world.files:
+        old = min(world.files)
+        head = {name if one == old else one: text for one, text in world.files.items()}
         _submit(world, head, choice, database, merges=merges)
 
 

@@ -10,7 +10,7 @@ from harness.board.chance import N_PERMUTATIONS
 from harness.board.collect import Collected, collect
 from harness.board.leaderboard import build_board
 from harness.format.reference import read_reference
-from harness.site import gather, make_site, write_report
+from harness.site import gather, make_site, submission_page, write_report
 from harness.site.pages import render_site
 from harness.task.layout import find_references
 from scoring import compare_with_chance, explain_score
@@ -76,7 +76,8 @@ def test_a_report_is_a_single_file(tmp_path: Path) -> None:
     data, _ = make(tmp_path)
     site = make_site(data)
     number = next(number for number, row in enumerate(site.board.rows) if row.submission == "half")
-    write_report(site, number, tmp_path / "half.html")
+    page = submission_page(site.board, number, site.insights[number], site.pages)
+    write_report(page, tmp_path / "half.html")
     text = (tmp_path / "half.html").read_text().partition("<script>")[0]  # Plotly has links of its own
     assert not re.search(r"<(?:script|link)[^>]*(?:src|href)=", text)
     assert not re.search(r'<a [^>]*href="(?!#)', text)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from harness.errors import UserError
 from harness.protocols.files import write_csv
@@ -67,10 +68,25 @@ class Evaluation:
         if self.lines:
             written.append(write_csv(directory / "table.csv", LINE, map(_line_row, self.lines)))
         if self.points:
-            rows = ((p.perturbation, p.n_batches, p.mean, p.deviation, len(p.scores), p.seconds) for p in self.points)
-            written.append(write_csv(directory / "sensitivity.csv", POINT, rows))
+            written.append(write_csv(directory / "sensitivity.csv", POINT, map(_point_row, self.points)))
             written += plot_sensitivity(self.points, directory / "sensitivity")
         return written
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The tables as JSON objects, with None where there is no number; without the curves."""
+        tables = {
+            "scores": (SCORE, self._score_rows()),
+            "table": (LINE, map(_line_row, self.lines)),
+            "sensitivity": (POINT, map(_point_row, self.points)),
+        }
+        return {
+            name: [dict(zip(columns, (None if one == "" else one for one in row), strict=True)) for row in rows]
+            for name, (columns, rows) in tables.items()
+        } | {
+            "given": None if self.compared is None else self.compared.given,
+            "failures": {model: str(reason) for model, reason in self.study.failures.items()},
+        }
 
     def _curve_rows(self) -> list[tuple[object, ...]]:
         rows: list[tuple[object, ...]] = []
@@ -107,6 +123,10 @@ def _line_row(line: Line) -> tuple[object, ...]:
     found = line.score
     ends = (found.score, found.low, found.high) if isinstance(found, GivenScore) else ("", "", "")
     return line.perturbation, line.statistic, line.n_models, *ends, line.kendall
+
+
+def _point_row(point: Point) -> tuple[object, ...]:
+    return point.perturbation, point.n_batches, point.mean, point.deviation, len(point.scores), point.seconds
 
 
 def evaluate(subject: Subject, question: Question, finished: Callable[[], None] = lambda: None) -> Evaluation:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -84,6 +85,13 @@ def _in_short(rows: Sequence[Row], n_radii: int) -> list[tuple[str, ...]]:
 def write_rows(result: Result, file: Path) -> Path:
     """Write every row and number as CSV."""
     return write_csv(file, COLUMNS, (_csv_row(row) for row in result.rows))
+
+
+def result_object(result: Result) -> dict[str, Any]:
+    """Return every row and number for programs; the models of a row as a list."""
+    rows = [dict(zip(COLUMNS, _csv_row(row), strict=True)) | {"models": row.group.models} for row in result.rows]
+    failures = {model: str(error) for model, error in result.failures.items()}
+    return {"task": result.task, "rows": rows, "failures": failures, "notes": result.notes}
 
 
 def _csv_row(row: Row) -> tuple[object, ...]:

@@ -1,0 +1,42 @@
+"""JSON in place of what a command prints for people (`--format json`): alone on standard output, docs/json.md."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+JSON = "json"
+
+option = click.option(
+    "--format", "form", type=click.Choice(["table", JSON]), default="table", show_default=True,
+    help="Output format.",
+)  # fmt: skip
+
+
+def console_of(form: str, *, quiet: bool = False) -> "Console":
+    """Return the console for progress and notes: beside JSON they go to standard error."""
+    from harness.tables import wide_console
+
+    return wide_console(quiet=quiet, stderr=form == JSON)
+
+
+def show(content: Any) -> None:
+    """Print JSON with all digits; numbers that are not finite, which JSON has not, are null."""
+    click.echo(json.dumps(_plain(content), indent=1, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(one) for one in value]
+    if hasattr(value, "tolist"):  # of NumPy
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | None) else str(value)

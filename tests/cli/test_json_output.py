@@ -1,0 +1,138 @@
+"""`--format json`: JSON alone on standard output, in every command with a result."""
+
+import hashlib
+import json
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+import numpy as np
+import pytest
+from in_process import Pgdl
+
+from harness.api import RunResult, Tally
+from harness.cli import as_json
+from harness.cli.main import cli
+from harness.cli.summary import summary_object
+from harness.outcome import Outcome
+from tests.board.board_examples import GAPS, MEASURE, failed, rows, write_reference
+from tests.ci.repositories import MEASURE as CODE
+from tests.ci.repositories import Repo
+
+ROOT = Path(__file__).parents[2]
+
+#: Commands without a result: they write files, or explain.
+NO_RESULT = {"completion", "demo", "new"}
+
+
+def commands(group: click.Group, start: str = "") -> dict[str, click.Command]:
+    found: dict[str, click.Command] = {}
+    for name, one in group.commands.items():
+        found |= commands(one, f"{start}{name} ") if isinstance(one, click.Group) else {f"{start}{name}": one}
+    return found
+
+
+@pytest.fixture
+def results(folder: Path, record: Callable[..., Path]) -> Path:
+    write_reference(folder / "task_data")
+    half = failed("half", "model_7", Outcome.EXCEPTION, message="ValueError: no layer")
+    return record([*rows("winner", GAPS), *rows("weak", MEASURE), *rows("half", MEASURE[:7]), half])
+
+
+def test_every_command_with_a_result_has_it_and_the_page_tells_its_keys() -> None:
+    page = (ROOT / "docs/json.md").read_text()
+    for name, command in commands(cli).items():
+        if name not in NO_RESULT:
+            (form,) = [one for one in command.params if one.name == "form"]
+            assert isinstance(form.type, click.Choice)
+            assert "json" in form.type.choices, name
+            assert f"`{name}`" in page, name
+
+
+@pytest.mark.usefixtures("results")
+def test_a_report(pgdl: Pgdl) -> None:
+    ended = pgdl("report", "weak", "half", "--format", "json")
+    assert (ended.code, ended.err) == (0, "")
+    weak, half = json.loads(ended.out)["submissions"]
+    assert (weak["submission"], weak["rank"], round(weak["score"], 6)) == ("weak", 2, 29.541816)
+    assert weak["tasks"]["toy"]["deciding"] == ["axis_a", "axis_b"]
+    assert 0 < weak["tasks"]["toy"]["p_value"] <= weak["tasks"]["toy"]["adjusted_p_value"] <= 1
+    assert half["summary"].startswith("No score: ")
+    assert half["tasks"]["toy"]["why"] == "1 EXCEPTION: ValueError: no layer"
+    assert half["tasks"]["toy"]["deciding"] is None
+
+
+@pytest.mark.usefixtures("results")
+def test_a_verification(pgdl: Pgdl, folder: Path) -> None:
+    assert pgdl("board", "--html", "site").code == 0
+    ended = pgdl("verify", "site", "--format", "json")
+    found = json.loads(ended.out)
+    assert (ended.code, ended.err, found["verified"], found["differences"]) == (0, "", True, [])
+    assert found["n_records"] == 24
+    (folder / "site/index.html").write_text("x")
+    ended = pgdl("verify", "site", "--format", "json")
+    found = json.loads(ended.out)
+    assert (ended.code, found["verified"], len(found["differences"])) == (1, False, 1)
+
+
+@pytest.mark.parametrize("github", [True, False])
+def test_a_change(pgdl: Pgdl, folder: Path, results: Path, github: bool) -> None:
+    Repo(folder).commit({"submissions/mine.py": CODE.format("1.0")}, branch="main")
+    more = ["--annotations", "github"] if github else []
+    ended = pgdl("ci", "--base", "main", "--head", "main", "--output", "out", "--format", "json", *more)
+    assert ended.code == 0, ended.err
+    assert ended.out == (folder / "out/report.json").read_text()
+    assert ("::stop-commands::" in ended.err) is github
+
+
+def test_recipes_and_fetched_tasks(pgdl: Pgdl, folder: Path) -> None:
+    listed = json.loads(pgdl("task", "recipes", "--format", "json").out)
+    assert {"recipe", "models", "data", "description"} == set(listed[0])
+    write_reference(folder / "made")
+    with tarfile.open(folder / "tasks.tar", "w") as archive:
+        archive.add(folder / "made/toy", "toy")
+    digest = hashlib.sha256((folder / "tasks.tar").read_bytes()).hexdigest()
+    for fetched in (True, False):
+        url = (folder / "tasks.tar").as_uri()
+        ended = pgdl("task", "fetch", url, "--sha256", digest, "--tasks", "tasks", "--format", "json")
+        assert json.loads(ended.out) == {"tasks": "tasks", "sha256": digest, "fetched": fetched}
+
+
+def test_a_run_counts_outcomes_and_withholds_times() -> None:
+    tally = Tally()
+    for task, outcome in (("toy", Outcome.OK), ("toy", Outcome.CRASH), ("secret", Outcome.OK)):
+        planned = SimpleNamespace(
+            submission=SimpleNamespace(name="mine"), task=SimpleNamespace(name=task), repeat=0, key=""
+        )
+        call: Any = SimpleNamespace(planned=planned, outcome=outcome, call_wall_s=1.5, is_starved=False)
+        tally.add(call)
+    plan: Any = None
+    found = summary_object(RunResult(plan, tally, "results.db", True, ["secret"], []))
+    assert (found["ok"], found["withheld"]) == (False, ["secret"])
+    assert [(one["task"], one["outcomes"], one["median_seconds"]) for one in found["calls"]] == [
+        ("secret", {"OK": 1}, None), ("toy", {"OK": 1, "CRASH": 1}, 1.5),
+    ]  # fmt: skip
+
+
+def test_numbers_have_all_digits_and_those_that_are_not_finite_are_null(capsys: pytest.CaptureFixture[str]) -> None:
+    as_json.show(
+        {"a": (np.float64(0.1) + 0.2, float("nan")), "b": np.array([1, np.inf]), "c": Path("x"), 1: np.int64(2)}
+    )
+    assert json.loads(capsys.readouterr().out) == {"a": [0.30000000000000004, None], "b": [1.0, None], "c": "x", "1": 2}
+
+
+def test_progress_goes_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    as_json.console_of("json").print("progress")
+    as_json.console_of("table").print("table")
+    as_json.console_of("json", quiet=True).print("nothing")
+    assert capsys.readouterr() == ("table\n", "progress\n")
+
+
+@pytest.mark.usefixtures("results")
+def test_a_mistake_is_one_line_and_no_json(pgdl: Pgdl) -> None:
+    for arguments in (("report", "nobody"), ("verify", "nothing"), ("ci", "--head", "nowhere")):
+        ended = pgdl(*arguments, "--format", "json")
+        assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
