@@ -15,6 +15,7 @@ PLOTS = (".png", ".svg")
 
 
 @click.command("compare")
+@formats.no_names("name measures with --measures {0}")
 @options.measures
 @options.tasks
 @options.task
@@ -55,6 +56,7 @@ def command(
     from harness.format.files import make_directory
     from harness.tables import wide_console
 
+    formats.require_stem(output, PLOTS)
     console = wide_console(quiet=quiet or form != formats.TABLE)
     if output is not None:
         make_directory(output.parent)
