@@ -1,5 +1,6 @@
 """`pgdl compare`: a table of the library's measures on every model of every task."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ PLOTS = (".png", ".svg")
 @formats.option
 @formats.columns
 @formats.wide
+@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Show only the best N measures, in every format.")
 @options.quiet
 def command(
     measures: tuple[str, ...],
@@ -39,6 +41,7 @@ def command(
     form: str,
     columns: tuple[str, ...],
     wide: bool,
+    top: int | None,
     quiet: bool,
     **execution: Any,
 ) -> int:
@@ -46,7 +49,8 @@ def command(
 
     Calls are made and recorded as by pgdl run; repeating the command makes only the missing calls. With
     --output the table is also written in every file format, for instance to PATH.csv, PATH.tex (LaTeX, booktabs) and
-    PATH.parquet (a row per measure and task), and plotted to PATH.png and PATH.svg. Exit code 1 if a call failed.
+    PATH.parquet (a row per measure and task), and plotted to PATH.png and PATH.svg. Exit code 1 if a call failed, also
+    of a measure that --top leaves out.
 
     Example: pgdl compare --measures norm,margin,vc_dim:image_side=8 --output tables/norms
     """
@@ -64,7 +68,7 @@ def command(
         measures, tasks_dir=tasks_dir, task_names=task_names, results=results, force=force,
         retry_timeouts=retry_timeouts, execution=options.execution_of(execution), progress=Terminal(console),
     )  # fmt: skip
-    shown = found.board.with_columns(columns)
+    shown = _best(found.board.with_columns(columns), top)
     if not quiet:
         formats.show(shown, form, wide)
     if not found.is_sandboxed:
@@ -72,9 +76,18 @@ def command(
     console.print(f"Records: {found.records}")
     if output is not None:
         oracle = found.oracle.score
-        written = [*write(shown, output), *_plot(found.board, oracle.mean if oracle else None, output)]
+        written = [*write(shown, output), *_plot(shown, oracle.mean if oracle else None, output)]
         click.echo(f"Written: {', '.join(map(str, written))}", err=True)
     return 1 if found.failed else 0
+
+
+def _best(board: "Board", number: int | None) -> "Board":
+    """Return the board with its first rows only; what compares rows still covers all of them."""
+    if number is None or number >= len(board.rows):
+        return board
+    rest = "ranks, p-values and intervals are those among all"
+    line = f"The best {number} of {len(board.rows)} measures; {rest}."
+    return replace(board, rows=board.rows[:number], remarks=[line, *board.remarks])
 
 
 def _plot(board: "Board", oracle: float | None, output: Path) -> list[Path]:
