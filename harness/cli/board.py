@@ -7,8 +7,12 @@ import click
 from harness.cli import formats, options
 from harness.errors import UserError
 
+#: Beginning of the names of the files.
+STEM = "leaderboard"
+
 
 @click.command("board")
+@formats.no_names("for one submission: pgdl score {0}, or pgdl report {0}")
 @options.tasks
 @options.task
 @options.results
@@ -44,6 +48,7 @@ def command(
     """
     if html is None and (title or organiser):
         raise UserError("--title" if title else "--organiser", expected="--html PATH with it", remedy="add --html site")
+    formats.require_directory(output, STEM)
     from harness import api
     from harness.board.formats import write
     from harness.site import TITLE
@@ -60,4 +65,4 @@ def command(
         head = write_site(found.site, html)
         click.echo(f"Written: {html / 'index.html'} (digest of all records: {head})", err=True)
     if output is not None:
-        click.echo(f"Written: {', '.join(map(str, write(shown, output / 'leaderboard')))}", err=True)
+        click.echo(f"Written: {', '.join(map(str, write(shown, output / STEM)))}", err=True)

@@ -1,5 +1,6 @@
 """`pgdl compare`: a table of the library's measures on every model of every task."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ PLOTS = (".png", ".svg")
 
 
 @click.command("compare")
+@formats.no_names("name measures with --measures {0}")
 @options.measures
 @options.tasks
 @options.task
@@ -26,6 +28,7 @@ PLOTS = (".png", ".svg")
 @formats.option
 @formats.columns
 @formats.wide
+@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Show only the best N measures, in every format.")
 @options.quiet
 def command(
     measures: tuple[str, ...],
@@ -38,6 +41,7 @@ def command(
     form: str,
     columns: tuple[str, ...],
     wide: bool,
+    top: int | None,
     quiet: bool,
     **execution: Any,
 ) -> int:
@@ -45,7 +49,8 @@ def command(
 
     Calls are made and recorded as by pgdl run; repeating the command makes only the missing calls. With
     --output the table is also written in every file format, for instance to PATH.csv, PATH.tex (LaTeX, booktabs) and
-    PATH.parquet (a row per measure and task), and plotted to PATH.png and PATH.svg. Exit code 1 if a call failed.
+    PATH.parquet (a row per measure and task), and plotted to PATH.png and PATH.svg. Exit code 1 if a call failed, also
+    of a measure that --top leaves out.
 
     Example: pgdl compare --measures norm,margin,vc_dim:image_side=8 --output tables/norms
     """
@@ -55,6 +60,7 @@ def command(
     from harness.format.files import make_directory
     from harness.tables import wide_console
 
+    formats.require_stem(output, PLOTS)
     console = wide_console(quiet=quiet or form != formats.TABLE)
     if output is not None:
         make_directory(output.parent)
@@ -62,7 +68,7 @@ def command(
         measures, tasks_dir=tasks_dir, task_names=task_names, results=results, force=force,
         retry_timeouts=retry_timeouts, execution=options.execution_of(execution), progress=Terminal(console),
     )  # fmt: skip
-    shown = found.board.with_columns(columns)
+    shown = _best(found.board.with_columns(columns), top)
     if not quiet:
         formats.show(shown, form, wide)
     if not found.is_sandboxed:
@@ -70,9 +76,18 @@ def command(
     console.print(f"Records: {found.records}")
     if output is not None:
         oracle = found.oracle.score
-        written = [*write(shown, output), *_plot(found.board, oracle.mean if oracle else None, output)]
+        written = [*write(shown, output), *_plot(shown, oracle.mean if oracle else None, output)]
         click.echo(f"Written: {', '.join(map(str, written))}", err=True)
     return 1 if found.failed else 0
+
+
+def _best(board: "Board", number: int | None) -> "Board":
+    """Return the board with its first rows only; what compares rows still covers all of them."""
+    if number is None or number >= len(board.rows):
+        return board
+    rest = "ranks, p-values and intervals are those among all"
+    line = f"The best {number} of {len(board.rows)} measures; {rest}."
+    return replace(board, rows=board.rows[:number], remarks=[line, *board.remarks])
 
 
 def _plot(board: "Board", oracle: float | None, output: Path) -> list[Path]:

@@ -1,5 +1,7 @@
-"""Shell completion of submissions (measures and paths), measures and tasks."""
+"""Shell completion of submissions (recorded names, measures and paths), measures, recipes and tasks."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -16,6 +18,37 @@ def submissions(context: click.Context, parameter: click.Parameter, incomplete: 
         if incomplete and measure.name.startswith(incomplete)
     ]
     matching = measures(context, parameter, incomplete) + installed
+    return matching or [CompletionItem(incomplete, type="file")]
+
+
+def scored(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a recorded submission, otherwise what can be run."""
+    return recorded(context, parameter, incomplete) or submissions(context, parameter, incomplete)
+
+
+def recorded(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a submission that an SQLite file under --results has; SQLAlchemy would take too long."""
+    from harness.credentials import RESULTS
+
+    file = Path(str(context.params.get("results") or RESULTS).removeprefix("sqlite:///"))
+    query = "SELECT DISTINCT submission FROM evaluations ORDER BY submission"
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=0)) as database:
+            names = [name for (name,) in database.execute(query)]
+    except sqlite3.Error:  # completion must not print errors
+        return []
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def recipes(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a recipe in the package, otherwise a path."""
+    from harness.corpus.catalogue import recipes as find_recipes
+    from harness.errors import UserError
+
+    try:
+        matching = [CompletionItem(name) for name in find_recipes() if incomplete and name.startswith(incomplete)]
+    except UserError:
+        matching = []
     return matching or [CompletionItem(incomplete, type="file")]
 
 

@@ -1,7 +1,9 @@
 """Boards on standard output (`--format`), in every format of `harness.board.formats`."""
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -39,6 +41,16 @@ def _parse_columns(context: click.Context, parameter: click.Parameter, value: st
     return names
 
 
+def no_names(remedy: str) -> Callable[[Any], Any]:
+    """Refuse arguments of a command that takes none; `{}` in the remedy stands for the first of them."""
+
+    def refuse(context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> None:
+        if names and not context.resilient_parsing:
+            raise UserError(f"pgdl {context.info_name} takes no names", found=names[0], remedy=remedy.format(*names))
+
+    return click.argument("names", nargs=-1, metavar="", expose_value=False, callback=refuse)
+
+
 columns = click.option(
     "--columns", callback=_parse_columns, metavar="NAME[,NAME...]",
     help="Also show these, a column for each task: chance, p_value, printed, kendall, granulated_kendall, sign_error, "
@@ -49,6 +61,31 @@ columns = click.option(
 wide = click.option(
     "--wide", is_flag=True, help="Show all columns of the table, also where the terminal is too narrow for them."
 )
+
+
+def require_directory(output: Path | None, file: str) -> None:
+    """Refuse the name of a file for a directory, in which a `file` of each format is written."""
+    if output is not None and (form := _name_of(output.suffix)) is not None:
+        stem = output.with_suffix("")
+        remedy = f"--output {stem} writes {stem / file}{output.suffix} and the others, --format {form} > FILE only this"
+        raise UserError("--output", expected="a directory", found=str(output), remedy=remedy)
+
+
+def require_stem(output: Path | None, more: Collection[str]) -> None:
+    """Refuse a suffix, or a directory, for the beginning of the names of files; `more` are suffixes of other files."""
+    expected = "the beginning of the files' names, to which suffixes are added"
+    if output is not None and (output.suffix in more or _name_of(output.suffix) is not None):
+        remedy = f"--output {output.with_suffix('')} writes {output} and the others"
+        raise UserError("--output", expected=expected, found=str(output), remedy=remedy)
+    if output is not None and output.is_dir():
+        found, remedy = f"the directory {output}", f"--output {output / 'comparison'} writes into it"
+        raise UserError("--output", expected=expected, found=found, remedy=remedy)
+
+
+def _name_of(suffix: str) -> str | None:
+    """Return the name of the format whose files have this suffix; None if none has."""
+    named = {formats.find(name).SUFFIX: name for name in formats.names()}
+    return named.get(suffix) if suffix else None
 
 
 def show(board: "Board", form: str, wide: bool) -> None:

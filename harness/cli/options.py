@@ -15,6 +15,7 @@ import harness
 from harness.cli import completion
 from harness.configuration import LONGEST_S
 from harness.credentials import RESULTS
+from harness.errors import UserError
 from harness.names import ALL
 from harness.registry import sibling_names
 from harness.task import DEFAULT_DIRECTORY
@@ -34,6 +35,9 @@ EXECUTORS = sibling_names([str(Path(harness.__path__[0], "execution", "executors
 
 #: The value of --measures that selects none.
 NONE = "none"
+
+#: Seconds in the units of times.
+UNITS_S = {"s": 1, "m": 60, "h": 3600}
 
 #: Maximum of concurrent calls per core; more would only wait for each other.
 PER_CORE = 4
@@ -80,12 +84,31 @@ def parse_models(context: click.Context, parameter: click.Parameter, value: str 
     return parse_names(context, parameter, value) or None
 
 
-def parse_seconds(context: click.Context, parameter: click.Parameter, value: float) -> float:
-    """Check that seconds are positive and at most 30 days."""
-    if not 0 < value <= LONGEST_S:
-        expected = f"a positive number of seconds, at most {LONGEST_S} (30 days)"
-        raise click.BadParameter(f"expected {expected}, found {value}", context, parameter)
-    return value
+def parse_seconds(context: click.Context, parameter: click.Parameter, value: str) -> float:
+    """Parse a time such as 90, 90s, 5m or 1.5h into seconds: positive, and at most 30 days."""
+    text = value.strip().lower()
+    unit = text[-1:] if text.endswith(tuple(UNITS_S)) else "s"
+    try:
+        seconds = float(text.removesuffix(unit)) * UNITS_S[unit]
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= LONGEST_S:
+        expected = f"a positive number of seconds, or a time such as 90s, 5m or 2h, at most {LONGEST_S} (30 days)"
+        raise click.BadParameter(f"expected {expected}, found {value!r}", context, parameter)
+    return seconds
+
+
+class SuggestingChoice(click.Choice[str]):
+    """A choice that refuses a misspelt value in one line, with the one that was meant."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
+        """Return the value; raises `UserError` if another one is similar, otherwise click's own error."""
+        from harness.hints import did_you_mean
+
+        hint = None if value in self.choices else did_you_mean(str(value), self.choices)
+        if hint is not None and parameter is not None:
+            raise UserError(f"{parameter.opts[0]}: no {value!r}", remedy=hint)
+        return super().convert(value, parameter, context)
 
 
 def parse_workers(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
@@ -120,8 +143,8 @@ results = _option(
     help="Database of the records: an SQLite file, or a URL such as postgresql+psycopg://host/name.",
 )  # fmt: skip
 time_limit = _option(
-    "--time-limit", type=float, callback=parse_seconds, default=300.0, show_default=True, metavar="S",
-    help="Seconds per call, from the moment the model is loaded.",
+    "--time-limit", callback=parse_seconds, default="300", show_default=True, metavar="TIME",
+    help="Time per call, from the moment the model is loaded: seconds, or e.g. 90s, 5m, 2h.",
 )  # fmt: skip
 time_budget = _option(
     "--time-budget", type=click.Choice(["each", "average"]), default="each", show_default=True,
@@ -138,7 +161,7 @@ workers = _option(
 )  # fmt: skip
 runtime = _option(
     "--runtime",
-    type=click.Choice(sorted(RUNTIMES)),
+    type=SuggestingChoice(sorted(RUNTIMES)),
     help="Framework in which submissions run; keras2 is TensorFlow with Keras 2. Default: the submission's choice, "
     f"otherwise {DEFAULT}.",
 )

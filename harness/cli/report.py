@@ -9,7 +9,7 @@ from harness.cli import as_json, completion, options
 
 
 @click.command("report")
-@click.argument("submissions", nargs=-1, metavar="[SUBMISSION]...", shell_complete=completion.submissions)
+@click.argument("submissions", nargs=-1, metavar="[SUBMISSION]...", shell_complete=completion.scored)
 @options.tasks
 @options.task
 @options.results

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli import options
+from harness.cli import completion, options
 from harness.errors import UserError
 
 if TYPE_CHECKING:
@@ -18,7 +18,12 @@ SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds"
 @click.command("results")
 @options.results
 @click.option(
-    "--submission", "submissions", multiple=True, metavar="NAME", help="Only this submission; may be repeated."
+    "--submission",
+    "submissions",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completion.recorded,
+    help="Only this submission; may be repeated.",
 )
 @options.task
 @click.option(

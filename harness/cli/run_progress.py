@@ -1,5 +1,6 @@
 """Shows the progress of a run: one live line per submission on a terminal, plain lines elsewhere."""
 
+import time
 from collections import Counter
 from collections.abc import Collection, Sequence
 from types import TracebackType
@@ -26,6 +27,9 @@ SHOWN_LINES = 12
 #: Failures of one submission that are printed as they happen; the summary counts them all.
 SHOWN_FAILURES = 5
 
+#: Seconds between two lines on all calls where there is no terminal.
+LINE_EVERY_S = 60.0
+
 
 class RunProgress:
     """Prints failures as they happen and, on a terminal, shows a line with the remaining time per submission.
@@ -37,6 +41,7 @@ class RunProgress:
         self._console, self._withheld = console, withheld
         self._left = Counter(call.submission.name for call in calls)
         self._total = dict(self._left)
+        self._begun_s = self._line_s = time.monotonic()
         self._failed: Counter[str] = Counter()
         self._shown: Counter[str] = Counter()
         self._bars = Progress(
@@ -78,6 +83,15 @@ class RunProgress:
         self._bars.update(self._all, advance=1)
         if not self._left[name] and not self._console.is_terminal:
             self._console.print(f"{name}: {self._total[name]} calls done {failed}".rstrip())
+        if not self._console.is_terminal and time.monotonic() - self._line_s >= LINE_EVERY_S:
+            self._print_all()
+
+    def _print_all(self) -> None:
+        """Print how many calls of all are done, and about how long the others take at the pace so far."""
+        self._line_s = time.monotonic()
+        total, left = sum(self._total.values()), self._left.total()
+        seconds = (self._line_s - self._begun_s) / (total - left) * left
+        self._console.print(f"{total - left} of {total} calls done, about {seconds / 60:.0f} min left")
 
     def _show(self, name: str, row: Recorded) -> None:
         self._shown[name] += 1

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @click.command("score")
-@click.argument("submissions", nargs=-1, metavar="[SUBMISSION]...", shell_complete=completion.submissions)
+@click.argument("submissions", nargs=-1, metavar="[SUBMISSION]...", shell_complete=completion.scored)
 @options.tasks
 @options.task
 @options.results

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli import as_json, options
+from harness.cli import as_json, completion, options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ UNFINISHED = 3
 
 
 @click.command("build")
-@click.argument("recipe", metavar="RECIPE")
+@click.argument("recipe", metavar="RECIPE", shell_complete=completion.recipes)
 @options.out
 @options.workers
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Train only the first N models, for a trial.")

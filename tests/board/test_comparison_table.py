@@ -167,7 +167,9 @@ def test_csv_has_all_digits_and_the_reason(table: Board) -> None:
 def test_latex(table: Board) -> None:
     lines = latex.render(table).splitlines()
     assert lines[0] == "% \\usepackage{booktabs}"
-    assert lines[1] == "\\begin{tabular}{rllrrrrrrrrl}"
+    assert lines[1:5] == ["\\begin{table}", "\\centering", "\\caption{Comparison.}", "\\label{tab:comparison}"]
+    assert lines[5] == "\\begin{tabular}{rllrrrrrrrrl}"
+    assert lines[-1] == "\\end{table}"
     body = lines[lines.index("\\midrule") + 1 : lines.index("\\bottomrule")]
     assert len(body) == len(table.rows)
     assert all(line.count(" & ") == len(table.headings) - 1 and line.endswith(" \\\\") for line in body)
@@ -179,6 +181,8 @@ def test_a_long_latex_table_is_broken_over_pages(table: Board) -> None:
     text = latex.render(replace(table, rows=[*table.rows] * 8))
     assert "\\begin{longtable}" in text
     assert "\\endhead" in text
+    assert "\n\\caption{Comparison.}\n\\label{tab:comparison}\n\\\\\n\\toprule\n" in text
+    assert "{table}" not in text
     assert text.startswith("% \\usepackage{booktabs,longtable}")
 
 

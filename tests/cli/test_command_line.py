@@ -129,7 +129,7 @@ def test_the_installed_command_is_this_one() -> None:
         (["board", "--format", "pdf"], "'pdf' is not one of 'csv', 'json', 'latex', 'markdown', 'parquet', 'table'"),
         (
             ["run", "x", "--time-limit", "0"],
-            "expected a positive number of seconds, at most 2592000 (30 days), found 0.0",
+            "or a time such as 90s, 5m or 2h, at most 2592000 (30 days), found '0'",
         ),
         (["run", "x", "--time-limit", "nan"], "--time-limit"),
         (["run", "x", "--runtime", "mxnet"], "'mxnet' is not one of 'jax', 'keras2', 'tensorflow', 'torch'"),

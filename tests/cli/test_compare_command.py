@@ -87,12 +87,23 @@ def _compare_with_run_and_score(pgdl: Pgdl, written: dict[str, dict[str, str]]) 
     assert ended.out.startswith("48 of 48 calls are recorded already")
     again = pgdl("compare", "--measures", MEASURES)
     assert again.out.startswith("48 of 48 calls are recorded already")
+    _compare_with_the_best(pgdl)
     with Records("results.db") as records:
         rows = list(records.newest_of())
     assert (len(rows), {row.submission for row in rows}) == (48, set(_names()))
     assert "failed" in pgdl("score", "distance_from_init").out
     score = pgdl("score", "num_params", "--format", "json").out
     assert f'"official": {float(written["num_params"]["score:tiny"]) / 100!r}'[:20] in score
+
+
+def _compare_with_the_best(pgdl: Pgdl) -> None:
+    """Its line is that of the whole table, and the exit code that of all calls."""
+    every = pgdl("compare", "--measures", MEASURES, "--format", "csv").out.splitlines()
+    best = pgdl("compare", "--measures", MEASURES, "--format", "csv", "--top", "1")
+    assert (best.code, best.out.splitlines()) == (1, every[:2])
+    notes = pgdl("compare", "--measures", MEASURES, "--format", "markdown", "--top", "2").out
+    assert "The best 2 of 3 measures; ranks, p-values and intervals are those among all." in notes
+    assert "| `distance_from_init` |" not in notes
 
 
 @pytest.mark.usefixtures("sandbox", "known_shapes")

@@ -3,10 +3,12 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.board.board_examples import rows
 from tests.throwaway import make_task
 
 ROOT = Path(__file__).parents[2]
@@ -35,8 +37,16 @@ def completed(line: str, folder: Path) -> list[str]:
         ("pgdl score --task ti", ["plain,tiny"]),
         ("pgdl score --tasks nowhere --task ti", []),
         ("pgdl task val", ["plain,validate"]),
+        ("pgdl task build pgdl_task1", ["plain,pgdl_task1"]),
+        ("pgdl task build my_rec", ["file,my_rec"]),
+        ("pgdl score my_", ["plain,my_first", "plain,my_second"]),
+        ("pgdl report my_f", ["plain,my_first"]),
+        ("pgdl results --submission my_s", ["plain,my_second"]),
+        ("pgdl score --results elsewhere.db my_", ["file,my_"]),
+        ("pgdl results --results task_data --submission my_", []),
     ],
 )
-def test_bash(line: str, expected: list[str], folder: Path) -> None:
+def test_bash(line: str, expected: list[str], folder: Path, record: Callable[..., Path]) -> None:
     make_task(folder / "task_data")
+    record([*rows("my_first"), *rows("my_second")])
     assert completed(line, folder) == expected

@@ -89,6 +89,19 @@ def test_what_is_no_size(text: str) -> None:
         memory(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90", 90), ("1e-3", 0.001), ("90s", 90), ("5m", 300), (" 1.5 H ", 5400), ("720h", 2592000)]
+)
+def test_times(text: str, seconds: float) -> None:
+    assert options.parse_seconds(click.Context(cli), click.Option(["--time-limit"]), text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "m", "5 d", "1h30m", "5ms", "nan", "inf", "-1m", "0s", "721h"])
+def test_what_is_no_time(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="a time such as 90s, 5m or 2h, at most 2592000 "):
+        options.parse_seconds(click.Context(cli), click.Option(["--time-limit"]), text)
+
+
 @pytest.mark.parametrize(("text", "number"), [("auto", None), ("1", 1), ("4", 4)])
 def test_workers(text: str, number: int | None) -> None:
     assert options.parse_workers(click.Context(cli), click.Option(["--workers"]), text) == number

@@ -25,6 +25,13 @@ ROOT = Path(__file__).parents[2]
         (["qqqq"], "no command 'qqqq'; pgdl --help lists them"),
         (["measures", "VC_DIM"], "VC_DIM: no such measure; did you mean 'vc_dim'?"),
         (["check", "Jacobian_Norm"], "did you mean 'jacobian_norm'?"),
+        (["run", "random", "--runtime", "pytorch"], "--runtime: no 'pytorch'; did you mean 'torch'?"),
+        (["board", "my_measure"], "for one submission: pgdl score my_measure, or pgdl report my_measure"),
+        (["compare", "vc_dim"], "name measures with --measures vc_dim"),
+        (["board", "--output", "x.tex"], "--output x writes x/leaderboard.tex and the others, --format latex > FILE"),
+        (["compare", "--output", "x.tex"], "--output x writes x.tex and the others"),
+        (["compare", "--output", "x.png"], "--output x writes x.png and the others"),
+        (["compare", "--output", "."], "--output comparison writes into it"),
     ],
 )
 def test_typing_errors_get_a_suggestion(arguments: list[str], hint: str, pgdl: Pgdl) -> None:

@@ -19,27 +19,21 @@ WORDS = {
 
 def render(board: Board) -> str:
     """Return the table, numbers aligned to the right; the first line names the packages it needs."""
-    environment, head_ends = ("longtable", ["\\endhead"]) if len(board.rows) > PAGE else ("tabular", [])
     alignment = "".join("r" if column.kind in ("number", "place") else "l" for column in board.columns)
-    packages = "booktabs,longtable" if head_ends else "booktabs"
-    return "\n".join(
-        [
-            f"% \\usepackage{{{packages}}}",
-            f"\\begin{{{environment}}}{{{alignment}}}",
-            "\\toprule",
-            _line(board.headings),
-            "\\midrule",
-            *head_ends,
-            *(_line(board.cells(row)) for row in board.rows),
-            "\\bottomrule",
-            f"\\end{{{environment}}}",
-            "",
-            "{\\footnotesize\\raggedright",
-            *(f"{escaped(note)}\\par" for note in board.notes),
-            "}",
-            "",
-        ]
-    )
+    title = board.layout.title
+    caption = [f"\\caption{{{escaped(title)}.}}", f"\\label{{tab:{title.lower()}}}"]
+    head = ["\\toprule", _line(board.headings), "\\midrule"]
+    body = [*(_line(board.cells(row)) for row in board.rows), "\\bottomrule"]
+    notes = ["{\\footnotesize\\raggedright", *(f"{escaped(note)}\\par" for note in board.notes), "}"]
+    if len(board.rows) > PAGE:
+        lines = [*_in("longtable", [*caption, "\\\\", *head, "\\endhead", *body], f"{{{alignment}}}"), "", *notes]
+        return "\n".join(["% \\usepackage{booktabs,longtable}", *lines, ""])
+    table = _in("tabular", [*head, *body], f"{{{alignment}}}")
+    return "\n".join(["% \\usepackage{booktabs}", *_in("table", ["\\centering", *caption, *table, "", *notes]), ""])
+
+
+def _in(environment: str, lines: Sequence[str], arguments: str = "") -> list[str]:
+    return [f"\\begin{{{environment}}}{arguments}", *lines, f"\\end{{{environment}}}"]
 
 
 def _line(texts: Sequence[str]) -> str:

@@ -1,0 +1,26 @@
+"""What a run prints where there is no terminal."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from harness.cli import run_progress
+from harness.cli.run_progress import RunProgress
+from harness.execution.plan import plan_calls
+from harness.execution.run import Recorded
+from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
+
+
+def test_a_line_a_minute_says_how_much_is_done_and_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter([0, 30, 70, 70, 100, 140, 140])  # at the start, and at each call and line
+    monkeypatch.setattr(run_progress.time, "monotonic", lambda: next(seconds))
+    calls = plan_calls([make_submission()], [make_task(12)], SETTINGS, NOWHERE_TO_RUN)
+    console = Console(file=io.StringIO(), width=120)
+    progress = RunProgress(calls, console)
+    for call in calls[:4]:
+        progress.seen(Recorded(call, "OK", 1.0))
+    assert console.file.getvalue().splitlines() == [  # type: ignore[attr-defined]
+        "2 of 12 calls done, about 6 min left",
+        "4 of 12 calls done, about 5 min left",
+    ]
