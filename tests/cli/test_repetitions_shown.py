@@ -49,7 +49,7 @@ def test_programs_get_all_digits(pgdl: Pgdl) -> None:
 @pytest.mark.usefixtures("reference")
 @pytest.mark.parametrize("form", ["table", "markdown", "latex"])
 def test_the_board_has_a_column(form: str, pgdl: Pgdl) -> None:
-    (head, *_), (mine,) = (
+    (head, *_), (mine, *_) = (
         [line for line in pgdl("board", "--format", form).out.splitlines() if word in line]
         for word in ("submission", "mine")
     )

@@ -14,7 +14,8 @@ def render(board: Board, *, wide: bool = False) -> str:
     """Return the table and its notes, formatted for the terminal; if `wide`, all columns, whether they fit or not."""
     console = wide_console()
     with console.capture() as capture:
-        _print(board, board.columns if wide else _fitting(board, console.width), console)
+        fits = wide or not console.is_terminal
+        _print(board, board.columns if fits else _fitting(board, console.width), console)
     return capture.get()
 
 
@@ -45,7 +46,8 @@ def _print(board: Board, columns: list[Column[Row]], console: Console) -> None:
         styles=["dim" if board.is_faint(row) else None for row in board.rows],
     )
     console.print()
-    left_out = [column.heading for column in board.columns if column not in columns]
+    keys = {column.key for column in columns}
+    left_out = [column.heading for column in board.columns if column.key not in keys]
     if left_out:
         print_lines(console, [f"Left out, since the terminal is too narrow: {', '.join(left_out)}; --wide shows all."])
     print_lines(console, board.notes)
