@@ -131,7 +131,7 @@ def test_a_new_and_a_changed_submission(job):
 
 
 def test_a_removed_submission_leaves_the_board(job):
-    head = job.repo.commit({"submissions/other.py": LAYERS}, job.base)
+    head = job.repo.commit({"submissions/other.py": f"{LAYERS}# no rename\n"}, job.base)
     ended = job.run("--base", "main", "--head", head)
     assert ended.code == 0, ended.err
     assert ended.board == ["other", "vc_dim"]
