@@ -25,7 +25,7 @@ def information_p_values(
     Args, errors: as `compare_with_chance`.
     """
     measure, gap = as_vectors_of(len(grid.models), measure, gap)
-    observed, random = official_score(measure, gap, grid), stream("permutations", seed)
+    observed, random = official_score(measure, gap, grid), stream("information", seed)
     return {
         pair: _p_value(grid.groups(measure, by=pair), grid.groups(gap, by=pair), value, n_permutations, random)
         for pair, value in observed.pairs.items()
