@@ -1,11 +1,11 @@
 """The score that a random measure would get, and permutation tests of whether a score is higher than that."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from scoring.conditioning import conditioning
 from scoring.grid import Grid
@@ -26,18 +26,27 @@ class Chance:
     Attributes:
         score: official score of the measure.
         level: mean score when its values are dealt out to the models at random.
-        excess: `score` minus `level`; what remains of the score once small cells have had their share.
         p_values: for each pair of hyperparameters, the probability of a score as high if the measure knows nothing of
             the gap but what the pair tells.
-        p_value: the largest of `p_values`: at most the probability of a score as high for a measure that knows nothing
-            of the gap but what some two hyperparameters tell.
     """
 
     score: float
     level: float
-    excess: float
     p_values: Mapping[tuple[str, str], float]
-    p_value: float
+
+    @property
+    def excess(self) -> float:
+        """`score` minus `level`; what remains of the score once small cells have had their share."""
+        return self.score - self.level
+
+    @property
+    def p_value(self) -> float:
+        """The largest of `p_values`.
+
+        At most the probability of a score as high for a measure that knows nothing of the gap but what some two
+        hyperparameters tell.
+        """
+        return max(self.p_values.values())
 
 
 def compare_with_chance(
@@ -73,11 +82,11 @@ def compare_with_chance(
     score = official_score(measure, gap, grid).score
     scorer = Scorer(gap, conditioning(grid))
     level = _level(np.sort(measure).tobytes(), gap.tobytes(), grid, n_permutations, seed)
-    p_values = {
-        pair: _p_value(measure, grid.group_numbers(pair), scorer, score, n_permutations, stream("permutations", seed))
-        for pair in conditioning(grid).sets
-    }
-    return Chance(score, level, score - level, p_values, max(p_values.values()))
+    p_values = {}
+    for pair in conditioning(grid).sets:
+        dealt = deals(measure, grid.group_numbers(pair), n_permutations, stream("permutations", seed))
+        p_values[pair] = share_reaching(score, map(scorer, dealt), n_permutations)
+    return Chance(score, level, p_values)
 
 
 def combine_p_values(p_values: Collection[float]) -> float:
@@ -113,14 +122,12 @@ def _level(in_order: bytes, gap: bytes, grid: Grid, n: int, seed: int) -> float:
     return float(sum(scorer(chunk).sum() for chunk in dealt)) / n
 
 
-def _p_value(
-    measure: Vector, groups: NDArray[np.intp], scorer: Scorer, score: float, n: int, random: np.random.Generator
-) -> float:
-    """Probability of a score as high if values are dealt out within groups."""
+def share_reaching(observed: float, dealt: Iterable[Vector], n: int) -> float:
+    """Return the p-value of an observed number, given `n` numbers under chance in chunks; ends early by `ENOUGH`."""
     enough = max(1, round(ENOUGH * n))
     drawn = reached = 0
-    for chunk in deals(measure, groups, n, random):
-        hits = np.flatnonzero(scorer(chunk) >= score - ROUNDING)
+    for chunk in dealt:
+        hits = np.flatnonzero(chunk >= observed - ROUNDING)
         if reached + hits.size >= enough:
             return enough / (drawn + int(hits[enough - reached - 1]) + 1)
         drawn, reached = drawn + len(chunk), reached + hits.size

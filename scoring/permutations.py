@@ -50,6 +50,11 @@ class Scorer:
 
     def __call__(self, measures: NDArray[np.floating] | Ranks) -> Vector:
         """Return the score of each row, 0 to 1, shape (n,), of measures of shape (n, n_models)."""
+        scores: Vector = self.given_pairs(measures).min(axis=-1)
+        return scores
+
+    def given_pairs(self, measures: NDArray[np.floating] | Ranks) -> NDArray[np.float64]:
+        """Return the value given each pair of hyperparameters, 0 to 1, in the conditioning's order: (n, n_sets)."""
         plus = is_larger(measures)
         both = cell_counts(plus & self._gap_plus, self._cond).astype(np.intp)
         of_measure = cell_counts(plus, self._cond).astype(np.intp)
@@ -57,9 +62,7 @@ class Scorer:
         information = k[both] + k[gap_only] + k[measure_only] + k[self._pairs - gap_only - of_measure]
         information -= k[of_measure] + k[self._pairs - of_measure] - self._known
         information /= self._cond.n_pairs
-        lowest: Vector = np.full(len(measures), np.inf)
-        for _, cells in self._cond.of_one_size:
-            entropy = self._entropy[cells].mean(axis=-1)
-            values = information[:, cells].mean(axis=-1) / entropy
-            lowest = np.minimum(lowest, values.min(axis=-1))
-        return np.asarray(np.maximum(lowest, 0.0))
+        values = np.empty((len(measures), len(self._cond.sets)))
+        for sets, cells in self._cond.of_one_size:
+            values[:, sets] = information[:, cells].mean(axis=-1) / self._entropy[cells].mean(axis=-1)
+        return np.maximum(values, 0.0)

@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import scoring
-from harness.board.row import OnTask, Row
+from harness.board.row import OnTask, Row, Vector, vectors_of
 from harness.cache import cache_directory, write_whole
-from harness.digest import digest_of
+from harness.digest import digest_of_code
 from harness.errors import UserError
 from scoring import Chance, compare_with_chance
-
-Vector = NDArray[np.float64]
 
 #: Enough for p-values of 0.0025 on a task; a thousand would double the time of a large board.
 N_PERMUTATIONS = 400
@@ -33,30 +30,22 @@ def with_chance(rows: Sequence[Row]) -> list[Row]:
 
     Found once for the same values and gaps, and kept in the cache.
     """
-    wanted = [(number, name) for number, row in enumerate(rows) for name, task in row.tasks.items() if _has_score(task)]
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        found = pool.map(lambda place: _chance_of(rows[place[0]].tasks[place[1]]), wanted)
-    tasks = [dict(row.tasks) for row in rows]
-    for (number, name), chance in zip(wanted, found, strict=True):
-        tasks[number][name] = replace(tasks[number][name], chance=chance)
-    return [replace(row, tasks=of_row) for row, of_row in zip(rows, tasks, strict=True)]
+    tasks = [task for row in rows for task in row.tasks.values()]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        found = pool.map(_with_chance, tasks)
+    return [replace(row, tasks={name: next(found) for name in row.tasks}) for row in rows]
 
 
-def _has_score(task: OnTask) -> bool:
-    return task.scored is not None and task.official is not None
-
-
-def _chance_of(task: OnTask) -> Chance:
-    assert task.scored is not None
-    grid, gaps = task.scored.grid, task.scored.gap
-    values = np.array([task.scored.values[model] for model in grid.models], np.float64)  # a scored task has no failure
-    gap = np.array([gaps[model] for model in grid.models], np.float64)
-    entry = _cache_entry([_ranks(values), _ranks(gap), grid.codes], [N_PERMUTATIONS, grid.names, grid.sizes])
+def _with_chance(task: OnTask) -> OnTask:
+    if task.scored is None or task.official is None:
+        return task
+    (values, gaps), grid = vectors_of(task.scored), task.scored.grid
+    entry = _cache_entry([_ranks(values), _ranks(gaps), grid.codes], [N_PERMUTATIONS, grid.names, grid.sizes])
     known = _recall(entry)
     if known is None:
-        known = compare_with_chance(values, gap, grid, N_PERMUTATIONS)
+        known = compare_with_chance(values, gaps, grid, N_PERMUTATIONS)
         _remember(entry, known)
-    return known
+    return replace(task, chance=known)
 
 
 def _ranks(values: Vector) -> Vector:
@@ -66,7 +55,7 @@ def _ranks(values: Vector) -> Vector:
 
 def _cache_entry(arrays: Iterable[NDArray[Any]], rest: object) -> Path | None:
     """Return the file for a result that depends on some arrays and all code of `scoring`; None without a cache."""
-    digest = sha256(f"{_code()} {rest}".encode())
+    digest = sha256(f"{digest_of_code(Path(scoring.__file__).parent)} {rest}".encode())
     for array in arrays:
         digest.update(np.ascontiguousarray(array, np.float64).tobytes())
     try:
@@ -75,23 +64,17 @@ def _cache_entry(arrays: Iterable[NDArray[Any]], rest: object) -> Path | None:
         return None
 
 
-@lru_cache(maxsize=1)
-def _code() -> str:
-    files = sorted(Path(scoring.__file__).parent.glob("*.py"))
-    return digest_of((file.name, file.read_bytes()) for file in files)
-
-
 def _recall(entry: Path | None) -> Chance | None:
     """Return the entry's content, or None if it is missing or damaged."""
     if entry is None:
         return None
     try:
         found = json.loads(entry.read_bytes())
-        pairs = {(a, b): float(p) for a, b, p in found["p_values"]}
-        score, level, excess, p_value = (float(found[name]) for name in ("score", "level", "excess", "p_value"))
+        p_values = {(a, b): float(p_value) for a, b, p_value in found["p_values"]}
+        known = Chance(float(found["score"]), float(found["level"]), p_values)
     except (OSError, ValueError, LookupError, TypeError):
         return None
-    return Chance(score, level, excess, pairs, p_value) if math.isfinite(score) else None
+    return known if p_values and math.isfinite(known.excess) else None
 
 
 def _remember(entry: Path | None, chance: Chance) -> None:

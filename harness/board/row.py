@@ -2,11 +2,13 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.board.collect import Calls, Record, value_of
 from harness.board.rounding import rounded
@@ -26,6 +28,8 @@ from scoring import (
     combine_p_values,
     sign_errors,
 )
+
+Vector = NDArray[np.float64]
 
 #: The outcome of a call that was never made.
 MISSING = "missing"
@@ -95,14 +99,12 @@ class OnTask:
         """The same in the worst environment: two settings that differ in one hyperparameter; None if it is withheld."""
         return None if self._sign_errors is None else self._sign_errors.robust
 
-    @property
+    @cached_property
     def _sign_errors(self) -> SignErrors | None:
         if self.score is None or self.scored is None:
             return None
-        grid, gaps = self.scored.grid, self.scored.gap
-        values = np.array([self.scored.values[model] for model in grid.models], np.float64)  # none has failed
         try:
-            return sign_errors(values, [gaps[model] for model in grid.models], grid).overall
+            return sign_errors(*vectors_of(self.scored), self.scored.grid).overall
         except ScoreUndefined:
             return None
 
@@ -157,8 +159,7 @@ class Row:
     @property
     def chance_level(self) -> float | None:
         """Mean over tasks, but for withheld ones, of the score of random values, 0 to 100; None if there is none."""
-        found = [task.chance_level for task in self.tasks.values() if task.chance_level is not None]
-        return statistics.fmean(found) if found else None
+        return _mean(task.chance_level for task in self.tasks.values())
 
     @property
     def p_value(self) -> float | None:
@@ -179,8 +180,7 @@ class Row:
     @property
     def kendall(self) -> float | None:
         """Mean of Kendall's rank correlation over the tasks that have a score, -1 to 1."""
-        found = [task.kendall for task in self.tasks.values() if task.kendall is not None]
-        return statistics.fmean(found) if found else None
+        return _mean(task.kendall for task in self.tasks.values())
 
     @property
     def seconds_per_model(self) -> float | None:
@@ -263,6 +263,19 @@ def _failures(calls: Mapping[str, Record], n_models: int) -> Counter[str]:
 def counted(failures: Counter[str]) -> str:
     """Return counts as text, the most frequent first, for instance `2 TIMEOUT, 1 CRASH`."""
     return ", ".join(f"{number} {outcome}" for outcome, number in failures.most_common())
+
+
+def vectors_of(scored: TaskCalls) -> tuple[Vector, Vector]:
+    """Return values and gaps of a task without failures, in the order of the grid's models, each (n_models,)."""
+    models = scored.grid.models
+    values, gaps = ([found[model] for model in models] for found in (scored.values, scored.gap))
+    return np.array(values, np.float64), np.array(gaps, np.float64)
+
+
+def _mean(numbers: Iterable[float | None]) -> float | None:
+    """Return the mean of the numbers that there are."""
+    known = [number for number in numbers if number is not None]
+    return statistics.fmean(known) if known else None
 
 
 def _median(calls: Sequence[Record]) -> float | None:

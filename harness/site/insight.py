@@ -3,9 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from harness.board.row import OnTask, Row
+from harness.board.row import OnTask, Row, vectors_of
 from scoring import (
     Chance,
     Explanation,
@@ -46,7 +44,7 @@ def find_insights(
     """
     chosen = {number: row.tasks for number, row in enumerate(rows) if wanted is None or number in wanted}
     found = {
-        number: {name: _insight(task) for name, task in of_row.items() if _is_explicable(task)}
+        number: {name: _insight(task) for name, task in of_row.items() if task.chance is not None}
         for number, of_row in chosen.items()
     }
     for name in tasks:
@@ -83,14 +81,7 @@ def _counts(row: Row) -> bool:
     return row.rank is not None
 
 
-def _is_explicable(task: OnTask) -> bool:
-    return task.scored is not None and task.official is not None
-
-
 def _insight(task: OnTask) -> Insight:
     assert task.scored is not None
     assert task.chance is not None
-    grid, gaps = task.scored.grid, task.scored.gap
-    values = np.array([task.scored.values[model] for model in grid.models], np.float64)  # a scored task has no failure
-    gap = [gaps[model] for model in grid.models]
-    return Insight(task.chance, explain_score(values, gap, grid, N_PAIRS))
+    return Insight(task.chance, explain_score(*vectors_of(task.scored), task.scored.grid, N_PAIRS))

@@ -10,16 +10,19 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import harness
-from harness.cache import cache_directory
+from harness.cache import cache_directory, write_whole
+from harness.digest import digest_of_code
 
 #: Seconds within which a file may be written to without a change of its times.
 SETTLED_S = 2.0
+
+#: The packages that read and check tasks: findings of other code do not count.
+CHECKED_BY = tuple(Path(harness.__file__).parent / room for room in ("format", "task"))
 
 #: Size, modification time, status change time, inode and device of a file.
 Stamp = list[int]
@@ -46,10 +49,8 @@ class Digests:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._changed:
-            temporary = self._file.with_suffix(f".{os.getpid()}")
             with suppress(OSError):  # a full disk costs time, not correctness
-                temporary.write_text(json.dumps({"digests": self._known, "findings": self._findings}))
-                temporary.replace(self._file)
+                write_whole(self._file, json.dumps({"digests": self._known, "findings": self._findings}))
 
     def of(self, file: Path) -> str:
         """Return the SHA-256 (hex) of a file's content; raises `OSError`."""
@@ -118,15 +119,7 @@ def model_digest(files: Iterable[tuple[str, str]]) -> str:
 
 
 def _key(subject: Sequence[object]) -> str:
-    return hashlib.sha256(repr((_code(), *subject)).encode()).hexdigest()
-
-
-@cache
-def _code() -> str:
-    """Return the SHA-256 of the code that reads and checks tasks: findings of other code do not count."""
-    package = Path(harness.__file__).parent
-    files = [file for room in ("format", "task") for file in sorted((package / room).glob("*.py"))]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    return hashlib.sha256(repr((digest_of_code(*CHECKED_BY), *subject)).encode()).hexdigest()
 
 
 def _stamp(file: Path) -> Stamp:
