@@ -1,4 +1,4 @@
-"""Text of strangers in messages and file lists, and numbers that readers must be able to tell apart."""
+"""Text of strangers in messages and file lists, numbers that readers must be able to tell apart, and p-values."""
 
 
 def printable(text: str) -> str:
@@ -9,3 +9,16 @@ def printable(text: str) -> str:
 def exact(number: float) -> str:
     """Return the shortest text of a number that no other number has; 300.0 is 300."""
     return repr(float(number)).removesuffix(".0")
+
+
+def p_value_text(p_value: float | None) -> str:
+    """Return a p-value as text, never 0; a dash for None."""
+    if p_value is None:
+        return "-"
+    return "<0.0001" if p_value < 0.0001 else f"{p_value:.4f}"
+
+
+def p_value_equation(p_value: float) -> str:
+    """Return a p-value for sentences: `p = 0.0123`, or `p < 0.0001`."""
+    text = p_value_text(p_value)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"

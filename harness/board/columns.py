@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from harness.board.column import Column, TaskColumn
 from harness.board.rounding import DECIMALS
 from harness.board.row import Row, counted
-from harness.board.scores import decimal, official, p_value_text
+from harness.board.scores import decimal, official
 from harness.errors import UserError
+from harness.text import p_value_text
 
 POINTS, CORRELATION, SHARE, SECONDS = "0 to 100", "-1 to 1", "0 to 1", "s"
 

@@ -17,13 +17,6 @@ def decimal(number: float | None, digits: int) -> str:
     return "-" if number is None else f"{number:.{digits}f}"
 
 
-def p_value_text(p_value: float | None) -> str:
-    """Return a p-value as text, never 0; a dash for None."""
-    if p_value is None:
-        return "-"
-    return "<0.0001" if p_value < 0.0001 else f"{p_value:.4f}"
-
-
 def percent(number: float | None) -> float | None:
     """Return a share on the scale from 0 to 100, without adding digits to a rounded one."""
     return None if number is None else round(100 * number, 12)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from harness.ci.report import MAX_BYTES, Line, Moved, Report, ReportError, Same
+from harness.text import p_value_text
 
 #: First line of every comment, by which the next one replaces it.
 MARK = "<!-- pgdl leaderboard -->"
@@ -65,7 +66,7 @@ def _table(lines: tuple[Line, ...], report: Report) -> list[str]:
             _before_and_after(_number(line.score_before, report), _number(line.score, report), line),
             "-" if line.low is None else f"{_number(line.low, report)} to {_number(line.high, report)}",
             _number(line.chance, report),
-            _p_value(line.p_value),
+            p_value_text(line.p_value),
             "-" if line.best_rank is None else f"{line.best_rank} to {_rank(line.worst_rank)}",
             f"{line.calls_ok} of {line.calls_expected}",
         ]
@@ -116,12 +117,6 @@ def _rank(rank: int | None) -> str:
 
 def _number(number: float | None, report: Report) -> str:
     return "-" if number is None else f"{number:.{min(max(report.decimals, 0), 4)}f}"
-
-
-def _p_value(p_value: float | None) -> str:
-    if p_value is None:
-        return "-"
-    return "<0.0001" if p_value < 0.0001 else f"{p_value:.4f}"
 
 
 def main() -> int:

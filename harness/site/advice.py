@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from harness.board.row import Row, counted
-from harness.board.scores import p_value_text
 from harness.site.insight import Insight
+from harness.text import p_value_equation
 
 #: P-values above this are usually not called significant.
 SIGNIFICANT = 0.05
@@ -50,7 +50,7 @@ def _on_task(row: Row, name: str, insight: Insight) -> list[str]:
         lines.append(f"most often in the pairs that cost most, which are not in the order of their gaps: {worst}.")
     if insight.chance.p_value > SIGNIFICANT:
         lines.append(
-            f"the score is within the range of chance (p = {p_value_text(insight.chance.p_value)}): more tasks or "
+            f"the score is within the range of chance ({p_value_equation(insight.chance.p_value)}): more tasks or "
             "models are needed to tell whether the measure knows anything."
         )
     elif task.score.kendall < 0:

@@ -10,12 +10,12 @@ from harness.board.collect import value_of
 from harness.board.columns import mark_of
 from harness.board.rounding import DECIMALS
 from harness.board.row import OnTask, Row
-from harness.board.scores import decimal, official, p_value_text
+from harness.board.scores import decimal, official
 from harness.configuration import GIB, MIB
 from harness.site import charts
 from harness.site.advice import advice
 from harness.site.insight import Insight, time_steps
-from harness.text import exact
+from harness.text import exact, p_value_text
 from scoring import Failure
 
 #: Failed calls of a task that are shown with their output.

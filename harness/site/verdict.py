@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from harness.board.board import Board
 from harness.board.row import Row
-from harness.board.scores import p_value_text
 from harness.site.advice import SIGNIFICANT
+from harness.text import p_value_equation
 
 #: Rows that are named; of more, only their number.
 NAMED = 3
@@ -53,7 +53,7 @@ def _beside_chance(leaders: Sequence[Row]) -> list[Words]:
     p_values = [row.p_value for row in leaders if row.p_value is not None]
     if not p_values:
         return []
-    p_value = f"p = {p_value_text(max(p_values))}".replace("= <", "< ")
+    p_value = p_value_equation(max(p_values))
     if max(p_values) > SIGNIFICANT:
         return [Words(f" Chance could explain the leading score ({p_value}).")]
     return [Words(f" Chance alone would hardly reach the leading score ({p_value}).")]

@@ -9,7 +9,7 @@ from harness.board import chance
 from harness.board.collect import collect
 from harness.board.leaderboard import build_board
 from harness.board.row import Row
-from harness.board.scores import p_value_text
+from harness.text import p_value_equation, p_value_text
 from scoring import combine_p_values, compare_with_chance
 
 
@@ -58,3 +58,4 @@ def test_a_p_value_is_never_printed_as_0() -> None:
     assert [p_value_text(p) for p in (None, 1.0, 0.01234, 0.0001, 0.00009, 1e-30)] == [
         "-", "1.0000", "0.0123", "0.0001", "<0.0001", "<0.0001",
     ]  # fmt: skip
+    assert [p_value_equation(p) for p in (0.01234, 1e-30)] == ["p = 0.0123", "p < 0.0001"]

@@ -39,19 +39,8 @@ def test_the_table(pgdl: Pgdl) -> None:
     ended = pgdl("board")
     assert (ended.code, ended.err) == (0, "")
     lines = [line.split() for line in ended.out.splitlines()]
-    assert lines[0] == [
-        "rank",
-        "submission",
-        "score",
-        "interval",
-        "ranks",
-        "group",
-        "chance",
-        "p",
-        "toy",
-        "s/model",
-        "calls",
-    ]
+    headings = "rank submission score interval ranks group chance p toy s/model calls"
+    assert lines[0] == headings.split()
     assert [line[1] for line in lines[1:6]] == NAMES
     assert [line[0] for line in lines[1:6]] == ["1", "2", "3", "4", "-"]
     assert lines[2][2:] == ["baseline", "29.54", "3.9-79.0", "2", "2", "25.59", "0.4651", "29.54", "1.50", "8/8"]

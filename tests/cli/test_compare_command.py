@@ -44,22 +44,8 @@ def test_a_table_over_tasks_is_printed_and_written(pgdl: Pgdl, folder: Path) -> 
     ended = pgdl("compare", "--measures", MEASURES, "--output", "deep/norms")
     assert ended.code == 1  # some calls failed
     lines = [line.split() for line in ended.out.splitlines()]
-    heading = lines.index(
-        [
-            "rank",
-            "measure",
-            "family",
-            "score",
-            "interval",
-            "chance",
-            "p",
-            "tiny",
-            "uninitialised",
-            "Kendall",
-            "s/model",
-            "failed",
-        ]
-    )
+    headings = "rank measure family score interval chance p tiny uninitialised Kendall s/model failed"
+    heading = lines.index(headings.split())
     found = {line[1]: line for line in lines[heading + 1 : heading + 4]}
     assert set(found) == set(_names())
     assert lines[heading + 3][1] == "distance_from_init"  # a score on each task goes before

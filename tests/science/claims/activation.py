@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.neural_activation.curve import input_entropies
-from harness.board.scores import p_value_text
 from harness.protocols.overfit.estimates import estimates_of
 from harness.protocols.overfit.grids import compute_grids
 from harness.protocols.overfit.settings import OverfitSettings
 from harness.protocols.parts import read_part
 from harness.protocols.subject import read_subject
+from harness.text import p_value_equation
 from tests.science.corpora import STAGES, stage_name
 from tests.science.evidence import Evidence, Vector, bootstrap, correlation, span
 from tests.science.finding import Finding, Verdict, claim, decide
@@ -47,7 +47,7 @@ def _(evidence: Evidence) -> Finding:
     networks = [correlation(*columns) for columns in zip(activation.T, accuracy.T, strict=True)]
     ends = bootstrap(np.mean, np.array(networks))
     return Finding(
-        f"mean rank correlation within {len(networks)} networks {found:.2f}, p = {p_value_text(p_value)}",
+        f"mean rank correlation within {len(networks)} networks {found:.2f}, {p_value_equation(p_value)}",
         span(ends),
         Verdict.REPRODUCED if p_value < LEVEL else Verdict.UNDECIDED,
         "perceptrons on digits alone; the paper has four architectures and six datasets",

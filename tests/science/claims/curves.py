@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from harness.board.scores import p_value_text
 from harness.format.reference import Reference
+from harness.text import p_value_equation, p_value_text
 from scoring import combine_p_values, compare_submissions, compare_with_chance
 from scoring.comparison import CRITICAL
 from scoring.conditioning import conditioning
@@ -37,7 +37,7 @@ def _tells(measure: str) -> None:
         chance = 100 * np.mean([one.level for one in found])
         each = ", ".join(p_value_text(one.p_value) for one in found)
         return Finding(
-            f"score {standing.score:.1f}, chance {chance:.1f}, p = {p_value_text(p_value)}",
+            f"score {standing.score:.1f}, chance {chance:.1f}, {p_value_equation(p_value)}",
             f"{standing.low:.1f} to {standing.high:.1f}",
             Verdict.REPRODUCED if p_value < LEVEL / len(TELLING) else Verdict.UNDECIDED,
             f"p-values of the tasks: {each}; {LEVEL / len(TELLING)} decides: there are {len(TELLING)} such claims",
