@@ -6,6 +6,11 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
+def not_a_formula(text: str) -> str:
+    """Return the text for a cell of CSV, behind an apostrophe if a spreadsheet would compute it, such as `=1+1`."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+
+
 def exact(number: float) -> str:
     """Return the shortest text of a number that no other number has; 300.0 is 300."""
     return repr(float(number)).removesuffix(".0")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from harness.about import About
 from harness.board.requested import Asked, last_requests
 from harness.configuration import Configuration, configuration_from
 from harness.format.reference import Reference
@@ -36,6 +37,7 @@ class Calls:
         age: number of rows that were asked for later; times do not tell, since clocks differ.
         repeats: task and model -> the values of its repetitions, in their order; they never count in a score.
         deterministic: whether the submission says that its value depends on no seed.
+        about: what the submission says of itself.
     """
 
     submission: str
@@ -49,6 +51,7 @@ class Calls:
     age: int = 0
     repeats: Mapping[Cell, Sequence[float | Failure]] = field(default_factory=dict)
     deterministic: bool = False
+    about: About = field(default_factory=About)
 
     @property
     def sandboxed(self) -> bool:
@@ -182,6 +185,7 @@ def _calls(name: Asked, group: _Group, request: "Request | None", age: int) -> C
         age=age,
         repeats=repeats_of(group.repetitions),
         deterministic=request.deterministic if request else False,
+        about=About.from_texts(request.team, request.description, request.paper) if request else About(),
     )
 
 

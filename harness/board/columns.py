@@ -26,6 +26,9 @@ def _calls(row: Row) -> str:
 RANK = Column[Row]("rank", lambda row: row.rank, int, kind="place")
 SUBMISSION = Column[Row]("submission", lambda row: row.submission, str, kind="name")
 KIND = Column[Row]("kind", lambda row: row.kind, str, mark_of, title="", kind="text")
+TEAM = Column[Row]("team", lambda row: row.about.team, str, kind="text", optional=True, spare=9)
+DESCRIPTION = Column[Row]("description", lambda row: row.about.description, str, kind="words")
+PAPER = Column[Row]("paper", lambda row: row.about.paper, str, kind="words", optional=True)
 FAMILY = Column[Row]("family", lambda row: row.family, str, kind="text", spare=8)
 SCORE = Column[Row](
     "score", lambda row: row.score, text=lambda row: decimal(row.score, DECIMALS if row.rounded else 2), unit=POINTS

@@ -21,7 +21,7 @@ from scoring import RULE, HeldOut, SubmissionScore, score_submission
 HEAD = (
     columns.RANK, columns.SUBMISSION, columns.KIND, columns.CALLS_OK, columns.CALLS_EXPECTED, columns.SECONDS_PER_MODEL,
     columns.SANDBOXED, columns.VERSION, columns.REQUESTED_AT, columns.CONFIGURATION, columns.SETTINGS, columns.STALE,
-    columns.CHANCE, columns.P_VALUE,
+    columns.CHANCE, columns.P_VALUE, columns.TEAM, columns.DESCRIPTION, columns.PAPER,
 )  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def _object(row: Row, more: Sequence[TaskColumn]) -> dict[str, Any]:
 LEADERBOARD = Layout(
     "Leaderboard",
     columns=(
-        columns.RANK, columns.SUBMISSION, columns.KIND, columns.SETTINGS, columns.SCORE, *standings.SHOWN,
+        columns.RANK, columns.SUBMISSION, columns.KIND, columns.TEAM, columns.SETTINGS, columns.SCORE, *standings.SHOWN,
         columns.CHANCE, columns.P_VALUE, columns.TASK_SCORE, columns.OWN_ERROR, columns.SECONDS_PER_MODEL,
         columns.CALLS_OK,
     ),
@@ -66,7 +66,7 @@ LEADERBOARD = Layout(
         columns.RANK, columns.SUBMISSION, columns.KIND, columns.SCORE, columns.TASK_SCORE, columns.SECONDS_PER_MODEL,
         columns.CALLS_OK, columns.CALLS_EXPECTED, columns.STALE, columns.SANDBOXED, columns.VERSION,
         columns.REQUESTED_AT, columns.CONFIGURATION, columns.SETTINGS, columns.OWN_ERROR, *standings.FIGURES,
-        columns.CHANCE, columns.P_VALUE,
+        columns.CHANCE, columns.P_VALUE, columns.TEAM, columns.DESCRIPTION, columns.PAPER,
     ),
     lines=(
         columns.SUBMISSION, columns.KIND, columns.VERSION, columns.CONFIGURATION, columns.TASK, columns.RANK,

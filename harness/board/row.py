@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.about import About
 from harness.board.collect import Calls, Record, value_of
 from harness.board.rounding import rounded
 from harness.board.scores import percent
@@ -144,6 +145,7 @@ class Row:
     stale: int = 0  #: number of records of other models or data, which do not count
     standing: Standing | None = None  #: intervals of score and rank; None for incomplete rows, or if a task is withheld
     own_randomness: OwnRandomness | None = None  #: None without repetitions
+    about: About = field(default_factory=About)  #: what the submission says of itself
 
     @property
     def label(self) -> str:
@@ -250,6 +252,7 @@ def make_row(
         configuration=calls.configuration,
         stale=len(calls.stale),
         own_randomness=own_randomness(calls, result, references, withheld),
+        about=calls.about,
     )
 
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 from harness.errors import UserError
@@ -91,6 +91,7 @@ def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
             configuration=call.configuration.id,
             settings=call.configuration.to_json(),
             deterministic=call.submission.metadata.deterministic,
+            **asdict(call.submission.metadata.about),
             requested_at=now,
         )
         for call in distinct.values()

@@ -12,6 +12,7 @@ from sqlalchemy import JSON, BigInteger, Boolean, Float, Integer
 
 from harness.records.evaluation import Evaluation
 from harness.records.tables import UtcDateTime
+from harness.text import not_a_formula
 
 Record = Mapping[str, Any]
 
@@ -61,9 +62,7 @@ def write_parquet(rows: Iterable[Record], stream: BinaryIO) -> None:
 def _cell(value: Any) -> Any:
     if isinstance(value, dict):
         return json.dumps(value)
-    if isinstance(value, str) and value.startswith(("=", "+", "-", "@")):
-        return f"'{value}"
-    return _plain(value)
+    return not_a_formula(value) if isinstance(value, str) else _plain(value)
 
 
 def _plain(value: Any) -> Any:

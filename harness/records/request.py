@@ -31,6 +31,11 @@ class Request(Base, kw_only=True):
     deterministic: Mapped[bool] = mapped_column(
         comment="Whether the submission's metadata says that its value depends on no seed."
     )
+    team: Mapped[str] = mapped_column(Text, comment="Who made the submission, by its metadata; may be empty.")
+    description: Mapped[str] = mapped_column(
+        Text, comment="What it does, by its metadata or, for a measure, by the library; may be empty."
+    )
+    paper: Mapped[str] = mapped_column(Text, comment="Address or title of its paper, by its metadata; may be empty.")
     requested_at: Mapped[datetime] = mapped_column(UtcDateTime, comment="Time of the request (UTC).")
     merged_at: Mapped[datetime | None] = mapped_column(
         UtcDateTime,

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, PositiveInt, model_validator
 
+from harness.about import About
 from harness.board.board import Board
 from harness.board.collect import Calls
 from harness.board.oracle import Spread
@@ -81,6 +82,7 @@ class SubmissionFacts(_Model):
     stale: list[tuple[str, str]]
     repeats: list[Repeated]
     deterministic: bool
+    about: About
 
 
 class WithheldResults(_Model):
@@ -269,6 +271,7 @@ def _facts(calls: Calls, withheld: Collection[str]) -> SubmissionFacts:
             if task not in withheld
         ],
         deterministic=calls.deterministic,
+        about=calls.about,
     )
 
 
@@ -280,6 +283,7 @@ def _calls(facts: SubmissionFacts, rows: Mapping[str, Mapping[tuple[str, str], A
         stale=frozenset(facts.stale),
         repeats={(r.task, r.model): [Failure(v) if isinstance(v, str) else v for v in r.values] for r in facts.repeats},
         deterministic=facts.deterministic,
+        about=facts.about,
         version=facts.version,
         configuration=facts.configuration,
         requested_at=facts.requested_at,

@@ -45,7 +45,7 @@ def index_page(data: SiteData, board: Board, pages: Sequence[str]) -> dict[str, 
     classes = [_classes(row, front) for row, front in zip(board.rows, on_front, strict=True)]
     top = max((row.standing.high for row in board.rows if row.standing), default=0.0) or 1.0
     table = _table(board, top)
-    rows = zip(pages, classes, _looks(board), table["rows"], strict=True)
+    rows = zip(board.rows, pages, classes, _looks(board), table["rows"], strict=True)
     return {
         "title": data.settings.title,
         "byline": _byline(data),
@@ -53,7 +53,10 @@ def index_page(data: SiteData, board: Board, pages: Sequence[str]) -> dict[str, 
         "summary": _summary(board),
         "filters": _filters(classes),
         "headings": table["headings"],
-        "rows": [{"page": page, "classes": [*kinds, *looks], "cells": cells} for page, kinds, looks, cells in rows],
+        "rows": [
+            {"page": page, "classes": [*kinds, *looks], "about": row.about.description, "cells": cells}
+            for row, page, kinds, looks, cells in rows
+        ],
         "oracle": table["oracle"] if board.oracle.score else [],
         "groups": len({_group(row) for row in board.rows} - {None}) > 1,
         "top": top,
@@ -116,8 +119,9 @@ def _table(board: Board, top: float) -> dict[str, Any]:
     """
     shown: list[Column[Row]] = []
     drawn = replace(DRAWN, title=f"0 to {top:.0f}")
+    papers = [columns.PAPER] if any(map(columns.PAPER.has_value, board.rows)) else []
     for column in board.columns:
-        shown += {columns.KIND: [KIND], INTERVAL: [INTERVAL, drawn]}.get(column, [column])
+        shown += {columns.KIND: [KIND, *papers], INTERVAL: [INTERVAL, drawn]}.get(column, [column])
     return {
         "headings": [_cell(column) | {"text": column.heading} for column in shown],
         "rows": [[_of_row(column, row) for column in shown] for row in board.rows],
@@ -131,10 +135,10 @@ def _is_drawn(column: Column[Row]) -> bool:
 
 def _cell(column: Column[Row]) -> Cell:
     css = "number" if column.kind == "number" and not _is_drawn(column) else ""
-    if column in (KIND, columns.SETTINGS):
+    if column in (KIND, columns.TEAM, columns.PAPER, columns.SETTINGS):
         css = "kind"  # hidden on a phone
     order = "" if _is_drawn(column) else "number" if column.kind in ("number", "place") else "text"
-    return {"css": css, "sort": order, "is_name": column.kind == "name"}
+    return {"css": css, "sort": order, "is_name": column.kind == "name", "link": ""}
 
 
 def _of_row(column: Column[Row], row: Row) -> Cell:
@@ -142,6 +146,8 @@ def _of_row(column: Column[Row], row: Row) -> Cell:
     if _is_drawn(column):
         return _cell(column) | {"standing": value}
     text = column.shown(row)
+    if column is columns.PAPER and row.about.link:
+        return _cell(column) | {"text": "paper", "link": row.about.link, "of": row.submission}
     return _cell(column) | {"text": DASH if text == "-" else text, "value": "" if value is None else value}
 
 

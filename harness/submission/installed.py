@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 
+from harness.about import About
 from harness.digest import digest_of
 from harness.errors import UserError
 from harness.submission.metadata import Metadata
@@ -62,7 +63,7 @@ def find_installed(name: str) -> Submission | None:
         f"# Of {measure.origin}; SHA-256 of its files that belong to {module.partition('.')[0]}: {digest}\n"
         f"import {module}\n\ncomplexity = {module}.{function}\n"
     )
-    about = Metadata(name=name, description=measure.summary)
+    about = Metadata(name, About.from_texts("", measure.summary, ""))
     return Submission(name, {"complexity.py": code.encode()}, about, source=name)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import baselines
 from baselines.core.families import COMMON
+from harness.about import About
 from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.submission.metadata import Metadata
@@ -33,7 +34,7 @@ def find_baseline(specification: str) -> Submission | None:
         raise UserError("cannot be a name", file=specification, expected=expected)
     code = f"from baselines import load, share\n\nshare()\ncomplexity = load({specification!r})\n"
     files = _files_of(measure.function.__module__.split(".")[1]) | {"complexity.py": code.encode()}
-    metadata = Metadata(name=specification, description=measure.meaning)
+    metadata = Metadata(specification, About(description=measure.meaning))
     return Submission(specification, files, metadata, is_baseline=True)
 
 

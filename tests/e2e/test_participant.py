@@ -49,7 +49,10 @@ def test_the_gap_itself_scores_one_hundred_and_leads_the_board(tmp_path, competi
         f"order, gaps = {order!r}, {GAPS!r}\nfirst = model.layers[0]\n"
         "cell = (first.activation.__name__, len(model.layers) - 1, first.units)\nreturn gaps[order[cell]]"
     )
-    perfect = write_submission(tmp_path, "perfect", body)
+    perfect = tmp_path / "perfect"
+    perfect.mkdir()
+    write_submission(perfect, "complexity", body)
+    (perfect / "metadata").write_text("team: The Seven\ndescription: knows it all\npaper: https://example.org\n")
     reverse = write_submission(tmp_path, "reverse", body.replace("return ", "return -"))
     shared = ("--tasks", competition, "--results", tmp_path / "results.db")
     assert pgdl("run", perfect, reverse, *shared).returncode == 0
@@ -61,6 +64,8 @@ def test_the_gap_itself_scores_one_hundred_and_leads_the_board(tmp_path, competi
     assert board.stdout.index("perfect") < board.stdout.index("reverse")
     rows = json.loads((tmp_path / "board" / "leaderboard.json").read_text())["rows"]
     assert {row["submission"]: row["score"] for row in rows}["reverse"] == pytest.approx(47.47705595857634)
+    said = next([row["team"], row["description"], row["paper"]] for row in rows if row["submission"] == "perfect")
+    assert said == ["The Seven", "knows it all", "https://example.org"]
     assert (tmp_path / "board" / "leaderboard.md").read_text().count("\n|") == 4
 
 

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from site_examples import make
+from markupsafe import escape
+from site_examples import HOSTILE, make
 
 from harness.board.chance import N_PERMUTATIONS
 from harness.board.collect import Collected, collect
@@ -15,6 +16,12 @@ from harness.site.pages import render_site
 from harness.task.layout import find_references
 from scoring import compare_with_chance, explain_score
 from tests.board.board_examples import GAPS, MEASURE, references, rows, write_reference
+from tests.records.evaluation_rows import request
+
+#: The only links that leave a site: to papers, without a referrer and without a recommendation to search engines.
+TO_PAPERS = re.compile(
+    r'<a href="https?://[^"]+" rel="nofollow noopener noreferrer external" aria-label="paper of [^"]+">[^<]+</a>'
+)
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +39,10 @@ def test_every_link_leads_to_a_file_of_the_site(pages: dict[str, str]) -> None:
     for name, text in pages.items():
         if not name.endswith(".html"):
             continue
-        for link in re.findall(r'(?:href|src)="([^"#]+)"', text):
+        for link in re.findall(r'(?:href|src)="([^"#]+)"', TO_PAPERS.sub("", text)):
             target = (Path("/site") / Path(name).parent / link).resolve().relative_to("/site").as_posix()
             assert target in pages or target.startswith("data/"), (name, link)
-        assert "http://" not in text
-        assert "https://" not in text
+        assert not re.search("https?://", TO_PAPERS.sub("", text))
 
 
 def test_text_of_strangers_is_no_markup(pages: dict[str, str]) -> None:
@@ -44,6 +50,34 @@ def test_text_of_strangers_is_no_markup(pages: dict[str, str]) -> None:
     assert "<script>document" not in text
     assert "&lt;/script&gt;&lt;script&gt;document.title" in text
     assert "{{ 7 * 7 }}" in text
+
+
+def site_with(directory: Path, **said: str) -> dict[str, str]:
+    """The pages of a site with one submission that says this of itself."""
+    tasks, records = references(directory), rows("mine")
+    collected = collect(records, tasks, [request(records[0], **said)])
+    site = make_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {}))
+    return {name: content.decode() for name, content in render_site(site).items()}
+
+
+def test_a_submission_says_who_made_it_and_where_it_is_described(tmp_path: Path) -> None:
+    pages = site_with(tmp_path, team="The Seven", description="a margin", paper="https://example.org/a?b=c&d")
+    for name, text in (("index.html", "paper"), ("submissions/mine.html", "https://example.org/a?b=c&amp;d")):
+        assert "The Seven" in pages[name]
+        assert "a margin" in pages[name]
+        link = f'aria-label="paper of mine">{text}</a>'
+        assert [found[-len(link) :] for found in TO_PAPERS.findall(pages[name])] == [link]
+    test_every_link_leads_to_a_file_of_the_site(pages)
+
+
+@pytest.mark.parametrize("said", [HOSTILE, 'x" onmouseover="alert(1)', "javascript:alert(1)", 'https://a"><b>'])
+def test_what_a_submission_says_is_text(said: str, tmp_path: Path) -> None:
+    pages = site_with(tmp_path, team=said, description=said, paper=said)
+    for name in ("index.html", "submissions/mine.html"):
+        assert escape(said) in pages[name]
+        assert "<b>" not in pages[name]
+        assert " onmouseover=" not in re.sub('="[^"]*"', "", re.sub(">[^<]*<", "><", pages[name]))
+        assert "javascript:" not in "".join(re.findall('href="[^"]*"', pages[name]))
 
 
 def test_the_page_of_a_submission_explains_its_score(pages: dict[str, str], tmp_path: Path) -> None:

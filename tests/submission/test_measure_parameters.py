@@ -17,7 +17,7 @@ def test_the_specification_is_the_name_and_what_is_loaded() -> None:
     submission = find_submission(SPECIFICATION)
     assert (submission.name, submission.metadata.name, submission.is_baseline) == (SPECIFICATION, SPECIFICATION, True)
     assert submission.problem is None
-    assert submission.metadata.description == baselines.MEASURES["inverse_margin"].meaning
+    assert submission.metadata.about.description == baselines.MEASURES["inverse_margin"].meaning
     assert f"load({SPECIFICATION!r})" in submission.files["complexity.py"].decode()
 
 

@@ -90,7 +90,7 @@ def test_a_baseline_is_a_submission_that_carries_what_it_is_made_of() -> None:
     name = next(iter(baselines.MEASURES))
     submission = find_submission(name)
     assert (submission.name, submission.is_baseline, submission.problem) == (name, True, None)
-    assert submission.metadata.description == baselines.MEASURES[name].meaning
+    assert submission.metadata.about.description == baselines.MEASURES[name].meaning
     assert f"load({name!r})" in submission.files["complexity.py"].decode()
     root = Path(baselines.__file__).parent
     family = baselines.MEASURES[name].family.replace(" ", "_")

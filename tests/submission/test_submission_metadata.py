@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from submission_files import MEASURE, problem_of, write_folder
 
+from harness.about import About
 from harness.inspector.metadata import MAX_BYTES
 from harness.submission import Submission, find_submission, find_submissions
 from harness.submission.metadata import Metadata
@@ -23,7 +24,7 @@ def read(directory: Path, metadata: bytes, name: str = "metadata") -> Submission
 @pytest.mark.parametrize("name", ["metadata", "metadata.yaml", "metadata.yml"])
 def test_all_keys(name: str, tmp_path: Path) -> None:
     text = b"name: Margin\nteam: Seven\ndescription: >\n  of the\n  output\npaper: arXiv:1912.02178\nkeras: 2\n"
-    expected = Metadata("Margin", "Seven", "of the output\n", "arXiv:1912.02178", runtime="keras2")
+    expected = Metadata("Margin", About("Seven", "of the output", "arXiv:1912.02178"), runtime="keras2")
     assert read(tmp_path, text, name).metadata == expected
 
 
@@ -66,7 +67,7 @@ def test_what_decides_nothing_makes_no_submission_invalid(text: bytes, tmp_path:
 
 @pytest.mark.parametrize("text", ["2020-13-45", "true", "~", "0x1F", "1_000", "1e3", "12:30:45", ".nan", "0o17"])
 def test_every_value_is_the_text_that_is_written(text: str, tmp_path: Path) -> None:
-    assert read(tmp_path, f"name: {text}\nteam: {text}  # or so\n".encode()).metadata == Metadata(text, text)
+    assert read(tmp_path, f"name: {text}\nteam: {text}  # or so\n".encode()).metadata == Metadata(text, About(text))
 
 
 @pytest.mark.parametrize("text", ["2", "'2'", '"2"'])

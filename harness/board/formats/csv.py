@@ -2,8 +2,10 @@
 
 import csv
 import io
+from typing import Any
 
 from harness.board.board import Board
+from harness.text import not_a_formula
 
 SUFFIX = ".csv"
 
@@ -14,5 +16,9 @@ def render(board: Board) -> str:
     writer = csv.writer(out, lineterminator="\n")
     figures = board.figures
     writer.writerow([figure.key for figure in figures])
-    writer.writerows([figure.value(row) for figure in figures] for row in board.rows)
+    writer.writerows([_cell(figure.value(row)) for figure in figures] for row in board.rows)
     return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    return not_a_formula(value) if isinstance(value, str) else value

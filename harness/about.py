@@ -1,0 +1,47 @@
+"""What a submission says of itself in its metadata: who made it, what it does, and where that is written."""
+
+import re
+from dataclasses import dataclass
+from typing import Self
+from urllib.parse import urlsplit
+
+from harness.text import printable
+
+#: Longest texts in characters; of longer ones the beginning is kept.
+LONGEST = {"team": 80, "description": 500, "paper": 300}
+
+
+@dataclass(frozen=True)
+class About:
+    """Texts of one line each, which a stranger wrote: printable, not too long, otherwise anything."""
+
+    team: str = ""
+    description: str = ""
+    paper: str = ""
+
+    @classmethod
+    def from_texts(cls, team: str, description: str, paper: str) -> Self:
+        """Return the texts in one line each, printable and cut to `LONGEST`."""
+        texts = {"team": team, "description": description, "paper": paper}
+        return cls(**{key: _one_line(text, LONGEST[key]) for key, text in texts.items()})
+
+    @property
+    def link(self) -> str:
+        """The paper's address in the web; empty if `paper` is anything else, such as a title."""
+        return self.paper if _is_address(self.paper) else ""
+
+
+def _one_line(text: str, longest: int) -> str:
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
+
+
+def _is_address(text: str) -> bool:
+    """Whether a text is an address of http or https that leads where it seems to: no user name, no foreign letters."""
+    if not re.fullmatch(r"https?://[!#-;=?-~]+", text, re.IGNORECASE):  # printable ASCII, no quotes, no brackets
+        return False
+    try:
+        parts = urlsplit(text)
+        return bool(parts.hostname) and parts.username is None and parts.port != 0
+    except ValueError:
+        return False
