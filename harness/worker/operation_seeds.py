@@ -5,7 +5,7 @@ from typing import Any
 
 
 def keep_seeds_of_operations() -> None:
-    """Make an operation with a seed draw as if the present global seed were not set; another one counts as usual.
+    """Make operations that have a seed ignore the present global seed; one that is set later counts as usual.
 
     `dataset.shuffle(1000, seed=1)` then gives the same subset for every model and seed of a call, as its author meant,
     and as in the competition, where no global seed was set. Operations without a seed still follow the global one.

@@ -19,6 +19,6 @@ def restore() -> None:
 
 
 def refuse_what_is_ignored() -> None:
-    """Let Keras 3 run no code of 2020 that it would run in silence as something else."""
+    """Make Keras 3 refuse code of 2020 that it would run without a word, but with another meaning."""
     alias_keras(KERAS_3)
     warnings.filterwarnings("error", message="Argument `decay` is no longer supported")

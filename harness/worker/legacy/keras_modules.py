@@ -53,7 +53,7 @@ def use_legacy_optimizers() -> None:
 
 
 class _Finder(MetaPathFinder, Loader):
-    """Finds modules in other places; the module there is what is imported, not another copy of it."""
+    """Finds modules at their new places, and imports the module there, not a copy of it."""
 
     def __init__(self, packages: Packages) -> None:
         self.packages = packages
@@ -94,7 +94,7 @@ class _Aliases(_Finder):
 
 
 class _Moved(_Finder):
-    """Finds modules that are public no longer, such as `keras.utils.np_utils`, if no other finder does."""
+    """Finds modules that are no longer public, such as `keras.utils.np_utils`, if no other finder does."""
 
     def places(self, fullname: str) -> Iterator[str]:
         """Yield its place among all modules of Keras."""

@@ -10,7 +10,7 @@ import numpy as np
 def accept_ragged_lists() -> None:
     """Make `np.array` and the like return an array of objects for a list whose elements have several shapes.
 
-    `np.array(model.get_weights())` was one. `copy=False` meant no copy unless one is needed, which is an error now.
+    So does `np.array(model.get_weights())`. With `copy=False` they copy if they must, which is an error today.
     """
     np.array, np.asarray, np.asanyarray = (_accepting(one) for one in (np.array, np.asarray, np.asanyarray))
 

@@ -136,7 +136,7 @@ class Runtime(ABC):
                     raise ArchitectureError(f"layer {position} ({class_name}): {problem}")
 
     def seed(self, seed: int) -> None:
-        """Seed Python, NumPy, the framework and Keras, each otherwise: NumPy and PyTorch would draw the same."""
+        """Seed Python, NumPy, the framework and Keras, each differently: else NumPy and PyTorch draw alike."""
         import numpy as np
 
         first, second, third = (int(one) for one in np.random.SeedSequence(seed).generate_state(3))
