@@ -52,7 +52,7 @@ def board(
         UserError: tasks, reference data or records are missing or invalid.
     """
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
-    with Records(str(results), must_exist=True) as records:
+    with Records(str(results), read_only=True) as records:
         collected = collect_records(records, competition, everything=everything)
         outputs = failed_outputs(records, collected) if with_site else {}
     built = build_board(

@@ -33,7 +33,7 @@ def open_results(
     Raises:
         UserError: the records are not there, or have no such name or outcome.
     """
-    with Records(str(results), must_exist=True) as records:
+    with Records(str(results), read_only=True) as records:
         words = [word.upper() for word in outcomes]
         for column, chosen, known in (
             (Evaluation.submission, submissions, records.distinct("submission") if submissions else []),

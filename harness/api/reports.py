@@ -91,7 +91,7 @@ def report(
         UserError: tasks or records are missing or invalid.
     """
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
-    with Records(str(results), must_exist=True) as records:
+    with Records(str(results), read_only=True) as records:
         collected = collect_records(records, competition)
         require_records(collected, records.name)
         named = choose(collected, submissions, records.name)

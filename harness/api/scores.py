@@ -97,7 +97,7 @@ def _score_records(
     submissions: Sequence[str] | str, tasks_dir: Path, results: str, competition: Competition, *, everything: bool
 ) -> tuple[list[Scored], list[str]]:
     """Return the scores of the submissions that are named, or of all, and remarks on them."""
-    with Records(results, must_exist=True) as records:
+    with Records(results, read_only=True) as records:
         collected = collect_records(records, competition, everything=everything)
         collected = choose(collected, submissions, records.name)
         require_records(collected, records.name)

@@ -5,8 +5,10 @@ from harness.records.evaluation import Evaluation
 from harness.records.export import write_csv, write_json_lines, write_parquet
 from harness.records.merge import add_records
 from harness.records.request import Request
+from harness.records.schema_upgrade import upgrade
 from harness.records.store import Records
 
 __all__ = [
-    "Claims", "Evaluation", "Records", "Request", "add_records", "write_csv", "write_json_lines", "write_parquet",
+    "Claims", "Evaluation", "Records", "Request", "add_records", "upgrade", "write_csv", "write_json_lines",
+    "write_parquet",
 ]  # fmt: skip

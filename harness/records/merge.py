@@ -29,7 +29,7 @@ def add_records(records: Records, file: Path | str) -> int:
     shown = without_secrets(location)
     if "://" in location:
         raise UserError("not a results file", file=shown, expected="the path of an SQLite file", found="a URL")
-    with Records(location, must_exist=True) as others:
+    with Records(location, read_only=True) as others:
         try:
             rows = others.newest_of(only=[Evaluation.outcome != Outcome.INFRA_ERROR], long=True)
             while part := [dict(row._mapping) for row in islice(rows, AT_ONCE)]:

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from harness.records.tables import Base, UtcDateTime
+from harness.records.tables import Base, UtcDateTime, since
 
 
 class Request(Base, kw_only=True):
@@ -31,11 +31,16 @@ class Request(Base, kw_only=True):
     deterministic: Mapped[bool] = mapped_column(
         comment="Whether the submission's metadata says that its value depends on no seed."
     )
-    team: Mapped[str] = mapped_column(Text, comment="Who made the submission, by its metadata; may be empty.")
-    description: Mapped[str] = mapped_column(
-        Text, comment="What it does, by its metadata or, for a measure, by the library; may be empty."
+    team: Mapped[str] = mapped_column(
+        Text, server_default="", info=since(2), comment="Who made the submission, by its metadata; may be empty."
     )
-    paper: Mapped[str] = mapped_column(Text, comment="Address or title of its paper, by its metadata; may be empty.")
+    description: Mapped[str] = mapped_column(
+        Text, server_default="", info=since(2),
+        comment="What it does, by its metadata or, for a measure, by the library; may be empty.",
+    )  # fmt: skip
+    paper: Mapped[str] = mapped_column(
+        Text, server_default="", info=since(2), comment="Address or title of its paper, by its metadata; may be empty."
+    )
     requested_at: Mapped[datetime] = mapped_column(UtcDateTime, comment="Time of the request (UTC).")
     merged_at: Mapped[datetime | None] = mapped_column(
         UtcDateTime,

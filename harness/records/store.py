@@ -9,11 +9,10 @@ from typing import Any, NamedTuple, Self, TypeVar
 from urllib.parse import unquote
 
 import sqlalchemy
-from sqlalchemy import URL, ColumnElement, Row, func, insert, or_, select
+from sqlalchemy import URL, ColumnElement, Row, Table, func, insert, or_, select
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError, SAWarning, SQLAlchemyError
-from sqlalchemy.orm import Session
-from sqlalchemy.schema import CreateIndex, CreateTable
+from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 
 from harness.configuration import configuration_from
 from harness.credentials import scrub, without_secrets
@@ -21,6 +20,7 @@ from harness.errors import UserError
 from harness.records.claims import Claims, chunks
 from harness.records.evaluation import Evaluation
 from harness.records.request import Request
+from harness.records.schema import SCHEMA, present, readable, require_readable, schema_of, stamp
 from harness.records.stored_types import require_types
 from harness.records.tables import Base, columns_of
 
@@ -33,6 +33,9 @@ ROWS_AT_ONCE = 500
 #: Columns that may be long; not loaded for counting and scoring.
 LONG = ("environment", "output_tail")
 
+
+#: What to do where there are no records.
+FIRST_RUN = "run `pgdl run SUBMISSION` first, or name another database with --results"
 
 #: Key of the lock under which tables are created, in databases that have such locks.
 CREATING = 7_413_020
@@ -57,16 +60,20 @@ class Records:
     """The tables of one database; every row is on disk when the method that adds it returns.
 
     Raises `UserError` if the database cannot be opened, read or written; rows already written are kept.
+
+    Attributes:
+        schema: version of its tables.
+        file: the file of an SQLite database, None for others.
+        name: of the database for readers, without passwords.
+        warn: receives a line when a write has to wait.
     """
 
-    def __init__(self, location: str, *, must_exist: bool = False) -> None:
-        """`location` is an SQLAlchemy URL, or the path of an SQLite file, which is created unless it `must_exist`."""
-        if must_exist and "://" not in location and not Path(location).is_file():
-            raise UserError(
-                "no such results file",
-                file=without_secrets(location),
-                remedy="run `pgdl run SUBMISSION` first, or name the file with --results",
-            )
+    def __init__(self, location: str, *, read_only: bool = False) -> None:
+        """`location` is an SQLAlchemy URL, or the path of an SQLite file.
+
+        Opening a database `read_only` writes nothing: it has to exist, and may be of an earlier version. Otherwise the
+        tables are created if there are none, and must be of the present version.
+        """
         shown = without_secrets(location)
         try:
             url = sqlalchemy.make_url(location) if "://" in location else URL.create("sqlite", database=location)
@@ -80,11 +87,13 @@ class Records:
         except (SQLAlchemyError, ValueError):
             expected = "sqlite:///FILE or postgresql+psycopg://..."
             raise UserError("not a database URL", file=shown, expected=expected) from None
-        self.file = _file_of(url)  #: of an SQLite database
-        self.name = without_secrets(url.database) if self.file is not None and url.database else shown  #: for readers
+        self.file = _file_of(url)
+        self.name = without_secrets(url.database) if self.file is not None and url.database else shown
         self._location = location
-        self.warn: Callable[[str], None] = lambda _: None  #: receives a line when a write has to wait
-        self._create()
+        self.warn: Callable[[str], None] = lambda _: None
+        if read_only and self.file is not None and not self.file.exists():
+            raise UserError("no such results file", file=self.name, remedy=FIRST_RUN)
+        self.schema = self._open(read_only)
 
     def __enter__(self) -> Self:
         return self
@@ -110,11 +119,11 @@ class Records:
         same = (Request.submission, Request.submission_digest, Request.task, Request.configuration, Request.source)
         newest = select(func.max(Request.id)).where(Request.merged_at.is_(None)).group_by(*same)
         chosen = or_(Request.id.in_(newest), Request.merged_at.is_not(None))
-        with self._session() as session:
-            require_types(
-                session.connection(), list(Request.__table__.columns), select(Request.id).where(chosen), self.name
-            )
-            found = list(session.scalars(select(Request).where(chosen).order_by(Request.id)))
+        columns = list(Request.__table__.columns)
+        with self._begin() as connection:
+            require_types(connection, present(columns, self.schema), select(Request.id).where(chosen), self.name)
+            rows = select(*readable(columns, self.schema)).where(chosen).order_by(Request.id)
+            found = [_request(**row) for row in connection.execute(rows).mappings()]
         for request in found:
             self._require_settings(request)
         return found
@@ -156,8 +165,8 @@ class Records:
         newest = select(func.max(Evaluation.id)).where(*conditions).group_by(Evaluation.key)
         chosen = select(Evaluation.id).where(Evaluation.id.in_(newest), *only)
         with self._begin() as connection:
-            require_types(connection, columns, chosen, self.name)
-            rows = select(*columns).where(Evaluation.id.in_(chosen)).order_by(Evaluation.id)
+            require_types(connection, present(columns, self.schema), chosen, self.name)
+            rows = select(*readable(columns, self.schema)).where(Evaluation.id.in_(chosen)).order_by(Evaluation.id)
             yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(rows)
 
     def output_tails(self, keys: Collection[str]) -> dict[str, str]:
@@ -176,8 +185,9 @@ class Records:
         with self._begin() as connection:
             for part in chunks(list(keys)):
                 newest = select(func.max(Evaluation.id)).where(Evaluation.key.in_(part)).group_by(Evaluation.key)
-                require_types(connection, columns, newest, self.name)
-                yield from connection.execute(select(*columns).where(Evaluation.id.in_(newest)).order_by(Evaluation.id))
+                require_types(connection, present(columns, self.schema), newest, self.name)
+                rows = select(*readable(columns, self.schema)).where(Evaluation.id.in_(newest)).order_by(Evaluation.id)
+                yield from connection.execute(rows)
 
     def _insert(self, kind: type[Base], rows: Iterable[Base]) -> None:
         given = [columns_of(row) for row in rows]
@@ -196,20 +206,49 @@ class Records:
                     self.warn(f"{self.name} has been locked for {BUSY_S} s by another program; waiting for it")
                 told = True
 
-    def _create(self) -> None:
+    def change_tables(self, change: Callable[[Engine], None]) -> None:
+        """Let `change` work on the engine, with errors as those of a read or write."""
+        with self._guard():
+            change(self._engine)
+
+    def _open(self, read_only: bool) -> int:
+        """Create the tables if there are none, unless `read_only`; returns their version."""
+        with self._begin() as connection:
+            schema = schema_of(connection)
+            if schema is not None:
+                require_readable(connection, schema, self.name)
+        if schema is None and read_only:
+            raise UserError("holds no records", file=self.name, remedy=FIRST_RUN)
+        if schema is None:
+            with self._begin() as connection:
+                self._one_at_a_time(connection)
+                stamp(connection)  # first: tables without a stamp are those of the first version
+        schema = SCHEMA if schema is None else schema
+        if not read_only and schema < SCHEMA:
+            remedy = "run `pgdl records upgrade` with the same --results; until then it can only be read"
+            raise UserError("version of the tables", file=self.name, expected=SCHEMA, found=schema, remedy=remedy)
         for table in Base.metadata.sorted_tables:
-            with self._begin() as connection:
-                self._one_at_a_time(connection)
-                connection.execute(CreateTable(table, if_not_exists=True))
-                found = {column["name"] for column in sqlalchemy.inspect(connection).get_columns(table.name)}
-            missing = sorted(set(table.columns.keys()) - found)
-            if missing:
-                remedy = "it was written by another version: name another database with --results"
-                raise UserError(f"table {table.name} lacks columns {', '.join(missing)}", file=self.name, remedy=remedy)
-            with self._begin() as connection:
-                self._one_at_a_time(connection)
-                for index in table.indexes:
-                    connection.execute(CreateIndex(index, if_not_exists=True))
+            if not read_only:
+                self._change(CreateTable(table, if_not_exists=True))
+            self._require_columns(table, schema)
+            if not read_only:
+                self._change(*(CreateIndex(index, if_not_exists=True) for index in table.indexes))
+        return schema
+
+    def _require_columns(self, table: Table, schema: int) -> None:
+        """Raise `UserError` if the database is not one of this program."""
+        with self._begin() as connection:
+            found = {column["name"] for column in sqlalchemy.inspect(connection).get_columns(table.name)}
+        missing = sorted({str(column.key) for column in present(table.columns, schema)} - found)
+        if missing:
+            problem = f"table {table.name} lacks columns {', '.join(missing)}"
+            raise UserError(problem, file=self.name, remedy="name another database with --results")
+
+    def _change(self, *changes: ExecutableDDLElement) -> None:
+        with self._begin() as connection:
+            self._one_at_a_time(connection)
+            for change in changes:
+                connection.execute(change)
 
     def _one_at_a_time(self, connection: Connection) -> None:
         """Wait until no other harness creates tables: PostgreSQL fails if two create the same one at once."""
@@ -220,11 +259,6 @@ class Records:
     def _begin(self) -> Iterator[Connection]:
         with self._guard(), self._engine.begin() as connection:
             yield connection
-
-    @contextmanager
-    def _session(self) -> Iterator[Session]:
-        with self._guard(), Session(self._engine, expire_on_commit=False) as session:
-            yield session
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
@@ -239,6 +273,12 @@ class Records:
                 raise LockedError(reason, file=self.name) from error
             remedy = "finished work is kept; fix this and run the same command again"
             raise UserError(f"the results database failed: {reason}", file=self.name, remedy=remedy) from error
+
+
+def _request(id: int, **columns: Any) -> Request:
+    request = Request(**columns)
+    request.id = id
+    return request
 
 
 def _file_of(url: URL) -> Path | None:

@@ -28,6 +28,11 @@ class Base(MappedAsDataclass, DeclarativeBase):
     """Tables of the results database."""
 
 
+def since(version: int) -> dict[str, Any]:
+    """Return the `info` of a column that came with this version of the tables; it needs a `server_default` as well."""
+    return {"since": version}
+
+
 def columns_of(row: Base) -> dict[str, Any]:
     """Return the values of a row by column, without its number, which the database gives."""
     return {column.name: getattr(row, column.name) for column in row.__table__.columns if column.name != "id"}

@@ -57,7 +57,7 @@ def location(tmp_path: Path) -> str:
 
 
 def stored(location: str) -> list[Any]:
-    with Records(location, must_exist=True) as records:
+    with Records(location, read_only=True) as records:
         return list(records.newest_of(long=True))
 
 

@@ -10,9 +10,9 @@ from harness.records import Evaluation, Records
 from tests.records.evaluation_rows import evaluation, request
 
 
-def refusal(location: str | Path, *, must_exist: bool = False) -> str:
+def refusal(location: str | Path, *, read_only: bool = False) -> str:
     with pytest.raises(UserError) as error:
-        Records(str(location), must_exist=must_exist)
+        Records(str(location), read_only=read_only)
     assert len(str(error.value).splitlines()) == 1
     return str(error.value)
 
@@ -29,7 +29,7 @@ def drop_column(file: Path, column: str) -> None:
 
 def test_a_file_that_must_exist(tmp_path: Path) -> None:
     missing = tmp_path / "results.db"
-    assert refusal(missing, must_exist=True).startswith(f"{missing}: no such results file; run `pgdl run")
+    assert refusal(missing, read_only=True).startswith(f"{missing}: no such results file; run `pgdl run")
     assert not missing.exists()
 
 

@@ -1,0 +1,8 @@
+"""What Alembic runs: all missing steps, in the transaction of `harness.records.schema_upgrade`."""
+
+from alembic import context
+
+# SQLite changes most columns by copying the table, which Alembic calls a batch.
+context.configure(connection=context.config.attributes["connection"], render_as_batch=True)
+with context.begin_transaction():
+    context.run_migrations()
