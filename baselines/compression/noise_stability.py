@@ -7,7 +7,7 @@ import numpy as np
 
 from baselines.compression.cushions import FLOOR, HIGH, interlayer_cushions, layer_cushions, norms
 from baselines.core.lazy import tf
-from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.output_margin import positive_margin
 from baselines.core.sample import Array
 from baselines.core.streams import stream_seed
@@ -27,7 +27,8 @@ NOISY_LAYERS = (1, 2, 3)
     meaning="mean over layers of the inverse squared layer cushion: how much of noise, but not of signals, they keep",
     formula="mean_i 1 / mu_i^2, mu_i = min_x |A_i phi(x^(i-1))| / (|A_i|_F |phi(x^(i-1))|)",
     source=_PAPER + ", definition 4",
-    cost="F",
+    cost=Cost.FORWARD,
+    work="1 F",
     needs={Need.DATA},
 )
 def inverse_layer_cushion(subject: Subject, *, robust: bool = True, n_samples: int = 10_000, seed: int = 0) -> float:
@@ -51,7 +52,8 @@ def inverse_layer_cushion(subject: Subject, *, robust: bool = True, n_samples: i
     meaning="how much an activation shrinks the norm of a layer's pre-activations",
     formula="c = max over x and i of |x^i| / |phi(x^i)|",
     source=_PAPER + ", definition 6",
-    cost="F",
+    cost=Cost.FORWARD,
+    work="1 F",
     needs={Need.DATA},
 )
 def activation_contraction(subject: Subject, *, robust: bool = True, n_samples: int = 10_000, seed: int = 0) -> float:
@@ -80,7 +82,8 @@ def _contraction(subject: Subject, n_samples: int, seed: int, *, robust: bool) -
     meaning="generalization bound by compression: cushions of layers and between them, over the margin",
     formula="ln(c^2 d^2 max_x |f(x)|^2 sum_i 1 / (mu_i^2 mu_i->^2)) - 2 ln gamma",
     source=_PAPER + ", theorem 4.1, without its constants",
-    cost="2 F, and d / 2 (5 F + 6 B) for 256 examples",
+    cost=Cost.MANY,
+    work="2 F, and d / 2 (5 F + 6 B) for 256 examples",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def arora_compression_bound(
@@ -158,7 +161,8 @@ def _register_noise(layer: int) -> None:
         formula="mean over x and eta ~ N(0, tau^2) of |f(x + eta |x|) - f(x)|^2 / (tau^2 |f(x)|^2)"
         + (f", x for x^{layer}" if layer else ""),
         source=_PAPER + ", definition 3",
-        cost="3 F",
+        cost=Cost.FORWARD,
+        work="3 F",
         needs={Need.DATA},
     )
     def noise_sensitivity(

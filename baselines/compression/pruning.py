@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.bisection import bisect
-from baselines.core.measure import Need, measure
+from baselines.core.measure import Cost, Need, measure
 from baselines.core.outputs import accuracy, folded_logits
 from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject
@@ -26,7 +26,8 @@ ROUNDING = 1e-9
     meaning="minus the largest fraction of weights that can be set to zero, smallest first",
     formula="-max {p : accuracy without the fraction p of weights >= accuracy - 0.1}",
     source="definition of this library; pruning by magnitude as in Han et al. 2015, arXiv 1506.02626",
-    cost="14 F",
+    cost=Cost.MANY,
+    work="14 F",
     needs={Need.DATA, Need.LABELS},
 )
 def pruning_tolerance(
@@ -63,7 +64,8 @@ def pruning_tolerance(
     meaning="smallest number of bits to which weights can be rounded",
     formula="min {b : accuracy with 2^b - 1 equidistant values for each layer's weights >= accuracy - 0.1}",
     source="definition of this library",
-    cost="up to 17 F, most often about 5 F",
+    cost=Cost.MANY,
+    work="up to 17 F, most often about 5 F",
     needs={Need.DATA, Need.LABELS},
 )
 def quantization_bits(subject: Subject, *, accuracy_drop: float = 0.1, n_samples: int = 10_000, seed: int = 0) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
@@ -27,7 +27,8 @@ ASPECT = 0.3  #: of the narrowest erased rectangle
     meaning="changes of the answers to training images that are flipped, cropped, erased, ... : runner-up of PGDL",
     formula="mean over x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t)",
     source="Aithal et al. 2021, arXiv 2101.06459",
-    cost="8 F",
+    cost=Cost.MANY,
+    work="8 F",
     needs={Need.DATA, Need.CLASSES},
 )
 def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:

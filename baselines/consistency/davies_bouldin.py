@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.sample import Array, draw
 from baselines.core.streams import stream_seed
 from baselines.core.subject import Subject, shared
@@ -20,7 +20,8 @@ ROUNDING = 1e-8
     meaning="overlap of the classes in the first convolution's output: Davies-Bouldin index",
     formula="mean over k of max over l of (s_k + s_l) / |c_k - c_l|, s = mean distance to the class' centroid c",
     source="Natekar and Sharma 2020, arXiv 2012.02775",
-    cost="1200 F up to the layer",
+    cost=Cost.FORWARD,
+    work="1 F of 1200 examples up to the layer",
     needs={Need.DATA, Need.LABELS},
 )
 def davies_bouldin_index(

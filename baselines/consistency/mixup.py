@@ -7,7 +7,7 @@ import numpy as np
 
 from baselines.consistency.davies_bouldin import mean_index
 from baselines.core.lazy import tf
-from baselines.core.measure import MEASURES, MeasureUnavailable, Need, measure
+from baselines.core.measure import MEASURES, Cost, MeasureUnavailable, Need, measure
 from baselines.core.sample import Array, Sample
 from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
@@ -22,7 +22,8 @@ _NEEDS = {Need.DATA, Need.LABELS}
     meaning="error on averages of two examples of a class",
     formula="1 - mean over classes of P(f((x_i + x_j) / 2) = y), y_i = y_j = y, of pairs within batches",
     source=_SOURCE,
-    cost="450 classes F",
+    cost=Cost.FORWARD,
+    work="1 F of 450 mixtures of each class",
     needs=_NEEDS,
 )
 def mixup_error(
@@ -63,7 +64,8 @@ def midpoint_error(subject: Subject, *, per_class: int, n_batches: int, parity_u
     meaning="error on averages of the first hidden layer's outputs for two examples of a class",
     formula="1 - mean over classes of P(f from (x_i^1 + x_j^1) / 2 = y), y_i = y_j = y, of pairs within batches",
     source=_SOURCE,
-    cost="2000 F",
+    cost=Cost.FORWARD,
+    work="1 F of 2000 mixtures",
     needs=_NEEDS,
 )
 def manifold_mixup_error(
@@ -96,7 +98,8 @@ def manifold_mixup_error(
     meaning="overlap of the classes times error on averages of two examples: winner of the PGDL competition",
     formula="davies_bouldin_index mixup_error",
     source=_SOURCE,
-    cost="450 classes F + 1200 F up to the first convolution",
+    cost=Cost.FORWARD,
+    work="1 F of 450 mixtures of each class, and 1 F of 1200 examples up to the first convolution",
     needs=_NEEDS,
 )
 def dbi_mixup(subject: Subject, *, seed: int = 0) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from baselines.consistency.augmentation_robustness import SATURATION, sum_of_penalties
-from baselines.core.measure import Need, measure
+from baselines.core.measure import Cost, Need, measure
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
 
@@ -12,7 +12,8 @@ from baselines.core.subject import Subject
     meaning="changes of the answers to augmented training images, summed over the dataset's first: runner-up of PGDL",
     formula="sum over x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t)",
     source="Aithal et al. 2021, arXiv 2101.06459, and their submission, team Always Generalize",
-    cost="8 F of 12,864 examples",
+    cost=Cost.MANY,
+    work="8 F of 12,864 examples",
     needs={Need.DATA, Need.CLASSES},
 )
 def augmentation_robustness_runner_up(

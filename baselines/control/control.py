@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from baselines.core.measure import measure
+from baselines.core.measure import Cost, measure
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
 
@@ -13,7 +13,8 @@ from baselines.core.subject import Subject
     meaning="a random number: what a measure scores that knows nothing",
     formula="U(0, 1)",
     source="control",
-    cost="none",
+    cost=Cost.WEIGHTS,
+    work="none",
 )
 def random(subject: Subject, *, seed: int = -1) -> float:
     """A number between 0 and 1 that depends on nothing but the weights' bytes and a seed.

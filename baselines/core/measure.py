@@ -24,7 +24,15 @@ class Need(StrEnum):
     LABELS = "labels"  #: and with them a logit for each class
     GRADIENTS = "gradients"
     INITIAL_WEIGHTS = "initial weights"
-    HELD_OUT = "held-out data"
+
+
+class Cost(StrEnum):
+    """How much work a measure is, by its passes over the training examples that it looks at; the cheapest first."""
+
+    WEIGHTS = "weights"  #: none: it reads the weights and the architecture
+    FORWARD = "forward"  #: up to three forward passes
+    GRADIENTS = "gradients"  #: up to one forward and backward pass for each class
+    MANY = "many"  #: more than that: curves, searches, chains, second derivatives
 
 
 @dataclass(frozen=True)
@@ -40,9 +48,15 @@ class Measure:
     meaning: str  #: one line for people
     formula: str  #: symbols are those of docs/measures.md
     source: str  #: paper, or the code that defines it
-    cost: str  #: F and B are one forward and one backward pass over the examples that it looks at
+    cost: Cost
+    work: str  #: F and B are one forward and one backward pass over the examples that it looks at
     needs: frozenset[Need]
     function: Complexity = field(repr=False, compare=False)  #: called with `(model, dataset, **parameters)`
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether it reads weights only, or makes a few forward passes."""
+        return self.cost in (Cost.WEIGHTS, Cost.FORWARD)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -56,7 +70,8 @@ MEASURES: dict[str, Measure] = {}
 
 
 def measure(
-    *, meaning: str, formula: str, source: str, cost: str, needs: set[Need] | None = None, name: str | None = None
+    *, meaning: str, formula: str, source: str, cost: Cost, work: str, needs: set[Need] | None = None,
+    name: str | None = None,
 ) -> Callable[[Callable[..., float]], Complexity]:  # fmt: skip
     """Make a measure of a function of a `Subject` and keyword parameters, and put it into `MEASURES`.
 
@@ -84,7 +99,7 @@ def measure(
         if label in MEASURES:
             raise ValueError(f"two measures are named {label}")
         family = family_of(compute.__module__)
-        MEASURES[label] = Measure(label, family, meaning, formula, source, cost, looked_at, complexity)
+        MEASURES[label] = Measure(label, family, meaning, formula, source, cost, work, looked_at, complexity)
         return complexity
 
     return register

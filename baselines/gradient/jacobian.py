@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import Need, measure
+from baselines.core.measure import Cost, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network, joined
@@ -15,7 +15,8 @@ from baselines.network import INPUT, Network, joined
     meaning="mean square of the logits' derivatives with respect to every layer's input",
     formula="mean over batches and layers l of mean((d f / d x^l)^2)",
     source="PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976)",
-    cost="kappa B",
+    cost=Cost.GRADIENTS,
+    work="kappa B",
     needs={Need.DATA, Need.GRADIENTS},
 )
 def jacobian_norm(subject: Subject, *, n_batches: int = 33, batch_size: int = 16, classes_at_once: int = 10) -> float:
@@ -104,7 +105,8 @@ def _input_jacobian(network: Network, images: Any, directions: Any, outputs: str
     meaning="norm of the Jacobian of the logits with respect to the input",
     formula="E |d f / d x|_F",
     source="Novak et al. 2018, arXiv 1802.08760",
-    cost="kappa B",
+    cost=Cost.GRADIENTS,
+    work="kappa B",
     needs={Need.DATA, Need.GRADIENTS},
 )
 def input_jacobian_norm(
@@ -126,7 +128,8 @@ def input_jacobian_norm(
     meaning="norm of the Jacobian, free of the scale of inputs and logits",
     formula="E ln(|d f / d x|_F |x| / |f|)",
     source="Novak et al. 2018, arXiv 1802.08760",
-    cost="kappa B",
+    cost=Cost.GRADIENTS,
+    work="kappa B",
     needs={Need.DATA, Need.GRADIENTS},
 )
 def log_jacobian_norm_normalized(
@@ -145,7 +148,8 @@ def log_jacobian_norm_normalized(
     meaning="mean square of the Jacobian of the logits with respect to the input",
     formula="E |d f / d x|_F^2",
     source="Dherin, Munn, Rosca and Barrett 2022, arXiv 2209.13083",
-    cost="kappa B",
+    cost=Cost.GRADIENTS,
+    work="kappa B",
     needs={Need.DATA, Need.GRADIENTS},
 )
 def geometric_complexity(subject: Subject, *, n_samples: int = 2048, classes_at_once: int = 10, seed: int = 0) -> float:

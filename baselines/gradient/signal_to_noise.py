@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from baselines.core.measure import Need, measure
+from baselines.core.measure import Cost, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.gradient.weight_gradients import weight_gradients
@@ -45,7 +45,8 @@ def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array
     meaning="minus the mean signal-to-noise ratio of the weights' gradients",
     formula="-mean over weights j of (E g_ij)^2 / Var g_ij",
     source="Liu et al. 2020, arXiv 2001.07384",
-    cost="1 B",
+    cost=Cost.GRADIENTS,
+    work="1 B",
     needs=_NEEDS,
 )
 def gsnr(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
@@ -71,7 +72,8 @@ def gsnr(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     meaning="minus the number of examples that one example's gradient helps on average, itself included",
     formula="-n |E g|^2 / E |g_i|^2",
     source="Chatterjee and Zielinski 2020, arXiv 2008.01217; Chatterjee 2020, arXiv 2002.10657",
-    cost="1 B",
+    cost=Cost.GRADIENTS,
+    work="1 B",
     needs=_NEEDS,
 )
 def m_coherence(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:

@@ -9,13 +9,13 @@ than weights, Tr(F^+ C) would be sum_i (1 / p_i - 1), p_i the probability of the
 import numpy as np
 
 from baselines.core.fisher import fisher_diagonal
-from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.gradient.signal_to_noise import gradient_moments
 
 _SOURCE = "Thomas et al. 2020, arXiv 1906.07774"
-_COST = "1 B + min(classes, 10) B"
+_WORK = "1 B + min(classes, 10) B"
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 
 
@@ -23,7 +23,8 @@ _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
     meaning="Takeuchi's information criterion with traces: noise of the gradients over curvature",
     formula="Tr(C) / (m Tr(F)), C = E g_i g_i', F the Fisher matrix",
     source=_SOURCE,
-    cost=_COST,
+    cost=Cost.GRADIENTS,
+    work=_WORK,
     needs=_NEEDS,
 )
 def tic_trace(subject: Subject, *, n_samples: int = 2048, n_probes: int = 10, seed: int = 0) -> float:
@@ -53,7 +54,8 @@ def tic_trace(subject: Subject, *, n_samples: int = 2048, n_probes: int = 10, se
     meaning="Takeuchi's information criterion with diagonals: noise of each weight's gradient over its curvature",
     formula="1/m sum over weights j of C_jj / (F_jj + epsilon), C = E g_i g_i', F the Fisher matrix",
     source=f"{_SOURCE}; the diagonal as in Schneider, Dangel and Hennig 2021, arXiv 2102.06604",
-    cost=_COST,
+    cost=Cost.GRADIENTS,
+    work=_WORK,
     needs=_NEEDS,
 )
 def tic_diag(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import Need, measure
+from baselines.core.measure import Cost, Need, measure
 from baselines.core.outputs import logits
 from baselines.core.sample import Array
 from baselines.core.streams import stream
@@ -63,14 +63,14 @@ def _gradient_measure(
 ) -> None:
     """Register a measure of gradients, and its logarithm."""
 
-    @measure(name=name, meaning=meaning, formula=formula, source=source, cost="1 B", needs=_NEEDS)
+    @measure(name=name, meaning=meaning, formula=formula, source=source, cost=Cost.GRADIENTS, work="1 B", needs=_NEEDS)
     def plain(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
         """Range: [0, inf)."""
         return compute(subject, n_samples, seed)
 
     @measure(
         name=f"log_{name}", meaning=f"logarithm: {meaning}", formula=f"ln({formula} + 1e-30)",
-        source=source, cost="1 B", needs=_NEEDS,
+        source=source, cost=Cost.GRADIENTS, work="1 B", needs=_NEEDS,
     )  # fmt: skip
     def logarithm(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
         """At least ln 1e-30."""
@@ -97,7 +97,7 @@ _gradient_measure(
 
 
 @measure(
-    meaning="trace of the empirical Fisher matrix", formula="E |g_i|^2", source=_LIANG, cost="1 B",
+    meaning="trace of the empirical Fisher matrix", formula="E |g_i|^2", source=_LIANG, cost=Cost.GRADIENTS, work="1 B",
     needs=_NEEDS,
 )  # fmt: skip
 def fisher_trace(subject: Subject, *, n_samples: int = 2048, label: str = "true", seed: int = 0) -> float:
@@ -114,7 +114,7 @@ def fisher_trace(subject: Subject, *, n_samples: int = 2048, label: str = "true"
 
 @measure(
     meaning="logarithm: trace of the empirical Fisher matrix", formula="ln(E |g_i|^2 + 1e-30)",
-    source=_LIANG, cost="1 B", needs=_NEEDS,
+    source=_LIANG, cost=Cost.GRADIENTS, work="1 B", needs=_NEEDS,
 )  # fmt: skip
 def log_fisher_trace(subject: Subject, *, n_samples: int = 2048, label: str = "true", seed: int = 0) -> float:
     """Logarithm of `fisher_trace`, whose parameters it has."""
@@ -148,7 +148,7 @@ _gradient_measure(
 @measure(
     meaning="change of the logits under noise on the input",
     formula="E |f(x + eta) - f(x)|^2 / E |f|^2, eta ~ N(0, tau^2 I)", source="Forouzesh et al. 2021, arXiv 2010.02074",
-    cost="2 F", needs={Need.DATA},
+    cost=Cost.FORWARD, work="2 F", needs={Need.DATA},
 )  # fmt: skip
 def sensitivity_output_change(
     subject: Subject, *, relative_noise: float = 0.01, n_samples: int = 10_000, seed: int = 0

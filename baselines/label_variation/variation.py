@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from baselines.core.measure import Need, measure
+from baselines.core.measure import Cost, Need, measure
 from baselines.core.sample import Array, Sample
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
@@ -19,7 +19,8 @@ MIXING = 2.0
     meaning="labels' variation between nearest neighbours among the last layer's inputs, of mixed examples",
     formula="median over graphs of max(tr(Y' L Y) / (4 n), 0), L = I - D^-1/2 A D^-1/2, A_ij = 1 for i's nearest j",
     source=_SOURCE,
-    cost="500 F for each graph",
+    cost=Cost.FORWARD,
+    work="1 F of 500 examples for each graph",
     needs=_NEEDS,
 )
 def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int = 0) -> float:
@@ -48,7 +49,8 @@ def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int 
     meaning="largest variation of labels between nearest neighbours, over the inputs of the last third of layers",
     formula="max over l > L - floor(L / 3) - 1 of tr(Y' L_l Y) / (4 n), L_l = I - D^-1/2 A D^-1/2 of the input of l",
     source=_SOURCE,
-    cost="50 classes F",
+    cost=Cost.FORWARD,
+    work="1 F of 50 examples of each class",
     needs=_NEEDS,
 )
 def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
@@ -74,7 +76,8 @@ def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
     meaning="change of the labels' variation between neighbours, over the last layers",
     formula="median of mean of |v_l+1 - v_l|, v = tr(Y' (D - A) Y) / (200 n), A_ij = cos(z_i, z_j) if nearest 20",
     source=_SOURCE,
-    cost="5500 F",
+    cost=Cost.FORWARD,
+    work="1 F of 5500 examples",
     needs=_NEEDS,
 )
 def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbours: int = 20, seed: int = 0) -> float:

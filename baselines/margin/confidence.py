@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from baselines.core.measure import Need, measure
+from baselines.core.measure import Cost, Need, measure
 from baselines.core.outputs import cross_entropies, log_probabilities, logits
 from baselines.core.subject import Subject
 
@@ -11,7 +11,8 @@ from baselines.core.subject import Subject
     meaning="cross-entropy on the training set",
     formula="mean of -ln p_y",
     source="Jiang et al. 2019, arXiv 1912.02178, eq. 21",
-    cost="1 F",
+    cost=Cost.FORWARD,
+    work="1 F",
     needs={Need.DATA, Need.LABELS},
 )
 def cross_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
@@ -30,7 +31,8 @@ def cross_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -
     meaning="minus the entropy of the predicted probabilities: confidence",
     formula="mean of sum_j p_j ln p_j",
     source="Jiang et al. 2019, arXiv 1912.02178, eq. 23",
-    cost="1 F",
+    cost=Cost.FORWARD,
+    work="1 F",
     needs={Need.DATA, Need.CLASSES},
 )
 def neg_entropy(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:

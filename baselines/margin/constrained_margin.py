@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.product import product
 from baselines.core.sample import Array, Sample
 from baselines.core.subject import Subject, shared
@@ -108,7 +108,8 @@ def _margins(network: Network, images: Array, labels: Array, components: Array) 
     meaning="minus the mean distance from the boundary along the leading principal components of the inputs",
     formula="-mean |P d|, d the way to f_y = max f_j by steps (f_y - f_j) P'g / |P'g|^2, g = d (f_y - f_j) / d x",
     source="Mouton, Theunissen and Davel 2023, arXiv 2308.15466",
-    cost="up to 20 F and 20 B",
+    cost=Cost.MANY,
+    work="up to 20 F and 20 B",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def constrained_margin(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.product import product
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
@@ -98,7 +98,7 @@ def _over(statistic: str, margins: Array, spreads: Array, shares: Array) -> floa
 @measure(
     meaning="minus the median margin over the k-variance of the classes in a hidden layer",
     formula="-median margin / sum_c share_c V_c L_c, V_c = W_1 of halves of c, L_c = max over c of |d margin / d x^l|",
-    source=_SOURCE, cost="1 F and 1 B", needs=_NEEDS,
+    source=_SOURCE, cost=Cost.GRADIENTS, work="1 F and 1 B", needs=_NEEDS,
 )  # fmt: skip
 def kv_margin(
     subject: Subject, *, layer: str = "1st", statistic: str = "median", per_class: int = 200, seed: int = 0
@@ -130,7 +130,7 @@ def kv_margin(
 @measure(
     meaning="minus the median distance from the boundary in a hidden layer, over the k-variance of the classes there",
     formula="-median (margin / (|d margin / d x^l| + 1e-6)) / sum_c share_c V_c, V_c = W_1 of halves of class c",
-    source=_SOURCE, cost="1 F and 1 B", needs=_NEEDS,
+    source=_SOURCE, cost=Cost.GRADIENTS, work="1 F and 1 B", needs=_NEEDS,
 )  # fmt: skip
 def kv_gn_margin(
     subject: Subject, *, layer: str = "8th", statistic: str = "median", per_class: int = 200, seed: int = 0

@@ -3,7 +3,7 @@
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.sample import Array, Sample
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
@@ -20,7 +20,7 @@ CROPS = np.linspace(0.85, 1, 16)
 @measure(
     meaning="minus the mean margin in the first layer, on augmented examples",
     formula="-E (f_y - f_j) / (|d (f_y - f_j) / d x^1| + 1e-7) / (sqrt(trimmed mean of variances) + 1e-7)",
-    source="Natekar and Sharma 2020, arXiv 2012.02775", cost="1 F and 1 B",
+    source="Natekar and Sharma 2020, arXiv 2012.02775", cost=Cost.GRADIENTS, work="1 F and 1 B",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )  # fmt: skip
 def layer_margin_winner(subject: Subject, *, n_samples: int = 500, data: str = "augmented", seed: int = 0) -> float:

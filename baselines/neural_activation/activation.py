@@ -6,7 +6,7 @@ pre-activations over the layer's depth; see curve.py.
 
 import numpy as np
 
-from baselines.core.measure import Need, measure
+from baselines.core.measure import Cost, Need, measure
 from baselines.core.outputs import log_probabilities, margins
 from baselines.core.sample import Array, Sample
 from baselines.core.streams import stream
@@ -22,7 +22,8 @@ _STANDS_IN = "an augmented copy is the surrogate of held-out images"
     meaning="minus the correlation of the input's entropy with the slope of activations over depth",
     formula="-corr(alpha, beta)",
     source=_PAPER + ", eq. 2",
-    cost="F",
+    cost=Cost.FORWARD,
+    work="1 F",
     needs={Need.DATA},
 )
 def cna(
@@ -48,7 +49,8 @@ def cna(
     meaning=f"area between the curves of slope over entropy for training and held-out images; {_STANDS_IN}",
     formula="int |beta_train - beta_heldout| d alpha",
     source=_PAPER + ", eq. 5",
-    cost="2 F",
+    cost=Cost.FORWARD,
+    work="2 F",
     needs={Need.DATA},
 )
 def cna_area(
@@ -81,7 +83,8 @@ def cna_area(
     meaning=f"cna_area times the network's margin; {_STANDS_IN}",
     formula="gamma_m int |beta_train - beta_heldout| d alpha",
     source=_PAPER + ", eq. 7",
-    cost="2 F",
+    cost=Cost.FORWARD,
+    work="2 F",
     needs={Need.DATA, Need.LABELS},
 )
 def cna_margin(
@@ -117,7 +120,8 @@ def cna_margin(
     meaning=f"cna_area over the network's margin; {_STANDS_IN}",
     formula="int |beta_train - beta_heldout| d alpha / gamma_m",
     source=_PAPER + ", eq. 5 and 6",
-    cost="2 F",
+    cost=Cost.FORWARD,
+    work="2 F",
     needs={Need.DATA, Need.LABELS},
 )
 def cna_area_over_margin(

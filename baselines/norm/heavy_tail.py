@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baselines.core.measure import MeasureUnavailable, measure
+from baselines.core.measure import Cost, MeasureUnavailable, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.norm.fourier_norm import gram
@@ -105,7 +105,8 @@ def _eigenvalues(layer: LinearMap, singular: Array) -> Array:
     meaning="mean exponent of the power laws in the layers' spectra",
     formula="mean over layers of alpha, p(x) ~ x^-alpha for eigenvalues x >= x_min of X = W'W",
     source=_SOURCE,
-    cost="SVD",
+    cost=Cost.WEIGHTS,
+    work="SVD",
 )
 def alpha(subject: Subject, *, min_eigenvalues: int = 10) -> float:
     """Mean exponent, each at its own x_min. Range: (1, inf).
@@ -127,7 +128,8 @@ def alpha(subject: Subject, *, min_eigenvalues: int = 10) -> float:
     meaning="weighted alpha: exponents of the layers' spectra times the logarithms of their largest eigenvalues",
     formula="mean over layers of alpha log10 max x",
     source=_SOURCE,
-    cost="SVD",
+    cost=Cost.WEIGHTS,
+    work="SVD",
 )
 def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 10) -> float:
     """Mean of exponents weighted by scale: about `log_alpha_norm`. Range: (-inf, inf). Parameters: see `alpha`."""
@@ -138,7 +140,8 @@ def weighted_alpha(subject: Subject, *, min_eigenvalues: int = 10) -> float:
     meaning="log alpha-norm: Schatten norms of the layers' correlation matrices, to the power of their exponents",
     formula="mean over layers of log10 sum_x x^alpha",
     source=_SOURCE,
-    cost="SVD",
+    cost=Cost.WEIGHTS,
+    work="SVD",
 )
 def log_alpha_norm(subject: Subject, *, min_eigenvalues: int = 10) -> float:
     """Mean logarithm of |X|_alpha^alpha. Range: (-inf, inf). Parameters: see `alpha`."""

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from baselines.core.measure import Need, measure
+from baselines.core.measure import Cost, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.norm.terms import Terms, log_prod, log_sum_of_ratios, norm_measure, sum_of_ratios
@@ -122,7 +122,8 @@ def dist_spec_init(terms: Terms) -> float:
     meaning="squared Euclidean distance of all weights from their initial values",
     formula="sum over all arrays a of |a - a0|^2",
     source="PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976)",
-    cost="none",
+    cost=Cost.WEIGHTS,
+    work="none",
     needs={Need.INITIAL_WEIGHTS},
 )
 def distance_from_init(subject: Subject) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from baselines.core.measure import MEASURES, Complexity, Need, measure
+from baselines.core.measure import MEASURES, Complexity, Cost, Need, measure
 from baselines.core.normalization import normalized
 from baselines.core.output_margin import output_margin
 from baselines.core.sample import Array
@@ -41,7 +41,7 @@ class Variant:
     norms: Callable[..., Array]
     note: str
     symbols: str  #: whose spectral norms the formula's are, unless they are those of kernels as matrices
-    cost: str
+    work: str
 
 
 #: The variants by the suffix that measures with them have in their names. Frobenius norms are those of kernels in all
@@ -169,10 +169,10 @@ def norm_measure(
     def register(compute: Callable[..., float]) -> Complexity:
         name = compute.__name__
         for suffix, variant in (VARIANTS if spectral else {"": VARIANTS[""]}).items():
-            cost = ([variant.cost] if spectral else []) + (["1 F"] if margin else [])
+            work = ([variant.work] if spectral else []) + (["1 F"] if margin else [])
             measure(
                 name=name + suffix, meaning=meaning + variant.note, formula=_formula(formula, variant), source=source,
-                cost=" and ".join(cost) or "none",
+                cost=Cost.FORWARD if margin else Cost.WEIGHTS, work=" and ".join(work) or "none",
                 needs={*(needs or ()), *({Need.DATA, Need.LABELS} if margin else ())},
             )(_of_subject(compute, variant.norms if spectral else None, margin, normalizable))  # fmt: skip
         return MEASURES[name].function

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.sample import Array, Sample
 from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
@@ -107,7 +107,8 @@ def _register_gi(perturbation: Perturbation) -> None:
         meaning=f"Gi-score: how much and how early accuracy falls when images are {perturbation.meaning}",
         formula="1 - 2 int_0^1 int_0^t A(s) ds dt, A(t) = accuracy at magnitude low + t (high - low)",
         source=SOURCE,
-        cost="25 F",
+        cost=Cost.MANY,
+        work="25 F",
         needs={Need.DATA, Need.LABELS},
     )
     def gi(
@@ -150,7 +151,8 @@ def _register_mean_error(perturbation: Perturbation) -> None:
         meaning=f"mean error over all magnitudes when images are {perturbation.meaning}",
         formula="1 - mean over t of A(t), A(t) = accuracy at magnitude low + t (high - low)",
         source=SOURCE,
-        cost="25 F",
+        cost=Cost.MANY,
+        work="25 F",
         needs={Need.DATA, Need.LABELS},
     )
     def pr_mean_error(
@@ -177,7 +179,8 @@ def _register_augmented_subset_error(perturbation: Perturbation) -> None:
         meaning=f"error on a part of the training images, each {perturbation.meaning} at random",
         formula="1 - accuracy at magnitudes U(low, high), on max(m / 10, 2048) images",
         source=SOURCE,
-        cost="1 F",
+        cost=Cost.FORWARD,
+        work="1 F of at least 2048 examples",
         needs={Need.DATA, Need.LABELS},
     )
     def augmented_subset_error(

@@ -4,7 +4,7 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 
-from baselines.core.measure import Need, measure
+from baselines.core.measure import Cost, Need, measure
 from baselines.core.subject import Subject
 from baselines.perturbation_response.mixing import CURVES, SOURCE, mixup_curve
 from baselines.perturbation_response.response_curve import gi_score, mean_error, pal_score
@@ -19,7 +19,8 @@ def _register_gi(kind: str, layer: int) -> None:
         meaning=f"Gi-score: how early accuracy falls when {_mixing(kind, layer)}",
         formula=f"1 - 2 int_0^1 int_0^t A(s) ds dt, {_accuracy(kind, layer)}",
         source=SOURCE,
-        cost="11 F",
+        cost=Cost.MANY,
+        work="11 F",
         needs={Need.DATA, Need.LABELS},
     )
     def gi(
@@ -44,8 +45,8 @@ def _register_pal(
     name: str, meaning: str, formula: str, curves: Sequence[tuple[str, int]], combine: Callable[[list[float]], float]
 ) -> None:
     @measure(
-        name=name, meaning=meaning, formula=formula, source=SOURCE, cost=f"{11 * len(curves)} F",
-        needs={Need.DATA, Need.LABELS},
+        name=name, meaning=meaning, formula=formula, source=SOURCE, cost=Cost.MANY,
+        work=f"{11 * len(curves)} F", needs={Need.DATA, Need.LABELS},
     )  # fmt: skip
     def pal(
         subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, paper_budget: bool = False, seed: int = 0
@@ -71,7 +72,8 @@ def _register_mean_error(kind: str, layer: int) -> None:
         meaning=f"mean error over all shares when {_mixing(kind, layer)}",
         formula=f"1 - mean over t of A(t), {_accuracy(kind, layer)}",
         source=SOURCE,
-        cost="11 F",
+        cost=Cost.MANY,
+        work="11 F",
         needs={Need.DATA, Need.LABELS},
     )
     def pr_mean_error(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from baselines.core.measure import Need, measure
+from baselines.core.measure import Cost, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.representation.penultimate import penultimate_by_class
@@ -20,7 +20,8 @@ ROUNDING = 1e-6
     meaning="class-distance normalized variance of the penultimate representation",
     formula="mean over pairs of classes of (v_c + v_c') / (2 |mu_c - mu_c'|^2), v_c = E |h - mu_c|^2",
     source="Galanti, Gyorgy and Hutter 2022, arXiv 2112.15121",
-    cost="1 F",
+    cost=Cost.FORWARD,
+    work="1 F",
     needs=_NEEDS,
 )
 def cdnv(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
@@ -54,7 +55,8 @@ def _least(sums: Array) -> Array:
     meaning="neural collapse NC1: variation within classes over that between them",
     formula="tr(Sigma_W pinv(Sigma_B)) / kappa of the penultimate representation",
     source="Papyan, Han and Donoho 2020, arXiv 2008.08186",
-    cost="1 F",
+    cost=Cost.FORWARD,
+    work="1 F",
     needs=_NEEDS,
 )
 def neural_collapse_nc1(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.product import product
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
@@ -16,7 +16,8 @@ SMALL = 1e-7
     meaning="intrinsic dimension of the penultimate representation",
     formula="slope of -ln(1 - F(r)) over ln r, r = distance to second over that to first neighbour: TwoNN",
     source="Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784",
-    cost="1 F",
+    cost=Cost.FORWARD,
+    work="1 F",
     needs={Need.DATA},
 )
 def intrinsic_dimension(subject: Subject, *, n_samples: int = 2048, fraction: float = 0.9, seed: int = 0) -> float:
@@ -68,7 +69,8 @@ def _two_nearest(points: Array) -> Array:
     meaning="minus the effective rank of the penultimate representation: RankMe",
     formula="-exp(-sum_k p_k ln p_k), p_k = s_k / sum_j s_j + 1e-7, s singular values of the examples' representations",
     source="Garrido, Balestriero, Najman and LeCun 2023, arXiv 2210.02885",
-    cost="1 F",
+    cost=Cost.FORWARD,
+    work="1 F",
     needs={Need.DATA},
 )
 def rankme(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:

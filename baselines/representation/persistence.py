@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.product import product
 from baselines.core.sample import Array
 from baselines.core.streams import stream
@@ -91,7 +91,8 @@ def merge_heights(distances: Array) -> Array:
     meaning="minus the mean death in degree 0 of the persistent homology of the units' correlations",
     formula="-mean edge of a minimum spanning tree of units at distances 1 - |corr(a_i, a_j)|",
     source=_SOURCE,
-    cost="2 F",
+    cost=Cost.FORWARD,
+    work="2 F",
     needs={Need.DATA},
 )
 def persistence_mean_h0(subject: Subject, *, n_samples: int = 2000, n_units: int = 3000, seed: int = 0) -> float:
@@ -117,7 +118,8 @@ def persistence_mean_h0(subject: Subject, *, n_samples: int = 2000, n_units: int
     meaning="standard deviation of the deaths in degree 0 of the persistent homology of the units' correlations",
     formula="standard deviation of the edges of a minimum spanning tree of units at distances 1 - |corr(a_i, a_j)|",
     source=_SOURCE,
-    cost="2 F",
+    cost=Cost.FORWARD,
+    work="2 F",
     needs={Need.DATA},
 )
 def persistence_std_h0(subject: Subject, *, n_samples: int = 2000, n_units: int = 3000, seed: int = 0) -> float:

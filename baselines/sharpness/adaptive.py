@@ -17,7 +17,7 @@ import numpy as np
 
 from baselines.core import outputs
 from baselines.core.lazy import tf
-from baselines.core.measure import Need, measure
+from baselines.core.measure import Cost, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.network.per_example import cross_entropies
@@ -39,7 +39,8 @@ _DRAWS = ("normal", "uniform")
     meaning="rise of the training loss by the worst change of each weight in proportion to it",
     formula="E_S max_{|u_i| <= rho |w_i|} L_S(w + u) - L_S(w), batches S of 128 examples",
     source=f"{_MODERN}, by Auto-PGD of Croce and Hein 2020, arXiv 2003.01690",
-    cost="21 B of 1024 examples",
+    cost=Cost.MANY,
+    work="21 B of 1024 examples",
     needs=_NEEDS,
 )
 def adaptive_sharpness_worst_linf(
@@ -76,7 +77,8 @@ def adaptive_sharpness_worst_linf(
     meaning="rise of the training loss by random changes of each weight in proportion to it",
     formula="E_u L(w + u) - L(w), u_i ~ N(0, rho^2 w_i^2)",
     source=_MODERN,
-    cost="21 F of 1024 examples",
+    cost=Cost.MANY,
+    work="21 F of 1024 examples",
     needs={Need.DATA, Need.LABELS},
 )
 def adaptive_sharpness_avg(
@@ -115,7 +117,8 @@ def adaptive_sharpness_avg(
     meaning="rise of the training loss by one step along its gradient in units of the weights",
     formula="L(w + rho T^2 g / |T g|) - L(w), T = diag(|w|), g the gradient of L",
     source="Kwon et al. 2021, arXiv 2102.11600",
-    cost="1 B + 1 F",
+    cost=Cost.GRADIENTS,
+    work="1 B + 1 F",
     needs=_NEEDS,
 )
 def asam_sharpness(subject: Subject, *, rho: float = 0.5, n_samples: int = 2048, seed: int = 0) -> float:

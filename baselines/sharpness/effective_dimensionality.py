@@ -3,7 +3,7 @@
 import numpy as np
 
 from baselines.core.eigenvalues import ritz_values
-from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
@@ -17,7 +17,8 @@ BASIS_BYTES = 2**31
     meaning="number of directions in which the training loss is curved more than alpha",
     formula="sum over eigenvalues l_i > 0 of the Hessian of the mean cross-entropy of l_i / (l_i + alpha)",
     source="Maddox, Benton and Wilson 2020, arXiv 2003.02139; the leading eigenvalues by Lanczos' method",
-    cost="25 x 3 B",
+    cost=Cost.MANY,
+    work="25 x 3 B",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def effective_dimensionality(

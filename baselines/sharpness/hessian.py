@@ -6,7 +6,7 @@ import numpy as np
 
 from baselines.core.eigenvalues import largest_eigenvalue
 from baselines.core.fisher import fisher_diagonal
-from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.network.linearity import is_piecewise_linear
@@ -17,7 +17,8 @@ from baselines.sharpness.scales import weight_space
     meaning="trace of the Hessian of the training loss",
     formula="Tr(H)",
     source="Yao et al. 2020, arXiv 1912.07145; where it is not piecewise linear by Hutchinson's probes, 1990",
-    cost="min(classes, 20) B; not piecewise linear: 20 x 3 B",
+    cost=Cost.MANY,
+    work="min(classes, 20) B; not piecewise linear: 20 x 3 B",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def hessian_trace(subject: Subject, *, n_probes: int = 20, n_samples: int = 2048, seed: int = 0) -> float:
@@ -55,7 +56,8 @@ def _trace_by_probes(subject: Subject, n_probes: int, n_samples: int, seed: int)
     meaning="largest eigenvalue of the Hessian of the training loss",
     formula="lambda_max(H)",
     source="Keskar et al. 2017, arXiv 1609.04836; Yao et al. 2020, arXiv 1912.07145; by Lanczos' method",
-    cost="<= 50 x 3 B",
+    cost=Cost.MANY,
+    work="<= 50 x 3 B",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def hessian_top_eigenvalue(subject: Subject, *, n_steps: int = 50, n_samples: int = 2048, seed: int = 0) -> float:

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.outputs import cross_entropies, folded_logits
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
@@ -15,7 +15,8 @@ from baselines.sharpness.scales import weight_space
     meaning="effective number of parameters by the loss of weights drawn around the trained ones, halved",
     formula="n beta (E_w L(w) - L(w*)), density of w ~ exp(-n beta L(w) - gamma |w - w*|^2 / 2), beta = 1 / ln n",
     source="Lau et al. 2023, arXiv 2308.12108, by their stochastic gradient Langevin dynamics",
-    cost="200 B of 64 examples",
+    cost=Cost.MANY,
+    work="200 B of 64 examples",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def local_learning_coefficient(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from baselines.core import outputs
-from baselines.core.measure import Need, measure
+from baselines.core.measure import Cost, Need, measure
 from baselines.core.subject import Subject
 from baselines.sharpness.box import N_STEPS, STEP_TO_RADIUS
 from baselines.sharpness.scales import weight_space
@@ -14,7 +14,8 @@ from baselines.sharpness.weight_space import normalized
     meaning="rise of the training loss in a small box around the weights, in percent",
     formula="100 (max_{|u_i| <= eps (|w_i| + 1)} L(w + u) - L(w)) / (1 + L(w))",
     source="Keskar et al. 2017, arXiv 1609.04836, eq. 4, by ascent along the gradient's sign",
-    cost="21 B",
+    cost=Cost.MANY,
+    work="21 B",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def keskar_sharpness(subject: Subject, *, epsilon: float = 1e-3, n_samples: int = 2048, seed: int = 0) -> float:
@@ -43,7 +44,8 @@ def keskar_sharpness(subject: Subject, *, epsilon: float = 1e-3, n_samples: int 
     meaning="rise of the training loss by one step of a given length along its gradient",
     formula="L(w + rho g / |g|) - L(w), g the gradient of L",
     source="Foret et al. 2021, arXiv 2010.01412",
-    cost="1 B + 1 F",
+    cost=Cost.GRADIENTS,
+    work="1 B + 1 F",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def sam_sharpness(subject: Subject, *, rho: float = 0.05, n_samples: int = 2048, seed: int = 0) -> float:

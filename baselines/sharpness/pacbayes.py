@@ -14,14 +14,14 @@ import math
 
 import numpy as np
 
-from baselines.core.measure import Need, measure
+from baselines.core.measure import Cost, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.network import Network
 from baselines.sharpness.scales import EPSILON, noise_scale
 
 _J19 = "Jiang et al. 2019, arXiv 1912.02178, eq."
-_COST = "about 70 F for sigma and as much for sigma', which others share"
+_WORK = "about 70 F for sigma and as much for sigma', which others share"
 _DATA = {Need.DATA, Need.LABELS}
 
 
@@ -80,7 +80,8 @@ def _joined(network: Network, include_bias: bool) -> Array:
     meaning="PAC-Bayes bound with a prior around the initial weights",
     formula="|w - w0|^2 / (4 sigma^2) + ln(m / sigma) + 10",
     source=f"{_J19} 48",
-    cost=_COST,
+    cost=Cost.MANY,
+    work=_WORK,
     needs={*_DATA, Need.INITIAL_WEIGHTS},
 )
 def pacbayes_init(
@@ -97,7 +98,8 @@ def pacbayes_init(
     meaning="PAC-Bayes bound with a prior around zero",
     formula="|w|^2 / (4 sigma^2) + ln(m / sigma) + 10",
     source=f"{_J19} 49",
-    cost=_COST,
+    cost=Cost.MANY,
+    work=_WORK,
     needs=_DATA,
 )
 def pacbayes_orig(
@@ -113,7 +115,8 @@ def pacbayes_orig(
     meaning="sensitivity of the training accuracy to noise on the weights",
     formula="1 / sigma^2",
     source=f"{_J19} 53",
-    cost=_COST,
+    cost=Cost.MANY,
+    work=_WORK,
     needs=_DATA,
 )
 def pacbayes_flatness(
@@ -128,7 +131,8 @@ def pacbayes_flatness(
     formula="1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w - w0|^2 / n) / (eps^2 + sigma'^2 |w_i - w0_i|^2))"
     " + ln(m / sigma') + 10",
     source=f"{_J19} 56",
-    cost=_COST,
+    cost=Cost.MANY,
+    work=_WORK,
     needs={*_DATA, Need.INITIAL_WEIGHTS},
 )
 def pacbayes_mag_init(
@@ -145,7 +149,8 @@ def pacbayes_mag_init(
     meaning="pacbayes_orig with noise in proportion to each weight",
     formula="1/4 sum_i ln((eps^2 + (sigma'^2 + 1) |w|^2 / n) / (eps^2 + sigma'^2 w_i^2)) + ln(m / sigma') + 10",
     source=f"{_J19} 57, with w in the denominator as in the numerator",
-    cost=_COST,
+    cost=Cost.MANY,
+    work=_WORK,
     needs=_DATA,
 )
 def pacbayes_mag_orig(
@@ -175,7 +180,8 @@ def pacbayes_mag_orig(
     formula="1/4 sum_i ln((eps^2 + (sigma'^2 |w|^2 + |w - w0|^2) / n) / (eps^2 + sigma'^2 w_i^2))"
     " + ln(m / sigma') + 10",
     source="derived as eq. 56 of Jiang et al. 2019, arXiv 1912.02178, for noise in proportion to |w_i|",
-    cost=_COST,
+    cost=Cost.MANY,
+    work=_WORK,
     needs={*_DATA, Need.INITIAL_WEIGHTS},
 )
 def pacbayes_mag_init_exact(
@@ -193,7 +199,8 @@ def pacbayes_mag_init_exact(
     meaning="sensitivity of the training accuracy to noise in proportion to each weight",
     formula="1 / sigma'^2",
     source=f"{_J19} 61",
-    cost=_COST,
+    cost=Cost.MANY,
+    work=_WORK,
     needs=_DATA,
 )
 def pacbayes_mag_flatness(

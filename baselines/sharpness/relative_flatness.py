@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.core.measure import MeasureUnavailable, Need, measure
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.subject import Subject
 from baselines.network import Network
 
@@ -14,7 +14,8 @@ from baselines.network import Network
     meaning="curvature of the loss in the last layer's weights, in units of the weights",
     formula="sum over neurons s, t of <w_s, w_t> Tr(H_st), H_st a block of the Hessian of the mean cross-entropy",
     source="Petzka et al. 2021, arXiv 2001.00939",
-    cost="1 F + kappa B of the layers behind it",
+    cost=Cost.GRADIENTS,
+    work="1 F + kappa B of the layers behind it",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def relative_flatness(

@@ -8,7 +8,7 @@ import numpy as np
 
 from baselines.core.bisection import bisect
 from baselines.core.lazy import tf
-from baselines.core.measure import Need, measure
+from baselines.core.measure import Cost, Need, measure
 from baselines.core.sample import Array, Sample
 from baselines.core.streams import stream, stream_seed
 from baselines.core.subject import Subject
@@ -28,7 +28,8 @@ ENOUGH = 0.8  #: accuracy below which it starts no more descents
     meaning="minus the relative size of the smallest change of the weights that costs 10 % accuracy",
     formula="-max{a : no |u_i| <= a |w_i| costs more than the accuracy drop}",
     source="PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976), with ascent where its code descends",
-    cost="about 10 x (20 B of 64 examples + 1 F of 640)",
+    cost=Cost.MANY,
+    work="about 10 x (20 B of 64 examples + 1 F of 640)",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def sharpness_starter_kit(

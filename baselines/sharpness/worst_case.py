@@ -7,14 +7,14 @@ training examples. Batch normalization is folded into them.
 
 import math
 
-from baselines.core.measure import Need, measure
+from baselines.core.measure import Cost, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.sharpness.box import box_scale
 from baselines.sharpness.pacbayes import common_variance, isotropic_bound, magnitude_bound, moved, trained
 
 _J19 = "Jiang et al. 2019, arXiv 1912.02178, eq."
-_COST = "about 10 x (20 B of 64 examples + 1 F of 640) for alpha and as much for alpha', which others share"
+_WORK = "about 10 x (20 B of 64 examples + 1 F of 640) for alpha and as much for alpha', which others share"
 _DATA = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 
 CONFIDENCE = 0.05  #: delta, the chance that a magnitude-aware bound does not hold
@@ -41,7 +41,8 @@ def magnitude_box_bound(vector: Array, alpha: float, m: int) -> float:
     meaning="bound from the largest harmless change of the weights, around the initial weights",
     formula="|w - w0|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10",
     source=f"{_J19} 51",
-    cost=_COST,
+    cost=Cost.MANY,
+    work=_WORK,
     needs={*_DATA, Need.INITIAL_WEIGHTS},
 )
 def sharpness_init(subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0) -> float:
@@ -55,7 +56,8 @@ def sharpness_init(subject: Subject, *, accuracy_drop: float = 0.1, include_bias
     meaning="bound from the largest harmless change of the weights, around zero",
     formula="|w|^2 ln(2 n) / (4 alpha^2) + ln(m / alpha) + 10",
     source=f"{_J19} 52",
-    cost=_COST,
+    cost=Cost.MANY,
+    work=_WORK,
     needs=_DATA,
 )
 def sharpness_orig(subject: Subject, *, accuracy_drop: float = 0.1, include_bias: bool = False, seed: int = 0) -> float:
@@ -68,7 +70,8 @@ def sharpness_orig(subject: Subject, *, accuracy_drop: float = 0.1, include_bias
     meaning="sensitivity of the training accuracy to the worst change of the weights",
     formula="1 / alpha^2",
     source=f"{_J19} 54",
-    cost=_COST,
+    cost=Cost.MANY,
+    work=_WORK,
     needs=_DATA,
 )
 def sharpness_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed: int = 0) -> float:
@@ -81,7 +84,8 @@ def sharpness_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed: in
     formula="1/4 sum_i ln((eps^2 + (alpha'^2 + 4 ln(2 n / delta)) |w - w0|^2 / n) / (eps^2 + alpha'^2 |w_i - w0_i|^2))"
     " + ln(m / alpha') + 10",
     source=f"{_J19} 58",
-    cost=_COST,
+    cost=Cost.MANY,
+    work=_WORK,
     needs={*_DATA, Need.INITIAL_WEIGHTS},
 )
 def sharpness_mag_init(
@@ -98,7 +102,8 @@ def sharpness_mag_init(
     formula="1/4 sum_i ln((eps^2 + (alpha'^2 + 4 ln(2 n / delta)) |w|^2 / n) / (eps^2 + alpha'^2 w_i^2))"
     " + ln(m / alpha') + 10",
     source=f"{_J19} 59",
-    cost=_COST,
+    cost=Cost.MANY,
+    work=_WORK,
     needs=_DATA,
 )
 def sharpness_mag_orig(
@@ -113,7 +118,8 @@ def sharpness_mag_orig(
     meaning="sensitivity of the training accuracy to the worst change in proportion to each weight",
     formula="1 / alpha'^2",
     source=f"{_J19} 62",
-    cost=_COST,
+    cost=Cost.MANY,
+    work=_WORK,
     needs=_DATA,
 )
 def sharpness_mag_flatness(subject: Subject, *, accuracy_drop: float = 0.1, seed: int = 0) -> float:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from baselines.core.measure import Need, measure
+from baselines.core.measure import Cost, Need, measure
 from baselines.core.normalization import normalized
 from baselines.core.subject import Subject
 from baselines.network import INPUT, Network
@@ -16,7 +16,8 @@ _KIT = "PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976)"
     meaning="number of weights in kernels",
     formula="sum_i size(W_i)",
     source="Jiang et al. 2019, arXiv 1912.02178, eq. 20",
-    cost="none",
+    cost=Cost.WEIGHTS,
+    work="none",
 )
 def num_params(
     subject: Subject, *, include_bias: bool = False, include_bn: bool = False, normalization: str = "none"
@@ -39,7 +40,7 @@ def num_params(
     return normalized(counted, subject, False, normalization=normalization)
 
 
-@measure(meaning="number of weight layers", formula="d", source="control", cost="none")
+@measure(meaning="number of weight layers", formula="d", source="control", cost=Cost.WEIGHTS, work="none")
 def depth(subject: Subject) -> float:
     """Number of weight layers; the two kernels of a separable convolution count as two. Range: [0, inf)."""
     return len(subject.network.kernels)
@@ -49,7 +50,8 @@ def depth(subject: Subject) -> float:
     meaning="bound on the VC dimension, from depth and number of weights",
     formula="d + 2 d ln(22 d n^2) sum_i size(W_i)",
     source=_KIT,
-    cost="none",
+    cost=Cost.WEIGHTS,
+    work="none",
 )
 def vc_dim(subject: Subject, *, image_side: int = 32) -> float:
     """Bound on the VC dimension, with d weight layers. Range: [0, inf).
@@ -69,7 +71,8 @@ def vc_dim(subject: Subject, *, image_side: int = 32) -> float:
     meaning="bound on the VC dimension of piecewise linear networks, from units and parameters by layer",
     formula="d + (sum_i (d - i + 1) q_i) log2(8 e sum_i i a_i log2(4 e sum_j j a_j)), q_i parameters, a_i units",
     source="Bartlett et al. 2019, arXiv 1703.02930, as in Jiang et al. 2019, arXiv 1912.02178",
-    cost="none",
+    cost=Cost.WEIGHTS,
+    work="none",
 )
 def vc_dim_piecewise_linear(subject: Subject) -> float:
     """Bound on the VC dimension from the parameters q_i and units a_i of each layer i. Range: [0, inf).
@@ -98,7 +101,8 @@ def _layers(network: Network) -> Iterator[tuple[int, int]]:
     meaning="generalization bound of convolutional networks, from sizes alone",
     formula="4000 sqrt(d log2(6 d n)^3 sum_i size(W_i) / m) + sqrt(ln(1 / delta) / m)",
     source="Jiang et al. 2019, arXiv 1912.02178, eq. 19",
-    cost="none",
+    cost=Cost.WEIGHTS,
+    work="none",
     needs={Need.DATA},
 )
 def vc_dim_conv_bound(subject: Subject, *, delta: float = 0.01) -> float:

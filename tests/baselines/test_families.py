@@ -18,10 +18,10 @@ DOCS = PACKAGE.parent / "docs" / "measures.md"
 
 NEW = '''"""A measure that was not here before."""
 
-from baselines.core.measure import measure
+from baselines.core.measure import Cost, measure
 
 
-@measure(meaning="nothing", formula="0", source="a test", cost="none")
+@measure(meaning="nothing", formula="0", source="a test", cost=Cost.WEIGHTS, work="none")
 def brand_new(subject):
     """Always 0."""
     return 0.0
