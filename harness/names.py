@@ -8,6 +8,9 @@ LIBRARY = "library"
 #: In place of names: every measure of the library.
 ALL = "all"
 
+#: In place of names: the measures of the library that read weights only, or make a few forward passes.
+CHEAP = "cheap"
+
 #: How the source of a Python function begins; its qualified name follows.
 FUNCTION = "function "
 

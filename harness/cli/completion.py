@@ -1,4 +1,4 @@
-"""Shell completion of submissions (recorded names, measures and paths), measures, recipes and tasks."""
+"""Shell completion of submissions (recorded names, measures and paths), measures, their costs, recipes and tasks."""
 
 import sqlite3
 from contextlib import closing
@@ -61,6 +61,29 @@ def measures(_context: click.Context, _parameter: click.Parameter, incomplete: s
         for name, measure in baselines.MEASURES.items()
         if incomplete and name.startswith(incomplete)
     ]
+
+
+def measure_lists(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the last name of `--measures`: all, cheap, a family, or a measure.
+
+    Families of two words are left out: bash would make two arguments of one.
+    """
+    import baselines
+    from harness.names import ALL, CHEAP
+
+    before, comma, last = incomplete.rpartition(",")
+    families = dict.fromkeys(one.family for one in baselines.MEASURES.values() if " " not in one.family)
+    sets = [CompletionItem(name) for name in (ALL, CHEAP, *families) if last and name.startswith(last)]
+    found = [*sets, *measures(context, parameter, last)]
+    return [CompletionItem(before + comma + item.value, help=item.help) for item in found]
+
+
+def costs(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a cost of measures, or the name of the cheap ones."""
+    import baselines
+    from harness.names import CHEAP
+
+    return [CompletionItem(name) for name in (*baselines.Cost, CHEAP) if name.startswith(incomplete)]
 
 
 def tasks(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -10,6 +10,7 @@ import click
 
 from harness.cli import as_json, completion
 from harness.errors import UserError
+from harness.names import CHEAP
 
 if TYPE_CHECKING:
     from baselines import Measure
@@ -23,13 +24,20 @@ SHARES = (0.45, 0.2, 0.15, 0.2)
 @click.command("measures")
 @click.argument("name", required=False, shell_complete=completion.measures)
 @click.option("--family", metavar="NAME", help="List only the measures of this family.")
+@click.option(
+    "--cost",
+    metavar="NAME",
+    shell_complete=completion.costs,
+    help=f"List only the measures of this cost: weights, forward, gradients or many; {CHEAP}: the first two.",
+)
 @as_json.option
-def command(name: str | None, family: str | None, form: str) -> None:
+def command(name: str | None, family: str | None, cost: str | None, form: str) -> None:
     """List the measures of the library by family and those of installed packages, or explain the one called NAME.
 
-    A measure can be run wherever a submission can. Costs are in passes over the training examples that it uses:
-    F is one forward pass, B one forward and backward pass. Other packages add measures by entry points
-    (docs/measures.md); they run like submissions, and none of their code is imported here.
+    A measure can be run wherever a submission can. Its cost is one of weights (it reads weights only), forward (up
+    to three forward passes over the training examples that it uses), gradients (up to a forward and backward pass for
+    each class) and many (more); F is one forward pass, B one forward and backward pass. Other packages add measures
+    by entry points (docs/measures.md); they run like submissions, and none of their code is imported here.
 
     Example: pgdl measures vc_dim, then pgdl run vc_dim:image_side=28
     """
@@ -49,8 +57,13 @@ def command(name: str | None, family: str | None, form: str) -> None:
     families = list(dict.fromkeys(measure.family for measure in baselines.MEASURES.values()))
     if family is not None and family not in families:
         raise _unknown("family", family, families)
-    chosen = [measure for measure in baselines.MEASURES.values() if family in (None, measure.family)]
-    others = installed_measures() if family is None else ()
+    if cost is not None and cost not in (costs := [*baselines.Cost, CHEAP]):
+        raise _unknown("cost", cost, costs)
+    of_family = [measure for measure in baselines.MEASURES.values() if family in (None, measure.family)]
+    chosen = [one for one in of_family if cost in (None, one.cost) or (cost == CHEAP and one.is_cheap)]
+    if not chosen:
+        raise UserError(f"no measure of the family {family} has the cost {cost}")
+    others = installed_measures() if family is None and cost is None else ()
     if form == "json":
         as_json.show([*map(_as_object, chosen), *map(_as_object, others)])
     else:
@@ -67,7 +80,7 @@ def _unknown(kind: str, name: str, known: list[str]) -> UserError:
 
 def _listing(measures: Sequence["Measure"], width: int | None) -> str:
     """Return one line per measure below its family; columns other than names are shortened to fit into `width`."""
-    rows = {m.name: (m.name, m.meaning, m.cost, _needs(m) or "-", m.source) for m in measures}
+    rows = {m.name: (m.name, m.meaning, _cost(m), _needs(m) or "-", m.source) for m in measures}
     widths = [max(map(len, column)) for column in zip(*rows.values(), strict=True)]
     if width is not None:
         left = max(width - widths[0] - len(GAP) * len(widths), 0)
@@ -98,19 +111,26 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def _explanation(measure: "Measure | InstalledMeasure") -> str:
     """Return all that is known of a measure."""
+    from harness.submission import InstalledMeasure
+
     known = _as_object(measure)
     facts = {
         "family": known["family"],
         "formula": known["formula"],
         "parameters": ", ".join(f"{name}={default}" for name, default in known["parameters"].items()),
         "needs": ", ".join(known["needs"]),
-        "cost": known["cost"],
+        "cost": None if isinstance(measure, InstalledMeasure) else _cost(measure),
         "source": known["source"],
         "origin": known["origin"],
     }
     lines = [f"  {label:<12}{text or 'none'}" for label, text in facts.items() if text is not None]
     heading = f"{click.style(measure.name, bold=True)}: {known['meaning']}"
     return "\n".join([heading, "", *lines, "", known["explanation"]])
+
+
+def _cost(measure: "Measure") -> str:
+    """Return the measure's cost, and the work behind it if there is any."""
+    return str(measure.cost) if measure.work == "none" else f"{measure.cost}: {measure.work}"
 
 
 def _needs(measure: "Measure") -> str:
@@ -132,6 +152,7 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
             "parameters": {},
             "needs": [],
             "cost": None,
+            "work": None,
             "source": measure.value,
             "origin": measure.origin,
             "explanation": f"Cannot be run: {measure.problem}." if measure.problem else "",
@@ -144,6 +165,7 @@ def _as_object(measure: "Measure | InstalledMeasure") -> dict[str, Any]:
         "parameters": measure.parameters,
         "needs": _needs(measure).split(", ") if measure.needs else [],
         "cost": measure.cost,
+        "work": measure.work,
         "source": measure.source,
         "origin": f"pgdl-harness {harness.__version__}",
         "explanation": inspect.getdoc(measure.function) or "",

@@ -29,7 +29,8 @@ def test_the_list_has_a_line_per_measure_below_its_family(pgdl: Pgdl) -> None:
     for name, measure in baselines.MEASURES.items():
         family, line = found[name]
         assert family == measure.family
-        assert all(part in line for part in (measure.meaning, measure.cost, *measure.needs, measure.source))
+        work = measure.work.removeprefix("none")
+        assert all(part in line for part in (measure.meaning, measure.cost, work, *measure.needs, measure.source))
 
 
 def families() -> list[str]:
@@ -41,6 +42,20 @@ def test_one_family(pgdl: Pgdl) -> None:
     assert lines[0] == "size"
     expected = [name for name, measure in baselines.MEASURES.items() if measure.family == "size"]
     assert [line.split()[0] for line in lines[1:]] == expected
+
+
+def test_one_cost_and_the_cheap_ones(pgdl: Pgdl) -> None:
+    def names(*options: str) -> set[str]:
+        return {one["name"] for one in json.loads(pgdl("measures", "--format", "json", *options).out)}
+
+    of = {cost: names("--cost", cost) for cost in baselines.Cost}
+    assert sum(map(len, of.values())) == len(baselines.MEASURES)
+    assert of["weights"] > {"num_params", "log_prod_of_spec_op", "path_norm"}
+    assert of["forward"] > {"cross_entropy", "vpm", "noise_sensitivity"}
+    assert of["gradients"] > {"layer_margin_q1_l0", "gradient_norm", "jacobian_norm"}
+    assert of["many"] > {"pacbayes_init", "gi_rotation", "hessian_trace"}
+    assert names("--cost", "cheap") == of["weights"] | of["forward"]
+    assert names("--cost", "forward", "--family", "margin") < of["forward"]
 
 
 def test_a_narrow_terminal_shortens_all_but_the_names(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +74,8 @@ def test_json_has_everything(pgdl: Pgdl) -> None:
     one = json.loads(pgdl("measures", "vc_dim", "--format", "json").out)
     assert one == found["vc_dim"]
     assert one.keys() == {
-        "name", "family", "meaning", "formula", "parameters", "needs", "cost", "source", "origin", "explanation",
+        "name", "family", "meaning", "formula", "parameters", "needs", "cost", "work", "source", "origin",
+        "explanation",
     }  # fmt: skip
     assert one["parameters"]["image_side"] == 32
     assert (one["needs"], found["distance_from_init"]["needs"]) == ([], ["initial weights"])
@@ -76,7 +92,7 @@ def test_one_measure_is_explained(pgdl: Pgdl) -> None:
         "formula": measure.formula,
         "parameters": ", ".join(f"{name}={default}" for name, default in measure.parameters.items()),
         "needs": "none",
-        "cost": "none",
+        "cost": "weights",
         "source": measure.source,
         "origin": f"pgdl-harness {harness.__version__}",
     }
@@ -95,6 +111,9 @@ def test_every_measure_is_explained(name: str, pgdl: Pgdl) -> None:
     [
         (["vc_dimm"], "vc_dimm: no such measure; did you mean 'vc_dim'?"),
         (["qqqqqqq"], "qqqqqqq: no such measure; pgdl measures lists them"),
+        (["--cost", "forwards"], "forwards: no such cost; did you mean 'forward'?"),
+        (["--cost", "F"], "F: no such cost; there are weights, forward, gradients, many, cheap"),
+        (["--cost", "many", "--family", "control"], "no measure of the family control has the cost many"),
         (["--family", "nrom"], "nrom: no such family; did you mean 'norm'?"),
         (["--family", "qqqqqqq"], f"qqqqqqq: no such family; there are {', '.join(families())}"),
     ],
