@@ -74,6 +74,7 @@ def run(
         UserError: a task or submission is missing or invalid, no sandbox works here, a name belongs to another
             submission, ...
     """
+    progress.step("reading the submissions")
     found = find(submissions, names, progress)
     run = prepare_run(found, Path(tasks_dir), task_names, execution, progress)
     with Records(str(results)) as records:

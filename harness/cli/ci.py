@@ -93,7 +93,8 @@ def command(
     beside = form == as_json.JSON
     with commands_stopped(github, err=beside):
         job = Job(repository, folder, head, base, measures, tasks_dir, task_names, results, added, rules, calls)
-        found = evaluate_change(job, Terminal(as_json.console_of(form, quiet=quiet)))
+        with Terminal(as_json.console_of(form, quiet=quiet)) as progress:
+            found = evaluate_change(job, progress)
         if output is not None:
             click.echo(f"Written: {', '.join(map(str, write_files(output, found)))}", err=True)
         for line in found.report.broken:

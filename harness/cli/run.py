@@ -49,11 +49,12 @@ def command(
     from harness.cli.terminal import Terminal, confirm, warn
 
     console = as_json.console_of(form, quiet=quiet)
-    done = api.run(
-        submissions, tasks_dir=tasks_dir, task_names=task_names, results=results, names=names, repeats=repeats,
-        force=force, retry_timeouts=retry_timeouts, execution=options.execution_of(execution),
-        progress=Terminal(console), confirm=confirm,
-    )  # fmt: skip
+    with Terminal(console) as progress:
+        done = api.run(
+            submissions, tasks_dir=tasks_dir, task_names=task_names, results=results, names=names, repeats=repeats,
+            force=force, retry_timeouts=retry_timeouts, execution=options.execution_of(execution), progress=progress,
+            confirm=confirm,
+        )  # fmt: skip
     if form == as_json.JSON:
         if not quiet:
             as_json.show(summary_object(done))

@@ -2,23 +2,36 @@
 
 import sys
 from collections.abc import Collection, Sequence
+from types import TracebackType
+from typing import Self
 
 import click
 from rich.console import Console
 
 from harness.api import UNSAFE, Progress
+from harness.cli.current_step import CurrentStep
 from harness.cli.run_progress import RunProgress
 from harness.execution.run import Plan, Recorded
+from harness.tables import wide_console
 from harness.task.task import Task
 
 
 class Terminal(Progress):
-    """Shows the work to a user at a terminal, or in a log."""
+    """Shows the work to a user at a terminal, or in a log; leaving its context ends the step that is shown."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
+        self._step = CurrentStep(wide_console(quiet=console.quiet, stderr=True))
         self._withheld: Collection[str] = ()
         self._run: RunProgress | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._step.end()
 
     def note(self, line: str) -> None:
         """Print a note, in one line on standard error."""
@@ -29,15 +42,17 @@ class Terminal(Progress):
         warn(line)
 
     def step(self, line: str) -> None:
-        """Print it among the results."""
-        self.console.print(line)
+        """Show it until the next one."""
+        self._step.begin(line)
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
         """Keep in mind what must not be shown."""
+        self._step.end()
         self._withheld = withheld
 
     def started(self, plan: Plan, records: str) -> None:
         """Say how much is left to do."""
+        self._step.end()
         if plan.recorded:
             self.console.print(f"{len(plan.recorded)} of {len(plan.calls)} calls are recorded already in {records}")
         self._run = RunProgress(plan.missing, self.console, self._withheld)

@@ -119,8 +119,9 @@ def _prepare(
     from harness.api.comparisons import choose_measures
     from harness.cli.terminal import Terminal
 
-    chosen = [submission for submission, _ in choose_measures(measures)]
-    return prepare_run(chosen, tasks_dir, [task_name], options.execution_of(execution), Terminal(console))
+    chosen = [one.submission for one in choose_measures(measures)]
+    with Terminal(console) as progress:
+        return prepare_run(chosen, tasks_dir, [task_name], options.execution_of(execution), progress)
 
 
 def _check(run: "Run", dataset: "xr.Dataset", results: str, console: "Console") -> "tuple[list[Consistency], int]":
@@ -140,8 +141,8 @@ def _check(run: "Run", dataset: "xr.Dataset", results: str, console: "Console") 
         return [], 0
     (task,) = run.tasks
     run = replace(run, tasks=[replace(task, models=tuple(model for model in task.models if model.id in probed))])
-    with Records(results) as records:
-        plan, _ = record_calls(run, records, Terminal(console))
+    with Records(results) as records, Terminal(console) as progress:
+        plan, _ = record_calls(run, records, progress)
         rows = list(records.newest([call.key for call in plan.calls]))
     values: dict[str, dict[str, float]] = {submission.name: {} for submission in run.submissions}
     for row in rows:
