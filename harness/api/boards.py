@@ -56,7 +56,7 @@ def board(
         collected = collect_records(records, competition, everything=everything)
         outputs = failed_outputs(records, collected) if with_site else {}
     built = build_board(
-        collected, competition.references, competition.withheld, competition.notes(of_records=True),
+        collected, competition.references, competition.withheld, competition.notes(collected.shown),
         competition.held_out, lambda calls: run_command(calls, Path(tasks_dir), str(results)),
     )  # fmt: skip
     if not with_site:

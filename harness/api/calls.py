@@ -1,34 +1,46 @@
 """Makes and records the calls of a run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.api.execution import Execution
+from harness.api.needs import needs_initial_weights
 from harness.api.progress import Progress
 from harness.api.setup import Setup, prepare
 from harness.api.tally import Tally
+from harness.execution.plan import PlannedCall
 from harness.execution.run import Plan, execute, make_plan, requests_of
 from harness.records import Records
 from harness.submission import Submission
 from harness.task.layout import find_tasks
-from harness.task.notes import notes_of
+from harness.task.notes import notes_of, notes_of_initial_weights
 from harness.task.task import Task, read_tasks
+from harness.worker.runtimes import RUNTIMES
 
 
 @dataclass(frozen=True)
 class Run:
-    """Submissions to call, the tasks to call them on, and the settings."""
+    """Submissions to call, the tasks to call them on, and the settings.
+
+    `left_out` has the measures that are not called on a task, as (measure, task), with the reasons.
+    """
 
     submissions: Sequence[Submission]
     tasks: Sequence[Task]
     setup: Setup
+    left_out: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def withheld(self) -> list[str]:
         """Names of the tasks of which only outcomes are shown."""
         return [task.name for task in self.tasks if self.setup.settings.withhold.covers(task.hidden)]
+
+    @property
+    def shown(self) -> list[Task]:
+        """The other tasks: those of which notes may tell models and gaps."""
+        return [task for task in self.tasks if task.name not in self.withheld]
 
 
 def prepare_run(
@@ -41,17 +53,28 @@ def prepare_run(
     """Read and check the tasks, and prepare for calls; raises `UserError`.
 
     Notes on tasks, for instance that one has no official score, come before anything runs. Withheld tasks have none:
-    some notes name gaps.
+    some notes name gaps. Initial weights are only spoken of if a measure needs them (`harness.api.needs`).
     """
     files = find_tasks(tasks_dir, task_names)
+    progress.step("trying the sandbox")
     setup = prepare(execution, files, progress)
+    progress.step(f"reading {len(files)} task{'s' if len(files) > 1 else ''}")
     tasks = read_tasks(files, setup.settings.withhold)
     run = Run(submissions, tasks, setup)
-    for task in tasks:
-        for line in () if task.name in run.withheld else notes_of(task):
+    for task in run.shown:
+        for line in notes_of(task):
             progress.note(f"{task.name}: {line}")
+    if needs_initial_weights(submissions):
+        note_initial_weights(run.shown, progress)
     progress.prepared(tasks, run.withheld)
     return run
+
+
+def note_initial_weights(tasks: Sequence[Task], progress: Progress) -> None:
+    """Say which of the tasks' models lack their initial weights, in one line for each task."""
+    for task in tasks:
+        for line in notes_of_initial_weights(task):
+            progress.note(f"{task.name}: {line}")
 
 
 def record_calls(
@@ -76,14 +99,18 @@ def record_with(
     records.warn = progress.warn
     if records.file is not None:
         executor.require_unseen([records.file])
+    progress.step("planning the calls")
     plan = make_plan(
         run.submissions, run.tasks, settings, executor, records,
-        force=force, retry_timeouts=retry_timeouts, repeats=repeats,
+        force=force, retry_timeouts=retry_timeouts, repeats=repeats, left_out=run.left_out,
     )  # fmt: skip
     records.ask(requests_of(plan.calls))
     tally = Tally()
     for row in plan.recorded:
         tally.add(row)
+    if plan.missing:
+        progress.step(f"preparing the sandbox, which imports {_frameworks(plan.missing)}")
+        executor.prepare(plan.missing)
     progress.started(plan, records.name)
     try:
         # Closing kills what still runs, before the executor goes: also when Ctrl-C comes while a row is shown.
@@ -95,4 +122,10 @@ def record_with(
         progress.finished(tally.total, len(plan.calls))
     if line := tally.starved_note(run.withheld):
         progress.warn(line)
+    if not needs_initial_weights(run.submissions):  # otherwise it has been said
+        note_initial_weights([task for task in run.shown if task.name in tally.lacking_initial_weights], progress)
     return plan, tally
+
+
+def _frameworks(calls: Sequence[PlannedCall]) -> str:
+    return " and ".join(sorted({RUNTIMES[call.runtime].framework for call in calls}))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.api.calls import prepare_run
+from harness.api.calls import note_initial_weights, prepare_run
 from harness.api.check_report import CheckReport
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
@@ -46,8 +46,9 @@ def check(
         found = replace(found, problem=flaw)
     if found.problem is not None:  # known without a model
         return CheckReport(found)
-    progress.step("reading the tasks")
     run = prepare_run([found], Path(tasks_dir), task_names, execution, progress)
+    if not found.is_baseline:
+        note_initial_weights(run.shown, progress)
     require_known(run.tasks, models)
     settings, executor = run.setup.settings, run.setup.executor
     with executor:

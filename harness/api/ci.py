@@ -118,7 +118,7 @@ def evaluate_change(job: Job, progress: Progress = SILENT) -> ChangeResult:
     touched = Touched() if job.rules.stop(change) else read_touched(job.objects, job.folder, change)
     with Records(job.results) as records:
         for file in job.added:
-            progress.step(f"{add_records(records, file)} records added from {without_secrets(file)}")
+            progress.note(f"{add_records(records, file)} records added from {without_secrets(file)}")
         calls = _call(job, touched, measures, records, progress) if touched.submissions or measures else ()
         made = records_of(calls, records)
         boards = _make_boards(job, competition, records, touched)
@@ -201,7 +201,7 @@ def _make_boards(job: Job, competition: Competition, records: Records, touched: 
         collect_versions(records, versions, asked, competition.references, competition.contents)
         for versions in (at_base, with_change)
     )
-    notes = competition.notes(of_records=True)
+    notes = competition.notes(calls.shown)
     if unseen := sorted(untouched - {one.submission for one in calls.shown}):
         notes.append(f"no record of the present version of {named(unseen)}; pgdl ci without --base makes them")
     board = _build(competition, calls, notes)

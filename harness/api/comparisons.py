@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import baselines
-from harness.api.calls import prepare_run, record_calls
+from harness.api.calls import Run, prepare_run, record_calls
 from harness.api.execution import USUAL, Execution
+from harness.api.needs import find_left_out
 from harness.api.progress import SILENT, Progress
 from harness.board.board import Board
 from harness.board.comparison import compare as compare_rows
@@ -16,7 +18,7 @@ from harness.credentials import RESULTS
 from harness.errors import UserError
 from harness.format.reference import Reference
 from harness.hints import did_you_mean
-from harness.names import ALL
+from harness.names import ALL, CHEAP
 from harness.records import Records
 from harness.submission import Submission, find_baseline
 from harness.task import DEFAULT_DIRECTORY
@@ -51,8 +53,11 @@ def compare(
 ) -> CompareResult:
     """Run measures of the library on every model of every task, and compare their scores.
 
+    A measure that can work on no model of a task, since all lack what it needs, is not called there and has the reason
+    in place of a score. On withheld tasks all are called: the reason would tell something of their models.
+
     Args:
-        measures: names, with or without parameters, families, or `all`.
+        measures: names, with or without parameters, families, `all`, or `cheap`.
         tasks_dir: directory of the tasks, with their reference data.
         task_names: only these tasks; empty: all.
         results: database of the records.
@@ -62,38 +67,66 @@ def compare(
         progress: shows the work.
 
     Raises:
-        UserError: a task, its reference data or a measure is missing or invalid, or no sandbox works here.
+        UserError: a task, its reference data or a measure is missing or invalid, a measure that is named can work on
+            none of the tasks, or no sandbox works here.
     """
     chosen = choose_measures(measures)
-    run = prepare_run([one for one, _ in chosen], Path(tasks_dir), task_names, execution, progress)
+    run = prepare_run([one.submission for one in chosen], Path(tasks_dir), task_names, execution, progress)
     references = _require_references(run.tasks, Path(tasks_dir))
+    run = replace(run, left_out=find_left_out(run.submissions, run.shown))
+    _require_useful([one.submission.name for one in chosen if one.is_named], run)
     with Records(str(results)) as records:
         plan, _ = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts)
-        families = {submission.name: family for submission, family in chosen}
-        board = compare_rows(records.newest([call.key for call in plan.calls]), references, families, run.withheld)
+        families = {one.submission.name: one.family for one in chosen}
+        rows = records.newest([call.key for call in plan.calls])
+        board = compare_rows(rows, references, families, run.withheld, run.left_out)
     oracle = score_oracle(references, run.withheld)
     return CompareResult(board, oracle, records.name, run.setup.executor.is_sandboxed)
 
 
-def choose_measures(texts: Iterable[str]) -> list[tuple[Submission, str]]:
-    """Return the measures of the option --measures, each once, with their families; raises `UserError`."""
+class Chosen(NamedTuple):
+    """A measure of the option --measures."""
+
+    submission: Submission
+    family: str
+    is_named: bool  #: by itself, rather than by its family, `all` or `cheap`
+
+
+def choose_measures(texts: Iterable[str]) -> list[Chosen]:
+    """Return the measures of the option --measures, each once; raises `UserError`."""
     families = {measure.family for measure in baselines.MEASURES.values()}
-    chosen = {}
+    chosen: dict[str, Chosen] = {}
     for text in texts:
         for part in _parts(text):
-            names = [name for name, one in baselines.MEASURES.items() if part in (ALL, one.family)] or [part]
-            for name in names:
+            several = [name for name, one in baselines.MEASURES.items() if _is_among(one, part)]
+            for name in several or [part]:
                 submission = find_baseline(name)
                 if submission is None:
-                    hint = did_you_mean(name, [*baselines.MEASURES, *families, ALL]) or "pgdl measures lists them"
+                    known = [*baselines.MEASURES, *families, ALL, CHEAP]
+                    hint = did_you_mean(name, known) or "pgdl measures lists them"
                     raise UserError(f"--measures: no measure or family {name!r}", remedy=hint)
-                chosen[name] = submission, baselines.MEASURES[name.partition(":")[0]].family
+                is_named = not several or (name in chosen and chosen[name].is_named)
+                chosen[name] = Chosen(submission, baselines.MEASURES[name.partition(":")[0]].family, is_named)
     return list(chosen.values())
+
+
+def _is_among(measure: baselines.Measure, several: str) -> bool:
+    return several in (ALL, measure.family) or (several == CHEAP and measure.is_cheap)
 
 
 def _parts(text: str) -> list[str]:
     """Split at commas, except those between the parameters of a measure."""
     return [part.strip() for part in re.split(r",(?![^:=,]*=)", text)]
+
+
+def _require_useful(named: Sequence[str], run: Run) -> None:
+    """Raise `UserError` if a measure is left out on every task."""
+    for measure in named:
+        reasons = [run.left_out.get((measure, task.name)) for task in run.tasks]
+        if all(reasons):
+            where = ", ".join(task.name for task in run.tasks)
+            remedy = "leave it out, or choose other tasks with --task"
+            raise UserError(f"--measures: {measure} cannot work on {where}: {reasons[0]}", remedy=remedy)
 
 
 def _require_references(tasks: Sequence[Task], tasks_dir: Path) -> dict[str, Reference]:

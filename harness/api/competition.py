@@ -5,7 +5,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.board.collect import Collected, collect
+from harness.api.needs import failed_for_initial_weights
+from harness.board.collect import Calls, Collected, collect
 from harness.board.standings import held_out_sets
 from harness.format.reference import Reference, read_reference
 from harness.outcome import Outcome
@@ -35,8 +36,8 @@ class Competition:
         """The test sets on which gaps were measured; None if that of some task is not known."""
         return held_out_sets(self.references, self.n_test)
 
-    def notes(self, *, of_records: bool) -> list[str]:
-        """Return notes on the tasks for readers of scores, one per line; notes `of_records` cover the models, too.
+    def notes(self, shown: Sequence[Calls] | None) -> list[str]:
+        """Return notes on the tasks for readers of scores, one per line; on models, too, if calls are `shown`.
 
         None on withheld tasks: they name models, gaps and hyperparameters.
         """
@@ -44,8 +45,11 @@ class Competition:
         for name, reference in self.references.items():
             if name in self.withheld:
                 continue
-            on_models = notes_of_contents(reference, self.contents.get(name)) if of_records else []
-            lines += [f"{name}: {line}" for line in (*notes_of_reference(reference), *on_models)]
+            lines += [f"{name}: {line}" for line in notes_of_reference(reference)]
+            if shown is not None:
+                contents = self.contents.get(name)
+                lacked = contents is not None and _lacked_initial_weights(shown, name, contents)
+                lines += [f"{name}: {one}" for one in notes_of_contents(reference, contents, initial_weights=lacked)]
         return lines
 
 
@@ -75,6 +79,12 @@ def _first(files: Sequence[TaskFiles], name: str) -> TaskFiles:
 
 def _has_models(task: TaskFiles, name: str) -> bool:
     return task.name == name and not task.reference_only
+
+
+def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Contents) -> bool:
+    """Whether a call failed for want of its model's initial weights, as far as its message tells."""
+    rows = (calls.rows.get((task, model)) for calls in shown for model in contents.without_initial_weights)
+    return any(row is not None and failed_for_initial_weights(row.outcome, row.message) for row in rows)
 
 
 def collect_records(records: Records, competition: Competition, *, everything: bool = False) -> Collected:

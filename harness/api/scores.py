@@ -76,13 +76,12 @@ def score(
         raise UserError("--predictions scores files: it cannot be combined with SUBMISSION")
     root = None if reference is None else Path(reference)
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names, root)
-    lines = competition.notes(of_records=predictions is None)
     if predictions is not None:
         directory = Path(predictions)
         scores = [Scored(directory.resolve().name, _score_predictions(directory, competition.references))]
+        lines = competition.notes(None)
     else:
-        scores, more = _score_records(submissions, Path(tasks_dir), str(results), competition, everything=everything)
-        lines += more
+        scores, lines = _score_records(submissions, Path(tasks_dir), str(results), competition, everything=everything)
     withheld = competition.withheld
     return ScoreResult([one._replace(score=rounded(one.score, withheld)) for one in scores], lines, withheld)
 
@@ -96,7 +95,7 @@ def _score_predictions(directory: Path, references: Mapping[str, Reference]) -> 
 def _score_records(
     submissions: Sequence[str] | str, tasks_dir: Path, results: str, competition: Competition, *, everything: bool
 ) -> tuple[list[Scored], list[str]]:
-    """Return the scores of the submissions that are named, or of all, and remarks on them."""
+    """Return the scores of the submissions that are named, or of all, and notes on the tasks and on them."""
     with Records(results, read_only=True) as records:
         collected = collect_records(records, competition, everything=everything)
         collected = choose(collected, submissions, records.name)
@@ -110,4 +109,5 @@ def _score_records(
         scores.append(Scored(f"{calls.submission} ({differs})" if differs else calls.submission, found, own))
     command = partial(run_command, tasks=tasks_dir, results=results)
     lines = remarks.of_records(collected, competition.references, command)
-    return scores, [*lines, *repetitions.remarks_on(collected.shown, competition.withheld)]
+    notes = competition.notes(collected.shown)
+    return scores, [*notes, *lines, *repetitions.remarks_on(collected.shown, competition.withheld)]

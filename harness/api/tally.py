@@ -4,6 +4,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection
 
+from harness.api.needs import failed_for_initial_weights
 from harness.execution.run import Recorded
 from harness.outcome import Outcome
 
@@ -17,6 +18,7 @@ class Tally:
         self.seconds: defaultdict[tuple[str, str, bool], array[float]] = defaultdict(lambda: array("d"))
         #: by submission and task: calls that exceeded their time with less than half of a processor
         self.starved: Counter[tuple[str, str]] = Counter()
+        self.lacking_initial_weights: set[str] = set()  #: tasks on which a call of this run failed for want of them
 
     def add(self, row: Recorded) -> None:
         """Count a recorded call."""
@@ -24,6 +26,8 @@ class Tally:
         self.outcomes[place][row.outcome] += 1
         self.seconds[place].append(row.call_wall_s)
         self.starved[place[:2]] += row.is_starved and row.call_wall_s > 0
+        if not row.planned.model.has_initial_weights and failed_for_initial_weights(row.outcome, row.message):
+            self.lacking_initial_weights.add(row.planned.task.name)
 
     @property
     def total(self) -> int:

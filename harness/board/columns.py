@@ -73,7 +73,7 @@ REASON = Column[Row]("reason", lambda row: row.reason, str, kind="words")
 TASK = TaskColumn("task", lambda task: task.name, str, kind="name")
 TASK_SCORE = TaskColumn(
     "score", lambda task: task.official, title="", unit=POINTS, spare=4,
-    text=lambda task: official(task.result, DECIMALS if task.withheld else 2),
+    text=lambda task: official(task.result, DECIMALS if task.withheld else 2) if task.was_called else "-",
 )  # fmt: skip
 TASK_PRINTED = TaskColumn(
     "printed",

@@ -82,26 +82,30 @@ def compare(
     references: Mapping[str, Reference],
     families: Mapping[str, str],
     withheld: Collection[str] = (),
+    left_out: Mapping[tuple[str, str], str] | None = None,
 ) -> Board:
     """Return the comparison, best first.
 
     Unlike under the competition's rule, every task is scored separately: a measure that exceeds its time on one task
     keeps its scores on the others. Measures without a score on some task rank below those with a score on every task,
-    and above those without any score.
+    and above those without any score; one that was called on no task has no rank.
 
     Args:
         evaluations: the records of the requested calls, oldest first.
         references: task -> reference data.
         families: measure, with its parameters -> its family. Records of other submissions are ignored.
         withheld: tasks whose scores are rounded, and whose times and reasons are not shown.
+        left_out: measures that were not called on a task, as (measure, task), with the reasons.
     """
     collected = {calls.submission: calls for calls in collect(evaluations, references).shown}
     rows = []
     for measure, family in families.items():
         calls = collected.get(measure, Calls(measure, True, {}))
         row = make_row(calls, _score_each_task(calls, references), references, withheld)
-        rows.append(replace(row, family=family))
-    ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed)
+        reasons = {task: why for (name, task), why in (left_out or {}).items() if name == measure}
+        tasks = {name: task.left_out(reasons[name]) if name in reasons else task for name, task in row.tasks.items()}
+        rows.append(replace(row, family=family, tasks=tasks))
+    ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and row.calls_expected > 0)
     ranked = standings.with_standings(ranked, standings.compare_rows(ranked, held_out=None))
     return Board(COMPARISON, ranked, list(references), withheld=frozenset(withheld) & references.keys())
 

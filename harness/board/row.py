@@ -3,7 +3,7 @@
 import statistics
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
@@ -43,7 +43,7 @@ class OnTask:
     Attributes:
         name: of the task.
         result: the scores, rounded if the task is withheld; or the reason why there are none.
-        n_models: number of the task's models.
+        n_models: number of the task's models; 0 if it was not called on them.
         failures: outcome -> number of models without a value.
         calls: model -> the record behind its value; empty if the task is withheld.
         withheld: whether only rounded scores and failures of the task are shown.
@@ -59,6 +59,15 @@ class OnTask:
     withheld: bool = False
     scored: TaskCalls | None = None
     chance: Chance | None = None
+
+    def left_out(self, reason: str) -> "OnTask":
+        """Return the results of a measure that is not called on the task, without records, for this reason."""
+        return replace(self, result=f"left out: {reason}", n_models=0, failures=Counter())
+
+    @property
+    def was_called(self) -> bool:
+        """Whether the submission was called, or should have been; a measure may be left out on a task."""
+        return self.n_models > 0
 
     @property
     def score(self) -> TaskScore | None:
@@ -114,7 +123,7 @@ class OnTask:
         """Reason why there is no score: the outcomes and the first message; empty if there is a score."""
         if isinstance(self.result, TaskScore):
             return ""
-        if self.withheld:
+        if self.withheld or not self.was_called:
             return self.result
         messages = (call.message for call in self.calls.values() if isinstance(value_of(call), Failure))
         message = next((message for message in messages if message), "")
@@ -191,7 +200,7 @@ class Row:
 
     @property
     def calls_expected(self) -> int:
-        """Number of models in all tasks."""
+        """Number of models in all tasks on which it was called."""
         return sum(task.n_models for task in self.tasks.values())
 
     @property

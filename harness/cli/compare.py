@@ -64,10 +64,11 @@ def command(
     console = wide_console(quiet=quiet or form != formats.TABLE)
     if output is not None:
         make_directory(output.parent)
-    found = api.compare(
-        measures, tasks_dir=tasks_dir, task_names=task_names, results=results, force=force,
-        retry_timeouts=retry_timeouts, execution=options.execution_of(execution), progress=Terminal(console),
-    )  # fmt: skip
+    with Terminal(console) as progress:
+        found = api.compare(
+            measures, tasks_dir=tasks_dir, task_names=task_names, results=results, force=force,
+            retry_timeouts=retry_timeouts, execution=options.execution_of(execution), progress=progress,
+        )  # fmt: skip
     shown = _best(found.board.with_columns(columns), top)
     if not quiet:
         formats.show(shown, form, wide)

@@ -206,9 +206,10 @@ data = click.option(
 )  # fmt: skip
 measures = click.option(
     "--measures", multiple=True, default=[ALL], show_default=True, metavar="NAME[,NAME...]",
-    shell_complete=completion.measures,
-    help="Measures to run: names, families, or all; may be repeated. A name may have parameters, as in "
-    "vc_dim:image_side=28. pgdl measures lists the measures. testbed: none leaves them out.",
+    shell_complete=completion.measure_lists,
+    help="Measures to run: names, families, all, or cheap: those that read weights only or make up to three forward "
+    "passes; may be repeated. A name may have parameters, as in vc_dim:image_side=28. pgdl measures lists the "
+    "measures, with their costs. testbed: none leaves them out.",
 )  # fmt: skip
 #: Overrides --tasks, for `pgdl task validate DIR`.
 directory = click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))

@@ -17,6 +17,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from harness.api.needs import lacks_initial_weights
 from harness.execution.plan import PlannedCall
 from harness.execution.run import Recorded
 from harness.outcome import Outcome
@@ -34,7 +35,8 @@ LINE_EVERY_S = 60.0
 class RunProgress:
     """Prints failures as they happen and, on a terminal, shows a line with the remaining time per submission.
 
-    Failures on the tasks in `withheld` are only counted, because model and reason would reveal something of the model.
+    Failures on the tasks in `withheld` are only counted, because model and reason would reveal something of the model;
+    so are those for want of initial weights, which a note on the task has told before.
     """
 
     def __init__(self, calls: Sequence[PlannedCall], console: Console, withheld: Collection[str] = ()) -> None:
@@ -75,7 +77,7 @@ class RunProgress:
         self._left[name] -= 1
         if row.outcome != Outcome.OK:
             self._failed[name] += 1
-            if row.planned.task.name not in self._withheld:
+            if row.planned.task.name not in self._withheld and not lacks_initial_weights(row.planned):
                 self._show(name, row)
         failed = f"{self._failed[name]} failed" if self._failed[name] else ""
         self._bars.start_task(self._lines[name])

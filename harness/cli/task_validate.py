@@ -76,12 +76,14 @@ def _check_reference(files: "TaskFiles") -> "Outcome":
 def _notes(outcome: "Outcome") -> list[str]:
     """Return notes on a valid task."""
     from harness.format.problems import InvalidTaskError
-    from harness.task.notes import notes_of, notes_of_reference
+    from harness.task.notes import notes_of, notes_of_initial_weights, notes_of_reference
     from harness.task.task import Task
 
     if isinstance(outcome, InvalidTaskError):
         return []
-    return notes_of(outcome) if isinstance(outcome, Task) else notes_of_reference(outcome)
+    if isinstance(outcome, Task):
+        return [*notes_of(outcome), *notes_of_initial_weights(outcome)]
+    return notes_of_reference(outcome)
 
 
 def _verdict(outcome: "Outcome", files: "TaskFiles", *, withheld: bool) -> str:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -60,12 +60,14 @@ def plan_calls(
     settings: RunSettings,
     executor: "Executor",
     repeats: int = 0,
+    left_out: Collection[tuple[str, str]] = (),
 ) -> list[PlannedCall]:
     """Return all calls: submission by submission, task by task, models and repetitions in a secret order.
 
     The order is drawn anew in every plan, for each submission and task, because a submission that reads the time, or
     counts its calls, must learn nothing about a model from its position, nor whether a call is a repetition. No value
     depends on it. `repeats` is the number of repetitions of some of the calls (`harness.execution.repeated_models`).
+    `left_out` has names of submissions, each with that of a task that it is not called on.
     """
     calls = []
     for submission in submissions:
@@ -76,7 +78,7 @@ def plan_calls(
             raise UserError(str(error), file=submission.name) from error
         configuration = settings.configuration(runtime, executor.isolation, versions)
         digest = submission.digest
-        for task in tasks:
+        for task in (one for one in tasks if (submission.name, one.name) not in left_out):
             # Each repetition has the budget of the whole task: it must not use up that of the calls that count.
             models, limit = len(task.models), settings.time_limit_s
             budgets = [Budget(settings.time_budget, limit, models) for _ in range(repeats + 1)]

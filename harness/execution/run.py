@@ -1,7 +1,7 @@
 """One run: plans calls, skips those with a record, executes the rest, records each call as it ends."""
 
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -66,13 +66,14 @@ def make_plan(
     force: bool,
     retry_timeouts: bool = False,
     repeats: int = 0,
+    left_out: Collection[tuple[str, str]] = (),
 ) -> Plan:
     """Plan a run; a call that ended in `INFRA_ERROR`, which says nothing about a submission, counts as missing.
 
     With `retry_timeouts`, so does a call that `is_starved`. `repeats` is the number of repetitions of some of the calls
-    (`harness.execution.repeated_models`).
+    (`harness.execution.repeated_models`). `left_out` is as in `plan_calls`.
     """
-    calls = plan_calls(submissions, tasks, settings, executor, repeats)
+    calls = plan_calls(submissions, tasks, settings, executor, repeats, left_out)
     recorded = () if force else tuple(_recorded(calls, records, retry_timeouts))
     return Plan(tuple(calls), recorded, force, retry_timeouts)
 

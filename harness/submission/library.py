@@ -35,7 +35,7 @@ def find_baseline(specification: str) -> Submission | None:
     code = f"from baselines import load, share\n\nshare()\ncomplexity = load({specification!r})\n"
     files = _files_of(measure.function.__module__.split(".")[1]) | {"complexity.py": code.encode()}
     metadata = Metadata(specification, About(description=measure.meaning))
-    return Submission(specification, files, metadata, is_baseline=True)
+    return Submission(specification, files, metadata, is_baseline=True, needs=measure.needs)
 
 
 @functools.cache

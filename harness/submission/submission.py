@@ -4,6 +4,7 @@ import functools
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from baselines import Need
 from harness.digest import digest_of
 from harness.names import LIBRARY
 from harness.submission.code import code_of
@@ -18,6 +19,7 @@ class Submission:
     files: dict[str, bytes] = field(repr=False)  #: relative path -> content
     metadata: Metadata = field(default_factory=Metadata)
     is_baseline: bool = False
+    needs: frozenset[Need] = frozenset()  #: of a measure of the library; what others need is not known
     source: str = LIBRARY  #: absolute path of the file or directory; of an installed measure, its name
     unknown_keys: tuple[str, ...] = ()  #: of its metadata
     problem: str | None = None  #: reason why it cannot be run; its calls are then INVALID_SUBMISSION

@@ -13,10 +13,14 @@ NAMED = 3
 
 
 def notes_of(task: Task) -> list[str]:
-    """Return notes on a valid task, one per line, without the task's name."""
-    lacking = [model.id for model in task.models if not model.has_initial_weights]
+    """Return notes on a valid task, one per line, without the task's name; see also `notes_of_initial_weights`."""
     lines = [] if task.reference is None else notes_of_reference(task.reference)
-    return [*lines, *_of_outputs(task), *_of_initial_weights(lacking, len(task.models))]
+    return [*lines, *_of_outputs(task)]
+
+
+def notes_of_initial_weights(task: Task) -> list[str]:
+    """Return a note on the models without weights before training, which matters to what needs them; none if all do."""
+    return _of_initial_weights([model.id for model in task.models if not model.has_initial_weights], len(task.models))
 
 
 def outputs_of(task: Task) -> str:
@@ -50,13 +54,17 @@ def _with_output(task: Task, output: Output) -> list[str]:
     return [model.id for model in task.models if model.architecture.output is output]
 
 
-def notes_of_contents(reference: Reference, contents: Contents | None) -> list[str]:
-    """Return notes on the models that belong to reference data; `contents` is None if there are none."""
+def notes_of_contents(reference: Reference, contents: Contents | None, *, initial_weights: bool) -> list[str]:
+    """Return notes on the models that belong to reference data; `contents` is None if there are none.
+
+    `initial_weights`: whether that some lack them matters.
+    """
     if contents is None:
         return ["its models are missing, so it cannot be checked whether records are of these models"]
     missing = [model for model in reference.models if model not in contents.models]
     lines = [f"{len(missing)} of {len(reference.models)} models are missing ({named(missing)})"] if missing else []
-    return [*lines, *_of_initial_weights(contents.without_initial_weights, len(contents.models))]
+    lacking = contents.without_initial_weights if initial_weights else ()
+    return [*lines, *_of_initial_weights(lacking, len(contents.models))]
 
 
 def notes_of_reference(reference: Reference) -> list[str]:
@@ -77,7 +85,8 @@ def _of_initial_weights(lacking: Collection[str], number: int) -> list[str]:
         return []
     which = "no model has" if len(lacking) == number else f"{len(lacking)} of {number} models lack"
     names = "" if len(lacking) == number else f" ({named(list(lacking))})"
-    return [f"{which} weights_init.hdf5{names}: measures of the distance from initialization fail there"]
+    none = "model.initial_weights is None there, and measures that need it cannot work"
+    return [f"{which} weights_init.hdf5{names}: {none}"]
 
 
 def named(names: Sequence[str]) -> str:

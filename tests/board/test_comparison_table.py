@@ -70,6 +70,24 @@ def test_scores_are_the_official_ones(table: Board) -> None:
     assert (good.complete, good.reason, good.failures.total()) == (True, "", 0)
 
 
+def test_what_is_left_out_of_a_task_has_not_failed_there(known: dict[str, Reference]) -> None:
+    reason = "needs what no model has"
+    evaluations = [*rows("good", MEASURE, "toy"), *rows("good", MEASURE, "second"), *rows("half", GAPS, "toy")]
+    left_out = {("half", "second"): reason, ("never", "toy"): reason, ("never", "second"): reason}
+    board = compare(evaluations, known, {"good": "norm", "half": "norm", "never": "norm"}, left_out=left_out)
+    good, half, never = board.rows
+    assert (good.rank, half.rank, never.rank) == (1, 2, None)
+    assert (half.complete, half.failures.total(), half.calls_expected, never.calls_expected) == (False, 0, 8, 0)
+    assert half.reason == f"second: left out: {reason}"
+    assert (
+        f"never: toy, second: left out: {reason}" in board.notes
+        or f"never: second, toy: left out: {reason}" in board.notes
+    )
+    cells = dict(zip(board.headings, board.cells(half), strict=True))
+    assert (cells["second"], cells["failed"]) == ("-", "")
+    assert good.standing is not None
+
+
 def test_a_failed_task_leaves_the_others_alone(table: Board) -> None:
     half, late = table.rows[2], table.rows[3]
     assert (half.score, half.complete) == (pytest.approx(100), False)

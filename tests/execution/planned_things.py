@@ -34,7 +34,7 @@ class Nowhere(Executor):
         """Nothing is shown."""
 
     def prepare(self, calls: Sequence[PlannedCall]) -> None:
-        raise NotImplementedError
+        """Nothing is needed."""
 
     def run(self, calls: Sequence[PlannedCall]) -> Generator[Done]:
         raise NotImplementedError

@@ -97,7 +97,7 @@ MENDS = {
         "harness/board/rounding.py", 'undefined=UNDEFINED if task.undefined else ""', "undefined=task.undefined"
     ),
     "notes on hidden tasks are printed": Mend(
-        "harness/api/calls.py", "() if task.name in run.withheld else notes_of(task)", "notes_of(task)"
+        "harness/api/calls.py", "[task for task in self.tasks if task.name not in self.withheld]", "list(self.tasks)"
     ),
     "hidden tasks are shown by task commands": Mend(
         "harness/task/summary.py", "withheld = withhold.covers(files.hidden)", "withheld = False"

@@ -1,0 +1,84 @@
+"""That models lack their initial weights is said once for a task, and only where it matters."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shared_zygotes import SharedZygotes
+
+from harness.api.needs import find_left_out
+from harness.format.architecture import ModelShapes
+from harness.sandbox import Fresh
+from harness.submission import find_baseline
+from harness.task.model import Model
+from tests.execution.planned_things import ARCHITECTURE, NOWHERE, make_task
+from tests.throwaway import make_task as write_task
+
+Pgdl = Callable[..., Any]
+
+NOTE = "no model has weights_init.hdf5: model.initial_weights is None there, and measures that need it cannot work"
+
+TAKES_ARRAYS = "def complexity(model, dataset):\n    return sum((w ** 2).sum() for w in model.initial_weights)\n"
+DOES_WITHOUT = "def complexity(model, dataset):\n    return float(model.count_params())\n"
+
+
+@pytest.fixture(autouse=True)
+def competition(folder: Path, known_shapes: None, zygotes: SharedZygotes) -> Iterator[None]:
+    problem = Fresh().problem()
+    if problem is not None:
+        pytest.skip(f"no sandbox here: {problem}")
+    write_task(folder / "task_data", initial_weights=False, n_models=3)
+    (folder / "takes_arrays.py").write_text(TAKES_ARRAYS)
+    (folder / "does_without.py").write_text(DOES_WITHOUT)
+    with zygotes.used():
+        yield
+
+
+def said(ended: Any) -> list[str]:
+    return [
+        line for line in (ended.out + ended.err).splitlines() if "weights_init" in line or "initial weights" in line
+    ]
+
+
+def test_a_run_says_it_once_for_all_measures_that_need_them(pgdl: Pgdl) -> None:
+    ended = pgdl("run", "distance_from_init", "l2_dist", "num_params")
+    assert ended.code == 1
+    assert said(ended) == [f"pgdl: tiny: {NOTE}"]
+    assert "3 EXCEPTION" in ended.out
+    assert said(pgdl("run", "num_params", "--force")) == []
+
+
+def test_a_run_says_it_of_a_file_once_its_calls_have_failed(pgdl: Pgdl) -> None:
+    assert said(pgdl("run", "does_without.py")) == []
+    ended = pgdl("run", "takes_arrays.py", "does_without.py", "--force")
+    assert said(ended) == [f"pgdl: tiny: {NOTE}"]
+    assert "'NoneType' object is not iterable" in ended.out
+
+
+def test_a_check_says_it_of_every_file(pgdl: Pgdl) -> None:
+    assert said(pgdl("check", "does_without.py")) == [f"pgdl: tiny: {NOTE}"]
+    assert said(pgdl("check", "num_params")) == []
+
+
+def test_readers_of_scores_are_told_where_calls_failed_for_it(pgdl: Pgdl) -> None:
+    pgdl("run", "does_without.py", "num_params")
+    assert said(pgdl("board")) == said(pgdl("score", "does_without")) == []
+    pgdl("run", "takes_arrays.py")
+    assert said(pgdl("board")) == [f"tiny: {NOTE}"]
+    assert said(pgdl("score", "takes_arrays")) == [f"tiny: {NOTE}"]
+    assert said(pgdl("score", "does_without")) == []
+
+
+def test_a_hidden_task_does_not_tell(pgdl: Pgdl, folder: Path) -> None:
+    write_task(folder / "task_data", hidden=True, initial_weights=False, n_models=3)
+    assert said(pgdl("run", "distance_from_init", "takes_arrays.py")) == []
+
+
+def test_what_needs_classes_is_left_out_of_models_with_one_output() -> None:
+    one = Model("m", NOWHERE, "0", "0", ARCHITECTURE, ModelShapes((), (1,)), has_initial_weights=True)
+    found = [find_baseline(name) for name in ("num_params", "l2_dist", "cross_entropy", "neg_entropy")]
+    submissions = [submission for submission in found if submission is not None]
+    left_out = find_left_out(submissions, [make_task([one], "single"), make_task(2, "double")])
+    assert left_out.keys() == {("cross_entropy", "single"), ("neg_entropy", "single"), ("l2_dist", "double")}
+    assert left_out["cross_entropy", "single"].endswith("two classes or more, and the models have one output")
