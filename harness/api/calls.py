@@ -10,14 +10,12 @@ from harness.api.needs import needs_initial_weights
 from harness.api.progress import Progress
 from harness.api.setup import Setup, prepare
 from harness.api.tally import Tally
-from harness.execution.plan import PlannedCall
 from harness.execution.run import Plan, execute, make_plan, requests_of
 from harness.records import Records
 from harness.submission import Submission
 from harness.task.layout import find_tasks
 from harness.task.notes import notes_of, notes_of_initial_weights
 from harness.task.task import Task, read_tasks
-from harness.worker.runtimes import RUNTIMES
 
 
 @dataclass(frozen=True)
@@ -108,13 +106,10 @@ def record_with(
     tally = Tally()
     for row in plan.recorded:
         tally.add(row)
-    if plan.missing:
-        progress.step(f"preparing the sandbox, which imports {_frameworks(plan.missing)}")
-        executor.prepare(plan.missing)
     progress.started(plan, records.name)
     try:
         # Closing kills what still runs, before the executor goes: also when Ctrl-C comes while a row is shown.
-        with closing(execute(plan, executor, records, progress.warn)) as rows:
+        with closing(execute(plan, executor, records, progress.warn, progress.step)) as rows:
             for row in rows:
                 tally.add(row)
                 progress.advanced(row)
@@ -125,7 +120,3 @@ def record_with(
     if not needs_initial_weights(run.submissions):  # otherwise it has been said
         note_initial_weights([task for task in run.shown if task.name in tally.lacking_initial_weights], progress)
     return plan, tally
-
-
-def _frameworks(calls: Sequence[PlannedCall]) -> str:
-    return " and ".join(sorted({RUNTIMES[call.runtime].framework for call in calls}))

@@ -20,13 +20,13 @@ class Progress:
         """Something to mend, or to wait for."""
 
     def step(self, line: str) -> None:
-        """A step has begun that may take a while, such as reading the tasks; it lasts until the next one."""
+        """A step has begun that may take a while, such as reading the tasks; it lasts until the next event."""
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
-        """The tasks have been read and are valid; of those `withheld` only outcomes are shown. Ends the step."""
+        """The tasks have been read and are valid; of those `withheld` only outcomes are shown."""
 
     def started(self, plan: Plan, records: str) -> None:
-        """A run begins, which makes those calls that are not in `records` already. Ends the step."""
+        """A run begins, which makes those calls that are not in `records` already."""
 
     def advanced(self, call: Recorded) -> None:
         """A call of a run has ended and is recorded."""

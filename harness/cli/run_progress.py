@@ -58,7 +58,8 @@ class RunProgress:
             )
             for name, number in self._total.items()
         }
-        self._all = self._bars.add_task("all".ljust(width), total=len(calls), failed="")
+        self._name = "all".ljust(width)
+        self._all = self._bars.add_task(self._name, total=len(calls), failed="")
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -71,6 +72,10 @@ class RunProgress:
     ) -> None:
         self._bars.stop()
 
+    def step(self, line: str) -> None:
+        """Show what is done until the first call ends, in place of the name of the bar for all calls."""
+        self._bars.update(self._all, description=line)
+
     def seen(self, row: Recorded) -> None:
         """Update the display after a call has ended."""
         name = row.planned.submission.name
@@ -82,7 +87,7 @@ class RunProgress:
         failed = f"{self._failed[name]} failed" if self._failed[name] else ""
         self._bars.start_task(self._lines[name])
         self._bars.update(self._lines[name], advance=1, failed=failed)
-        self._bars.update(self._all, advance=1)
+        self._bars.update(self._all, advance=1, description=self._name)
         if not self._left[name] and not self._console.is_terminal:
             self._console.print(f"{name}: {self._total[name]} calls done {failed}".rstrip())
         if not self._console.is_terminal and time.monotonic() - self._line_s >= LINE_EVERY_S:

@@ -42,8 +42,11 @@ class Terminal(Progress):
         warn(line)
 
     def step(self, line: str) -> None:
-        """Show it until the next one."""
-        self._step.begin(line)
+        """Show it until the next one, in a run at a terminal beside its bar."""
+        if self._run is not None and self.console.is_terminal:
+            self._run.step(line)
+        else:
+            self._step.begin(line)
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
         """Keep in mind what must not be shown."""
@@ -60,11 +63,13 @@ class Terminal(Progress):
 
     def advanced(self, call: Recorded) -> None:
         """Show that a call has ended."""
+        self._step.end()
         assert self._run is not None
         self._run.seen(call)
 
     def finished(self, n_recorded: int, n_calls: int) -> None:
         """Say how to go on, if the run was interrupted."""
+        self._step.end()
         assert self._run is not None
         self._run.__exit__(None, None, None)
         if isinstance(sys.exception(), KeyboardInterrupt):

@@ -16,6 +16,7 @@ from harness.outcome import Outcome
 from harness.records import Claims, Records, Request
 from harness.submission import Submission
 from harness.task.task import Task
+from harness.worker.runtimes import RUNTIMES
 
 #: Seconds between two checks for calls that another run has recorded.
 POLL_S = 1.0
@@ -109,11 +110,14 @@ def _recorded(calls: Iterable[PlannedCall], records: Records, retry_timeouts: bo
     return rows
 
 
-def execute(plan: Plan, executor: Executor, records: Records, warn: Callable[[str], None]) -> Generator[Recorded]:
+def execute(
+    plan: Plan, executor: Executor, records: Records, warn: Callable[[str], None], step: Callable[[str], None]
+) -> Generator[Recorded]:
     """Make the missing calls; yields each once it has ended and is recorded. Closing the iterator kills the rest.
 
     Calls that another run is making are waited for, with a message to `warn`; those that it leaves are made here.
-    `warn` also receives a warning for each runtime whose calls do not use the GPU that they are given.
+    `warn` also receives a warning for each runtime whose calls do not use the GPU that they are given, and `step` what
+    is done until the first call ends.
     Raises `UserError` if a sandbox survives its kill, because the machine can then no longer be trusted.
     """
     done, warned = {row.planned.key for row in plan.recorded}, set[str]()
@@ -131,6 +135,9 @@ def execute(plan: Plan, executor: Executor, records: Records, warn: Callable[[st
                     warned.add("another run")
                 time.sleep(POLL_S)
                 continue
+            step(f"preparing the sandbox, which imports {_frameworks(chosen)}")
+            executor.prepare(chosen)
+            step(f"making {len(chosen)} call{'s' if len(chosen) > 1 else ''}")
             with closing(executor.run(chosen)) as ended:
                 for over in ended:
                     made = _record(over, records, None if plan.forced else claims)
@@ -144,6 +151,10 @@ def execute(plan: Plan, executor: Executor, records: Records, warn: Callable[[st
                         warned.add(problem)
                     yield made
                     _require_gone(over)
+
+
+def _frameworks(calls: Iterable[PlannedCall]) -> str:
+    return " and ".join(sorted({RUNTIMES[call.runtime].framework for call in calls}))
 
 
 def _record(done: Done, records: Records, claims: Claims | None) -> Recorded | None:

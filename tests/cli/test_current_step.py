@@ -95,9 +95,10 @@ def test_a_notebook_gets_every_step_and_a_run_with_nothing_to_do_prepares_nothin
     first, second = Events(), Events()
     with zygotes.used():
         api.run("num_params", progress=first)
-    assert first.seen == [*steps, "preparing the sandbox, which imports tensorflow", "STARTED"]
+    assert first.seen == [*steps, "STARTED", "preparing the sandbox, which imports tensorflow", "making 2 calls"]
     api.run("num_params", progress=second)
     assert second.seen == [*steps, "STARTED"]
     ended = pgdl("run", "num_params")
     assert ended.out.startswith("2 of 2 calls are recorded already")
+    assert not any(step in ended.out for step in first.seen)
     assert not any(step in ended.err for step in steps)

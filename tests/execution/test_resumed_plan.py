@@ -105,7 +105,7 @@ def test_a_retried_timeout_is_made_once(records: Records) -> None:
             yield from (Done(one, result, datetime.now(UTC), {}, "fresh") for one in calls)
 
     again = plan(records, make_submission(), make_task(1), retry=True)
-    assert [row.is_starved for row in execute(again, Starving(), records, print)] == [True]
+    assert [row.is_starved for row in execute(again, Starving(), records, print, print)] == [True]
     assert made == [call]
 
 
