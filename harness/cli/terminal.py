@@ -34,11 +34,13 @@ class Terminal(Progress):
         self._step.end()
 
     def note(self, line: str) -> None:
-        """Print a note, in one line on standard error."""
+        """Print a note, in one line on standard error, where the step was shown."""
+        self._step.end()
         note(line)
 
     def warn(self, line: str) -> None:
-        """Print a warning, in one line on standard error."""
+        """Print a warning, in one line on standard error, where the step was shown."""
+        self._step.end()
         warn(line)
 
     def step(self, line: str) -> None:

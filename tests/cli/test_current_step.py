@@ -64,6 +64,16 @@ def test_a_mistake_ends_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
     assert text.getvalue().count(HIDE) == text.getvalue().count(SHOW) == 1
 
 
+def test_a_note_takes_the_place_of_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    console, text = terminal()
+    monkeypatch.setattr("harness.cli.terminal.wide_console", lambda **_: console)
+    monkeypatch.setattr("harness.cli.terminal.click.echo", lambda line, **_: text.write(line))
+    with Terminal(Console(file=io.StringIO())) as progress:
+        progress.step("reading 1 task")
+        progress.note("tiny: no official score")
+    assert text.getvalue().endswith("\x1b[2Kpgdl: tiny: no official score")
+
+
 def test_without_a_terminal_only_a_step_that_lasts_is_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
