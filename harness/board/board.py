@@ -63,7 +63,7 @@ class Board:
     def columns(self) -> list[Column[Row]]:
         """Columns for readers."""
         found = per_row(self._with_more(self.layout.columns), self.tasks)
-        return [one for one in found if not one.optional or any(map(one.has_value, self.rows))]
+        return [one for one in found if one.is_shown(self.rows)]
 
     @property
     def figures(self) -> list[Column[Row]]:

@@ -27,6 +27,7 @@ class Column(Generic[T]):
         kind: how the column is formatted.
         unit: of numbers.
         optional: left out for readers where no row has a value.
+        varying: left out for readers where all rows have the same value.
         spare: a terminal that is too narrow is shown the board without the columns of the largest number, then those of
             the next; never without those of 0.
         note: explains it to readers, below the board.
@@ -41,6 +42,7 @@ class Column(Generic[T]):
     digits: int = 2
     unit: str = ""
     optional: bool = False
+    varying: bool = False
     spare: int = 0
     note: str = ""
 
@@ -49,9 +51,10 @@ class Column(Generic[T]):
         """The heading for readers."""
         return self.key if self.title is None else self.title
 
-    def has_value(self, of: T) -> bool:
-        """Whether there is anything to show of a row."""
-        return self.value(of) not in (None, "")
+    def is_shown(self, rows: Iterable[T]) -> bool:
+        """Whether readers of these rows need the column."""
+        known = {value for value in map(self.value, rows) if value not in (None, "")}
+        return len(known) > 1 if self.varying else bool(known) or not self.optional
 
     def shown(self, of: T) -> str:
         """Return what readers see of a row."""

@@ -23,13 +23,18 @@ def _calls(row: Row) -> str:
     return f"{row.calls_ok}/{row.calls_expected}{' stale' if row.stale else ''}"
 
 
+def _settings(row: Row) -> str:
+    """Return the settings that differ from those of most rows, but the runtime, which has a column."""
+    return ", ".join(one for one in row.settings.split(", ") if not one.startswith("runtime "))
+
+
 RANK = Column[Row]("rank", lambda row: row.rank, int, kind="place")
 SUBMISSION = Column[Row]("submission", lambda row: row.submission, str, kind="name")
 KIND = Column[Row]("kind", lambda row: row.kind, str, mark_of, title="", kind="text")
 TEAM = Column[Row]("team", lambda row: row.about.team, str, kind="text", optional=True, spare=9)
 DESCRIPTION = Column[Row]("description", lambda row: row.about.description, str, kind="words")
 PAPER = Column[Row]("paper", lambda row: row.about.paper, str, kind="words", optional=True)
-FAMILY = Column[Row]("family", lambda row: row.family, str, kind="text", spare=8)
+FAMILY = Column[Row]("family", lambda row: row.family, str, kind="text", spare=9)
 SCORE = Column[Row](
     "score", lambda row: row.score, text=lambda row: decimal(row.score, DECIMALS if row.rounded else 2), unit=POINTS
 )
@@ -46,9 +51,9 @@ CHANCE = Column[Row]("chance", lambda row: row.chance_level, unit=POINTS, option
 P_VALUE = Column[Row](
     "p_value", lambda row: row.p_value, text=lambda row: p_value_text(row.p_value), title="p", unit=SHARE, optional=True
 )
-KENDALL = Column[Row]("kendall", lambda row: row.kendall, title="Kendall", digits=3, unit=CORRELATION, spare=7)
+KENDALL = Column[Row]("kendall", lambda row: row.kendall, title="Kendall", digits=3, unit=CORRELATION, spare=8)
 OWN_ERROR = Column[Row](
-    "own_error", lambda row: row.own_error, title="own ±", digits=1, unit=POINTS, optional=True, spare=6,
+    "own_error", lambda row: row.own_error, title="own ±", digits=1, unit=POINTS, optional=True, spare=7,
     note="own ±: standard error of the score from the measure's own random draws (docs/statistics.md).",
 )  # fmt: skip
 SECONDS_PER_MODEL = Column[Row](
@@ -65,7 +70,11 @@ REQUESTED_AT = Column[Row](
 CONFIGURATION = Column[Row](
     "configuration", lambda row: row.configuration.id if row.configuration else None, str, kind="text"
 )
-SETTINGS = Column[Row]("settings", lambda row: row.settings, str, kind="text", optional=True)
+RUNTIME = Column[Row](
+    "runtime", lambda row: row.configuration.runtime if row.configuration else None, str, kind="text", varying=True,
+    spare=6,
+)  # fmt: skip
+SETTINGS = Column[Row]("settings", _settings, str, kind="text", optional=True)
 FAILED = Column[Row]("failed", lambda row: row.failures.total(), int, lambda row: counted(row.failures), kind="words")
 OUTCOMES = Column[Row]("outcomes", lambda row: counted(row.failures), str, kind="words")
 REASON = Column[Row]("reason", lambda row: row.reason, str, kind="words")

@@ -20,8 +20,8 @@ from scoring import RULE, HeldOut, SubmissionScore, score_submission
 #: Everything known about each row stands in JSON after these.
 HEAD = (
     columns.RANK, columns.SUBMISSION, columns.KIND, columns.CALLS_OK, columns.CALLS_EXPECTED, columns.SECONDS_PER_MODEL,
-    columns.SANDBOXED, columns.VERSION, columns.REQUESTED_AT, columns.CONFIGURATION, columns.SETTINGS, columns.STALE,
-    columns.CHANCE, columns.P_VALUE, columns.TEAM, columns.DESCRIPTION, columns.PAPER,
+    columns.SANDBOXED, columns.VERSION, columns.REQUESTED_AT, columns.CONFIGURATION, columns.RUNTIME, columns.SETTINGS,
+    columns.STALE, columns.CHANCE, columns.P_VALUE, columns.TEAM, columns.DESCRIPTION, columns.PAPER,
 )  # fmt: skip
 
 
@@ -59,21 +59,20 @@ LEADERBOARD = Layout(
     "Leaderboard",
     columns=(
         columns.RANK, columns.SUBMISSION, columns.KIND, columns.TEAM, columns.SETTINGS, columns.SCORE, *standings.SHOWN,
-        columns.CHANCE, columns.P_VALUE, columns.TASK_SCORE, columns.OWN_ERROR, columns.SECONDS_PER_MODEL,
-        columns.CALLS_OK,
+        columns.CHANCE, columns.P_VALUE, columns.TASK_SCORE, columns.OWN_ERROR, columns.RUNTIME,
+        columns.SECONDS_PER_MODEL, columns.CALLS_OK,
     ),
     figures=(
         columns.RANK, columns.SUBMISSION, columns.KIND, columns.SCORE, columns.TASK_SCORE, columns.SECONDS_PER_MODEL,
         columns.CALLS_OK, columns.CALLS_EXPECTED, columns.STALE, columns.SANDBOXED, columns.VERSION,
-        columns.REQUESTED_AT, columns.CONFIGURATION, columns.SETTINGS, columns.OWN_ERROR, *standings.FIGURES,
-        columns.CHANCE, columns.P_VALUE, columns.TEAM, columns.DESCRIPTION, columns.PAPER,
+        columns.REQUESTED_AT, columns.CONFIGURATION, columns.RUNTIME, columns.SETTINGS, columns.OWN_ERROR,
+        *standings.FIGURES, columns.CHANCE, columns.P_VALUE, columns.TEAM, columns.DESCRIPTION, columns.PAPER,
     ),
     lines=(
-        columns.SUBMISSION, columns.KIND, columns.VERSION, columns.CONFIGURATION, columns.TASK, columns.RANK,
-        replace(columns.SCORE, key="final_score"), *standings.FIGURES, columns.OWN_ERROR, columns.TASK_SCORE,
-        columns.TASK_CHANCE, columns.TASK_P_VALUE, columns.TASK_PRINTED,
-        columns.TASK_KENDALL, columns.TASK_GRANULATED, columns.TASK_SECONDS, columns.TASK_MODELS,
-        columns.TASK_REASON,
+        columns.SUBMISSION, columns.KIND, columns.VERSION, columns.CONFIGURATION, columns.RUNTIME, columns.TASK,
+        columns.RANK, replace(columns.SCORE, key="final_score"), *standings.FIGURES, columns.OWN_ERROR,
+        columns.TASK_SCORE, columns.TASK_CHANCE, columns.TASK_P_VALUE, columns.TASK_PRINTED, columns.TASK_KENDALL,
+        columns.TASK_GRANULATED, columns.TASK_SECONDS, columns.TASK_MODELS, columns.TASK_REASON,
     ),
     notes=_notes,
     content=_content,

@@ -16,7 +16,7 @@ from harness.board.board import Board
 from harness.board.collect import Collected, collect
 from harness.board.formats import csv as csv_format
 from harness.board.formats import json as json_format
-from harness.board.formats import markdown, table
+from harness.board.formats import latex, markdown, table
 from harness.board.leaderboard import build_board
 from harness.outcome import Outcome
 from scoring import RULE
@@ -197,6 +197,32 @@ def test_rows_of_several_settings_say_how_they_differ(tmp_path: Path) -> None:
     shown = [(row.submission, found.cells(row)[place]) for row in found.rows]
     assert shown == [("a", ""), ("b", ""), ("b", "seed 1, limit 60 s")]
     assert "settings" not in build_board(collect(usual, known), known).headings
+
+
+def in_two_runtimes(directory: Path) -> Board:
+    known = references(directory)
+    return build_board(collect([*rows("a", GAPS), *rows("b", run_seed=1), *rows("b", runtime="jax")], known), known)
+
+
+def test_runtimes_are_named_where_rows_differ(tmp_path: Path) -> None:
+    found = in_two_runtimes(tmp_path)
+    for form in (markdown, table, latex):
+        assert "jax" in str(form.render(found))
+    heading, *shown = (found.headings, *map(found.cells, found.rows))
+    place, settings = heading.index("runtime"), heading.index("settings")
+    assert sorted((cells[1], cells[place], cells[settings]) for cells in shown) == [
+        ("a", "tensorflow", ""), ("b", "jax", ""), ("b", "tensorflow", "seed 1"),
+    ]  # fmt: skip
+    same = build_board(collect([*rows("a"), *rows("b")], references(tmp_path)), references(tmp_path))
+    assert "runtime" not in same.headings
+
+
+def test_files_for_programs_always_name_the_runtime(tmp_path: Path, board: Board) -> None:
+    for one in (board, in_two_runtimes(tmp_path)):
+        lines = csv.DictReader(io.StringIO(csv_format.render(one)))
+        assert [line["runtime"] for line in lines] == [row.configuration.runtime for row in one.rows]
+        listed = json.loads(json_format.render(one))["rows"]
+        assert [row["runtime"] for row in listed] == [row.configuration.runtime for row in one.rows]
 
 
 def test_a_task_without_an_official_score_has_a_dash_and_ranks_nobody(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_keys_of_the_leaderboard(board: Board) -> None:
     for row in content["rows"]:
         assert row.keys() == {
             "rank", "submission", "kind", "calls_ok", "calls_expected", "seconds_per_model", "sandboxed", "version",
-            "requested_at", "configuration", "settings", "stale", "chance", "p_value", "rounded", "standing",
+            "requested_at", "configuration", "runtime", "settings", "stale", "chance", "p_value", "rounded", "standing",
             "own_randomness", "score", "team", "description", "paper",
             "complete", "exceeded", "tasks",
         }  # fmt: skip

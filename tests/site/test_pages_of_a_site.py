@@ -163,3 +163,12 @@ def test_all_ties_score_0_and_say_so(tmp_path: Path) -> None:
     assert "Score 0.00 (90 % interval 0.0 to 0.0)" in text
     assert "8 of 8 models share their value with another; ties tell nothing." in text
     assert "wrong" not in text
+
+
+@pytest.mark.parametrize("other", ["tensorflow", "jax"])
+def test_the_runtime_is_a_column_where_rows_differ(tmp_path: Path, other: str) -> None:
+    tasks = references(tmp_path)
+    collected = collect([*rows("mine"), *rows("theirs", GAPS, runtime=other)], tasks)
+    board = build_board(collected, tasks)
+    page = render_site(make_site(gather(collected.shown, board, tasks, {}, {})))["index.html"].decode()
+    assert (">runtime</th>" in page) == ("<td>jax</td>" in page) == (other == "jax")
