@@ -11,9 +11,10 @@ import jinja2
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import EngFormatter, MaxNLocator
 from numpy.typing import NDArray
 
+from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, INK, STYLE, dark_rules, svg_element
 from harness.task.task import Task
 
@@ -98,10 +99,8 @@ def _plots(task: Task, gaps: NDArray[Any], sizes: NDArray[Any]) -> dict[str, str
 
     def parameters(axes: Any) -> None:
         axes.scatter(sizes, gaps, s=14, color=COLOUR)
-        axes.set(xlabel="parameters", ylabel="generalization gap", xscale="log")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set(xlabel="parameters", ylabel="generalization gap")
+        use_log_scale(axes.xaxis, EngFormatter(sep=""))
 
     def by_value(column: int, name: str) -> Callable[[Any], None]:
         def draw(axes: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 
+from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, FAINT, INK, new_figure, write_pictures
 from harness.protocols.invariance.perturbations import Chosen
 from harness.protocols.invariance.sensitivity import Point
@@ -103,10 +104,9 @@ def plot_sensitivity(points: Sequence[Point], stem: Path) -> list[Path]:
             (times, "seconds for a curve of a model"),
             (scores, "information of Gi about the gap"),
         ):
-            axes.set(xlabel="batches of 128 examples", ylabel=label, xscale="log")
+            axes.set(xlabel="batches of 128 examples", ylabel=label)
             axes.set_ylim(bottom=0)
-            axes.set_xticks(numbers, list(map(str, numbers)))
-            axes.minorticks_off()
+            use_log_scale(axes.xaxis)
         figure.legend(loc="outside lower center", ncols=3, frameon=False)
         return write_pictures(figure, stem)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, FAINT, INK, new_figure, write_pictures
 from harness.protocols.overfit.report import label
 from harness.protocols.overfit.result import Group, Kind, Result
@@ -50,7 +51,7 @@ def _style(group: Group, number: int, n_groups: int) -> dict[str, Any]:
 def _finish_axes(axes: Axes, result: Result) -> None:
     smallest = min(row.p_value for row in result.rows)
     if smallest < SMALL:
-        axes.set_yscale("log")
+        use_log_scale(axes.yaxis)
         axes.set_ylim(max(smallest, FLOOR) ** 1.05, 1.5)
     else:
         axes.set_ylim(0, 1.04)

@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
 
+from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, FAINT, INK, PAPER
 from harness.protocols.testbed.consistency import COMPARED, SLICES, Consistency
 from harness.protocols.testbed.summary import Dimension, Summary
@@ -107,8 +107,7 @@ def _name(axes: Axes, best: Sequence[tuple[tuple[Any, ...], str, int]]) -> None:
 
 def _scale(axes: Axes, key: str, dimension: Dimension) -> None:
     if key == "size" and len(dimension.values) > 1:
-        axes.set_xscale("log")
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        use_log_scale(axes.xaxis)
     axes.grid(alpha=0.25, lw=0.5)
 
 

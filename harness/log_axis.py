@@ -1,0 +1,89 @@
+"""Logarithmic axes of matplotlib: ticks at 1, 2 and 5, as many as their labels have room for.
+
+The site's plots choose theirs in the same way (`harness/site/assets/time.js`).
+"""
+
+import math
+from collections.abc import Iterator
+from itertools import count, pairwise, takewhile
+
+import matplotlib as mpl
+from matplotlib.axis import XAxis, YAxis
+from matplotlib.ticker import Formatter, FuncFormatter, LogLocator, NullLocator
+
+#: Mean width of a character, and distance between labels side by side or one above the other; in sizes of the font.
+CHARACTER, BESIDE, ABOVE = 0.62, 1.0, 1.6
+
+#: The numbers as they are: 0.05, 20, 1e-12.
+PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
+
+
+def log_ticks(low: float, high: float, room: float) -> list[float]:
+    """Return the ticks from low to high, rising: neighbours are at least `room` decades apart.
+
+    Powers of ten come first, then 2 and 5 of every decade. If powers of ten are too close to each other, there is one
+    every 2, 5, 10, ... decades. A range that holds fewer than two of these has equal steps instead.
+    """
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    every = next(step for step in _steps(1) if step >= room)
+    ticks = [float(f"1e{exponent}") for exponent in exponents if exponent % every == 0]
+    if every == 1:
+        ticks += [float(f"{digit}e{exponent}") for exponent in exponents for digit in (2, 5)]
+    chosen: list[float] = []
+    for tick in ticks:
+        if low <= tick <= high and all(abs(math.log10(tick / other)) >= room for other in chosen):
+            chosen.append(tick)
+    return sorted(chosen) if len(chosen) > 1 else _equal_steps(low, high, room) or chosen
+
+
+def _equal_steps(low: float, high: float, room: float) -> list[float]:
+    """Return at least two multiples of the smallest step for which they have room; none if there is no such step."""
+    if high <= low:
+        return []
+    smallest = 10.0 ** (math.floor(math.log10(high - low)) - 1)
+    for step in takewhile(lambda step: step < high, _steps(smallest)):
+        ticks = [number * step for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
+        if len(ticks) > 1 and all(math.log10(other / one) >= room for one, other in pairwise(ticks)):
+            return ticks
+    return []
+
+
+def _steps(smallest: float) -> Iterator[float]:
+    """Yield 1, 2, 5, 10, 20, 50, ... times the smallest."""
+    yield from (digit * 10**exponent * smallest for exponent in count() for digit in (1, 2, 5))
+
+
+def use_log_scale(axis: XAxis | YAxis, formatter: Formatter = PLAIN) -> None:
+    """Make an axis logarithmic, with labels by `formatter`."""
+    if isinstance(axis, XAxis):
+        axis.axes.set_xscale("log")
+    else:
+        axis.axes.set_yscale("log")
+    axis.set_major_locator(_LogTicks(formatter))
+    axis.set_major_formatter(formatter)
+    axis.set_minor_locator(NullLocator())
+
+
+class _LogTicks(LogLocator):
+    """The ticks of an axis, found anew whenever its length changes."""
+
+    def __init__(self, formatter: Formatter) -> None:
+        super().__init__()
+        self._label = formatter
+
+    def tick_values(self, vmin: float, vmax: float) -> list[float]:
+        """Return the ticks between two values, whose order does not count."""
+        low, high = sorted((vmin, vmax))
+        return log_ticks(low, high, self._room(low, high))
+
+    def _room(self, low: float, high: float) -> float:
+        """Return the size of a label and its distance to the next, in decades of this axis."""
+        assert isinstance(self.axis, XAxis | YAxis)
+        axes, font_size = self.axis.axes, mpl.rcParams["font.size"]
+        points = 72 / axes.figure.dpi
+        if isinstance(self.axis, YAxis):
+            length, label = axes.bbox.height * points, ABOVE
+        else:
+            characters = max((len(self._label(tick)) for tick in log_ticks(low, high, 0)), default=0)
+            length, label = axes.bbox.width * points, CHARACTER * characters + BESIDE
+        return float(label * font_size / length * math.log10(high / low))
