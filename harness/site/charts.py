@@ -1,7 +1,9 @@
-"""The data of the plots, which assets/site.js draws with Plotly."""
+"""The data of the plots, which assets/plots.js and assets/time.js draw with Plotly."""
 
 from collections.abc import Sequence
 from typing import Any
+
+from scipy.stats import rankdata
 
 from harness.board.row import OnTask, Row
 from harness.format.reference import Reference
@@ -10,8 +12,12 @@ from scoring import Failure
 Chart = dict[str, Any]
 
 
-def scatter(submission: str, task: OnTask) -> Chart | None:
-    """Return measure against gap, one dot per model with a value; None if the task is withheld or has no value."""
+def scatter(task: OnTask) -> Chart | None:
+    """Return measure against gap, one dot per model with a value; None if the task is withheld or has no value.
+
+    Both are values and ranks: few huge values leave no room for the others on an axis, and no score depends on more
+    than their order.
+    """
     if task.scored is None:
         return None
     grid, values = task.scored.grid, task.scored.values
@@ -25,9 +31,15 @@ def scatter(submission: str, task: OnTask) -> Chart | None:
         if name in grid.varying
     }
     return {
-        "kind": "scatter", "models": models, "by": by, "measure": submission,
-        "gap": [task.scored.gap[model] for model in models], "value": [values[model] for model in models],
+        "kind": "scatter", "models": models, "by": by,
+        "gap": _ranked([task.scored.gap[model] for model in models]),
+        "measure": _ranked([values[model] for model in models]),
     }  # fmt: skip
+
+
+def _ranked(values: Sequence[float]) -> dict[str, list[float]]:
+    """Return the values and their ranks from 1; equal values share their mean rank."""
+    return {"value": list(values), "rank": rankdata(values).tolist()}
 
 
 def heat_map(task: OnTask) -> Chart | None:
@@ -46,7 +58,7 @@ def gap_histogram(reference: Reference) -> Chart:
 
 
 def score_against_time(rows: Sequence[Row], on_front: Sequence[bool], pages: Sequence[str]) -> Chart | None:
-    """Return score and seconds per model of the rows that have both; None if there are none."""
+    """Return score and seconds per model of the rows that have both, on a logarithmic axis; None if there are none."""
     points = [
         {
             "name": row.label, "kind": row.kind, "seconds": row.seconds_per_model, "score": row.score,
@@ -54,6 +66,6 @@ def score_against_time(rows: Sequence[Row], on_front: Sequence[bool], pages: Seq
             "front": front, "page": pages[number],
         }
         for number, (row, front) in enumerate(zip(rows, on_front, strict=True))
-        if row.seconds_per_model is not None and row.score is not None
+        if row.seconds_per_model and row.score is not None
     ]  # fmt: skip
     return {"kind": "time", "points": points} if points else None

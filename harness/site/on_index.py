@@ -123,7 +123,7 @@ def _table(board: Board, top: float) -> dict[str, Any]:
     for column in board.columns:
         shown += {columns.KIND: [KIND, *papers], INTERVAL: [INTERVAL, drawn]}.get(column, [column])
     return {
-        "headings": [_cell(column) | {"text": column.heading} for column in shown],
+        "headings": [_cell(c) | {"text": c.heading, "is_sorted": c == columns.RANK} for c in shown],
         "rows": [[_of_row(column, row) for column in shown] for row in board.rows],
         "oracle": [_cell(column) | {"text": _of_oracle(column, board)} for column in shown],
     }

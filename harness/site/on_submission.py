@@ -90,7 +90,7 @@ def _part(name: str, row: Row, insight: Insight | None) -> dict[str, Any]:
         "withheld": task.withheld,
         "reason": task.reason or (task.score.undefined if task.score else ""),
         "figures": _figures(task, insight),
-        "scatter": charts.scatter(row.submission, task),
+        "scatter": charts.scatter(task),
         "heat_map": charts.heat_map(task),
         "insight": insight,
         "why": _why(insight) if insight else "",

@@ -24,6 +24,9 @@ from harness.site.on_task import grid_lines, score_lines
 #: Formats of the board that a site carries: text that depends on nothing but the board.
 DOWNLOADS = ("csv", "json", "latex", "markdown")
 
+#: Scripts of the pages, in the order in which they run; Plotly runs before them.
+SCRIPTS = ("tables.js", "time.js", "plots.js")
+
 _PACKAGE = files("harness.site")
 
 
@@ -71,9 +74,8 @@ def render_site(site: Site) -> dict[str, bytes]:
     rendered |= {page: render_submission(site, number) for number, page in enumerate(site.pages)}
     rendered |= {task.page: _task(site, task) for task in site.tasks}
     rendered |= {f"leaderboard{form.SUFFIX}": _text(form.render(site.board)) for form in map(formats.find, DOWNLOADS)}
-    rendered |= {f"assets/{name}": _asset(name) for name in ("site.css", "site.js")} | {
-        "assets/plotly.min.js": _plotly()
-    }
+    rendered |= {f"assets/{name}": _asset(name) for name in ("site.css", *SCRIPTS)}
+    rendered["assets/plotly.min.js"] = _plotly()
     return {path: content.encode() for path, content in rendered.items()}
 
 
@@ -88,7 +90,7 @@ def render_submission(site: Site, number: int) -> str:
 def render_report(page: Mapping[str, Any]) -> str:
     """Return what `submission_page` describes as a page that contains all it needs, and links to no other."""
     unlinked = {name: [one | {"page": None} for one in page[name]] for name in ("parts", "beats")}
-    assets = {"css": _asset("site.css"), "script": _inline(_asset("site.js")), "plotly": _inline(_plotly())}
+    assets = {"css": _asset("site.css"), "scripts": [_inline(_asset(name)) for name in SCRIPTS], "plotly": _inline(_plotly())}
     return _render("submission.html", None, up="../", single=True, **{**page, **unlinked, **assets})
 
 
@@ -114,13 +116,14 @@ def _task(site: Site, task: TaskLink) -> str:
 def _render(template: str, site: Site | None, *, up: str = "", single: bool = False, **content: Any) -> str:
     common = {
         "up": up,
+        "scripts": SCRIPTS,
         "single": single,
         "tasks": site.tasks if site else (),
         "head": site.head if site else "",
         "site_title": site.data.settings.title if site else TITLE,
     }
     found = _environment().get_template(template)
-    return found.render(**common, version=metadata.version("pgdl-harness"), **content)
+    return found.render(**common | content, version=metadata.version("pgdl-harness"))
 
 
 @cache

@@ -49,3 +49,23 @@ def make(directory: Path, withheld: Sequence[str] = ()) -> tuple[SiteData, Board
     board = build_board(collected, tasks, withheld, held_out=held_out)
     outputs = {row.key: row.output_tail for row in everything if row.outcome != Outcome.OK}
     return gather(collected.shown, board, tasks, dict.fromkeys(TASKS, 100), outputs), board
+
+
+#: The longest name that a submission may have.
+LONG_NAME = "a_name_" + 70 * "x" + "end"
+
+
+def make_long(directory: Path, *, only_baselines: bool = False) -> SiteData:
+    """The data of a site of 40 rows: submissions in two runtimes, baselines and long names; calls take 5 ms to 100 s."""
+    tasks = references(directory)
+    everything = []
+    for number in range(40):
+        values = [gap + 0.03 * ((number * place) % (number + 3)) for place, gap in enumerate(GAPS)]
+        is_baseline = only_baselines or number % 3 == 1
+        name = f"measure_{number}" if is_baseline else f"{number}_{LONG_NAME}"[:80] if number % 3 else f"team_{number}"
+        everything += rows(
+            name, values, is_baseline=is_baseline, call_wall_s=0.005 * 1.29**number, submission_digest=f"d{number}",
+            runtime="jax" if number % 6 == 0 else "tensorflow",
+        )  # fmt: skip
+    collected = collect(everything, tasks)
+    return gather(collected.shown, build_board(collected, tasks), tasks, {}, {})

@@ -1,7 +1,5 @@
 """The site in a real browser: from disk, without network, clicked through."""
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,19 +7,6 @@ import pytest
 from site_examples import make
 
 from harness.site import make_site, submission_page, write_report, write_site
-
-sync_api = pytest.importorskip("playwright.sync_api")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -33,19 +18,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     number = next(n for n, row in enumerate(made.board.rows) if row.submission == "half")
     write_report(submission_page(made.board, number, made.insights[number], made.pages), directory / "half.html")
     return directory
-
-
-@pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    """A page that must not print any error, and not ask for anything but files."""
-    page = browser.new_page()
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)
-    page.on("request", lambda request: None if request.url.startswith("file:") else errors.append(request.url))
-    yield page
-    page.close()
-    assert errors == []
 
 
 def names(page: Any) -> list[str]:
@@ -81,7 +53,7 @@ def test_from_the_board_to_a_submission_to_a_task_and_back(page: Any, site: Path
 
 def test_dots_are_coloured_by_any_hyperparameter(page: Any, site: Path) -> None:
     page.goto(f"file://{site}/site/submissions/path_norm.html")
-    choice = "select.colour-by >> nth=0"
+    choice = "select[name=by] >> nth=0"
     for name in ("axis_a", "axis_b", "axis_c"):
         page.select_option(choice, name)
         legend = page.wait_for_selector(f".scatter >> nth=0 >> text={name}")

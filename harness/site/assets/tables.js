@@ -1,0 +1,62 @@
+// Sorts and filters tables. Without it all rows can still be read.
+"use strict";
+
+function compare(a, b, kind) {
+  if (kind === "text") return a.localeCompare(b, undefined, { numeric: true });
+  if (a === "" || b === "") return (a === "") - (b === "");
+  return Number(a) - Number(b);
+}
+
+// Sorts by a column, rising first; rows that are equal in it, and afterwards all rows, can come back to their first order.
+function sort(table, places, column, heading) {
+  const rising = heading.getAttribute("aria-sort") !== "ascending";
+  const kind = heading.dataset.sort;
+  const value = (row) => (kind === "text" ? row.cells[column].textContent : row.cells[column].dataset.value);
+  const rows = [...table.tBodies[0].rows];
+  rows.sort((one, other) => {
+    const empty = kind === "number" && (value(one) === "" || value(other) === "");
+    const found = compare(value(one), value(other), kind) * (rising || empty ? 1 : -1);
+    return found || places.get(one) - places.get(other);
+  });
+  table.tHead.querySelectorAll("th").forEach((other) => other.removeAttribute("aria-sort"));
+  heading.setAttribute("aria-sort", rising ? "ascending" : "descending");
+  table.tBodies[0].append(...rows);
+  table.classList.toggle("resorted", rows.some((row, place) => places.get(row) !== place));
+}
+
+document.querySelectorAll("table.sortable").forEach((table) => {
+  const places = new Map([...table.tBodies[0].rows].map((row, place) => [row, place]));
+  table.tHead.querySelectorAll("th").forEach((heading, column) => {
+    if (!heading.dataset.sort) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...heading.childNodes);
+    heading.append(button);
+    button.addEventListener("click", () => sort(table, places, column, heading));
+  });
+});
+
+// Shows the rows of a kind whose texts hold all words that are looked for.
+function filter(form, rows) {
+  const words = form.querySelector("input").value.toLowerCase().split(/\s+/);
+  const kind = form.querySelector("select")?.value;
+  const shown = rows.filter((row) => {
+    const text = row.textContent.toLowerCase();
+    row.hidden = !((!kind || row.classList.contains(kind)) && words.every((word) => text.includes(word)));
+    return !row.hidden;
+  });
+  form.querySelector("output").textContent = `${shown.length} of ${rows.length} rows`;
+}
+
+document.querySelectorAll("form.filter").forEach((form) => {
+  const rows = [...document.querySelectorAll(".board tbody tr")];
+  form.hidden = rows.length < 2;
+  form.addEventListener("input", () => filter(form, rows));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  filter(form, rows);
+});
+
+document.querySelectorAll(".board").forEach((board) => {
+  const fit = () => board.classList.toggle("fits", board.firstElementChild.offsetWidth <= board.parentElement.clientWidth);
+  new ResizeObserver(fit).observe(document.body);
+});

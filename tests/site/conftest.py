@@ -1,0 +1,44 @@
+"""A real browser, where there is one; other tests that ask for it are skipped."""
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from site_examples import make_long
+
+from harness.site import write_site
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A page that must not print any error, and not ask for anything but files."""
+    page = browser.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("request", lambda request: None if request.url.startswith("file:") else errors.append(request.url))
+    yield page
+    page.close()
+    assert errors == []
+
+
+@pytest.fixture(scope="session")
+def long_site(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of the site of a board that is longer and wider than a window."""
+    directory = tmp_path_factory.mktemp("long")
+    write_site(make_long(directory / "reference"), directory / "site")
+    return f"file://{directory}/site"
