@@ -21,19 +21,22 @@ def scatter(task: OnTask) -> Chart | None:
     if task.scored is None:
         return None
     grid, values = task.scored.grid, task.scored.values
-    chosen = [number for number, model in enumerate(grid.models) if not isinstance(values.get(model), Failure | None)]
-    if not chosen:
+    measured = {
+        number: value for number, model in enumerate(grid.models)
+        if not isinstance(value := values.get(model), Failure | None)
+    }  # fmt: skip
+    if not measured:
         return None
-    models = [grid.models[number] for number in chosen]
+    models = [grid.models[number] for number in measured]
     by = {
-        name: [str(grid.values[name][grid.codes[number, column]]) for number in chosen]
+        name: [str(grid.values[name][grid.codes[number, column]]) for number in measured]
         for column, name in enumerate(grid.names)
         if name in grid.varying
     }
     return {
         "kind": "scatter", "models": models, "by": by,
         "gap": _ranked([task.scored.gap[model] for model in models]),
-        "measure": _ranked([values[model] for model in models]),
+        "measure": _ranked(list(measured.values())),
     }  # fmt: skip
 
 

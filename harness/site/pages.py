@@ -25,7 +25,7 @@ from harness.site.on_task import grid_lines, score_lines
 DOWNLOADS = ("csv", "json", "latex", "markdown")
 
 #: Scripts of the pages, in the order in which they run; Plotly runs before them.
-SCRIPTS = ("tables.js", "time.js", "plots.js")
+SCRIPTS = ("tables.js", "ticks.js", "time.js", "plots.js")
 
 _PACKAGE = files("harness.site")
 
@@ -90,7 +90,11 @@ def render_submission(site: Site, number: int) -> str:
 def render_report(page: Mapping[str, Any]) -> str:
     """Return what `submission_page` describes as a page that contains all it needs, and links to no other."""
     unlinked = {name: [one | {"page": None} for one in page[name]] for name in ("parts", "beats")}
-    assets = {"css": _asset("site.css"), "scripts": [_inline(_asset(name)) for name in SCRIPTS], "plotly": _inline(_plotly())}
+    assets = {
+        "css": _asset("site.css"),
+        "scripts": [_inline(_asset(name)) for name in SCRIPTS],
+        "plotly": _inline(_plotly()),
+    }
     return _render("submission.html", None, up="../", single=True, **{**page, **unlinked, **assets})
 
 

@@ -27,6 +27,7 @@ def browser() -> Iterator[Any]:
 def page(browser: Any) -> Iterator[Any]:
     """A page that must not print any error, and not ask for anything but files."""
     page = browser.new_page()
+    page.set_default_timeout(20_000)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)

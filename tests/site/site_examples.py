@@ -56,7 +56,7 @@ LONG_NAME = "a_name_" + 70 * "x" + "end"
 
 
 def make_long(directory: Path, *, only_baselines: bool = False) -> SiteData:
-    """The data of a site of 40 rows: submissions in two runtimes, baselines and long names; calls take 5 ms to 100 s."""
+    """The data of a site of 40 rows: submissions in two runtimes, baselines, long names; calls take 5 ms to 100 s."""
     tasks = references(directory)
     everything = []
     for number in range(40):

@@ -11,7 +11,7 @@ from harness.board.chance import N_PERMUTATIONS
 from harness.board.collect import Collected, collect
 from harness.board.leaderboard import build_board
 from harness.format.reference import read_reference
-from harness.site import gather, make_site, submission_page, write_report
+from harness.site import charts, gather, make_site, submission_page, write_report
 from harness.site.pages import render_site
 from harness.task.layout import find_references
 from scoring import compare_with_chance, explain_score
@@ -172,3 +172,27 @@ def test_the_runtime_is_a_column_where_rows_differ(tmp_path: Path, other: str) -
     board = build_board(collected, tasks)
     page = render_site(make_site(gather(collected.shown, board, tasks, {}, {})))["index.html"].decode()
     assert (">runtime</th>" in page) == ("<td>jax</td>" in page) == (other == "jax")
+
+
+def test_equal_values_share_their_mean_rank(tmp_path: Path) -> None:
+    tasks = references(tmp_path)
+    collected = collect(rows("mine", [1e9, 2.0, -3.0, 2.0, 2.0, 7.0, 0.5, 1e9]), tasks)
+    (row,) = build_board(collected, tasks).rows
+    chart = charts.scatter(row.tasks["toy"])
+    assert chart is not None
+    assert chart["measure"] == {
+        "value": [1e9, 2.0, -3.0, 2.0, 2.0, 7.0, 0.5, 1e9], "rank": [7.5, 4, 1, 4, 4, 6, 2, 7.5],
+    }  # fmt: skip
+    assert chart["gap"] == {"value": GAPS, "rank": [2, 5, 4, 7, 3, 6, 1, 8]}
+
+
+def test_the_page_on_reading_explains_every_column_of_luck(pages: dict[str, str]) -> None:
+    """Each has a heading of its own, to which other pages can link."""
+    text = pages["reading.html"]
+    explained = {
+        "interval": "nine of ten", "own": "own ±", "groups": "band", "chance": "dealt out to the networks at random",
+        "p-value": "It is not the probability", "front": "Pareto front",
+    }  # fmt: skip
+    for name, words in explained.items():
+        section = text.partition(f'<h2 id="{name}">')[2].partition("<h2")[0]
+        assert words in section, name

@@ -1,4 +1,4 @@
-"""The table of a long board in a real browser: search, filters, head and names in sight, sorting, long names on a phone."""
+"""The table of a long board in a real browser: search, filters, what stays in sight, sorting, long names on a phone."""
 
 from typing import Any
 

@@ -41,35 +41,6 @@ function ranges(chart) {
   return { x: { type: "log", range: [least - beside, most + beside] }, y: { range: [-0.02 * top, 1.06 * top] } };
 }
 
-function* steps(smallest) {
-  for (let exponent = 0; ; exponent += 1) for (const digit of [1, 2, 5]) yield Number(`${digit}e${exponent}`) * smallest;
-}
-
-// As `log_ticks` of harness/log_axis.py: 1, 2 and 5, neighbours at least `room` decades apart.
-function logTicks(low, high, room) {
-  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
-  const exponents = Array.from({ length: last - first + 1 }, (_, place) => first + place);
-  let every = 0;
-  for (const step of steps(1)) if ((every = step) >= room) break;
-  const ticks = exponents.filter((exponent) => exponent % every === 0).map((exponent) => Number(`1e${exponent}`));
-  if (every === 1) ticks.push(...exponents.flatMap((exponent) => [Number(`2e${exponent}`), Number(`5e${exponent}`)]));
-  const chosen = [];
-  ticks.filter((tick) => low <= tick && tick <= high).forEach((tick) => {
-    if (chosen.every((other) => Math.abs(Math.log10(tick / other)) >= room)) chosen.push(tick);
-  });
-  return chosen.length > 1 ? chosen.sort((a, b) => a - b) : equalSteps(low, high, room) || chosen;
-}
-
-function equalSteps(low, high, room) {
-  if (high <= low) return null;
-  for (const step of steps(10 ** (Math.floor(Math.log10(high - low)) - 1))) {
-    if (step >= high) return null;
-    const first = Math.ceil(low / step);
-    const ticks = Array.from({ length: Math.floor(high / step) - first + 1 }, (_, place) => Number(((first + place) * step).toPrecision(12)));
-    if (ticks.length > 1 && ticks.every((tick, place) => !place || Math.log10(tick / ticks[place - 1]) >= room)) return ticks;
-  }
-}
-
 function widthOf(text) {
   const context = widthOf.context ??= document.createElement("canvas").getContext("2d");
   context.font = `${SIZE}px system-ui, sans-serif`;
@@ -77,6 +48,16 @@ function widthOf(text) {
 }
 
 const overlap = (one, other) => one.x0 < other.x1 && other.x0 < one.x1 && one.y0 < other.y1 && other.y0 < one.y1;
+
+// Where a name of this size may stand beside a dot, the best place first.
+function placesBeside({ x, y }, width, height) {
+  const [right, left, centre] = [x + DOT, x - DOT - width, x - width / 2];
+  const [middle, above, below] = [y - height / 2, y - DOT - height, y + DOT];
+  const corners = [
+    [right, middle], [left, middle], [right, above], [left, above], [right, below], [left, below], [centre, above], [centre, below],
+  ];
+  return corners.map(([x0, y0]) => ({ x0, y0, x1: x0 + width, y1: y0 + height }));
+}
 
 // Names of the dots on the front, each beside its dot, inside the plot, and where no other name is; the others have no place.
 function names(chart, xaxis, yaxis) {
@@ -89,10 +70,7 @@ function names(chart, xaxis, yaxis) {
     const { name } = dot.point;
     const text = name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name;
     const [width, height] = [widthOf(text) + 4, SIZE + 4];
-    const [right, left, centre] = [dot.x + DOT, dot.x - DOT - width, dot.x - width / 2];
-    const [middle, above, below] = [dot.y - height / 2, dot.y - DOT - height, dot.y + DOT];
-    const places = [[right, middle], [left, middle], [right, above], [left, above], [right, below], [left, below], [centre, above], [centre, below]];
-    const free = places.map(([x0, y0]) => ({ x0, y0, x1: x0 + width, y1: y0 + height })).filter((box) =>
+    const free = placesBeside(dot, width, height).filter((box) =>
       box.x0 >= 0 && box.x1 <= xaxis._length && box.y0 >= 0 && box.y1 <= yaxis._length && !taken.some((other) => overlap(box, other)));
     const covered = (box) => dots.filter((other) => overlap(box, around(other))).length;
     const [best] = free.sort((one, other) => covered(one) - covered(other));
@@ -121,7 +99,8 @@ function fitTime(canvas, chart) {
 
 // Arrow keys go from dot to dot, the fastest first; Enter, Space or a click opens the page of one.
 function steer(canvas, chart, output) {
-  const dots = () => canvas.data.flatMap((trace, curveNumber) => trace.customdata.map((point, pointNumber) => ({ point, curveNumber, pointNumber })))
+  const dots = () => canvas.data
+    .flatMap((trace, curveNumber) => trace.customdata.map((point, pointNumber) => ({ point, curveNumber, pointNumber })))
     .sort((one, other) => one.point.seconds - other.point.seconds);
   let place = -1;
   const tell = ({ name, seconds, score }) => {
