@@ -119,7 +119,7 @@ def _table(board: Board, top: float) -> dict[str, Any]:
     """
     shown: list[Column[Row]] = []
     drawn = replace(DRAWN, title=f"0 to {top:.0f}")
-    papers = [columns.PAPER] if any(map(columns.PAPER.has_value, board.rows)) else []
+    papers = [columns.PAPER] if columns.PAPER.is_shown(board.rows) else []
     for column in board.columns:
         shown += {columns.KIND: [KIND, *papers], INTERVAL: [INTERVAL, drawn]}.get(column, [column])
     return {

@@ -1,8 +1,14 @@
 """The table of a long board in a real browser: search, filters, what stays in sight, sorting, long names on a phone."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from harness.board.collect import collect
+from harness.board.leaderboard import build_board
+from harness.site import gather, write_site
+from tests.board.board_examples import GAPS, references, rows
 
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 
@@ -102,6 +108,20 @@ def test_long_names_leave_the_score_in_sight_on_a_phone(board: Any, long_site: s
     for name in ("index.html", "submissions/" + long_name(board), "tasks/toy.html"):
         board.goto(f"{long_site}/{name}")
         assert board.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], name
+
+
+def test_every_line_of_the_table_has_the_columns_of_its_head(page: Any, tmp_path: Path) -> None:
+    """On a phone some are hidden, also in the line of the noisy oracle."""
+    tasks = references(tmp_path / "reference")
+    collected = collect([*rows("a", GAPS), *rows("b", run_seed=1), *rows("c", run_seed=2)], tasks)
+    write_site(gather(collected.shown, build_board(collected, tasks), tasks, {}, {}), tmp_path / "site")
+    page.goto(f"file://{tmp_path}/site/index.html")
+    for size in (PHONE, DESKTOP):
+        page.set_viewport_size(size)
+        counts = page.evaluate("""() => [...document.querySelectorAll(".board tr")].map(
+            (row) => [...row.cells].filter((cell) => cell.checkVisibility()).length)""")
+        assert len(counts) == 5
+        assert len(set(counts)) == 1
 
 
 def long_name(page: Any) -> str:
