@@ -33,7 +33,7 @@ SUBMISSION = Column[Row]("submission", lambda row: row.submission, str, kind="na
 KIND = Column[Row]("kind", lambda row: row.kind, str, mark_of, title="", kind="text")
 TEAM = Column[Row]("team", lambda row: row.about.team, str, kind="text", optional=True, spare=9)
 DESCRIPTION = Column[Row]("description", lambda row: row.about.description, str, kind="words")
-PAPER = Column[Row]("paper", lambda row: row.about.paper, str, kind="words", optional=True)
+PAPER = Column[Row]("paper", lambda row: row.about.paper, str, kind="words")
 FAMILY = Column[Row]("family", lambda row: row.family, str, kind="text", spare=9)
 SCORE = Column[Row](
     "score", lambda row: row.score, text=lambda row: decimal(row.score, DECIMALS if row.rounded else 2), unit=POINTS

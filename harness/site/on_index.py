@@ -54,7 +54,7 @@ def index_page(data: SiteData, board: Board, pages: Sequence[str]) -> dict[str, 
         "filters": _filters(classes),
         "headings": table["headings"],
         "rows": [
-            {"page": page, "classes": [*kinds, *looks], "about": row.about.description, "cells": cells}
+            {"page": page, "classes": [*kinds, *looks], "about": row.about, "cells": cells}
             for row, page, kinds, looks, cells in rows
         ],
         "oracle": table["oracle"] if board.oracle.score else [],
@@ -117,11 +117,10 @@ def _table(board: Board, top: float) -> dict[str, Any]:
     A cell has a text, a class, and the order in which its column is sorted (text, number, or none); those of rows also
     the value that they are sorted by. Pictures reach from 0 to `top` points.
     """
-    shown: list[Column[Row]] = []
+    shown: list[Column[Row]] = []  # the team stands below the name
     drawn = replace(DRAWN, title=f"0 to {top:.0f}")
-    papers = [columns.PAPER] if columns.PAPER.is_shown(board.rows) else []
     for column in board.columns:
-        shown += {columns.KIND: [KIND, *papers], INTERVAL: [INTERVAL, drawn]}.get(column, [column])
+        shown += {columns.KIND: [KIND], columns.TEAM: [], INTERVAL: [INTERVAL, drawn]}.get(column, [column])
     return {
         "headings": [_cell(c) | {"text": c.heading, "is_sorted": c == columns.RANK} for c in shown],
         "rows": [[_of_row(column, row) for column in shown] for row in board.rows],
@@ -135,10 +134,10 @@ def _is_drawn(column: Column[Row]) -> bool:
 
 def _cell(column: Column[Row]) -> Cell:
     css = "number" if column.kind == "number" and not _is_drawn(column) else ""
-    if column in (KIND, columns.TEAM, columns.PAPER, columns.SETTINGS):
+    if column in (KIND, columns.SETTINGS):
         css = "kind"  # hidden on a phone
     order = "" if _is_drawn(column) else "number" if column.kind in ("number", "place") else "text"
-    return {"css": css, "sort": order, "is_name": column.kind == "name", "link": ""}
+    return {"css": css, "sort": order, "is_name": column.kind == "name"}
 
 
 def _of_row(column: Column[Row], row: Row) -> Cell:
@@ -146,8 +145,6 @@ def _of_row(column: Column[Row], row: Row) -> Cell:
     if _is_drawn(column):
         return _cell(column) | {"standing": value}
     text = column.shown(row)
-    if column is columns.PAPER and row.about.link:
-        return _cell(column) | {"text": "paper", "link": row.about.link, "of": row.submission}
     return _cell(column) | {"text": DASH if text == "-" else text, "value": "" if value is None else value}
 
 
