@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -138,7 +139,7 @@ def _write_torus(file: Path) -> None:
     images = np.stack([np.roll(image, shift, axis=(0, 1)) for image, shift in zip(images, shifts, strict=True)])
     labels = digits.target[order].astype(np.int32)
     parts = {"train": slice(0, 1000), "test": slice(1000, None)}
-    arrays = {
+    arrays: dict[str, Any] = {
         f"{key}_{name}": values[part] for name, part in parts.items() for key, values in (("x", images), ("y", labels))
     }
     np.savez(file, **arrays)

@@ -95,7 +95,7 @@ def _errors_by_image(evidence: Evidence) -> tuple[Vector, Array]:
     for model in subject.models:
         part = read_part(parts[model.id])
         assert part is not None
-        losses.append(estimates_of(part, 1, settings, model.shown_digest).losses)
+        losses.append(estimates_of(part, 1, settings.generator).losses)
     with tempfile.TemporaryDirectory() as directory:
         subject.write_data("test", Path(directory, "data"))
         images = np.load(Path(directory, "data", "inputs.npy"))
