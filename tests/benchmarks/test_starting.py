@@ -12,7 +12,9 @@ def start(*arguments: str) -> None:
     subprocess.run([sys.executable, *arguments], capture_output=True, check=True)
 
 
-@pytest.mark.parametrize(("command", "at_most"), [(["--help"], 2.0), (["measures"], 15.0), (["results", "--help"], 3.0)])
+@pytest.mark.parametrize(
+    ("command", "at_most"), [(["--help"], 2.0), (["measures"], 15.0), (["results", "--help"], 3.0)]
+)
 def test_start_of_a_command(command: list[str], at_most: float) -> None:
     bare = seconds(partial(start, "-c", "import click"), repeats=5)
     ratio = seconds(partial(start, "-m", "harness.cli", *command), repeats=5) / bare
