@@ -29,7 +29,7 @@ demo-full: $(TENSORFLOW) sandbox ## Compare all measures of the library on the s
 	unsafe=$$(.ci/sandbox-option $(BIN)/python) && \
 	$(BIN)/pgdl compare --measures all --tasks task_data --results $(DEMO)/results.db --output $(DEMO)/comparison $$unsafe
 
-pictures: demo-full ## Redraw the pictures of README and docs/, and docs/results.md (half an hour)
+pictures: setup demo-full ## Redraw the pictures of README and docs/, and docs/results.md (half an hour)
 	unsafe=$$(.ci/sandbox-option $(BIN)/python) && for seed in 1 2; do \
 	$(BIN)/pgdl compare --measures "$$($(BIN)/python .ci/write_results.py seeds $$seed)" --tasks task_data \
 		--task digits_nin --results $(DEMO)/results.db --quiet $$unsafe || exit 1; done
