@@ -8,6 +8,7 @@ import sys
 from typing import Any, TextIO
 
 from harness.plots import COLOUR, FAINT, INK, new_figure, svg_file
+from harness.text import p_value_text
 
 Row = dict[str, Any]
 
@@ -28,7 +29,7 @@ def draw(table: TextIO) -> str:
     board = json.load(table)
     tasks = list(board["oracle"]["tasks"])
     rows = [*board["rows"], _reference(board["oracle"])]
-    lines = [["rank", "submission", "", "score", *tasks, "ranks"], *(_cells(row, tasks) for row in rows)]
+    lines = [["rank", "submission", "", "score", *tasks, "chance", "p", "ranks"], *(_cells(row, tasks) for row in rows)]
     lengths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     start = MARGIN + CHARACTER * (sum(lengths) + 2 * len(lengths))
     width, height = start + DRAWING + MARGIN, 2 * MARGIN + LINE * len(lines)
@@ -54,6 +55,7 @@ def _reference(oracle: Row) -> Row:
     return {
         "rank": None, "submission": "noisy oracle", "kind": "reference", "score": score and score["mean"],
         "tasks": {name: {"official": spread and spread["mean"]} for name, spread in tasks}, "standing": drawn,
+        "chance": None, "p_value": None,
     }  # fmt: skip
 
 
@@ -66,8 +68,9 @@ def _cells(row: Row, tasks: list[str]) -> list[str]:
     scores = [row["score"], *(row["tasks"][name].get("official") for name in tasks)]
     numbers = ["-" if score is None else f"{score:.2f}" for score in scores]
     standing = row["standing"] or {}
+    chance = "-" if row["chance"] is None else f"{row['chance']:.2f}"
     ranks = "-".join(dict.fromkeys(str(standing[end]) for end in ("best_rank", "worst_rank") if end in standing)) or "-"
-    return [str(row["rank"] or "-"), row["submission"], kind, *numbers, ranks]
+    return [str(row["rank"] or "-"), row["submission"], kind, *numbers, chance, p_value_text(row["p_value"]), ranks]
 
 
 def _write(axes: Any, cells: list[str], lengths: list[int], y: float, kind: str) -> None:

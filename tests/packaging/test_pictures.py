@@ -13,12 +13,15 @@ PICTURES = sorted((ROOT / "docs").glob("*.svg"))
 TEXT = "{http://www.w3.org/2000/svg}text"
 
 
-def row(rank, name, kind, score, digits, toys, standing=None):
+def row(rank, name, kind, score, digits, toys, standing=None, chance=None, p_value=None):
     tasks = {
         "digits": {"official": digits},
         "toys & <more>": {"failed": "late"} if toys is None else {"official": toys},
     }
-    return {"rank": rank, "submission": name, "kind": kind, "score": score, "tasks": tasks, "standing": standing}
+    return {
+        "rank": rank, "submission": name, "kind": kind, "score": score, "tasks": tasks, "standing": standing,
+        "chance": chance, "p_value": p_value,
+    }  # fmt: skip
 
 
 def spread(mean, deviation):
@@ -27,7 +30,10 @@ def spread(mean, deviation):
 
 BOARD = json.dumps({
     "rows": [
-        row(1, "mine", "submission", 9.1, 8.0, 10.2, {"low": 5.0, "high": 15.0, "best_rank": 1, "worst_rank": 2}),
+        row(
+            1, "mine", "submission", 9.1, 8.0, 10.2, {"low": 5.0, "high": 15.0, "best_rank": 1, "worst_rank": 2},
+            1.75, 0.00001,
+        ),
         row(2, "late", "baseline", 4.0, 4.0, None),
         row(None, "never", "baseline", None, None, None),
     ],
@@ -59,11 +65,11 @@ def test_every_picture_of_the_documents_is_drawn_by_make():
 def test_a_board_is_drawn_line_by_line():
     texts = [element.text for element in ElementTree.fromstring(drawn(BOARD)).iter(TEXT)]
     assert texts == [
-        *("rank", "submission", "score", "digits", "toys & <more>", "ranks"),
-        *("1", "mine", "9.10", "8.00", "10.20", "1-2"),
-        *("2", "late", "baseline", "4.00", "4.00", "-", "-"),
-        *("-", "never", "baseline", "-", "-", "-", "-"),
-        *("-", "noisy oracle", "reference", "20.71", "22.12", "19.30", "-"),
+        *("rank", "submission", "score", "digits", "toys & <more>", "chance", "p", "ranks"),
+        *("1", "mine", "9.10", "8.00", "10.20", "1.75", "<0.0001", "1-2"),
+        *("2", "late", "baseline", "4.00", "4.00", "-", "-", "-", "-"),
+        *("-", "never", "baseline", "-", "-", "-", "-", "-", "-"),
+        *("-", "noisy oracle", "reference", "20.71", "22.12", "19.30", "-", "-", "-"),
     ]
 
 
