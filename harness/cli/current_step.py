@@ -7,7 +7,7 @@ import click
 from rich.console import Console
 from rich.status import Status
 
-#: Seconds between two lines on a step where there is no terminal.
+#: Seconds between two lines on a step, or on all calls, where there is no terminal.
 LINE_EVERY_S = 60.0
 
 

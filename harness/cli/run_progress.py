@@ -18,6 +18,7 @@ from rich.progress import (
 )
 
 from harness.api.needs import lacks_initial_weights
+from harness.cli.current_step import LINE_EVERY_S
 from harness.execution.plan import PlannedCall
 from harness.execution.run import Recorded
 from harness.outcome import Outcome
@@ -27,9 +28,6 @@ SHOWN_LINES = 12
 
 #: Failures of one submission that are printed as they happen; the summary counts them all.
 SHOWN_FAILURES = 5
-
-#: Seconds between two lines on all calls where there is no terminal.
-LINE_EVERY_S = 60.0
 
 
 class RunProgress:

@@ -14,6 +14,7 @@ from sqlalchemy.schema import CreateTable
 
 from harness.errors import UserError
 from harness.records.evaluation import Evaluation
+from harness.text import printable
 
 #: The present version; each later than the first has its step in `migrations/versions`.
 SCHEMA = 2
@@ -25,14 +26,16 @@ FIRST = 1
 STAMP = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
 
-def schema_of(connection: Connection) -> int | None:
-    """Return the version of a database's tables, None if it has none; raises `UserError` for a stamp of others."""
+def schema_of(connection: Connection, name: str) -> int | None:
+    """Return the version of a database's tables, None if it has none; raises `UserError` for one that is not known."""
     tables = sqlalchemy.inspect(connection).get_table_names()
     stamps = connection.execute(select(STAMP.c.version_num)).scalars().all() if STAMP.name in tables else []
     if not stamps:
         return FIRST if Evaluation.__tablename__ in tables else None
     if len(stamps) > 1 or not stamps[0].isdecimal():
-        raise UserError("not a database of records", expected="one number", found=", ".join(stamps))
+        found = printable(", ".join(stamps))
+        raise UserError("version of the tables", file=name, expected="one number", found=found)
+    _require_known(connection, int(stamps[0]), name)
     return int(stamps[0])
 
 
@@ -43,8 +46,7 @@ def stamp(connection: Connection, version: int = SCHEMA) -> None:
     connection.execute(insert(STAMP).from_select(["version_num"], row))
 
 
-def require_readable(connection: Connection, schema: int, name: str) -> None:
-    """Raise `UserError` if a database is of a later version than the present one."""
+def _require_known(connection: Connection, schema: int, name: str) -> None:
     if schema > SCHEMA:
         newest = select(Evaluation.harness_version).order_by(Evaluation.id.desc()).limit(1)
         wrote = connection.execute(newest).scalar()

@@ -12,7 +12,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from harness.errors import UserError, writing
-from harness.records.schema import FIRST, SCHEMA, schema_of, stamp
+from harness.records.schema import FIRST, SCHEMA, stamp
 from harness.records.store import Records
 
 
@@ -73,8 +73,7 @@ def _migrate(engine: Engine) -> None:
         engine.dispose()  # its open connections have not heard that
     with engine.begin() as connection:
         config.attributes["connection"] = connection
-        if schema_of(connection) == FIRST:
-            stamp(connection, FIRST)
+        stamp(connection, FIRST)  # if there is none
         command.upgrade(config, "head")
 
 

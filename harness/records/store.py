@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, Self, TypeVar
 from urllib.parse import unquote
 
 import sqlalchemy
-from sqlalchemy import URL, ColumnElement, Row, Table, func, insert, or_, select
+from sqlalchemy import URL, ColumnElement, Row, func, insert, or_, select
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError, SAWarning, SQLAlchemyError
-from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 from harness.configuration import configuration_from
 from harness.credentials import scrub, without_secrets
@@ -20,7 +20,7 @@ from harness.errors import UserError
 from harness.records.claims import Claims, chunks
 from harness.records.evaluation import Evaluation
 from harness.records.request import Request
-from harness.records.schema import SCHEMA, present, readable, require_readable, schema_of, stamp
+from harness.records.schema import SCHEMA, present, readable, schema_of, stamp
 from harness.records.stored_types import require_types
 from harness.records.tables import Base, columns_of
 
@@ -214,41 +214,43 @@ class Records:
     def _open(self, read_only: bool) -> int:
         """Create the tables if there are none, unless `read_only`; returns their version."""
         with self._begin() as connection:
-            schema = schema_of(connection)
-            if schema is not None:
-                require_readable(connection, schema, self.name)
+            schema = schema_of(connection, self.name)
         if schema is None and read_only:
             raise UserError("holds no records", file=self.name, remedy=FIRST_RUN)
-        if schema is None:
-            with self._begin() as connection:
-                self._one_at_a_time(connection)
-                stamp(connection)  # first: tables without a stamp are those of the first version
-        schema = SCHEMA if schema is None else schema
-        if not read_only and schema < SCHEMA:
+        if not (read_only or schema in (None, SCHEMA)):
             remedy = "run `pgdl records upgrade` with the same --results; until then it can only be read"
             raise UserError("version of the tables", file=self.name, expected=SCHEMA, found=schema, remedy=remedy)
-        for table in Base.metadata.sorted_tables:
-            if not read_only:
-                self._change(CreateTable(table, if_not_exists=True))
-            self._require_columns(table, schema)
-            if not read_only:
-                self._change(*(CreateIndex(index, if_not_exists=True) for index in table.indexes))
+        if schema is None:
+            schema = SCHEMA
+            with self._changing() as connection:
+                stamp(connection)  # first: tables without a stamp are those of the first version
+        for table in () if read_only else Base.metadata.sorted_tables:
+            with self._changing() as connection:
+                connection.execute(CreateTable(table, if_not_exists=True))
+        self._require_columns(schema)
+        for table in () if read_only else Base.metadata.sorted_tables:
+            with self._changing() as connection:
+                for index in table.indexes:
+                    connection.execute(CreateIndex(index, if_not_exists=True))
         return schema
 
-    def _require_columns(self, table: Table, schema: int) -> None:
+    def _require_columns(self, schema: int) -> None:
         """Raise `UserError` if the database is not one of this program."""
         with self._begin() as connection:
-            found = {column["name"] for column in sqlalchemy.inspect(connection).get_columns(table.name)}
-        missing = sorted({str(column.key) for column in present(table.columns, schema)} - found)
-        if missing:
-            problem = f"table {table.name} lacks columns {', '.join(missing)}"
-            raise UserError(problem, file=self.name, remedy="name another database with --results")
+            inspector = sqlalchemy.inspect(connection)
+            for table in Base.metadata.sorted_tables:
+                found = {column["name"] for column in inspector.get_columns(table.name)}
+                missing = sorted({str(column.key) for column in present(table.columns, schema)} - found)
+                if missing:
+                    problem = f"table {table.name} lacks columns {', '.join(missing)}"
+                    raise UserError(problem, file=self.name, remedy="name another database with --results")
 
-    def _change(self, *changes: ExecutableDDLElement) -> None:
+    @contextmanager
+    def _changing(self) -> Iterator[Connection]:
+        """A transaction in which tables are changed."""
         with self._begin() as connection:
             self._one_at_a_time(connection)
-            for change in changes:
-                connection.execute(change)
+            yield connection
 
     def _one_at_a_time(self, connection: Connection) -> None:
         """Wait until no other harness creates tables: PostgreSQL fails if two create the same one at once."""

@@ -92,7 +92,7 @@ def render_report(page: Mapping[str, Any]) -> str:
     unlinked = {name: [one | {"page": None} for one in page[name]] for name in ("parts", "beats")}
     assets = {
         "css": _asset("site.css"),
-        "scripts": [_inline(_asset(name)) for name in SCRIPTS],
+        "inlined": [_inline(_asset(name)) for name in SCRIPTS],
         "plotly": _inline(_plotly()),
     }
     return _render("submission.html", None, up="../", single=True, **{**page, **unlinked, **assets})
@@ -127,7 +127,7 @@ def _render(template: str, site: Site | None, *, up: str = "", single: bool = Fa
         "site_title": site.data.settings.title if site else TITLE,
     }
     found = _environment().get_template(template)
-    return found.render(**common | content, version=metadata.version("pgdl-harness"))
+    return found.render(**common, version=metadata.version("pgdl-harness"), **content)
 
 
 @cache

@@ -164,6 +164,14 @@ def test_a_later_version_is_refused_with_the_program_that_it_needs(tmp_path: Pat
         assert str(error.value) == f"{file}: version of the tables: {expected}"
 
 
+def test_a_stamp_that_is_no_number_is_refused_with_the_file(tmp_path: Path) -> None:
+    file = database(tmp_path, SCHEMA)
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?", ["ae1027a6\x1b"])
+    with pytest.raises(UserError, match=f"^{file}: version of the tables: expected one number, found ae1027a6[?]$"):
+        Records(str(file), read_only=True)
+
+
 def test_who_reads_creates_nothing(tmp_path: Path) -> None:
     empty = tmp_path / "empty.db"
     empty.touch()
