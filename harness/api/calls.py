@@ -10,7 +10,8 @@ from harness.api.needs import needs_initial_weights
 from harness.api.progress import Progress
 from harness.api.setup import Setup, prepare
 from harness.api.tally import Tally
-from harness.execution.run import Plan, execute, make_plan, requests_of
+from harness.execution.execute import execute
+from harness.execution.run import Plan, make_plan, requests_of
 from harness.records import Records
 from harness.submission import Submission
 from harness.task.layout import find_tasks
@@ -108,7 +109,7 @@ def record_with(
         tally.add(row)
     progress.started(plan, records.name)
     try:
-        # Closing kills what still runs, before the executor goes: also when Ctrl-C comes while a row is shown.
+        # Closing releases the claims: also when Ctrl-C comes while a row is shown.
         with closing(execute(plan, executor, records, progress.warn, progress.step)) as rows:
             for row in rows:
                 tally.add(row)

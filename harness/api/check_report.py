@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 from harness.ci.annotations import annotation, last_frame, path_in
 from harness.execution.check import Forecast, Trial
-from harness.execution.executor import Done
+from harness.execution.dispatch import Done
 from harness.outcome import Outcome
 from harness.submission import Submission
 

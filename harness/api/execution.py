@@ -23,10 +23,12 @@ class Execution:
         time_budget: `each`: the limit applies to every call; `average`: the limit times the number of models applies
             to the whole task.
         memory_bytes: memory per call; None: 4 GiB (16 GiB with a GPU), at most 60 % of the machine's.
-        workers: number of parallel calls; None: one per GPU, otherwise one per core, as far as memory allows.
+        workers: number of parallel calls on a machine; None: one per GPU, otherwise one per core, as far as memory
+            allows.
         runtime: framework of submissions; None: the submission's choice, otherwise TensorFlow.
         seed: of the run; every call derives its own.
         executor: engine that runs the calls.
+        executor_parameters: parameters of that engine, for instance the address of a cluster.
         sandbox: kind of sandbox; `auto`: the first that works of fast, fresh and landlock.
         sandbox_parameters: parameters of that kind, for instance the image of a container.
         unsafe_no_sandbox: no isolation at all, for your own code only: such results are marked and never ranked.
@@ -40,6 +42,7 @@ class Execution:
     runtime: str | None = None
     seed: int = 0
     executor: str = "local"
+    executor_parameters: Mapping[str, str | None] = field(default_factory=dict)
     sandbox: str = AUTO
     sandbox_parameters: Mapping[str, str | None] = field(default_factory=dict)
     unsafe_no_sandbox: bool = False

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from harness.execution.executor import Done
+from harness.execution.dispatch import Done
 from harness.execution.run import Plan, Recorded
 from harness.task.task import Task
 

@@ -13,7 +13,7 @@ from harness.execution.budget import TimeBudget
 from harness.execution.executor import Executor
 from harness.execution.executors import EXECUTORS
 from harness.execution.settings import RunSettings
-from harness.sandbox import AUTO, KINDS, Kind, Limits, choose_kind, default_memory_bytes, find_gpus
+from harness.sandbox import SandboxChoice
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles, hidden_names
 
@@ -32,17 +32,18 @@ def prepare(chosen: Execution, tasks: Sequence[TaskFiles], progress: Progress) -
     Raises `UserError` with a remedy if no sandbox works, if `auto` could only choose weaker isolation for a hidden
     task, or if tasks or the cache are in directories that submissions can read.
     """
-    limits = Limits(memory_bytes=chosen.memory_bytes or default_memory_bytes(len(find_gpus())))
+    sandbox = _sandbox(chosen, hidden_names(tasks), progress)
+    executor = EXECUTORS[chosen.executor](
+        sandbox, chosen.memory_bytes, chosen.workers, progress.warn, **chosen.executor_parameters
+    )
     settings = RunSettings(
-        limits=limits,
+        limits=executor.limits,
         time_limit_s=chosen.time_limit_s,
         time_budget=TimeBudget(chosen.time_budget),
         seed=chosen.seed,
         runtime=chosen.runtime,
         withhold=Withhold(chosen.withhold),
     )
-    kind = _choose_kind(chosen, hidden_names(tasks), progress)
-    executor = EXECUTORS[chosen.executor](kind, limits, chosen.workers)
     executor.require_unseen([*_private_files(tasks), cache_directory("staged")])
     return Setup(settings, executor)
 
@@ -54,17 +55,12 @@ def _private_files(tasks: Sequence[TaskFiles]) -> Iterator[Path]:
         yield from (path for path in task.directory.rglob("*") if path.is_symlink())
 
 
-def _choose_kind(chosen: Execution, hidden: Collection[str], progress: Progress) -> Kind:
+def _sandbox(chosen: Execution, hidden: Collection[str], progress: Progress) -> SandboxChoice:
     """Return the requested kind of sandbox; `auto` may choose weaker isolation, but never for a hidden task."""
-    name = chosen.sandbox
-    if chosen.unsafe_no_sandbox:
-        if hidden:
-            remedy = "leave it out, or choose other tasks with --task"
-            raise UserError(f"--unsafe-no-sandbox: not with hidden tasks ({', '.join(sorted(hidden))})", remedy=remedy)
-        progress.warn(UNSAFE)
-        name = UNSANDBOXED
-    if name == AUTO:
-        return choose_kind(progress.warn, may_promise_less=not hidden)
-    kind = KINDS[name](**chosen.sandbox_parameters)
-    kind.require()
-    return kind
+    if not chosen.unsafe_no_sandbox:
+        return SandboxChoice(chosen.sandbox, chosen.sandbox_parameters, may_promise_less=not hidden)
+    if hidden:
+        remedy = "leave it out, or choose other tasks with --task"
+        raise UserError(f"--unsafe-no-sandbox: not with hidden tasks ({', '.join(sorted(hidden))})", remedy=remedy)
+    progress.warn(UNSAFE)
+    return SandboxChoice(UNSANDBOXED)

@@ -8,7 +8,7 @@ from rich.status import Status
 from harness.api import CheckReport
 from harness.cli.summary import WITHHELD_NOTE
 from harness.cli.terminal import Terminal
-from harness.execution.executor import Done
+from harness.execution.dispatch import Done
 from harness.outcome import Outcome
 from harness.tables import print_lines
 from harness.task.notes import outputs_of

@@ -3,7 +3,6 @@
 Those made by `_option` are also environment variables: `--time-limit` is `PGDL_TIME_LIMIT`, and so on.
 """
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -11,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-import harness
 from harness.cli import completion
 from harness.configuration import LONGEST_S
 from harness.credentials import RESULTS
 from harness.errors import UserError
 from harness.names import ALL
-from harness.registry import sibling_names
 from harness.task import DEFAULT_DIRECTORY
 from harness.variables import variable_of
 from harness.worker.runtimes import DEFAULT, RUNTIMES
@@ -27,20 +24,11 @@ if TYPE_CHECKING:
 
 Decorator = Callable[[Any], Any]
 
-#: Approximate memory for importing a framework, in bytes.
-LEAST_MEMORY = 256 * 1024**2
-
-#: Names of the executors; `--help` must not wait for their imports.
-EXECUTORS = sibling_names([str(Path(harness.__path__[0], "execution", "executors"))])
-
 #: The value of --measures that selects none.
 NONE = "none"
 
 #: Seconds in the units of times.
 UNITS_S = {"s": 1, "m": 60, "h": 3600}
-
-#: Maximum of concurrent calls per core; more would only wait for each other.
-PER_CORE = 4
 
 
 def parse_size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
@@ -53,20 +41,6 @@ def parse_size(context: click.Context, parameter: click.Parameter, value: str | 
     size = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
     if size < 1:
         raise click.BadParameter(f"expected a size such as 512M or 4G, found {value!r}", context, parameter)
-    return size
-
-
-def parse_memory(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
-    """Parse a memory size, at least that of the imports and at most the machine's memory."""
-    size = parse_size(context, parameter, value)
-    if size is None:
-        return None
-    import psutil
-
-    total = psutil.virtual_memory().total
-    if not LEAST_MEMORY <= size <= total:
-        expected = f"from 256M, which imports need, to the machine's {total / 1024**3:.1f}G"
-        raise click.BadParameter(f"expected a size {expected}, found {value!r}", context, parameter)
     return size
 
 
@@ -112,13 +86,12 @@ class SuggestingChoice(click.Choice[str]):
 
 
 def parse_workers(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
-    """Parse a positive number, at most `PER_CORE` for each core, or return None for `auto`."""
+    """Parse a positive number, or return None for `auto`; the executor knows how many there may be."""
     if value == "auto":
         return None
-    most = PER_CORE * len(os.sched_getaffinity(0))
-    if value.isdecimal() and 0 < int(value) <= most:
+    if value.isdecimal() and int(value) > 0:
         return int(value)
-    raise click.BadParameter(f"expected a number from 1 to {most}, or auto, found {value!r}", context, parameter)
+    raise click.BadParameter(f"expected a number from 1 up, or auto, found {value!r}", context, parameter)
 
 
 def _option(name: str, *more: str, **settings: Any) -> Decorator:
@@ -152,7 +125,7 @@ time_budget = _option(
     "models applies to the whole task.",
 )  # fmt: skip
 memory = _option(
-    "--memory", "memory_bytes", callback=parse_memory, metavar="SIZE",
+    "--memory", "memory_bytes", callback=parse_size, metavar="SIZE",
     help="Memory per call, e.g. 2G. Default: 4G (16G with a GPU), at most 60 % of the machine's.",
 )  # fmt: skip
 workers = _option(
@@ -165,10 +138,6 @@ runtime = _option(
     help="Framework in which submissions run; keras2 is TensorFlow with Keras 2. Default: the submission's choice, "
     f"otherwise {DEFAULT}.",
 )
-executor = _option(
-    "--executor", type=click.Choice(EXECUTORS), default="local", show_default=True, hidden=len(EXECUTORS) == 1,
-    help="Engine that runs the calls.",
-)  # fmt: skip
 seed = _option(
     "--seed",
     type=click.IntRange(0, 2**63 - 1),
@@ -248,9 +217,37 @@ def execution(command: Any) -> Any:
 def sandboxed_execution(command: Any) -> Any:
     """Add the options for running calls, without the one that leaves out the sandbox."""
     limits = (time_limit, time_budget, memory, workers, runtime, seed)
-    for option in reversed((*limits, executor, *_sandboxes(), withhold)):
+    for option in reversed((*limits, *_executors(), *_sandboxes(), withhold)):
         command = option(command)
     return command
+
+
+def _executors() -> Iterator[Decorator]:
+    """Yield `--executor` and the options for the parameters of each."""
+    from harness.execution.executors import EXECUTORS
+
+    meanings = "; ".join(f"{name}: {executor.summary}" for name, executor in EXECUTORS.items())
+    yield _option(
+        "--executor", type=click.Choice(sorted(EXECUTORS)), default="local", show_default=True,
+        help=f"Where calls are made. {meanings}.",
+    )  # fmt: skip
+    yield from _parameters("executor", EXECUTORS)
+
+
+def _parameters(option: str, choices: Mapping[str, Any]) -> Iterator[Decorator]:
+    """Yield the options for the parameters that each of some choices declares."""
+    for name, choice in choices.items():
+        for one in choice.parameters:
+            yield _option(
+                f"--{name}-{one.name}", default=one.default, show_default=one.default is not None, metavar=one.metavar,
+                help=f"With --{option} {name}: {one.meaning}",
+            )  # fmt: skip
+
+
+def _values(name: str, choices: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return the values of the parameters that the choice `name` declares; none for a name that is not among them."""
+    parameters = choices[name].parameters if name in choices else ()
+    return {one.name: options[f"{name}_{one.name}".replace("-", "_")] for one in parameters}
 
 
 def _sandboxes() -> Iterator[Decorator]:
@@ -265,21 +262,16 @@ def _sandboxes() -> Iterator[Decorator]:
         help=f"Sandbox of a call. {meanings}. {AUTO}: the first that works of {', '.join(tried)} and {last}. "
         "Values are the same in each.",
     )  # fmt: skip
-    for name, kind in kinds.items():
-        for one in kind.parameters:
-            yield _option(
-                f"--{name}-{one.name}", default=one.default, show_default=one.default is not None, metavar=one.metavar,
-                help=f"With --sandbox {name}: {one.meaning}",
-            )  # fmt: skip
+    yield from _parameters("sandbox", kinds)
 
 
 def execution_of(options: Mapping[str, Any]) -> "Execution":
     """Return what the options of `execution` say."""
     from harness.api import Execution
+    from harness.execution.executors import EXECUTORS
     from harness.sandbox import KINDS
 
-    sandbox = options["sandbox_mode"]
-    parameters = KINDS[sandbox].parameters if sandbox in KINDS else ()
+    executor, sandbox = options["executor"], options["sandbox_mode"]
     return Execution(
         time_limit_s=options["time_limit"],
         time_budget=options["time_budget"],
@@ -287,9 +279,10 @@ def execution_of(options: Mapping[str, Any]) -> "Execution":
         workers=options["workers"],
         runtime=options["runtime"],
         seed=options["seed"],
-        executor=options["executor"],
+        executor=executor,
+        executor_parameters=_values(executor, EXECUTORS, options),
         sandbox=sandbox,
-        sandbox_parameters={one.name: options[f"{sandbox}_{one.name}"] for one in parameters},
+        sandbox_parameters=_values(sandbox, KINDS, options),
         unsafe_no_sandbox=options.get("unsafe_no_sandbox", False),
         withhold=options["withhold"],
     )

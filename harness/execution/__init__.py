@@ -1,4 +1,7 @@
 """Plans calls, runs them in parallel and records their outcomes."""
 
 #: The modules that other rooms use.
-MODULES = ("budget", "check", "executor", "executors", "machine", "plan", "run", "settings", "unused_gpu")
+MODULES = (
+    "budget", "check", "dispatch", "execute", "executor", "executors", "machine", "order", "plan", "run", "settings",
+    "unused_gpu",
+)  # fmt: skip

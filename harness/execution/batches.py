@@ -4,51 +4,63 @@ A participant's submission always has a sandbox to itself. Repetitions share wit
 baselines keep for each other must not carry random draws from a call to its repetition.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
-from harness.execution.plan import PlannedCall
+from harness.execution.order import Order
+from harness.submission import write_files
+
+T = TypeVar("T")
 
 #: Calls made in one sandbox, one after the other.
-Batch = tuple[PlannedCall, ...]
+Batch = tuple[Order, ...]
 
 
-def make_batches(calls: Sequence[PlannedCall]) -> list[Batch]:
+def make_batches(orders: Sequence[Order]) -> list[Batch]:
     """Group the calls that may share a sandbox; batches are in the order of their first calls."""
-    groups: dict[object, list[PlannedCall]] = {}
-    for number, call in enumerate(calls):
-        shares = call.submission.is_baseline and call.submission.problem is None
-        place = (call.task.name, call.model.id, call.runtime, call.repeat)
-        groups.setdefault(place if shares else number, []).append(call)
-    return [batch for group in groups.values() for batch in _without_repeats(group)]
+    return [batch for group in grouped(orders, _sandbox) for batch in _without_repeats(group)]
 
 
-def _without_repeats(group: list[PlannedCall]) -> list[Batch]:
+def grouped(items: Sequence[T], sandbox: Callable[[T], Hashable | None]) -> list[list[T]]:
+    """Group the items of which `sandbox` says the same; one with None is alone. Groups are ordered by their first."""
+    groups: dict[Hashable, list[T]] = {}
+    for position, item in enumerate(items):
+        shared = sandbox(item)
+        groups.setdefault((position,) if shared is None else shared, []).append(item)
+    return list(groups.values())
+
+
+def _sandbox(order: Order) -> Hashable | None:
+    if not order.is_baseline or order.problem is not None:
+        return None
+    return order.model, order.data, order.runtime, order.repeat
+
+
+def _without_repeats(group: list[Order]) -> list[Batch]:
     """Split a group in which a call occurs twice into single calls: the repetition needs its own sandbox."""
-    distinct = {call.key: call for call in group}
-    if len(distinct) == len(group):
+    if len({order.key for order in group}) == len(group):
         return [tuple(group)]
-    return [(call,) for call in group]
+    return [(order,) for order in group]
 
 
-def modules(batch: Batch) -> dict[str, str]:
-    """Return, by keys of the calls, the names of the modules that `write_batch` writes, with a function `complexity`.
+def modules(batch: Batch) -> dict[int, str]:
+    """Return, by numbers of the orders, the names of the modules that `write_batch` writes.
 
-    A participant's module is always called `complexity`, a baseline's never: the worker uses the name to decide
-    whether the code may date from 2020 (`harness.worker.runtimes.keras2`).
+    Each has a function `complexity`. A participant's module is always called `complexity`, a baseline's never: the
+    worker uses the name to decide whether the code may date from 2020 (`harness.worker.runtimes.keras2`).
     """
     return {
-        planned.key: f"baseline_{number}" if planned.submission.is_baseline else "complexity"
-        for number, planned in enumerate(batch)
+        order.number: f"baseline_{position}" if order.is_baseline else "complexity"
+        for position, order in enumerate(batch)
     }
 
 
-def write_batch(batch: Batch, directory: Path) -> None:
+def write_batch(batch: Batch, files: Callable[[str], Mapping[str, bytes]], directory: Path) -> None:
     """Write the files of a batch's submissions; those that have one path are alike, but for complexity.py."""
     together: dict[str, bytes] = {}
     names = modules(batch)
-    for planned in batch:
-        files = planned.submission.files
-        together |= files | {f"{names[planned.key]}.py": files["complexity.py"]}
-    replace(batch[0].submission, files=together).write(directory)
+    for order in batch:
+        own = files(order.submission)
+        together |= {**own, f"{names[order.number]}.py": own["complexity.py"]}
+    write_files(together, directory)

@@ -1,8 +1,13 @@
 """The time budget of a submission on a task."""
 
+import itertools
+from collections.abc import Iterable
 from enum import StrEnum
 
+from harness.execution.order import Allowance, Order
 from harness.sandbox import Clock
+
+_numbers = itertools.count()
 
 
 class TimeBudget(StrEnum):
@@ -13,21 +18,51 @@ class TimeBudget(StrEnum):
 
 
 class Budget:
-    """The seconds that the calls of one submission on one task may take, each on its own or all together."""
+    """The seconds that the calls of one submission on one task may take, each on its own or all together.
+
+    The clock itself runs where the calls are made (`Clocks`).
+    """
 
     def __init__(self, time_budget: TimeBudget, limit_s: float, models: int) -> None:
-        self._limit_s = limit_s
-        self._shared: Clock | None = None
+        self._spent_s = 0.0
+        self._number: int | None = None
+        self._total_s, self._meaning = limit_s, f"the time limit of {limit_s:g} s"
         if time_budget is TimeBudget.AVERAGE:
-            total = limit_s * models
-            meaning = f"the task's time budget of {total:g} s ({models} models, {limit_s:g} s each on average)"
-            self._shared = Clock(total, meaning)
+            self._number, self._total_s = next(_numbers), limit_s * models
+            each = f"({models} models, {limit_s:g} s each on average)"
+            self._meaning = f"the task's time budget of {self._total_s:g} s {each}"
 
-    def clock(self) -> Clock:
-        """Return the clock that bounds the next call."""
-        return self._shared or Clock(self._limit_s, f"the time limit of {self._limit_s:g} s")
+    @property
+    def allowance(self) -> Allowance:
+        """What an order says of it."""
+        return Allowance(self._number, self._total_s, self._spent_s, self._meaning)
 
     def spend(self, seconds: float) -> None:
-        """Deduct the seconds of a call made by another run."""
-        if self._shared is not None:
-            self._shared.spend(seconds)
+        """Deduct the seconds of a call that the present executor does not make."""
+        if self._number is not None:
+            self._spent_s += seconds
+
+
+class Clocks:
+    """The clocks of the budgets of an executor's calls."""
+
+    def __init__(self) -> None:
+        self._shared: dict[int, Clock] = {}
+        self._spent_s: dict[int, float] = {}  #: elsewhere, as told by the newest order
+
+    def heed(self, orders: Iterable[Order]) -> None:
+        """Take note of the seconds that were spent elsewhere, by newer orders than those before."""
+        for allowance in (order.allowance for order in orders):
+            number = allowance.budget
+            if number is None:
+                continue
+            clock = self._shared.setdefault(number, Clock(allowance.total_s, allowance.meaning))
+            clock.spend(allowance.spent_s - self._spent_s.get(number, 0.0))
+            self._spent_s[number] = allowance.spent_s
+
+    def of(self, order: Order) -> Clock:
+        """Return the clock that bounds a call: its own, or the one of its budget."""
+        allowance = order.allowance
+        if allowance.budget is None:
+            return Clock(allowance.total_s, allowance.meaning)
+        return self._shared[allowance.budget]

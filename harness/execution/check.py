@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.execution.executor import Done, Executor
+from harness.execution.dispatch import Done, make
+from harness.execution.executor import Executor
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
@@ -76,11 +77,11 @@ def try_submission(
     in_order = sorted(chosen, key=_size_of)
     begun = time.monotonic()
     watch.say("preparing the sandbox, which may import the framework once")
-    executor.prepare(in_order)
+    executor.prepare({call.runtime for call in in_order})
     ready = time.monotonic()
     watch.say(f"calling {submission.name} on {len(chosen)} models, the smallest first")
     finished: dict[str, list[Done]] = {}
-    with closing(executor.run([in_order[0], *in_order])) as ended:
+    with closing(make(executor, [in_order[0], *in_order])) as ended:
         for done in ended:
             earlier = finished.setdefault(done.planned.key, [])
             earlier.append(done)

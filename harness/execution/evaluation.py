@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from harness.execution.executor import Done
+from harness.execution.dispatch import Done
 from harness.execution.plan import PlannedCall
 from harness.outcome import CallResult
 from harness.records import Evaluation

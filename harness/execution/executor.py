@@ -1,42 +1,53 @@
 """The interface of an engine that runs calls."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
-from harness.outcome import CallResult
-from harness.sandbox import Kind, Limits
-
-if TYPE_CHECKING:
-    from harness.execution.plan import PlannedCall
-
-
-@dataclass(frozen=True)
-class Done:
-    """A finished call, with the machine and the sandbox in which it ran."""
-
-    planned: "PlannedCall"
-    result: CallResult
-    started_at: datetime
-    machine: dict[str, str]  #: description of the machine for the record
-    sandbox: str  #: name of the sandbox for the record
+from harness.errors import UserError
+from harness.execution.order import Inputs, Order, Returned
+from harness.sandbox import Limits, Parameter, SandboxChoice, Warn
 
 
 class Executor(ABC):
-    """Runs planned calls; leaving its context kills those that still run.
+    """Makes the calls of orders; leaving its context kills those that still run.
 
-    Subclasses in modules of `harness.execution.executors` are registered by their `name`. The arguments are a kind of
-    sandbox, the limits of a call, and the number of concurrent calls (None: as many as fit).
+    Subclasses in modules of `harness.execution.executors` are registered by their `name`. All methods are called by one
+    thread. `harness.testing` has the tests that every executor must pass.
     """
 
-    name: ClassVar[str]
+    name: ClassVar[str]  #: `--executor NAME`
+    summary: ClassVar[str]  #: one phrase for `--help`
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     @abstractmethod
-    def __init__(self, kind: Kind, limits: Limits, workers: int | None) -> None: ...
+    def __init__(
+        self,
+        sandbox: SandboxChoice,
+        memory_bytes: int | None,
+        workers: int | None,
+        warn: Warn,
+        **parameters: str | None,
+    ) -> None:
+        """Choose a sandbox that works; nothing is started yet.
+
+        Args:
+            sandbox: the kind that is asked for.
+            memory_bytes: memory limit of a call; None: the default where the calls are made.
+            workers: number of concurrent calls on a machine; None: as many as fit.
+            warn: receives one line about each lack.
+            parameters: the values of the class' own `parameters`.
+
+        Raises:
+            UserError: no sandbox works, or the limits do not fit the machine.
+        """
+
+    @property
+    @abstractmethod
+    def limits(self) -> Limits:
+        """The limits of a call."""
 
     @property
     @abstractmethod
@@ -53,6 +64,11 @@ class Executor(ABC):
     def workers(self) -> int:
         """Number of concurrent calls."""
 
+    @property
+    @abstractmethod
+    def shown(self) -> frozenset[Path]:
+        """Directories that every sandbox shows, besides the call's own; links resolved."""
+
     @abstractmethod
     def versions(self, runtime: str) -> str:
         """Return the versions of the libraries available to calls in the runtime of that name.
@@ -61,16 +77,32 @@ class Executor(ABC):
         """
 
     @abstractmethod
+    def prepare(self, runtimes: Collection[str]) -> None:
+        """Get ready for calls in these runtimes, and try the sandbox; raises `UserError` if they cannot be made."""
+
+    @abstractmethod
+    def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
+        """Take orders, which are made about in their order; does not wait for any of them."""
+
+    @abstractmethod
+    def next(self, timeout_s: float) -> Returned | None:
+        """Return what became of one of the orders, as soon as it ends; None if none ends within `timeout_s`.
+
+        Raises `UserError` if no further call can be made: what had ended has been returned before.
+        """
+
+    @property
+    @abstractmethod
+    def wanted(self) -> int:
+        """Number of sandboxes for which more orders are needed now, so that none stands idle."""
+
     def require_unseen(self, paths: Iterable[Path]) -> None:
         """Raise `UserError` if a submission could read one of `paths` of this machine."""
-
-    @abstractmethod
-    def prepare(self, calls: "Sequence[PlannedCall]") -> None:
-        """Prepare for calls ahead of `run`; raises `UserError` if they cannot be made."""
-
-    @abstractmethod
-    def run(self, calls: "Sequence[PlannedCall]") -> Generator[Done]:
-        """Make calls; yields each as it ends, in any order. Closing the iterator kills the rest."""
+        for path in paths:
+            inside = next((directory for directory in self.shown if path.resolve().is_relative_to(directory)), None)
+            if inside is not None:
+                message = f"submissions could read it: every sandbox shows {inside}"
+                raise UserError(message, file=path, remedy="move it to a directory outside")
 
     def __enter__(self) -> Self:
         return self

@@ -10,8 +10,15 @@ from pathlib import Path
 
 import psutil
 
+from harness.configuration import GIB, MIB
 from harness.errors import UserError
-from harness.sandbox import Gpu, find_gpus
+from harness.sandbox import Gpu, default_memory_bytes, find_gpus
+
+#: Approximate memory for importing a framework, in bytes.
+LEAST_MEMORY = 256 * MIB
+
+#: Maximum of concurrent calls per core; more would only wait for each other.
+PER_CORE = 4
 
 
 @dataclass(frozen=True)
@@ -55,9 +62,25 @@ class Cores:
                 self._changed.notify_all()
 
 
+def memory_for(memory_bytes: int | None) -> int:
+    """Return the memory limit of a call, by default what fits this machine; raises `UserError` if it cannot be."""
+    if memory_bytes is None:
+        return default_memory_bytes(len(find_gpus()))
+    total = psutil.virtual_memory().total
+    if not LEAST_MEMORY <= memory_bytes <= total:
+        expected = f"from 256M, which imports need, to the machine's {total / GIB:.1f}G"
+        raise UserError("--memory", expected=expected, found=f"{memory_bytes / MIB:.0f}M")
+    return memory_bytes
+
+
 def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
-    """Return the layout for `workers` concurrent calls; by default one per GPU, else one per core if memory allows."""
+    """Return the layout for `workers` concurrent calls; by default one per GPU, else one per core if memory allows.
+
+    Raises `UserError` if there are more of them than the machine can run at once.
+    """
     cores, gpus = len(os.sched_getaffinity(0)), tuple(find_gpus())
+    if workers is not None and not gpus and workers > PER_CORE * cores:
+        raise UserError("--workers", expected=f"a number from 1 to {PER_CORE * cores}, or auto", found=workers)
     if workers is None:
         fitting = int(0.9 * psutil.virtual_memory().total) // memory_bytes
         workers = len(gpus) or max(min(cores, fitting), 1)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from harness.configuration import Configuration
 from harness.errors import UserError
 from harness.execution.budget import Budget
+from harness.execution.order import Order
 from harness.execution.repeated_models import choose_repeated
 from harness.execution.settings import RunSettings
 from harness.sandbox import Limits
@@ -23,9 +24,12 @@ if TYPE_CHECKING:
     from harness.execution.executor import Executor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """One call: a submission on a model of a task, with everything that an executor needs."""
+    """One call: a submission on a model of a task, with everything that belongs to it. It never leaves this process.
+
+    An executor receives an `Order`.
+    """
 
     submission: Submission
     task: Task
@@ -52,6 +56,30 @@ class PlannedCall:
     def is_of_2020(self) -> bool:
         """Whether the submission is given what code of 2020 expects (`harness.worker.legacy`)."""
         return self.runtime == Keras2.name and not self.submission.is_baseline
+
+    @property
+    def sandbox(self) -> tuple[str, str, str, int] | None:
+        """What calls that may share a sandbox have in common; None for one that may not."""
+        if not self.submission.is_baseline or self.submission.problem is not None:
+            return None
+        return self.model.digest, self.task.data.digest, self.runtime, self.repeat
+
+    def order(self, number: int) -> Order:
+        """Return what an executor is told of the call."""
+        return Order(
+            number=number,
+            key=self.key,
+            submission=self.submission.digest,
+            is_baseline=self.submission.is_baseline,
+            problem=self.submission.problem,
+            model=self.model.digest,
+            data=self.task.data.digest,
+            runtime=self.runtime,
+            seed=self.seed,
+            repeat=self.repeat,
+            limits=self.limits,
+            allowance=self.budget.allowance,
+        )
 
 
 def plan_calls(

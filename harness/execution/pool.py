@@ -1,26 +1,34 @@
-"""Threads that run planned calls concurrently, each thread in its own sandboxes."""
+"""Threads that make calls concurrently, each thread in its own sandboxes."""
 
 import queue
 import threading
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import Self
+from typing import NamedTuple, Self
 
+from harness.errors import UserError
 from harness.execution.batches import Batch, make_batches, modules, write_batch
-from harness.execution.executor import Done
+from harness.execution.budget import Clocks
 from harness.execution.machine import Cores, Lanes, describe_machine
-from harness.execution.plan import PlannedCall
+from harness.execution.order import Inputs, Order, Returned
 from harness.outcome import CallResult, Outcome
 from harness.sandbox import Call, Gpu, Job, Kind, Staging, StoppedError, prepare_call
-from harness.threads import run_threads
+
+
+class Work(NamedTuple):
+    """Calls for one sandbox."""
+
+    batch: Batch
+    inputs: Inputs
 
 
 class Pool:
-    """Threads that take calls in order; each owns the sandboxes that it starts.
+    """Threads that take batches in order; each owns the sandboxes that it starts.
 
-    Use it as a context manager: leaving the context, for whatever reason, kills every sandbox.
+    Orders may be added at any time. Use it as a context manager: leaving the context, for whatever reason, kills every
+    sandbox.
     """
 
     def __init__(self, lanes: Lanes, kind: Kind, staging: Staging) -> None:
@@ -31,106 +39,140 @@ class Pool:
         #: Permits for calls under the clock: one semaphore per GPU in use, or one for all lanes.
         permits = [threading.Semaphore(1) for _ in lanes.gpus] or [threading.Semaphore(lanes.workers)]
         self._permits = permits[: lanes.workers]
-        self._batches: deque[Batch] = deque()
-        self._done: queue.SimpleQueue[Done | BaseException | None] = queue.SimpleQueue()
+        self._clocks = Clocks()
+        self._waiting: deque[Work] = deque()
+        self._changed = threading.Condition()  #: guards `_waiting`
+        self._returned: queue.SimpleQueue[Returned | BaseException] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
+        self._is_retired = False
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._stopping.set()
+        self._stop()
         for thread in self._threads:
             thread.join()
 
-    def run(self, calls: Sequence[PlannedCall]) -> Generator[Done]:
-        """Run the calls; yields each as it ends, in any order."""
-        self._batches.extend(make_batches(calls))
-        self._threads = [
-            threading.Thread(target=self._work, args=(slot,), name=f"sandbox-{slot}")
-            for slot in range(min(self._lanes.sandboxes, len(self._batches)))
-        ]
-        yield from run_threads(self._threads, self._done)
+    def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
+        """Queue calls; those of one model that may share a sandbox do so if they are added together."""
+        with self._changed:
+            self._clocks.heed(orders)
+            self._waiting.extend(Work(batch, inputs) for batch in make_batches(orders))
+            for slot in range(len(self._threads), min(self._lanes.sandboxes, len(self._threads) + len(self._waiting))):
+                thread = threading.Thread(target=self._work, args=(slot,), name=f"sandbox-{slot}")
+                self._threads.append(thread)
+                thread.start()
+            self._changed.notify_all()
+
+    def next(self, timeout_s: float) -> Returned | None:
+        """Return the next call that ends; None if none does within `timeout_s`.
+
+        Raises an error that prevents further calls, for instance that a sandbox has survived its kill.
+        """
+        try:
+            item = self._returned.get(timeout=0 if self._is_retired else timeout_s)
+        except queue.Empty:
+            if self._is_retired:
+                raise UserError(
+                    "a sandbox did not end when it was killed; no further calls are made on this machine",
+                    remedy="look for processes stuck in a driver (state D), then run the same command again",
+                ) from None
+            return None
+        if isinstance(item, BaseException):
+            raise item
+        return item
+
+    @property
+    def wanted(self) -> int:
+        """Number of sandboxes for which no batch waits."""
+        return max(self._lanes.sandboxes - len(self._waiting), 0)
+
+    def _stop(self) -> None:
+        self._stopping.set()
+        with self._changed:
+            self._changed.notify_all()
 
     def _work(self, slot: int) -> None:
         try:
-            while not self._stopping.is_set() and (batch := self._next()):
-                self._run(batch, slot)
+            while (work := self._next()) is not None:
+                self._run(work, slot)
         except StoppedError:
             pass
         except BaseException as error:
-            self._done.put(error)
-        finally:
-            self._done.put(None)
+            self._returned.put(error)
 
-    def _next(self) -> Batch | None:
-        try:
-            return self._batches.popleft()
-        except IndexError:
-            return None
+    def _next(self) -> Work | None:
+        """Wait for a batch; None once the pool stops."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._stopping.is_set() or self._waiting)
+            return None if self._stopping.is_set() else self._waiting.popleft()
 
-    def _run(self, batch: Batch, slot: int) -> None:
+    def _run(self, work: Work, slot: int) -> None:
         """Run a batch in one sandbox; if the sandbox ends early, the remaining calls are queued as another batch."""
-        waiting = deque(planned for planned in batch if not self._refuse(planned))
+        waiting = deque(order for order in work.batch if not self._refuse(order))
         if not waiting:
             return
-        batch, started_at = tuple(waiting), datetime.now(UTC)
+        work, started_at = work._replace(batch=tuple(waiting)), datetime.now(UTC)
         lane = slot % len(self._permits)
         gpu = self._lanes.gpus[lane] if self._lanes.gpus else None
         with ExitStack() as held:
             with self._cores.take(1):
-                job = self._job(batch, gpu, held)
-                call = prepare_call(self._kind.start, job, batch[0].limits, slot, stopping=self._stopping.is_set)
+                job = self._job(work, gpu, held)
+                call = prepare_call(self._kind.start, job, waiting[0].limits, slot, stopping=self._stopping.is_set)
             if isinstance(call, CallResult):
                 self._end(waiting.popleft(), call, started_at, gpu)
             else:
                 held.callback(call.discard)
                 with self._permits[lane], self._cores.take(self._lanes.threads):
-                    self._call_each(call, batch, waiting, gpu)
+                    self._call_each(call, work.batch, waiting, gpu)
         if waiting:
-            self._batches.appendleft(tuple(waiting))
+            with self._changed:
+                self._waiting.appendleft(work._replace(batch=tuple(waiting)))
+                self._changed.notify()
 
-    def _call_each(self, call: Call, batch: Batch, waiting: deque[PlannedCall], gpu: Gpu | None) -> None:
+    def _call_each(self, call: Call, batch: Batch, waiting: deque[Order], gpu: Gpu | None) -> None:
         names = modules(batch)
         while waiting and not call.is_over:
-            planned, started_at = waiting.popleft(), datetime.now(UTC)
-            if not self._refuse(planned):
-                result = call.run(planned.seed, planned.budget.clock(), names[planned.key], keep=bool(waiting))
-                self._end(planned, result, started_at, gpu)
+            order, started_at = waiting.popleft(), datetime.now(UTC)
+            if not self._refuse(order):
+                result = call.run(order.seed, self._clocks.of(order), names[order.number], keep=bool(waiting))
+                self._end(order, result, started_at, gpu)
 
-    def _refuse(self, planned: PlannedCall) -> bool:
-        """End a call that has a `refusal`; returns whether it had one."""
-        result = refusal(planned)
-        if result is not None:
-            self._end(planned, result, datetime.now(UTC))
-        return result is not None
+    def _refuse(self, order: Order) -> bool:
+        """End a call that fails without being started; returns whether it did."""
+        clock = self._clocks.of(order)
+        if order.problem is not None:
+            result = CallResult(Outcome.INVALID_SUBMISSION, message=order.problem)
+        elif clock.left() <= 0:
+            result = CallResult(Outcome.TIMEOUT, message=f"not started: earlier calls used up {clock.meaning}")
+        else:
+            return False
+        self._end(order, result, datetime.now(UTC))
+        return True
 
-    def _end(self, planned: PlannedCall, result: CallResult, started_at: datetime, gpu: Gpu | None = None) -> None:
+    def _end(self, order: Order, result: CallResult, started_at: datetime, gpu: Gpu | None = None) -> None:
         given = {} if gpu is None else {"gpu": gpu.model}
-        self._done.put(Done(planned, result, started_at, self._machine | given, self._kind.recorded))
+        self._returned.put(Returned(order.number, result, started_at, self._machine | given, self._kind.recorded))
+        if result.survived_kill:
+            self._is_retired = True
+            self._stop()
 
-    def _job(self, batch: Batch, gpu: Gpu | None, held: ExitStack) -> Job:
+    def _job(self, work: Work, gpu: Gpu | None, held: ExitStack) -> Job:
         """Stage the inputs of a batch for as long as the stack `held` is open; shared inputs are staged once."""
-        planned = batch[0]
-        model, data = planned.model, planned.task.data
-        digests = " ".join(call.submission.digest for call in batch)
+        batch, inputs = work
+        model, data = batch[0].model, batch[0].data
+        # A participant's file may have the digest of a measure's code, but is a module of another name.
+        files = " ".join(f"{modules(batch)[order.number]} {order.submission}" for order in batch)
         staged = self._staging.hold
         return Job(
             worker=self._staging.worker(),
-            submission=held.enter_context(staged(f"submissions {digests}", lambda target: write_batch(batch, target))),
-            model=held.enter_context(staged(f"model {model.digest}", model.write_canonical)),
-            data=held.enter_context(staged(f"data {data.digest}", data.write_canonical)),
-            runtime=planned.runtime,
+            submission=held.enter_context(
+                staged(f"submissions {files}", lambda target: write_batch(batch, inputs.files, target))
+            ),
+            model=held.enter_context(staged(f"model {model}", lambda target: inputs.write_model(model, target))),
+            data=held.enter_context(staged(f"data {data}", lambda target: inputs.write_data(data, target))),
+            runtime=batch[0].runtime,
             threads=self._lanes.threads,
             gpu=gpu,
         )
-
-
-def refusal(planned: PlannedCall) -> CallResult | None:
-    """Return the result of a call that fails without being started, None for any other call."""
-    if planned.submission.problem is not None:
-        return CallResult(Outcome.INVALID_SUBMISSION, message=planned.submission.problem)
-    clock = planned.budget.clock()
-    if clock.left() <= 0:
-        return CallResult(Outcome.TIMEOUT, message=f"not started: earlier calls used up {clock.meaning}")
-    return None

@@ -1,25 +1,16 @@
-"""One run: plans calls, skips those with a record, executes the rest, records each call as it ends."""
+"""The plan of a run: its calls, those of them that have a record already, and the requests behind them."""
 
-import time
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
-from harness.errors import UserError
-from harness.execution.evaluation import to_evaluation
-from harness.execution.executor import Done, Executor
+from harness.execution.executor import Executor
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import RunSettings
-from harness.execution.unused_gpu import unused_gpu
 from harness.outcome import Outcome
-from harness.records import Claims, Records, Request
+from harness.records import Records, Request
 from harness.submission import Submission
 from harness.task.task import Task
-from harness.worker.runtimes import RUNTIMES
-
-#: Seconds between two checks for calls that another run has recorded.
-POLL_S = 1.0
 
 #: Share of its time below which a call that exceeded its limit had too little of a processor, or waited by itself.
 STARVED = 0.5
@@ -75,8 +66,8 @@ def make_plan(
     (`harness.execution.repeated_models`). `left_out` is as in `plan_calls`.
     """
     calls = plan_calls(submissions, tasks, settings, executor, repeats, left_out)
-    recorded = () if force else tuple(_recorded(calls, records, retry_timeouts))
-    return Plan(tuple(calls), recorded, force, retry_timeouts)
+    rows = () if force else tuple(recorded(calls, records, retry_timeouts))
+    return Plan(tuple(calls), rows, force, retry_timeouts)
 
 
 def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
@@ -100,7 +91,7 @@ def requests_of(calls: Sequence[PlannedCall]) -> list[Request]:
     ]
 
 
-def _recorded(calls: Iterable[PlannedCall], records: Records, retry_timeouts: bool) -> list[Recorded]:
+def recorded(calls: Iterable[PlannedCall], records: Records, retry_timeouts: bool) -> list[Recorded]:
     """Return the calls that have a record that counts, made by any run, and deduct their seconds from the budgets."""
     planned = {call.key: call for call in calls}
     ended = (Recorded(planned[row.key], row.outcome, row.call_wall_s, row.call_cpu_s) for row in records.ended(planned))
@@ -108,69 +99,3 @@ def _recorded(calls: Iterable[PlannedCall], records: Records, retry_timeouts: bo
     for row in rows:
         row.planned.budget.spend(row.call_wall_s)
     return rows
-
-
-def execute(
-    plan: Plan, executor: Executor, records: Records, warn: Callable[[str], None], step: Callable[[str], None]
-) -> Generator[Recorded]:
-    """Make the missing calls; yields each once it has ended and is recorded. Closing the iterator kills the rest.
-
-    Calls that another run is making are waited for, with a message to `warn`; those that it leaves are made here.
-    `warn` also receives a warning for each runtime whose calls do not use the GPU that they are given, and `step` what
-    is done until the first call ends.
-    Raises `UserError` if a sandbox survives its kill, because the machine can then no longer be trusted.
-    """
-    done, warned = {row.planned.key for row in plan.recorded}, set[str]()
-    with records.claims() as claims:
-        while missing := [call for call in plan.calls if call.key not in done]:
-            mine = {call.key for call in missing} if plan.forced else claims.take([call.key for call in missing])
-            # Includes calls recorded between the plan and the claim.
-            for row in () if plan.forced else _recorded(missing, records, plan.retry_timeouts):
-                done.add(row.planned.key)
-                yield row
-            chosen = [call for call in missing if call.key in mine and call.key not in done]
-            if not chosen:
-                if "another run" not in warned and (others := sum(call.key not in done for call in missing)):
-                    warn(f"another run is making {others} of these calls; waiting for it")
-                    warned.add("another run")
-                time.sleep(POLL_S)
-                continue
-            step(f"preparing the sandbox, which imports {_frameworks(chosen)}")
-            executor.prepare(chosen)
-            step(f"making {len(chosen)} call{'s' if len(chosen) > 1 else ''}")
-            with closing(executor.run(chosen)) as ended:
-                for over in ended:
-                    made = _record(over, records, None if plan.forced else claims)
-                    if made is None:
-                        warn("another run took over a call that this one had claimed; the other's record counts")
-                        _require_gone(over)
-                        continue
-                    done.add(over.planned.key)
-                    if (problem := unused_gpu(over)) is not None and problem not in warned:
-                        warn(problem)
-                        warned.add(problem)
-                    yield made
-                    _require_gone(over)
-
-
-def _frameworks(calls: Iterable[PlannedCall]) -> str:
-    return " and ".join(sorted({RUNTIMES[call.runtime].framework for call in calls}))
-
-
-def _record(done: Done, records: Records, claims: Claims | None) -> Recorded | None:
-    """Record a call; returns None if this run has lost its claim on it, and gives its time back to the budget."""
-    evaluation = to_evaluation(done)
-    if claims is None:
-        records.add(evaluation)
-    elif not claims.record(evaluation):
-        done.planned.budget.spend(-evaluation.call_wall_s)
-        return None
-    return Recorded(done.planned, evaluation.outcome, evaluation.call_wall_s, evaluation.call_cpu_s, evaluation.message)
-
-
-def _require_gone(done: Done) -> None:
-    if done.result.survived_kill:
-        raise UserError(
-            "a sandbox did not end when it was killed; the run was stopped",
-            remedy="look for processes stuck in a driver (state D), then run the same command again",
-        )

@@ -1,6 +1,6 @@
 """Calls that were given a GPU and did not use it, which a framework without CUDA does silently."""
 
-from harness.execution.executor import Done
+from harness.execution.dispatch import Done
 from harness.worker.runtimes import RUNTIMES
 
 

@@ -6,11 +6,12 @@ from harness.submission.function import from_function
 from harness.submission.inspect import find_flaw
 from harness.submission.installed import InstalledMeasure, installed_measures
 from harness.submission.library import find_baseline
-from harness.submission.submission import Submission
+from harness.submission.submission import Submission, write_files
 
 __all__ = [
     "InstalledMeasure", "Submission", "code_of", "find_baseline", "find_flaw", "find_named",
     "find_submission", "find_submissions", "from_function", "installed_measures",
+    "write_files",
 ]  # fmt: skip
 
 #: The modules that other rooms use, beside the names above.

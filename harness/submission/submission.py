@@ -1,6 +1,7 @@
 """A submission: its files in memory, its name and metadata."""
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,9 +36,10 @@ class Submission:
         files = {path: code_of(content) for path, content in self.files.items()} if self.is_baseline else self.files
         return digest_of([*sorted(files.items()), *refusal])
 
-    def write(self, directory: Path) -> None:
-        """Write the files under `directory`, readable by everybody."""
-        for path, content in self.files.items():
-            target = directory / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
+
+def write_files(files: Mapping[str, bytes], directory: Path) -> None:
+    """Write files under `directory`, by their relative paths."""
+    for path, content in files.items():
+        target = directory / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)

@@ -11,8 +11,8 @@ import pytest
 
 from harness.api.check_report import CheckReport, to_github, to_json, to_junit
 from harness.execution.check import Trial, forecast
+from harness.execution.dispatch import Done
 from harness.execution.plan import plan_calls
-from harness.execution.pool import Done
 from harness.outcome import CallResult, Outcome
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 

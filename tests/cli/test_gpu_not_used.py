@@ -21,7 +21,7 @@ WARNING = (
 def gpu(monkeypatch: pytest.MonkeyPatch, folder: Path, zygotes: SharedZygotes) -> Iterator[None]:
     """A machine whose GPU no framework here can use, a task and a submission."""
     pretended = Gpu(0, "GPU-00000000-0000", "NVIDIA H200", "0000:3b:00.0")
-    for room in ("api.setup", "execution.machine", "sandbox"):
+    for room in ("execution.machine", "sandbox"):
         monkeypatch.setattr(f"harness.{room}.find_gpus", lambda: [pretended])
     make_task(folder)
     (folder / "mine").mkdir()

@@ -47,12 +47,13 @@ def test_typing_errors_get_a_suggestion(arguments: list[str], hint: str, pgdl: P
         ("--time-limit", "0", "expected a positive number of seconds"),
         ("--workers", "10000", "expected a number from 1 to "),
         ("--memory", "900G", "to the machine's"),
-        ("--memory", "1K", "expected a size from 256M, which imports need, to"),
+        ("--memory", "1K", "expected from 256M, which imports need, to"),
         ("--seed", str(2**64), "is not in the range"),
         ("--seed", "-1", "is not in the range"),
     ],
 )
-def test_senseless_numbers_are_refused(option: str, value: str, problem: str, pgdl: Pgdl) -> None:
+def test_senseless_numbers_are_refused(option: str, value: str, problem: str, pgdl: Pgdl, folder: Path) -> None:
+    make_task(folder / "task_data")
     ended = pgdl("run", "random", option, value)
     assert (ended.code, ended.out) == (2, "")
     assert problem in ended.err

@@ -1,12 +1,12 @@
 """Submissions, tasks and settings to plan with; no file of any of them exists."""
 
 import hashlib
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from harness.configuration import GIB
-from harness.execution.executor import Done, Executor
-from harness.execution.plan import PlannedCall
+from harness.execution.executor import Executor
+from harness.execution.order import Inputs, Order, Returned
 from harness.execution.settings import RunSettings
 from harness.format.architecture import Architecture, ModelShapes
 from harness.sandbox import Limits
@@ -20,9 +20,11 @@ from harness.task.task import Task
 class Nowhere(Executor):
     """An executor that runs nothing; calls would be isolated, and find versions, as it is told."""
 
-    name = "nowhere"
-    is_sandboxed, workers = True, 1
+    name, summary = "nowhere", "nowhere"
+    is_sandboxed, workers, wanted = True, 1, 1
     isolation = "bubblewrap"
+    limits = Limits(memory_bytes=4 * GIB)
+    shown: frozenset[Path] = frozenset()
 
     def __init__(self, isolation: str = "bubblewrap") -> None:
         self.isolation = isolation
@@ -30,13 +32,13 @@ class Nowhere(Executor):
     def versions(self, runtime: str) -> str:
         return f"runtime {runtime}"
 
-    def require_unseen(self, paths: Iterable[Path]) -> None:
-        """Nothing is shown."""
-
-    def prepare(self, calls: Sequence[PlannedCall]) -> None:
+    def prepare(self, runtimes: Collection[str]) -> None:
         """Nothing is needed."""
 
-    def run(self, calls: Sequence[PlannedCall]) -> Generator[Done]:
+    def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
+        raise NotImplementedError
+
+    def next(self, timeout_s: float) -> Returned | None:
         raise NotImplementedError
 
     def __exit__(self, *exception: object) -> None:

@@ -8,18 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from actors import Actors
 from planned_things import SETTINGS, make_submission, make_task
 
 from harness.api import Progress
 from harness.api.calls import Run, record_calls
 from harness.api.setup import Setup
-from harness.cli import options
 from harness.errors import UserError
 from harness.execution import machine
 from harness.execution.budget import TimeBudget
-from harness.execution.executor import Done
-from harness.execution.executors import EXECUTORS
+from harness.execution.dispatch import Done, make
 from harness.execution.executors.local import Local
 from harness.execution.machine import Cores, Lanes
 from harness.execution.plan import PlannedCall, plan_calls
@@ -27,12 +24,27 @@ from harness.execution.run import Recorded
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.records import Records
-from harness.sandbox import Limits, Staging
+from harness.sandbox import Kind, Limits, SandboxChoice, Staging, Warn
 from harness.submission import Submission
 from harness.task.data import TrainingData
 from harness.task.model import Model
+from harness.testing import Actors
 
 QUICK = replace(SETTINGS, limits=Limits(startup_s=60.0, output_bytes=2**20))
+
+
+class Given(SandboxChoice):
+    """The choice of one kind that exists already."""
+
+    def __init__(self, kind: Kind) -> None:
+        object.__setattr__(self, "given", kind)
+
+    def kind(self, warn: Warn) -> Kind:
+        return self.given
+
+
+def local_with(kind: Kind, workers: int) -> Local:
+    return Local(Given(kind), None, workers, print)
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +64,7 @@ def kind() -> Actors:
 
 @pytest.fixture
 def local(kind: Actors) -> Iterator[Local]:
-    with Local(kind, QUICK.limits, workers=2) as executor:
+    with local_with(kind, workers=2) as executor:
         yield executor
 
 
@@ -72,7 +84,7 @@ def outcomes(done: Sequence[Done]) -> dict[str, Outcome]:
 
 def test_every_call_comes_back_once_with_its_value_and_where_it_was_made(local: Local) -> None:
     calls = plan(local, "returns 1.5", "returns -2", models=5)
-    done = list(local.run(calls))
+    done = list(make(local, calls))
     assert sorted(one.planned.key for one in done) == sorted(call.key for call in calls)
     assert {one.planned.submission.name: one.result.value for one in done} == {"s0": 1.5, "s1": -2.0}
     assert {one.sandbox for one in done} == {"bubblewrap"}
@@ -81,7 +93,7 @@ def test_every_call_comes_back_once_with_its_value_and_where_it_was_made(local: 
 
 
 def test_no_more_calls_are_under_the_clock_than_there_are_workers(local: Local, kind: Actors) -> None:
-    list(local.run(plan(local, "returns 1", models=12)))
+    list(make(local, plan(local, "returns 1", models=12)))
     assert kind.most_at_once == 2
     assert len(kind.started) == 12
 
@@ -108,13 +120,13 @@ def test_no_more_calls_are_under_the_clock_than_there_are_workers(local: Local, 
 )
 def test_whatever_a_worker_does_has_an_outcome(local: Local, part: str, outcome: Outcome, message: str) -> None:
     limit = 0.3 if part == "waits" else 300.0
-    (done,) = local.run(plan(local, part, settings=replace(QUICK, time_limit_s=limit)))
+    (done,) = make(local, plan(local, part, settings=replace(QUICK, time_limit_s=limit)))
     assert (done.result.outcome, done.result.value) == (outcome, None)
     assert done.result.message.startswith(message)
 
 
 def test_baselines_on_one_model_share_a_worker(local: Local, kind: Actors) -> None:
-    done = list(local.run(plan(local, "returns 1", "raises E: x", "returns 3", models=2, baselines=True)))
+    done = list(make(local, plan(local, "returns 1", "raises E: x", "returns 3", models=2, baselines=True)))
     assert len(kind.started) == 2
     assert {actor.job.submission for actor in kind.started} == {kind.started[0].job.submission}
     assert all(actor.played == ["returns 1", "raises E: x", "returns 3"] for actor in kind.started)
@@ -122,25 +134,25 @@ def test_baselines_on_one_model_share_a_worker(local: Local, kind: Actors) -> No
 
 
 def test_after_a_baseline_that_came_to_harm_the_others_go_on_in_another_worker(local: Local, kind: Actors) -> None:
-    done = list(local.run(plan(local, "returns 1", "exits 3", "returns 3", baselines=True)))
+    done = list(make(local, plan(local, "returns 1", "exits 3", "returns 3", baselines=True)))
     assert [actor.played for actor in kind.started] == [["returns 1", "exits 3"], ["returns 3"]]
     assert outcomes(done) == {"s0": Outcome.OK, "s1": Outcome.CRASH, "s2": Outcome.OK}
 
 
 def test_where_a_worker_does_not_start_every_call_of_a_batch_says_so(local: Local) -> None:
-    done = list(local.run(plan(local, "does not start", "returns 1", baselines=True)))
+    done = list(make(local, plan(local, "does not start", "returns 1", baselines=True)))
     assert outcomes(done)["s0"] is Outcome.INFRA_ERROR
     assert len(done) == 2
 
 
 def test_submissions_never_share_a_worker(local: Local, kind: Actors) -> None:
-    list(local.run(plan(local, "returns 1", "returns 2", models=2)))
+    list(make(local, plan(local, "returns 1", "returns 2", models=2)))
     assert [len(actor.played) for actor in kind.started] == [1, 1, 1, 1]
 
 
 def test_an_invalid_submission_needs_no_worker(local: Local, kind: Actors) -> None:
     submission: Submission = replace(make_submission(), problem="no complexity.py")
-    (done,) = local.run(plan_calls([submission], [make_task(1)], QUICK, local))
+    (done,) = make(local, plan_calls([submission], [make_task(1)], QUICK, local))
     assert (done.result.outcome, done.result.message) == (Outcome.INVALID_SUBMISSION, "no complexity.py")
     assert kind.started == []
 
@@ -148,7 +160,7 @@ def test_an_invalid_submission_needs_no_worker(local: Local, kind: Actors) -> No
 def test_calls_whose_budget_is_used_up_are_not_started(local: Local, kind: Actors) -> None:
     settings = replace(QUICK, time_limit_s=0.05, time_budget=TimeBudget.AVERAGE)
     calls = plan(local, "waits", models=12, settings=settings)
-    done = list(local.run(calls))
+    done = list(make(local, calls))
     assert {one.result.outcome for one in done} == {Outcome.TIMEOUT}
     messages = [one.result.message for one in done]
     assert any(message.startswith("not started: earlier calls used up the task's time budget") for message in messages)
@@ -158,13 +170,15 @@ def test_calls_whose_budget_is_used_up_are_not_started(local: Local, kind: Actor
 def test_a_budget_that_earlier_runs_used_up_starts_nothing(local: Local, kind: Actors) -> None:
     calls = plan(local, "returns 1", models=2, settings=replace(QUICK, time_budget=TimeBudget.AVERAGE))
     calls[0].budget.spend(600.0)
-    assert {one.result.outcome for one in local.run(calls)} == {Outcome.TIMEOUT}
+    assert {one.result.outcome for one in make(local, calls)} == {Outcome.TIMEOUT}
     assert kind.started == []
 
 
-def test_closing_the_iterator_ends_what_runs(local: Local, kind: Actors) -> None:
-    calls = [*plan(local, "returns 1"), *plan(local, "waits")]
-    with closing(local.run(calls)) as done:
+def test_leaving_the_context_ends_what_runs(kind: Actors) -> None:
+    with (
+        local_with(kind, workers=2) as local,
+        closing(make(local, [*plan(local, "returns 1"), *plan(local, "waits")])) as done,
+    ):
         next(done)
     assert kind.started
     assert all(actor.is_gone() for actor in kind.started)
@@ -177,15 +191,15 @@ def test_an_error_of_the_harness_reaches_whoever_waits(local: Local, monkeypatch
 
     monkeypatch.setattr(Model, "write_canonical", fail)
     with pytest.raises(UserError, match="cannot be staged: No space left on device"):
-        list(local.run(plan(local, "returns 1")))
+        list(make(local, plan(local, "returns 1")))
 
 
 def test_what_is_prepared_is_prepared_once(kind: Actors) -> None:
-    with Local(kind, QUICK.limits, workers=1) as local:
+    with local_with(kind, workers=1) as local:
         for _ in range(2):
-            list(local.run(plan(local, "returns 1")))
+            list(make(local, plan(local, "returns 1")))
         assert kind.prepared == ["tensorflow"]
-        list(local.run(plan(local, "returns 1", settings=replace(QUICK, runtime="keras2"))))
+        list(make(local, plan(local, "returns 1", settings=replace(QUICK, runtime="keras2"))))
         assert kind.prepared == ["tensorflow", "keras2"]
         assert not kind.closed
     assert kind.closed
@@ -193,7 +207,7 @@ def test_what_is_prepared_is_prepared_once(kind: Actors) -> None:
 
 def test_staged_copies_outlive_a_plan(local: Local, kind: Actors) -> None:
     for _ in range(2):
-        list(local.run(plan(local, "returns 1")))
+        list(make(local, plan(local, "returns 1")))
     first, second = kind.started
     assert first.job.directories == second.job.directories
     assert all(directory.is_dir() for directory in first.job.directories)
@@ -255,10 +269,6 @@ def test_a_copy_that_is_used_stays_however_many_there_are() -> None:
         assert not first.exists()
 
 
-def test_executors_are_found_by_the_names_of_their_files() -> None:
-    assert sorted(EXECUTORS) == options.EXECUTORS
-
-
 def test_an_interrupt_while_a_row_is_shown_ends_the_workers_before_the_kind_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,7 +281,7 @@ def test_an_interrupt_while_a_row_is_shown_ends_the_workers_before_the_kind_is_c
             raise KeyboardInterrupt
 
     kind = Watched()
-    setup = Setup(QUICK, Local(kind, QUICK.limits, workers=2))
+    setup = Setup(QUICK, local_with(kind, workers=2))
     submissions = [make_submission("quick", b"returns 1"), make_submission("slow", b"waits")]
     with Records(str(tmp_path / "r.db")) as records, pytest.raises(KeyboardInterrupt):
         record_calls(Run(submissions, [make_task(3)], setup), records, Impatient())

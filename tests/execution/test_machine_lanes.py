@@ -8,7 +8,7 @@ from hypothesis import given
 
 from harness.errors import UserError
 from harness.execution import machine
-from harness.execution.machine import Lanes, describe_machine, plan_lanes
+from harness.execution.machine import Lanes, describe_machine, memory_for, plan_lanes
 from harness.sandbox.devices import Gpu
 from harness.sandbox.limits import GIB
 
@@ -60,12 +60,23 @@ def test_more_calls_than_gpus_are_refused() -> None:
 
 @given(st.integers(1, 256), st.integers(1, 300), st.integers(0, 8))
 def test_calls_under_the_clock_never_share_a_core(cores: int, workers: int, gpus: int) -> None:
-    if gpus and workers > gpus:
-        workers = gpus
+    workers = min(workers, gpus or 4 * cores)
     found = lanes(workers, cores=cores, gpus=gpus)
     assert found.threads >= 1
     assert found.workers * found.threads <= max(cores, workers)
     assert workers <= found.sandboxes <= 2 * workers
+
+
+def test_many_more_calls_than_cores_are_refused() -> None:
+    with pytest.raises(UserError, match="--workers: expected a number from 1 to 8, or auto, found 9"):
+        lanes(9, cores=2)
+
+
+def test_the_memory_of_a_call_has_to_fit_the_machine() -> None:
+    assert memory_for(GIB) == GIB
+    for size in (machine.LEAST_MEMORY - 1, 10**15):
+        with pytest.raises(UserError, match="--memory: expected from 256M, which imports need, to the machine's"):
+            memory_for(size)
 
 
 def test_a_record_knows_the_machine() -> None:

@@ -7,8 +7,8 @@ from planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
 import harness
 from harness.execution.budget import TimeBudget
+from harness.execution.dispatch import Done
 from harness.execution.evaluation import to_evaluation
-from harness.execution.executor import Done
 from harness.execution.loader import loader_digest
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome

@@ -8,7 +8,7 @@ import pytest
 from planned_things import NOWHERE_TO_RUN, SETTINGS, make_model, make_submission, make_task
 
 from harness.execution.batches import make_batches
-from harness.execution.budget import TimeBudget
+from harness.execution.budget import Clocks, TimeBudget
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.run import Plan, make_plan
 from harness.records import Records
@@ -88,13 +88,16 @@ def test_a_repetition_takes_nothing_from_the_budget_of_the_calls_that_count(tmp_
             if call.repeat == 1:
                 record(records, call, call_wall_s=12.0)
         resumed = make_plan(*arguments, records, force=False, repeats=2)
-    left = {call.repeat: call.budget.clock().left() for call in resumed.calls}
+    clocks, orders = Clocks(), {call.repeat: call.order(0) for call in resumed.calls}
+    clocks.heed(orders.values())
+    left = {repeat: clocks.of(order).left() for repeat, order in orders.items()}
     assert left == {0: pytest.approx(100.0), 1: pytest.approx(100.0 - 8 * 12.0), 2: pytest.approx(100.0)}
 
 
 def test_baselines_share_a_sandbox_with_those_of_the_same_repetition_only() -> None:
     """Otherwise one could give its repetition what it has drawn itself."""
     baselines = [Submission(name, {"complexity.py": name.encode()}, is_baseline=True) for name in ("a", "b")]
-    batches = make_batches(plan_calls(baselines, [make_task(1)], SETTINGS, NOWHERE_TO_RUN, 2))
-    found = sorted(sorted((call.repeat, call.submission.name) for call in batch) for batch in batches)
+    calls = plan_calls(baselines, [make_task(1)], SETTINGS, NOWHERE_TO_RUN, 2)
+    batches = make_batches([call.order(number) for number, call in enumerate(calls)])
+    found = sorted(sorted((order.repeat, calls[order.number].submission.name) for order in batch) for batch in batches)
     assert found == [[(repeat, "a"), (repeat, "b")] for repeat in (0, 1, 2)]

@@ -1,16 +1,17 @@
 """The same command again makes only the calls that are missing."""
 
 import gc
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from planned_things import NOWHERE_TO_RUN, SETTINGS, Nowhere, make_model, make_submission, make_task
 
-from harness.execution.executor import Done
+from harness.execution.execute import execute
+from harness.execution.order import Inputs, Order, Returned
 from harness.execution.plan import PlannedCall
-from harness.execution.run import Plan, execute, make_plan
+from harness.execution.run import Plan, make_plan
 from harness.outcome import CallResult, Outcome
 from harness.records import Evaluation, Records
 from harness.submission import Submission
@@ -96,17 +97,19 @@ def test_a_retried_timeout_is_made_once(records: Records) -> None:
     """The old record must not count when the run looks for what others have recorded; the new one does."""
     call = plan(records, make_submission(), make_task(1)).calls[0]
     record(records, call, Outcome.TIMEOUT, call_wall_s=300.0, call_cpu_s=1.0)
-    made: list[PlannedCall] = []
+    made: list[Order] = []
 
     class Starving(Nowhere):
-        def run(self, calls: Sequence[PlannedCall]) -> Generator[Done]:
-            made.extend(calls)
+        def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
+            made.extend(orders)
+
+        def next(self, timeout_s: float) -> Returned:
             result = CallResult(Outcome.TIMEOUT, call_wall_s=300.0, call_cpu_s=2.0)
-            yield from (Done(one, result, datetime.now(UTC), {}, "fresh") for one in calls)
+            return Returned(made[-1].number, result, datetime.now(UTC), {}, "fresh")
 
     again = plan(records, make_submission(), make_task(1), retry=True)
     assert [row.is_starved for row in execute(again, Starving(), records, print, print)] == [True]
-    assert made == [call]
+    assert [order.key for order in made] == [call.key]
 
 
 def test_a_changed_submission_model_or_data_is_called_again(records: Records) -> None:

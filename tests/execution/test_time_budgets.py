@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 from planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 
-from harness.execution.budget import TimeBudget
+from harness.execution.budget import Clocks, TimeBudget
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import RunSettings
+from harness.sandbox import Clock
 
 EACH = replace(SETTINGS, time_limit_s=10.0)
 AVERAGE = replace(EACH, time_budget=TimeBudget.AVERAGE)
@@ -24,32 +25,40 @@ class Calls:
         return [call for call in self.all if (call.submission.name, call.task.name) == (submission, task)]
 
 
+def clock_of(call: PlannedCall, clocks: Clocks | None = None) -> Clock:
+    """The clock of a call where it is made: as `clocks` has it, or a place that makes no other call."""
+    clocks, order = clocks or Clocks(), call.order(0)
+    clocks.heed([order])
+    return clocks.of(order)
+
+
 def left(call: PlannedCall) -> float:
-    return call.budget.clock().left()
+    return clock_of(call).left()
 
 
 def test_by_default_the_limit_binds_every_call() -> None:
-    first, second = (call.budget.clock() for call in Calls(EACH).all[:2])
+    clocks = Clocks()
+    first, second = (clock_of(call, clocks) for call in Calls(EACH).all[:2])
     assert first is not second
     assert (first.left(), first.meaning) == (10.0, "the time limit of 10 s")
 
 
 def test_a_call_that_is_made_twice_has_its_whole_limit_twice() -> None:
-    call = Calls(EACH).all[0]
-    call.budget.clock().spend(4.0)
-    assert left(call) == 10.0
+    call, clocks = Calls(EACH).all[0], Clocks()
+    clock_of(call, clocks).spend(4.0)
+    assert clock_of(call, clocks).left() == 10.0
 
 
 def test_on_average_the_models_of_a_task_share_one_clock() -> None:
-    calls = Calls(AVERAGE)
+    calls, clocks = Calls(AVERAGE), Clocks()
     shared = {
-        (submission, task): {id(call.budget.clock()) for call in calls.of(submission, task)}
+        (submission, task): {id(clock_of(call, clocks)) for call in calls.of(submission, task)}
         for submission in "ab"
         for task in ("one", "two")
     }
     assert all(len(clocks_of_pair) == 1 for clocks_of_pair in shared.values())
     assert len(set.union(*shared.values())) == 4
-    clock = calls.of("a", "one")[0].budget.clock()
+    clock = clock_of(calls.of("a", "one")[0])
     assert clock.left() == pytest.approx(40.0)
     assert clock.meaning == "the task's time budget of 40 s (4 models, 10 s each on average)"
     assert left(calls.of("a", "two")[0]) == pytest.approx(30.0)
@@ -65,6 +74,20 @@ def test_what_earlier_runs_used_is_used() -> None:
     assert left(calls.of("a", "two")[0]) == pytest.approx(30.0)
 
 
+def test_what_was_used_elsewhere_counts_once_and_can_be_given_back() -> None:
+    """An order may come again, and tells all that was used so far."""
+    first, second, *_ = Calls(AVERAGE).of("a", "one")
+    clocks = Clocks()
+    first.budget.spend(12.0)
+    clock = clock_of(first, clocks)
+    clock.spend(5.0)
+    assert clock_of(first, clocks).left() == pytest.approx(23.0)
+    second.budget.spend(8.0)
+    assert clock_of(second, clocks).left() == pytest.approx(15.0)
+    second.budget.spend(-20.0)
+    assert clock_of(second, clocks).left() == pytest.approx(35.0)
+
+
 def test_what_earlier_runs_used_takes_nothing_from_a_limit_for_every_call() -> None:
     call = Calls(EACH).all[0]
     call.budget.spend(9.0)
@@ -74,6 +97,7 @@ def test_what_earlier_runs_used_takes_nothing_from_a_limit_for_every_call() -> N
 def test_two_submissions_with_the_same_files_do_not_share_a_budget() -> None:
     submissions = [make_submission("mine"), make_submission("theirs")]
     twins = plan_calls(submissions, [make_task(4)], AVERAGE, NOWHERE_TO_RUN)
-    mine, theirs = twins[0].budget.clock(), twins[-1].budget.clock()
+    clocks = Clocks()
+    mine, theirs = clock_of(twins[0], clocks), clock_of(twins[-1], clocks)
     assert mine is not theirs
     assert (mine.left(), theirs.left()) == (pytest.approx(40.0), pytest.approx(40.0))

@@ -9,8 +9,8 @@ from planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
 from rich.console import Console
 
 from harness.cli.run_progress import RunProgress
+from harness.execution.dispatch import Done
 from harness.execution.evaluation import to_evaluation
-from harness.execution.executor import Done
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.run import Recorded
 from harness.outcome import CallResult, Outcome

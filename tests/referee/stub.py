@@ -5,7 +5,8 @@ its outcome: see `play`.
 """
 
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,11 +17,13 @@ import pytest
 
 from harness.api import setup
 from harness.ci import touched
-from harness.execution import evaluation, loader, run
-from harness.execution.executor import Done, Executor
+from harness.execution import evaluation, execute, loader, run
+from harness.execution.executor import Executor
+from harness.execution.order import Inputs, Order, Returned
 from harness.execution.plan import PlannedCall
 from harness.outcome import CallResult, Outcome
 from harness.records import merge
+from harness.sandbox import Limits, SandboxChoice
 from harness.submission import find, library
 from harness.submission.inspect import Inspected
 from harness.submission.metadata import Metadata
@@ -66,6 +69,7 @@ class Stage:
         self.library = library._library()  #: the sources of the library of measures
         self.seconds = 0
         self.made: list[PlannedCall] = []
+        self.ordered: dict[int, PlannedCall] = {}  #: what no executor learns: what its orders are about
         self.before_call: Callable[[int], None] = lambda _: None
 
     def now(self) -> datetime:
@@ -77,16 +81,20 @@ class Stage:
 class Stub(Executor):
     """Plays every call at once."""
 
-    name = "local"
-    workers = 1
+    name, summary = "local", "a stage"
+    workers = wanted = 1
+    limits = Limits()
+    shown: frozenset[Path] = frozenset()
     stage: Stage
 
-    def __init__(self, kind: Any, limits: Any, workers: int | None) -> None:
-        self._kind = kind
+    def __init__(self, sandbox: SandboxChoice, *_: Any) -> None:
+        self._sandbox = sandbox.name
+        self._waiting: deque[int] = deque()
+        self._played = 0
 
     @property
     def isolation(self) -> str:
-        return str(self._kind.isolation)
+        return "none" if self._sandbox == "none" else "bubblewrap"
 
     @property
     def is_sandboxed(self) -> bool:
@@ -95,25 +103,27 @@ class Stub(Executor):
     def versions(self, runtime: str) -> str:
         return f"libraries {self.stage.libraries}"
 
-    def require_unseen(self, paths: Iterable[Path]) -> None:
-        """Nothing is shown."""
-
-    def prepare(self, calls: Sequence[PlannedCall]) -> None:
+    def prepare(self, runtimes: Collection[str]) -> None:
         """Nothing is needed."""
 
-    def run(self, calls: Sequence[PlannedCall]) -> Generator[Done]:
-        for position, call in enumerate(calls):
-            self.stage.before_call(position)
-            number = number_in(call.submission.files.get("complexity.py", b""))
-            model, data = self.stage.contents(call.task.name, call.model.id)
-            played = play(number, model, data, call.configuration.run_seed)
-            if call.submission.problem:
-                played = Played("INVALID_SUBMISSION", None)
-            message = "" if played.outcome == "OK" else output_of(call.task.name)
-            self.stage.made.append(call)
-            outcome, output = Outcome(played.outcome), output_of(call.task.name)
-            result = CallResult(outcome, played.value, message, output_tail=output, call_wall_s=1.0)
-            yield Done(call, result, self.stage.now(), {}, self.isolation)
+    def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
+        self._waiting.extend(order.number for order in orders)
+
+    def next(self, timeout_s: float) -> Returned | None:
+        self.stage.before_call(self._played)
+        self._played += 1
+        order = self._waiting.popleft()
+        call = self.stage.ordered.pop(order)
+        number = number_in(call.submission.files.get("complexity.py", b""))
+        model, data = self.stage.contents(call.task.name, call.model.id)
+        played = play(number, model, data, call.configuration.run_seed)
+        if call.submission.problem:
+            played = Played("INVALID_SUBMISSION", None)
+        message = "" if played.outcome == "OK" else output_of(call.task.name)
+        self.stage.made.append(call)
+        outcome, output = Outcome(played.outcome), output_of(call.task.name)
+        result = CallResult(outcome, played.value, message, output_tail=output, call_wall_s=1.0)
+        return Returned(order, result, self.stage.now(), {}, self.isolation)
 
     def __exit__(self, *exception: object) -> None:
         """Nothing was started."""
@@ -132,15 +142,20 @@ def inspect(path: Path) -> Inspected:
 def staged(stage: Stage, harness: Path) -> Iterator[None]:
     """Play calls on a stage; the harness' own sources, whose digest is in every key, are a copy in `harness`."""
     Stub.stage = stage
-    sandbox = SimpleNamespace(isolation="bubblewrap")
     clock = SimpleNamespace(now=lambda _: stage.now())
+    order_of = PlannedCall.order
+
+    def order(call: PlannedCall, number: int) -> Order:
+        stage.ordered[number] = call
+        return order_of(call, number)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(setup.EXECUTORS, "local", Stub)
-        patch.setattr(setup, "choose_kind", lambda *_, **__: sandbox)
+        patch.setattr(PlannedCall, "order", order)
         patch.setattr(find, "inspect", inspect)
         patch.setattr(touched, "find_flaw", lambda _: "")
         patch.setattr(loader, "_HARNESS", harness)
-        patch.setattr(run, "POLL_S", 0.0)
+        patch.setattr(execute, "POLL_S", 0.0)
         patch.setattr(library, "_library", lambda: stage.library)
         for module in (run, evaluation, merge):
             patch.setattr(module, "datetime", clock)

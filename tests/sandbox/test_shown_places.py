@@ -15,6 +15,7 @@ from harness.sandbox.kinds.docker import Docker
 from harness.sandbox.kinds.landlock import granted_paths
 from harness.sandbox.kinds.none import Plain
 from harness.task.layout import find_tasks
+from tests.execution.planned_things import Nowhere
 from tests.throwaway import make_task
 
 CHOSEN = Execution(memory_bytes=1 << 30, workers=1, sandbox="fresh")
@@ -57,13 +58,15 @@ def test_landlock_allows_nothing_else(tmp_path: Path) -> None:
 def test_what_is_shown_is_refused_however_it_is_written(kind: Kind, environment: Path) -> None:
     (environment.parent / "link").symlink_to(environment)
     below = [environment / "a", environment / "b" / ".." / "c", environment.parent / "link" / "a", Path("/usr/lib")]
+    executor = Nowhere()
+    executor.shown = kind.shown()
     for path in [environment, *below]:
         with pytest.raises(UserError) as error:
-            kind.require_unseen([path])
+            executor.require_unseen([path])
         what, remedy = "submissions could read it: every sandbox shows", "move it to a directory outside"
         assert str(error.value).startswith(f"{path}: {what} ")
         assert str(error.value).endswith(f"; {remedy}")
-    kind.require_unseen([environment.parent, environment.with_name("venv2"), Path("/")])
+    executor.require_unseen([environment.parent, environment.with_name("venv2"), Path("/")])
 
 
 def refusal(root: Path) -> str:

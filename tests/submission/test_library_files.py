@@ -11,7 +11,7 @@ import pytest
 
 import baselines
 from baselines.core.families import families
-from harness.submission import Submission, find_baseline, library
+from harness.submission import Submission, find_baseline, library, write_files
 
 #: Lists the measures in a directory, without the help of an installation that points to this checkout.
 LISTING = """
@@ -42,7 +42,7 @@ def families_in(submission: Submission) -> set[str]:
 def test_its_files_are_enough(family: str, tmp_path: Path) -> None:
     """A process that sees nothing else of the library imports them, and finds the measures of these families."""
     submission = submission_of(family)
-    submission.write(tmp_path)
+    write_files(submission.files, tmp_path)
     command = [sys.executable, "-I", "-c", LISTING, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     place, *names = json.loads(done.stdout)

@@ -7,7 +7,7 @@ from submission_files import MEASURE, problem_of, write_folder, write_zip
 
 import baselines
 from harness.errors import UserError
-from harness.submission import find_submission, find_submissions
+from harness.submission import find_submission, find_submissions, write_files
 
 HELPED = {"complexity.py": MEASURE, "helpers/margins.py": b"K = 3\n", "table.bin": bytes(range(256))}
 
@@ -33,7 +33,7 @@ def test_a_zip_brings_all_its_files(tmp_path: Path) -> None:
 
 def test_what_is_written_for_the_sandbox_is_what_was_read(tmp_path: Path) -> None:
     submission = find_submission(str(write_folder(tmp_path / "margin", HELPED)))
-    submission.write(tmp_path / "staged")
+    write_files(submission.files, tmp_path / "staged")
     written = {p.relative_to(tmp_path / "staged").as_posix(): p for p in (tmp_path / "staged").rglob("*.*")}
     assert {name: file.read_bytes() for name, file in written.items()} == HELPED
 

@@ -1,27 +1,43 @@
 """Runs calls on this machine."""
 
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from harness.execution.executor import Done, Executor
-from harness.execution.machine import plan_lanes
-from harness.execution.plan import PlannedCall
+from harness.execution.executor import Executor
+from harness.execution.machine import memory_for, plan_lanes
+from harness.execution.order import Inputs, Order, Returned
 from harness.execution.pool import Pool
-from harness.sandbox import CONTROL, Kind, Limits, Staging, trial_job
+from harness.sandbox import CONTROL, Limits, SandboxChoice, Staging, Warn, trial_job
 
 
 class Local(Executor):
-    """Sandboxes of one kind on this machine; staged copies and zygotes outlive one `run`."""
+    """Sandboxes of one kind on this machine, which has one pool, staged copies and zygotes for all orders."""
 
     name = "local"
+    summary = "on this machine"
 
-    def __init__(self, kind: Kind, limits: Limits, workers: int | None) -> None:
-        self._kind, self._lanes = kind, plan_lanes(workers, limits.memory_bytes)
+    def __init__(
+        self,
+        sandbox: SandboxChoice,
+        memory_bytes: int | None,
+        workers: int | None,
+        warn: Warn,
+        **parameters: str | None,
+    ) -> None:
+        """Choose the kind of sandbox and the lanes of concurrent calls."""
+        self._limits = Limits(memory_bytes=memory_for(memory_bytes))
+        self._lanes = plan_lanes(workers, self._limits.memory_bytes)
+        self._kind = sandbox.kind(warn)
         self._prepared: set[str] = set()  #: runtimes
         self._stack = ExitStack()
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of a call."""
+        return self._limits
 
     @property
     def isolation(self) -> str:
@@ -38,17 +54,18 @@ class Local(Executor):
         """Number of concurrent calls under the clock."""
         return self._lanes.workers
 
+    @property
+    def shown(self) -> frozenset[Path]:
+        """Directories that the kind shows."""
+        return self._kind.shown()
+
     def versions(self, runtime: str) -> str:
         """Return the versions available to the kind's workers."""
         return self._kind.versions(runtime)
 
-    def require_unseen(self, paths: Iterable[Path]) -> None:
-        """Raise `UserError` if a worker could read one of `paths`."""
-        self._kind.require_unseen(paths)
-
-    def prepare(self, calls: Sequence[PlannedCall]) -> None:
+    def prepare(self, runtimes: Collection[str]) -> None:
         """Prepare the kind and try the sandbox, once per runtime; raises `UserError`."""
-        new = {call.runtime for call in calls} - self._prepared
+        new = set(runtimes) - self._prepared
         if new:
             gpu = self._lanes.gpus[0] if self._lanes.gpus else None
             threads = self._lanes.threads
@@ -57,15 +74,23 @@ class Local(Executor):
             )
             self._prepared |= new
 
-    def run(self, calls: Sequence[PlannedCall]) -> Generator[Done]:
-        """Make calls concurrently; a submission never shares a sandbox, baselines may."""
-        self.prepare(calls)
-        with Pool(self._lanes, self._kind, self._staging) as pool, closing(pool.run(calls)) as done:
-            yield from done
+    def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
+        """Let the pool make the calls; a submission never shares a sandbox, baselines may."""
+        self._pool.add(orders, inputs)
+
+    def next(self, timeout_s: float) -> Returned | None:
+        """Return what the pool returns."""
+        return self._pool.next(timeout_s)
+
+    @property
+    def wanted(self) -> int:
+        """Number of the pool's sandboxes for which no batch waits."""
+        return self._pool.wanted
 
     def __enter__(self) -> Self:
         self._staging = self._stack.enter_context(Staging())
         self._stack.enter_context(self._kind)
+        self._pool = self._stack.enter_context(Pool(self._lanes, self._kind, self._staging))
         return self
 
     def __exit__(

@@ -1,10 +1,13 @@
 """The kinds of sandbox, one per file; docs/security.md says what each promises."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 from harness.errors import UserError
 from harness.registry import find_siblings
 from harness.sandbox.kinds.fast import Fast
 from harness.sandbox.kinds.fresh import Fresh
-from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind, Warn
+from harness.sandbox.kinds.kind import AUTO, SANDBOX, Kind, Parameter, Warn
 from harness.sandbox.kinds.landlock import Landlock
 
 #: All kinds by name.
@@ -44,6 +47,23 @@ def choose_kind(warn: Warn, *, may_promise_less: bool = True) -> Kind:
     raise UserError(f"{problem}; nor does the weaker sandbox work: {'; '.join(reasons)}", remedy=remedy)
 
 
+@dataclass(frozen=True)
+class SandboxChoice:
+    """The kind of sandbox that is asked for; each machine that makes calls chooses its own by it."""
+
+    name: str = AUTO  #: of a kind, or `auto`
+    parameters: Mapping[str, str | None] = field(default_factory=dict)  #: of that kind's constructor
+    may_promise_less: bool = True  #: whether `auto` may choose weaker isolation
+
+    def kind(self, warn: Warn) -> Kind:
+        """Return a kind that works on this machine; raises `UserError` if there is none."""
+        if self.name == AUTO:
+            return choose_kind(warn, may_promise_less=self.may_promise_less)
+        kind = KINDS[self.name](**self.parameters)
+        kind.require()
+        return kind
+
+
 def isolation_of(recorded: str) -> str:
     """Return the isolation that a record's `sandbox` names: without the way workers start."""
     for kind in KINDS.values():
@@ -58,6 +78,6 @@ def options_for(isolation: str) -> dict[str, str | None]:
 
 
 __all__ = [
-    "AUTO", "AUTOMATIC", "KINDS", "SANDBOX", "Fast", "Fresh", "Kind", "Landlock", "choose_kind", "isolation_of",
-    "options_for",
+    "AUTO", "AUTOMATIC", "KINDS", "SANDBOX", "Fast", "Fresh", "Kind", "Landlock", "Parameter",
+    "SandboxChoice", "Warn", "choose_kind", "isolation_of", "options_for",
 ]  # fmt: skip

@@ -1,7 +1,7 @@
 """The interface of a kind of sandbox."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -106,15 +106,6 @@ class Kind(ABC):
     def shown(self) -> frozenset[Path]:
         """Return the directories of this machine that every worker can read, besides the job's; links resolved."""
         return frozenset()
-
-    def require_unseen(self, paths: Iterable[Path]) -> None:
-        """Raise `UserError` if a worker could read one of `paths`."""
-        shown = self.shown()
-        for path in paths:
-            inside = next((directory for directory in shown if path.resolve().is_relative_to(directory)), None)
-            if inside is not None:
-                message = f"submissions could read it: every sandbox shows {inside}"
-                raise UserError(message, file=path, remedy="move it to a directory outside")
 
     def __enter__(self) -> Self:
         return self

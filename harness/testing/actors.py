@@ -7,9 +7,8 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-from harness.sandbox import Job, Kind, Limits
+from harness.sandbox import KINDS, Job, Kind, Limits
 from harness.sandbox.body import StartError
 from harness.sandbox.processes import Processes, Tree
 from harness.sandbox.storage import Storage
@@ -35,9 +34,11 @@ class Actors(Kind):
         """There are threads everywhere."""
 
     def prepare(self, trials: Sequence[Job]) -> None:
+        """Note the runtimes."""
         self.prepared += [job.runtime for job in trials]
 
     def start(self, job: Job, limits: Limits, slot: int, control: int, sink: int) -> "Actor":
+        """Start a thread, unless the part is not to start."""
         if "does not start" in parts(job).values():
             raise StartError("no stage")
         actor = Actor(self, job, control, sink)
@@ -45,9 +46,11 @@ class Actors(Kind):
         return actor
 
     def versions(self, runtime: str) -> str:
+        """No library is needed."""
         return f"runtime {runtime}"
 
     def close(self) -> None:
+        """Note that the stage is left."""
         self.closed = True
 
     def playing(self, change: int) -> None:
@@ -63,27 +66,33 @@ class Actor:
     def __init__(self, kind: Actors, job: Job, control: int, sink: int) -> None:
         self.job, self.played = job, list[str]()
         self.processes: Processes = Tree()
-        self._kind, self._status = kind, None
+        self._kind = kind
+        self._status: int | None = None
         self._killed = threading.Event()
         self._control, self._sink = socket.socket(fileno=os.dup(control)), os.dup(sink)
         self._thread = threading.Thread(target=self._live)
         self._thread.start()
 
     def storage(self) -> Storage:
+        """Nothing is written."""
         return Storage()
 
     def exit_status(self) -> int | None:
+        """As the part has it."""
         return self._status
 
     def ran_out_of_memory(self) -> bool:
+        """There is no limit."""
         return False
 
     def kill(self) -> None:
+        """End the part."""
         self._killed.set()
         with suppress(OSError):
             self._control.shutdown(socket.SHUT_RDWR)
 
     def is_gone(self) -> bool:
+        """Whether the thread has ended."""
         return not self._thread.is_alive()
 
     def close(self) -> None:
@@ -137,13 +146,24 @@ class Actor:
         self._killed.wait()
 
     def _exits(self, status: str, channel: Channel) -> None:
-        self._status: Any = int(status)
+        self._status = int(status)
         raise SystemExit
 
     def _waits(self, _: str, channel: Channel) -> None:
         self._killed.wait()
 
+    def _counts(self, _: str, channel: Channel) -> None:
+        self._returns(str(len(self.played)), channel)
+
+    def _beats(self, file: str, channel: Channel) -> None:
+        while not self._killed.wait(0.01):
+            with Path(file).open("ab") as pulse:
+                pulse.write(b".")
+
 
 def parts(job: Job) -> dict[str, str]:
     """What is to be played, by module."""
     return {path.stem: path.read_text() for path in Path(job.submission).glob("*.py")}
+
+
+KINDS[Actors.name] = Actors

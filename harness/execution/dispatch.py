@@ -1,0 +1,96 @@
+"""Between planned calls, which stay in this process, and an executor, which is given orders."""
+
+import itertools
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from harness.execution.executor import Executor
+from harness.execution.plan import PlannedCall
+from harness.outcome import CallResult
+from harness.submission import Submission
+from harness.task.data import TrainingData
+from harness.task.model import Model
+
+#: Seconds after which a wait for the next call looks for something else to do.
+PATIENCE_S = 1.0
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished call, with the machine and the sandbox in which it was made."""
+
+    planned: PlannedCall
+    result: CallResult
+    started_at: datetime
+    machine: dict[str, str]  #: description of the machine for the record
+    sandbox: str  #: name of the sandbox for the record
+
+
+class Dispatch:
+    """Gives planned calls to an executor as orders, and returns them when they are done."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor, self._inputs = executor, _OnDisk()
+        self._under_way: dict[int, PlannedCall] = {}
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all calls that were added are done."""
+        return not self._under_way
+
+    def add(self, calls: Sequence[PlannedCall]) -> None:
+        """Give calls to the executor; baselines that are to share a sandbox have to be added together."""
+        numbered = {next(_numbers): call for call in calls}
+        for call in calls:
+            self._inputs.add(call)
+        self._under_way |= numbered
+        self._executor.add([call.order(number) for number, call in numbered.items()], self._inputs)
+
+    def next(self, timeout_s: float) -> Done | None:
+        """Return a call as soon as it is done; None if none is within `timeout_s`."""
+        made = self._executor.next(timeout_s)
+        if made is None:
+            return None
+        return Done(self._under_way.pop(made.number), made.result, made.started_at, made.machine, made.sandbox)
+
+
+def make(executor: Executor, calls: Sequence[PlannedCall]) -> Generator[Done]:
+    """Make calls; yields each as it ends, in any order."""
+    executor.prepare({call.runtime for call in calls})
+    dispatch = Dispatch(executor)
+    dispatch.add(calls)
+    while not dispatch.is_idle:
+        done = dispatch.next(PATIENCE_S)
+        if done is not None:
+            yield done
+
+
+class _OnDisk:
+    """The inputs of calls: files of tasks on this machine, and submissions in memory."""
+
+    def __init__(self) -> None:
+        self._submissions: dict[str, Submission] = {}
+        self._models: dict[str, Model] = {}
+        self._data: dict[str, TrainingData] = {}
+
+    def add(self, call: PlannedCall) -> None:
+        """Provide what a call needs."""
+        self._submissions[call.submission.digest] = call.submission
+        self._models[call.model.digest] = call.model
+        self._data[call.task.data.digest] = call.task.data
+
+    def files(self, submission: str) -> Mapping[str, bytes]:
+        """Return the files of a submission."""
+        return self._submissions[submission].files
+
+    def write_model(self, digest: str, directory: Path) -> None:
+        """Write a model, checked once more against its digest."""
+        self._models[digest].write_canonical(directory)
+
+    def write_data(self, digest: str, directory: Path) -> None:
+        """Write training data, as links where possible."""
+        self._data[digest].write_canonical(directory)

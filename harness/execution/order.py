@@ -1,0 +1,65 @@
+"""What an executor is told of a call, and what it returns: data alone, which may leave this machine."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from harness.outcome import CallResult
+from harness.sandbox import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """The seconds that a call may take, alone or together with others."""
+
+    budget: int | None  #: calls with the same number share the seconds; None: they are this call's own
+    total_s: float
+    spent_s: float  #: of these, by calls that the executor does not make
+    meaning: str  #: for readers, e.g. "the time limit of 300 s"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A call without anything that a machine that makes it need not know.
+
+    It holds no path, no reference data and no name of a submission, a task or a model; bytes come from `Inputs`.
+    """
+
+    number: int  #: different for every order of a process
+    key: str  #: of the call; that of its repetition is the same only if the seed is, too
+    submission: str  #: digest of the files that are called
+    is_baseline: bool
+    problem: str | None  #: reason why the submission cannot be called
+    model: str  #: digest
+    data: str  #: digest
+    runtime: str
+    seed: int
+    repeat: int  #: 0: the call that counts; from 1: its repetitions
+    limits: Limits
+    allowance: Allowance
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """What became of an order, with the machine and the sandbox in which the call was made."""
+
+    number: int  #: of the order
+    result: CallResult
+    started_at: datetime
+    machine: dict[str, str]  #: description of the machine for the record
+    sandbox: str  #: name of the sandbox for the record
+
+
+class Inputs(Protocol):
+    """The bytes that orders name by digests. Its methods are called by several threads."""
+
+    def files(self, submission: str) -> Mapping[str, bytes]:
+        """Return the files of a submission, by relative paths."""
+
+    def write_model(self, digest: str, directory: Path) -> None:
+        """Write a model as a worker reads it: architecture.json, weights.npz, initial_weights.npz."""
+
+    def write_data(self, digest: str, directory: Path) -> None:
+        """Write training data as a worker reads them: inputs.npy and labels.npy."""

@@ -1,0 +1,167 @@
+"""The tests that every executor must pass."""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from harness.errors import UserError
+from harness.execution.executor import Executor
+from harness.execution.order import Allowance, Order, Returned
+from harness.outcome import Outcome
+from harness.sandbox import SandboxChoice
+from harness.testing.actors import Actors
+from harness.testing.orders import Parts
+
+#: The sandbox of the tests, which the executor has to find by its name: import `harness.testing` where calls are made.
+STAGE = SandboxChoice(Actors.name)
+
+#: Seconds after which a call that does not end is a failure.
+PATIENCE_S = 60.0
+
+
+class ExecutorContract:
+    """Subclass it as a class of tests for pytest, and define `executor`."""
+
+    def executor(self, workers: int) -> Executor:
+        """Return an executor with `STAGE` as its sandbox and so many concurrent calls, whose context is not entered."""
+        raise NotImplementedError
+
+    def test_every_order_comes_back_once_with_its_value(self) -> None:
+        """Whatever the order in which calls end."""
+        parts = Parts()
+        orders = [parts.order(f"returns {number}", model=f"model {number % 3}") for number in range(12)]
+        with self.executor(2) as executor:
+            executor.prepare(["tensorflow"])
+            done = made(executor, parts, orders)
+        assert {number: one.result.value for number, one in done.items()} == {
+            order.number: float(position) for position, order in enumerate(orders)
+        }
+        assert {one.sandbox for one in done.values()} == {Actors.isolation}
+        assert all(one.machine["kernel"] and one.machine["threads"] for one in done.values())
+
+    def test_orders_may_be_added_while_others_are_under_way(self) -> None:
+        """An executor says when it needs more, and is content with what it has."""
+        parts = Parts()
+        with self.executor(1) as executor:
+            executor.prepare(["tensorflow"])
+            assert executor.wanted > 0
+            executor.add([parts.order("waits") for _ in range(executor.wanted + 8)], parts)
+            assert executor.wanted == 0
+            assert executor.next(0.05) is None
+
+    def test_a_second_helping_is_made_as_the_first(self) -> None:
+        """The context has to be entered once."""
+        parts = Parts()
+        with self.executor(1) as executor:
+            for value in (1.0, 2.0):
+                executor.prepare(["tensorflow"])
+                (done,) = made(executor, parts, [parts.order(f"returns {value}")]).values()
+                assert done.result.value == value
+
+    def test_only_baselines_share_a_sandbox_and_only_on_one_model(self) -> None:
+        """The part `counts` tells how many have been played in its sandbox; repetitions are apart."""
+        parts = Parts()
+        orders = [parts.order("counts") for _ in range(3)]
+        orders += [parts.order(f"counts {number}", is_baseline=True) for number in range(3)]
+        orders += [parts.order("counts", is_baseline=True, model="another")]
+        orders += [parts.order("counts", is_baseline=True, repeat=1)]
+        with self.executor(2) as executor:
+            executor.prepare(["tensorflow"])
+            done = made(executor, parts, orders)
+        assert [done[order.number].result.value for order in orders] == [1, 1, 1, 1, 2, 3, 1, 1]
+
+    def test_after_harm_the_others_go_on_in_another_sandbox(self) -> None:
+        """Every call of a batch has its own outcome."""
+        parts = Parts()
+        orders = [parts.order(text, is_baseline=True) for text in ("counts", "exits 3", "counts on")]
+        with self.executor(1) as executor:
+            executor.prepare(["tensorflow"])
+            done = [made_one.result for made_one in in_order(made(executor, parts, orders), orders)]
+        assert [(one.outcome, one.value) for one in done] == [
+            (Outcome.OK, 1.0), (Outcome.CRASH, None), (Outcome.OK, 1.0),
+        ]  # fmt: skip
+
+    def test_whatever_a_call_does_has_an_outcome(self) -> None:
+        """The limits hold, and nobody waits for ever."""
+        parts, short = Parts(), Allowance(None, 0.3, 0.0, "the time limit of 0.3 s")
+        expected = {
+            parts.order("raises ValueError: no"): (Outcome.EXCEPTION, "ValueError: no"),
+            parts.order("claims TIMEOUT"): (Outcome.PROTOCOL, "a result with a status that a worker may not claim"),
+            parts.order("prints 3"): (Outcome.OUTPUT, "printed too much (limit 1 MiB, used "),
+            parts.order("exits 139"): (Outcome.CRASH, "was ended by signal 11"),
+            parts.order("waits", allowance=short): (Outcome.TIMEOUT, "exceeded the time limit of 0.3 s (used "),
+            parts.order("fails to load"): (Outcome.INFRA_ERROR, "the model or data could not be loaded: no such model"),
+            parts.order("does not start"): (Outcome.INFRA_ERROR, "the sandbox did not start: no stage"),
+            parts.order("returns 1", problem="no complexity.py"): (Outcome.INVALID_SUBMISSION, "no complexity.py"),
+        }
+        with self.executor(2) as executor:
+            executor.prepare(["tensorflow"])
+            done = made(executor, parts, list(expected))
+        for order, (outcome, message) in expected.items():
+            result = done[order.number].result
+            assert (result.outcome, result.value) == (outcome, None)
+            assert result.message.startswith(message), result.message
+
+    def test_calls_of_one_budget_share_its_seconds(self) -> None:
+        """Those that were spent elsewhere count, too; what is used up starts nothing."""
+        parts, meaning = Parts(), "the budget"
+        spent = Allowance(1, 5.0, 5.0, meaning)
+        shared = [Allowance(2, 0.4, 0.0, meaning)] * 6
+        with self.executor(1) as executor:
+            executor.prepare(["tensorflow"])
+            (none,) = made(executor, parts, [parts.order("returns 1", allowance=spent)]).values()
+            done = made(executor, parts, [parts.order("waits", allowance=one) for one in shared])
+        assert none.result.message == "not started: earlier calls used up the budget"
+        assert {one.result.outcome for one in (none, *done.values())} == {Outcome.TIMEOUT}
+        assert sum(one.result.message.startswith("exceeded") for one in done.values()) < len(done)
+
+    def test_leaving_the_context_ends_what_runs(self, tmp_path: Path) -> None:
+        """The part `beats` writes to a file as long as it lives."""
+        parts, pulse = Parts(), tmp_path / "pulse"
+        with self.executor(2) as executor:
+            executor.prepare(["tensorflow"])
+            executor.add([parts.order(f"beats {pulse}"), *[parts.order("waits") for _ in range(5)]], parts)
+            wait_for(lambda: pulse.exists())
+        beats = pulse.stat().st_size
+        time.sleep(0.1)
+        assert pulse.stat().st_size == beats
+
+    def test_inputs_that_cannot_be_written_are_an_error_of_the_run(self) -> None:
+        """They say nothing about a submission."""
+        parts = Parts(missing="changed")
+        with self.executor(1) as executor:
+            executor.prepare(["tensorflow"])
+            try:
+                made(executor, parts, [parts.order("returns 1", model="changed")])
+            except UserError as error:
+                assert "changed since the task was read" in str(error)  # noqa: PT017 - pytest is not needed here
+            else:
+                raise AssertionError("nobody was told")
+
+
+def made(executor: Executor, parts: Parts, orders: Sequence[Order]) -> dict[int, Returned]:
+    """Make calls; returns what became of them, by the numbers of their orders."""
+    executor.add(orders, parts)
+    done: dict[int, Returned] = {}
+    until = time.monotonic() + PATIENCE_S
+    while len(done) < len(orders):
+        assert time.monotonic() < until, f"{len(orders) - len(done)} calls did not end"
+        returned = executor.next(1.0)
+        if returned is not None:
+            assert returned.number not in done, "returned twice"
+            done[returned.number] = returned
+    assert executor.next(0.05) is None, "more was returned than ordered"
+    return done
+
+
+def in_order(done: dict[int, Returned], orders: Sequence[Order]) -> list[Returned]:
+    """Return what became of orders, in their order."""
+    return [done[order.number] for order in orders]
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    until = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)

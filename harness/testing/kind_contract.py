@@ -1,0 +1,61 @@
+"""The tests that every kind of sandbox must pass."""
+
+import threading
+
+from harness.outcome import Outcome
+from harness.sandbox import (
+    CONTROL,
+    Call,
+    Clock,
+    Kind,
+    Limits,
+    Staging,
+    StoppedError,
+    prepare_call,
+    run_traps,
+    trial_job,
+)
+from harness.worker.runtimes import DEFAULT
+
+#: The limit that holds without a sandbox, too.
+CLOCK = next(trap for trap in TRAPS if trap.outcome is Outcome.TIMEOUT)
+
+
+class KindContract:
+    """Subclass it as a class of tests for pytest, and define `kind`; it has to work on the machine."""
+
+    runtime = DEFAULT  #: in which the calls are made
+
+    def kind(self) -> Kind:
+        """Return the kind; its context is not entered."""
+        raise NotImplementedError
+
+    def test_limits_hold_and_nothing_else_can_be_seen(self) -> None:
+        """The calls of `pgdl doctor`, two at a time; without a sandbox only the clock holds."""
+        with Staging() as staging, self.kind() as kind:
+            assert kind.problem() is None
+            kind.prepare([trial_job(staging, CONTROL, runtime=self.runtime)])
+            results = dict(run_traps(kind.start, staging, 2, self.runtime))
+        expected = [trap for trap in results if kind.is_sandbox or trap in (CONTROL, CLOCK)]
+        assert [trap.name for trap in expected if not trap.caught(results[trap])] == []
+
+    def test_a_call_that_is_stopped_leaves_no_process(self) -> None:
+        """Ctrl-C may come at any time."""
+        stop = threading.Event()
+        with Staging() as staging, self.kind() as kind:
+            job = trial_job(staging, CONTROL, runtime=self.runtime)
+            kind.prepare([job])
+            call = prepare_call(kind.start, job, Limits(), 0, stopping=stop.is_set)
+            assert isinstance(call, Call)
+            stop.set()
+            try:
+                call.run(0, Clock(60.0, "the time limit"))
+            except StoppedError:
+                call.discard()
+            assert call.is_over
+
+    def test_a_kind_says_what_it_shows(self) -> None:
+        """Nothing that is staged or private may be among it."""
+        with Staging() as staging:
+            private = staging.stage("private", lambda _: None)
+            assert not any(private.is_relative_to(place) for place in self.kind().shown())

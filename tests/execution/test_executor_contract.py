@@ -1,0 +1,109 @@
+"""Every executor passes the contract, and so does one of a single file that makes calls in a second process."""
+
+import multiprocessing
+from collections.abc import Collection, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.execution import machine
+from harness.execution.executor import Executor
+from harness.execution.executors.local import Local
+from harness.execution.order import Inputs, Order, Returned
+from harness.sandbox import Limits, SandboxChoice, Warn
+from harness.testing import STAGE, ExecutorContract
+
+
+@pytest.fixture(autouse=True)
+def four_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
+    monkeypatch.setattr(machine.os, "sched_getaffinity", lambda pid: {0, 1, 2, 3})
+    monkeypatch.setattr(machine, "find_gpus", list)
+
+
+class TestLocal(ExecutorContract):
+    def executor(self, workers: int) -> Executor:
+        return Local(STAGE, None, workers, print)
+
+
+class Second(Executor):
+    """Makes calls on this machine, in a process to which it speaks through a pipe: what it sends can be pickled."""
+
+    name, summary = "second", "in a second process"
+
+    def __init__(
+        self,
+        sandbox: SandboxChoice,
+        memory_bytes: int | None,
+        workers: int | None,
+        warn: Warn,
+        **parameters: str | None,
+    ) -> None:
+        context = multiprocessing.get_context("fork")
+        self._pipe, theirs = context.Pipe()
+        arguments = theirs, sandbox, memory_bytes, workers
+        self._process = context.Process(target=_serve, args=arguments, daemon=True)
+        self._process.start()
+        theirs.close()
+        self.about = self._ask("about")
+
+    limits = property(lambda self: self.about[0])
+    isolation = property(lambda self: self.about[1])
+    is_sandboxed = property(lambda self: self.about[2])
+    workers = property(lambda self: self.about[3])
+    shown = property(lambda self: self.about[4])
+    wanted = property(lambda self: self._ask("wanted"))
+
+    def versions(self, runtime: str) -> str:
+        return str(self._ask("versions", runtime))
+
+    def prepare(self, runtimes: Collection[str]) -> None:
+        self._ask("prepare", runtimes)
+
+    def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
+        self._ask("add", orders, inputs)
+
+    def next(self, timeout_s: float) -> Returned | None:
+        returned: Returned | None = self._ask("next", timeout_s)
+        return returned
+
+    def _ask(self, *question: Any) -> Any:
+        self._pipe.send(question)
+        answer = self._pipe.recv()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def __exit__(self, *exception: object) -> None:
+        self._ask("stop")
+        self._process.join()
+
+
+def _serve(pipe: Connection, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None) -> None:
+    with Local(sandbox, memory_bytes, workers, print) as local:
+        while True:
+            name, *arguments = pipe.recv()
+            try:
+                if name == "stop":
+                    break
+                if name == "about":
+                    answer: Any = local.limits, local.isolation, local.is_sandboxed, local.workers, local.shown
+                else:
+                    answer = getattr(local, name)
+                    answer = answer(*arguments) if callable(answer) else answer
+            except Exception as error:
+                answer = error
+            pipe.send(answer)
+    pipe.send(None)
+
+
+class TestSecond(ExecutorContract):
+    def executor(self, workers: int) -> Executor:
+        return Second(STAGE, None, workers, print)
+
+
+def test_limits_and_orders_can_be_sent() -> None:
+    with Second(STAGE, 2**30, 1, print) as executor:
+        assert executor.limits == Limits(memory_bytes=2**30)
