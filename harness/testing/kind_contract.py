@@ -5,6 +5,7 @@ import threading
 from harness.outcome import Outcome
 from harness.sandbox import (
     CONTROL,
+    TRAPS,
     Call,
     Clock,
     Kind,
