@@ -41,7 +41,8 @@ class Second(Executor):
         warn: Warn,
         **parameters: str | None,
     ) -> None:
-        context = multiprocessing.get_context("fork")
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["harness.testing", "harness.execution.executors"])
         self._pipe, theirs = context.Pipe()
         arguments = theirs, sandbox, memory_bytes, workers
         self._process = context.Process(target=_serve, args=arguments, daemon=True)

@@ -19,6 +19,7 @@ from harness.api import setup
 from harness.ci import touched
 from harness.execution import evaluation, execute, loader, run
 from harness.execution.executor import Executor
+from harness.execution.executors.local import Local
 from harness.execution.order import Inputs, Order, Returned
 from harness.execution.plan import PlannedCall
 from harness.outcome import CallResult, Outcome
@@ -81,7 +82,7 @@ class Stage:
 class Stub(Executor):
     """Plays every call at once."""
 
-    name, summary = "local", "a stage"
+    name, summary = Local.name, Local.summary  # commands that are imported now keep it
     workers = wanted = 1
     limits = Limits()
     shown: frozenset[Path] = frozenset()
