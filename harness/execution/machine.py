@@ -90,6 +90,12 @@ def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
     return Lanes(workers, threads, cores, gpus)
 
 
+def machine_class() -> str:
+    """Return what tells machines apart on which values or times may differ: cores, processor and GPUs."""
+    gpus = "".join(f", {gpu.model}" for gpu in find_gpus())
+    return f"{len(os.sched_getaffinity(0))} x {_processor()}{gpus}"
+
+
 def describe_machine() -> dict[str, str]:
     """Return the description of the machine for records."""
     return {"kernel": platform.release(), "processor": _processor()}

@@ -45,6 +45,7 @@ class Pool:
         self._returned: queue.SimpleQueue[Returned | BaseException] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._is_retired = False
+        self._under_way: dict[int, int] = {}  #: slot -> number of the order
 
     def __enter__(self) -> Self:
         return self
@@ -88,6 +89,11 @@ class Pool:
         """Number of sandboxes for which no batch waits."""
         return max(self._lanes.sandboxes - len(self._waiting), 0)
 
+    @property
+    def under_way(self) -> frozenset[int]:
+        """Numbers of the orders that are being made, or for which a sandbox is being started."""
+        return frozenset(self._under_way.copy().values())
+
     def _stop(self) -> None:
         self._stopping.set()
         with self._changed:
@@ -114,6 +120,7 @@ class Pool:
         if not waiting:
             return
         work, started_at = work._replace(batch=tuple(waiting)), datetime.now(UTC)
+        self._under_way[slot] = waiting[0].number
         lane = slot % len(self._permits)
         gpu = self._lanes.gpus[lane] if self._lanes.gpus else None
         with ExitStack() as held:
@@ -125,17 +132,19 @@ class Pool:
             else:
                 held.callback(call.discard)
                 with self._permits[lane], self._cores.take(self._lanes.threads):
-                    self._call_each(call, work.batch, waiting, gpu)
+                    self._call_each(call, work.batch, waiting, slot, gpu)
+        self._under_way.pop(slot)
         if waiting:
             with self._changed:
                 self._waiting.appendleft(work._replace(batch=tuple(waiting)))
                 self._changed.notify()
 
-    def _call_each(self, call: Call, batch: Batch, waiting: deque[Order], gpu: Gpu | None) -> None:
+    def _call_each(self, call: Call, batch: Batch, waiting: deque[Order], slot: int, gpu: Gpu | None) -> None:
         names = modules(batch)
         while waiting and not call.is_over:
             order, started_at = waiting.popleft(), datetime.now(UTC)
             if not self._refuse(order):
+                self._under_way[slot] = order.number
                 result = call.run(order.seed, self._clocks.of(order), names[order.number], keep=bool(waiting))
                 self._end(order, result, started_at, gpu)
 

@@ -1,7 +1,7 @@
 """The tests that every executor must pass."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.errors import UserError
@@ -121,7 +121,10 @@ class ExecutorContract:
         with self.executor(2) as executor:
             executor.prepare(["tensorflow"])
             executor.add([parts.order(f"beats {pulse}"), *[parts.order("waits") for _ in range(5)]], parts)
-            wait_for(lambda: pulse.exists())
+            until = time.monotonic() + PATIENCE_S
+            while not pulse.exists():
+                assert time.monotonic() < until, "no call has begun"
+                assert executor.next(0.05) is None
         beats = pulse.stat().st_size
         time.sleep(0.1)
         assert pulse.stat().st_size == beats
@@ -157,11 +160,3 @@ def made(executor: Executor, parts: Parts, orders: Sequence[Order]) -> dict[int,
 def in_order(done: dict[int, Returned], orders: Sequence[Order]) -> list[Returned]:
     """Return what became of orders, in their order."""
     return [done[order.number] for order in orders]
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    """Wait until something is so."""
-    until = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.01)

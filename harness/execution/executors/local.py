@@ -87,6 +87,11 @@ class Local(Executor):
         """Number of the pool's sandboxes for which no batch waits."""
         return self._pool.wanted
 
+    @property
+    def under_way(self) -> frozenset[int]:
+        """Numbers of the orders that are being made."""
+        return self._pool.under_way
+
     def __enter__(self) -> Self:
         self._staging = self._stack.enter_context(Staging())
         self._stack.enter_context(self._kind)

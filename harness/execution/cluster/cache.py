@@ -1,0 +1,121 @@
+"""Models and training data as workers read them, kept on a machine from run to run."""
+
+import fcntl
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import harness
+from harness.cache import cache_directory
+from harness.configuration import GIB
+from harness.digest import digest_of
+from harness.errors import UserError, writing
+from harness.execution.loader import loader_digest
+from harness.worker.runtimes import DEFAULT
+
+#: Bytes of entries that are kept; at most half of what the disk has for them.
+KEPT_BYTES = 32 * GIB
+
+
+class Cache:
+    """Directories of files by digest; the least recently used ones go when there are too many bytes.
+
+    Several processes may use it at once. An entry is complete, or not there.
+    """
+
+    def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
+        self._root, self._kept_bytes = cache_directory("inputs"), kept_bytes
+        #: What decides the files' bytes, besides what they are made from.
+        self._made_by = f"{harness.__version__} {loader_digest(DEFAULT)}"
+
+    def entry(self, kind: str, digest: str) -> Path | None:
+        """Return the directory of an entry; None if it is not there."""
+        path = self._path(kind, digest)
+        try:
+            os.utime(path)
+        except FileNotFoundError:
+            return None
+        return path
+
+    def add(self, kind: str, digest: str, write: Callable[[Path], None]) -> Path:
+        """Return an entry, which `write` fills unless it is there already."""
+        path = self._path(kind, digest)
+        with self._locked(path.name):  # so that only one process writes it
+            if (found := self.entry(kind, digest)) is not None:
+                return found
+            partial = self._root / f"{path.name}.{secrets.token_hex(4)}.partial"
+            remedy = "free some space, or name another cache by PGDL_CACHE"
+            try:
+                with writing(partial, problem="cannot be kept", remedy=remedy):
+                    partial.mkdir()
+                    write(partial)
+                    partial.replace(path)
+            finally:
+                shutil.rmtree(partial, ignore_errors=True)
+        with self._locked("all"):
+            self._make_room(path)
+        return path
+
+    def link(self, kind: str, digest: str, directory: Path) -> bool:
+        """Put an entry's files into a directory, as links where possible; returns whether it is there."""
+        path = self.entry(kind, digest)
+        if path is None:
+            return False
+        try:
+            for file in path.iterdir():
+                try:
+                    os.link(file, directory / file.name)
+                except OSError:
+                    shutil.copyfile(file, directory / file.name)
+        except FileNotFoundError:  # another process has just made room
+            for file in directory.iterdir():
+                file.unlink()
+            return False
+        return True
+
+    def _path(self, kind: str, digest: str) -> Path:
+        return self._root / digest_of(
+            [("kind", kind.encode()), ("of", digest.encode()), ("by", self._made_by.encode())]
+        )
+
+    @contextmanager
+    def _locked(self, name: str) -> Iterator[None]:
+        with (self._root / f"{name}.lock").open("w") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            yield
+
+    def _make_room(self, kept: Path) -> None:
+        entries = sorted(
+            (path for path in self._root.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime
+        )
+        sizes = {path: sum(file.stat().st_size for file in path.iterdir()) for path in entries}
+        total = sum(sizes.values())
+        bound = min(self._kept_bytes, (shutil.disk_usage(self._root).free + total) // 2)
+        for path in entries:
+            if total <= bound:
+                break
+            if path != kept and not path.name.endswith(".partial"):
+                shutil.rmtree(path, ignore_errors=True)
+                (self._root / f"{path.name}.lock").unlink(missing_ok=True)
+                total -= sizes[path]
+
+
+def digests_of(directory: Path) -> dict[str, str]:
+    """Return the SHA-256 (hex) of every file of an entry, by name."""
+    return {file.name: _digest(file) for file in sorted(directory.iterdir())}
+
+
+def require_digests(directory: Path, expected: Mapping[str, str]) -> None:
+    """Raise `UserError` unless an entry holds these files."""
+    if digests_of(directory) != dict(expected):
+        remedy = "run the same command again"
+        raise UserError("what arrived from the driver is not what it had sent", file=directory, remedy=remedy)
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,109 @@
+"""The process on a machine of a cluster that makes calls there."""
+
+import platform
+import secrets
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import harness
+from harness.errors import UserError
+from harness.execution.cluster.cache import Cache
+from harness.execution.cluster.messages import NOT_INSTALLED, Description, Ready, Report, Supplies
+from harness.execution.cluster.store import Store
+from harness.execution.executors.local import Local
+from harness.execution.loader import loader_digest
+from harness.execution.machine import machine_class, memory_for
+from harness.execution.order import Order, Returned
+from harness.sandbox import SandboxChoice
+from harness.worker.runtimes import RUNTIMES
+
+#: Seconds between two looks at what happens here.
+TICK_S = 0.02
+
+
+class Machine:
+    """Makes the calls of orders in a local executor. One thread calls its methods, and answers are data.
+
+    Where a method cannot do what it should, for a reason that the user can mend, it returns the reason.
+    """
+
+    def __init__(self, fetch: Callable[[Any], Sequence[bytes]]) -> None:
+        """`fetch` returns the bytes behind the engine's reference."""
+        self._fetch = fetch
+        self._incarnation = ""
+        self._local: Local | None = None
+
+    def describe(self) -> Description:
+        """Return what the machine is."""
+        loaders = {name: loader_digest(name) for name in RUNTIMES}
+        return Description(platform.node(), machine_class(), harness.__version__, loaders, memory_for(None))
+
+    def begin(self, sandbox: SandboxChoice, memory_bytes: int, workers: int | None) -> Ready | str:
+        """Choose a sandbox, and get ready to make calls."""
+        lacks: list[str] = []
+        try:
+            if self._local is None:
+                self._store = Store(Cache(), self._fetch)
+                self._local = Local(sandbox, memory_bytes, workers, lacks.append)
+                self._local.__enter__()
+                self._incarnation = secrets.token_hex(8)
+        except UserError as error:
+            self._local = None
+            return str(error)
+        local = self._local
+        versions = {}
+        for name in RUNTIMES:
+            try:
+                versions[name] = local.versions(name)
+            except UserError as error:
+                versions[name] = f"{NOT_INSTALLED}{error}"
+        return Ready(
+            self._incarnation, local.workers, local.limits.processes, local.isolation, local.is_sandboxed,
+            frozenset(map(str, local.shown)), versions, tuple(lacks),
+        )  # fmt: skip
+
+    def prepare(self, runtimes: Collection[str]) -> str:
+        """Try the sandbox in these runtimes; returns why it does not work, or nothing."""
+        try:
+            self._begun.prepare(runtimes)
+        except UserError as error:
+            return str(error)
+        return ""
+
+    def exchange(self, incarnation: str, orders: Sequence[Order], supplies: Supplies, wait_s: float) -> Report:
+        """Take orders and what others need; returns as soon as something has happened, after `wait_s` at the latest.
+
+        Orders for an earlier incarnation are not made.
+        """
+        if incarnation != self._incarnation:
+            return Report(self._incarnation)
+        local = self._begun
+        self._store.supply(supplies)
+        before = local.under_way
+        self._store.announce(orders)
+        local.add(orders, self._store)
+        returned: list[Returned] = []
+        until = time.monotonic() + wait_s
+        try:
+            while True:
+                while (one := local.next(0.0 if returned else TICK_S)) is not None:
+                    returned.append(one)
+                begun, needs = local.under_way, self._store.needs
+                if returned or needs or begun - before or time.monotonic() > until:
+                    return Report(incarnation, tuple(returned), begun, needs)
+        except UserError as error:
+            return Report(incarnation, tuple(returned), local.under_way, retired=str(error))
+
+    def end(self) -> None:
+        """Kill all calls."""
+        if self._local is not None:
+            self._store.close()
+            self._local.__exit__(None, None, None)
+            self._local, self._incarnation = None, ""
+
+    @property
+    def _begun(self) -> Local:
+        if self._local is None:
+            raise RuntimeError("the machine has not begun")
+        return self._local

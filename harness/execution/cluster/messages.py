@@ -1,0 +1,91 @@
+"""What driver and machines say to each other, besides orders: data alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from harness.execution.order import Returned
+
+#: Begins the reason why a runtime has no versions.
+NOT_INSTALLED = "not installed: "
+
+Kind = Literal["submission", "model", "data"]
+
+
+class Need(NamedTuple):
+    """Something that a machine lacks for its orders."""
+
+    kind: Kind
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """The files of a model or of training data.
+
+    Attributes:
+        digests: SHA-256 (hex) of every file, by name.
+        content: the engine's reference to the bytes of the files, in this order.
+    """
+
+    digests: Mapping[str, str]
+    content: Any
+
+
+#: What answers a need: the files of a submission, or a bundle.
+Supplies = Mapping[Need, Mapping[str, bytes] | Bundle]
+
+
+@dataclass(frozen=True)
+class Description:
+    """A machine before it makes calls."""
+
+    name: str  #: of the machine
+    machine_class: str  #: processors and GPUs
+    harness: str  #: version of the harness
+    loaders: Mapping[str, str]  #: digest of the code that loads and calls, by runtime
+    default_memory_bytes: int  #: per call
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A machine that makes calls.
+
+    Attributes:
+        incarnation: drawn when the machine's process begins to make calls; a restarted process has another one.
+        workers: number of concurrent calls.
+        processes: limit of processes of a call there.
+        isolation: of calls, in a configuration.
+        is_sandboxed: whether calls are isolated.
+        shown: directories that every sandbox shows.
+        versions: of the libraries, by runtime; why there are none for one that is not installed.
+        lacks: lines about what the machine lacks.
+    """
+
+    incarnation: str
+    workers: int
+    processes: int
+    isolation: str
+    is_sandboxed: bool
+    shown: frozenset[str]
+    versions: Mapping[str, str]
+    lacks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What has happened on a machine since the last report.
+
+    Attributes:
+        incarnation: of the machine's process; reports of another one than the driver knows are void.
+        returned: what became of orders.
+        begun: numbers of the orders that are being made.
+        needs: what has to come before others can be.
+        retired: why the machine makes no further calls; empty as long as it does.
+    """
+
+    incarnation: str
+    returned: tuple[Returned, ...] = ()
+    begun: frozenset[int] = frozenset()
+    needs: tuple[Need, ...] = ()
+    retired: str = ""

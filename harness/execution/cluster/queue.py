@@ -1,0 +1,115 @@
+"""The batches that wait for a machine, and which machine gets which."""
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from harness.execution.batches import Batch
+from harness.execution.cluster.member import Member
+from harness.execution.order import Order
+
+#: Seconds of forecast work in one batch: what is lost with a machine, and what another one cannot take over.
+BATCH_S = 10.0
+
+#: Seconds of a call that nothing is known of.
+UNKNOWN_S = 1.0
+
+#: Batches among which a machine chooses the one whose inputs it has.
+CHOICE = 64
+
+#: Rank of a batch whose data and model a machine has.
+BEST_RANK = 3
+
+
+class Queue:
+    """Batches in order; the calls of one budget go to one machine, because its clock runs there."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Batch] = deque()
+        self._seconds: dict[str, float] = {}  #: of the last call of a submission
+        self._owner: dict[int, Member] = {}  #: of a budget
+        self._elsewhere_s: dict[int, float] = {}  #: by budget, on machines that were lost
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def add(self, batches: Iterable[Batch]) -> None:
+        """Queue batches, cut where more than `BATCH_S` of work is forecast."""
+        self._waiting.extend(part for batch in batches for part in self._cut(batch))
+
+    def put_back(self, batches: Sequence[Batch], spent_s: dict[int, float], owner: Member) -> None:
+        """Queue the batches of a lost machine before all others; its budgets move with what was spent."""
+        self._waiting.extendleft(reversed(batches))
+        for budget, seconds in spent_s.items():
+            self._elsewhere_s[budget] = self._elsewhere_s.get(budget, 0.0) + seconds
+        self._owner = {budget: member for budget, member in self._owner.items() if member is not owner}
+
+    def note(self, order: Order, seconds: float) -> None:
+        """Remember how long a call took."""
+        self._seconds[order.submission] = seconds
+
+    def take(self, member: Member) -> Batch | None:
+        """Return the next orders for one sandbox of a machine, if possible one that has their inputs; None: no more."""
+        best, best_rank = -1, 0
+        for position, batch in enumerate(self._waiting):
+            if (position >= CHOICE and best_rank) or best_rank == BEST_RANK:
+                break
+            rank = self._rank(batch, member)
+            if rank > best_rank:
+                best, best_rank = position, rank
+        if best < 0:
+            return None
+        batch = self._waiting[best]
+        mine = tuple(order for order in batch if self._may_have(member, order))
+        if others := tuple(order for order in batch if order not in mine):
+            self._waiting[best] = others
+        else:
+            del self._waiting[best]
+        for order in mine:
+            if order.allowance.budget is not None:
+                self._owner[order.allowance.budget] = member
+        return mine
+
+    def current(self, order: Order) -> Order:
+        """Return an order as it is to be sent: with the seconds that its budget has lost with machines."""
+        allowance = order.allowance
+        lost_s = 0.0 if allowance.budget is None else self._elsewhere_s.get(allowance.budget, 0.0)
+        return replace(order, allowance=replace(allowance, spent_s=allowance.spent_s + lost_s)) if lost_s else order
+
+    def wanted(self, members: Sequence[Member]) -> int:
+        """Return the number of batches that are missing so that all machines have enough to do."""
+        room = {id(member): member.room for member in members}
+        if not self._waiting:
+            return sum(room.values())
+        anywhere = 0
+        for batch in self._waiting:
+            owners = {id(owner) for order in batch if (owner := self._owner_of(order)) is not None}
+            anywhere += not owners
+            for owned in owners & room.keys():
+                room[owned] -= 1
+        return max(sum(max(free, 0) for free in room.values()) - anywhere, 0)
+
+    def _rank(self, batch: Batch, member: Member) -> int:
+        """Return 0 for a batch that a machine may not have, and more for one whose inputs it has."""
+        if not any(self._may_have(member, order) for order in batch):
+            return 0
+        return 1 + (batch[0].data in member.held) + (batch[0].model in member.held)
+
+    def _may_have(self, member: Member, order: Order) -> bool:
+        return self._owner_of(order) in (None, member)
+
+    def _owner_of(self, order: Order) -> Member | None:
+        budget = order.allowance.budget
+        return None if budget is None else self._owner.get(budget)
+
+    def _cut(self, batch: Batch) -> Iterable[Batch]:
+        part: list[Order] = []
+        forecast_s = 0.0
+        for order in batch:
+            part.append(order)
+            forecast_s += self._seconds.get(order.submission, UNKNOWN_S)
+            if forecast_s > BATCH_S:
+                yield tuple(part)
+                part, forecast_s = [], 0.0
+        if part:
+            yield tuple(part)

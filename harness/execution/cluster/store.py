@@ -1,0 +1,104 @@
+"""The inputs of calls on a machine of a cluster: from its cache, or from the driver."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UserError
+from harness.execution.cluster.cache import Cache, require_digests
+from harness.execution.cluster.messages import Bundle, Kind, Need, Supplies
+from harness.execution.order import Order
+from harness.sandbox import StoppedError
+
+#: Seconds that a call waits for its inputs.
+PATIENCE_S = 600.0
+
+
+def needs_of(order: Order) -> tuple[Need, ...]:
+    """Return what the call of an order needs."""
+    return Need("submission", order.submission), Need("data", order.data), Need("model", order.model)
+
+
+class Store:
+    """Inputs that the threads of a pool ask for, and that the machine's process receives in `supply`."""
+
+    def __init__(self, cache: Cache, fetch: Callable[[Any], Sequence[bytes]]) -> None:
+        """`fetch` returns the bytes behind the reference of a bundle."""
+        self._cache, self._fetch = cache, fetch
+        self._submissions: dict[str, Mapping[str, bytes]] = {}
+        self._bundles: dict[Need, Bundle] = {}
+        self._lacking: set[Need] = set()
+        self._changed = threading.Condition()
+        self._is_closed = False
+
+    def close(self) -> None:
+        """Let nobody wait any longer."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """What calls wait for."""
+        with self._changed:
+            return tuple(self._lacking)
+
+    def announce(self, orders: Sequence[Order]) -> None:
+        """Ask for what orders will need, before a call waits for it."""
+        wanted = {need for order in orders if order.problem is None for need in needs_of(order)}
+        with self._changed:
+            self._lacking |= {need for need in wanted if not self._has(need)}
+
+    def _has(self, need: Need) -> bool:
+        if need.kind == "submission":
+            return need.digest in self._submissions
+        return need in self._bundles or self._cache.entry(need.kind, need.digest) is not None
+
+    def supply(self, supplies: Supplies) -> None:
+        """Take what the driver has sent."""
+        with self._changed:
+            for need, content in supplies.items():
+                if isinstance(content, Bundle):
+                    self._bundles[need] = content
+                else:
+                    self._submissions[need.digest] = content
+                self._lacking.discard(need)
+            self._changed.notify_all()
+
+    def files(self, submission: str) -> Mapping[str, bytes]:
+        """Return the files of a submission."""
+        self._await(Need("submission", submission), lambda: submission in self._submissions)
+        return self._submissions[submission]
+
+    def write_model(self, digest: str, directory: Path) -> None:
+        """Link a model's files into a directory."""
+        self._write("model", digest, directory)
+
+    def write_data(self, digest: str, directory: Path) -> None:
+        """Link the files of training data into a directory."""
+        self._write("data", digest, directory)
+
+    def _write(self, kind: Kind, digest: str, directory: Path) -> None:
+        need = Need(kind, digest)
+        while not self._cache.link(kind, digest, directory):
+            self._await(need, lambda: need in self._bundles)
+            with self._changed:
+                bundle = self._bundles.pop(need)  # lets go of the bytes in the engine's store
+            self._cache.add(kind, digest, partial(self._unpack, bundle))
+
+    def _unpack(self, bundle: Bundle, directory: Path) -> None:
+        for name, content in zip(bundle.digests, self._fetch(bundle.content), strict=True):
+            (directory / name).write_bytes(content)
+        require_digests(directory, bundle.digests)
+
+    def _await(self, need: Need, is_here: Callable[[], bool]) -> None:
+        with self._changed:
+            if not is_here():
+                self._lacking.add(need)
+            came = self._changed.wait_for(lambda: self._is_closed or is_here(), PATIENCE_S)
+            if self._is_closed:
+                raise StoppedError
+            if not came:
+                raise UserError(f"the driver did not send a {need.kind} within {PATIENCE_S:g} s")

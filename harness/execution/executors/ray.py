@@ -1,0 +1,141 @@
+"""Runs calls on the machines of a Ray cluster (docs/cluster.md)."""
+
+import logging
+import socket
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from harness.errors import UserError
+from harness.execution.cluster.engine import Engine, GoneError, UnavailableError, no_room
+from harness.execution.cluster.executor import Cluster
+from harness.sandbox import Parameter
+
+#: Seconds to reach the address; Ray itself tries for minutes.
+CONNECT_S = 5.0
+
+
+class Ray(Cluster):
+    """The machines of a Ray cluster, of which the machine that runs this command is one."""
+
+    name = "ray"
+    summary = "on all machines of a Ray cluster"
+    parameters = (
+        Parameter("address", "HOST:PORT", "the cluster's address, which `ray start --head` prints.", "auto"),
+        Parameter("machine-class", "TEXT", "only machines whose processor and GPUs contain this text."),
+    )
+
+    def connect(self) -> Engine:
+        """Connect to the cluster as a driver."""
+        return RayEngine(self.parameters_given["address"] or "auto")
+
+
+class RayEngine:
+    """Ray as the engine of a cluster: an actor on every node."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            import ray
+        except ImportError as error:
+            remedy = "install the extra: pip install 'pgdl-harness[ray]'"
+            raise UserError("--executor ray: Ray is not installed", remedy=remedy) from error
+        self._ray = ray
+        if address != "auto":
+            _require_reachable(address)
+        logging.getLogger("ray").setLevel(logging.CRITICAL)
+        if not ray.is_initialized():
+            try:
+                ray.init(address=address, log_to_driver=False, configure_logging=False, namespace="pgdl-harness")
+            except Exception as error:  # Ray raises many kinds
+                raise _explained(error, address) from error
+
+    def nodes(self) -> dict[str, str]:
+        """Return the nodes that are alive and have processors for work."""
+        return {
+            node["NodeID"]: node["NodeManagerHostname"]
+            for node in self._nodes()
+            if node["Alive"] and node["Resources"].get("CPU", 0) > 0
+        }
+
+    def _nodes(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._ray.nodes()  # type: ignore[no-untyped-call]
+        return found
+
+    def start(self, node: str) -> Any:
+        """Start an actor that takes all processors and GPUs of a node."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        from harness.execution.cluster.machine import Machine  # here: it runs the local executor, a sibling of this
+
+        resources = next(one["Resources"] for one in self._nodes() if one["NodeID"] == node)
+        actor = self._ray.remote(Machine).options(
+            num_cpus=resources["CPU"], num_gpus=resources.get("GPU", 0), max_restarts=-1, max_task_retries=0,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
+        )  # fmt: skip
+        return actor.remote(self._ray.get)
+
+    def ask(self, handle: Any, method: str, *arguments: object) -> Any:
+        """Call a method of an actor."""
+        return getattr(handle, method).remote(*arguments)
+
+    def ready(self, futures: Sequence[Any], timeout_s: float) -> Collection[Any]:
+        """Wait for an answer; returns all that are there."""
+        first, _ = self._ray.wait(list(futures), num_returns=1, timeout=timeout_s)
+        if not first or len(futures) == 1:
+            return list(first)
+        more, _ = self._ray.wait(list(futures), num_returns=len(futures), timeout=0)
+        return list(more)
+
+    def result(self, future: Any) -> Any:
+        """Return an answer."""
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(future)
+        except errors.ActorUnavailableError as error:
+            raise UnavailableError from error
+        except errors.RayActorError as error:
+            raise GoneError(_last_line(error)) from error
+
+    def put(self, content: Sequence[Any]) -> Any:
+        """Put bytes into the object store."""
+        errors = self._ray.exceptions
+        try:
+            return self._ray.put(list(content))
+        except (errors.ObjectStoreFullError, errors.OutOfDiskError) as error:
+            raise no_room(error) from error
+
+    def kill(self, handle: Any) -> None:
+        """Kill an actor; its sandboxes die with it."""
+        self._ray.kill(handle, no_restart=True)
+
+    def close(self) -> None:
+        """Disconnect."""
+        self._ray.shutdown()
+
+
+def _last_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__
+
+
+def _require_reachable(address: str) -> None:
+    """Raise `UserError` unless something listens at an address."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdecimal() or "/" in host:
+        expected = "HOST:PORT as `ray start --head` prints it, or auto"
+        raise UserError("--ray-address", expected=expected, found=address)
+    try:
+        socket.create_connection((host, int(port)), CONNECT_S).close()
+    except OSError as error:
+        remedy = "start the cluster with `ray start --head`, or name its address with --ray-address"
+        raise UserError(f"no Ray cluster at {address}: {error.strerror or error}", remedy=remedy) from error
+
+
+def _explained(error: Exception, address: str) -> UserError:
+    """Return one line about why Ray did not connect."""
+    text = " ".join(str(error).split())
+    if "Version mismatch" in text:
+        return UserError(f"another version of Ray or Python: {text}", remedy="install the cluster's versions here")
+    if "token" in text.lower():
+        return UserError(f"the cluster refuses this token: {text}", remedy="see docs/cluster.md on RAY_AUTH_MODE=token")
+    remedy = "start the cluster with `ray start --head`, or name its address with --ray-address"
+    return UserError(f"no connection to the Ray cluster ({address}): {text[:300]}", remedy=remedy)

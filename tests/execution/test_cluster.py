@@ -1,0 +1,175 @@
+"""Calls on the machines of a cluster, which may be lost; machines are threads here, and workers play parts."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from stage_cluster import OnStage, Threads, cluster
+
+from harness.errors import UserError
+from harness.execution import machine
+from harness.execution.cluster import executor as module
+from harness.execution.cluster.messages import Description
+from harness.execution.executor import Executor
+from harness.execution.order import Allowance, Order, Returned
+from harness.outcome import Outcome
+from harness.testing import STAGE, ExecutorContract, Parts
+
+
+@pytest.fixture(autouse=True)
+def four_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
+    monkeypatch.setattr(machine.os, "sched_getaffinity", lambda pid: {0, 1, 2, 3})
+    monkeypatch.setattr(machine, "find_gpus", list)
+    for name in ("AGAIN_S", "LOOK_S"):
+        monkeypatch.setattr(module, name, 0.05)
+
+
+class TestContract(ExecutorContract):
+    def executor(self, workers: int) -> Executor:
+        return cluster(Threads("one", "two"), STAGE, None, workers, print)
+
+
+class Stage:
+    """A cluster of two machines with one lane each, what it has said, and a run on it."""
+
+    def __init__(self, *names: str) -> None:
+        self.engine, self.lines, self.parts = Threads(*names), list[str](), Parts()
+        self.executor: OnStage = cluster(self.engine, STAGE, None, 1, self.lines.append)
+        self.done: dict[int, Returned] = {}
+
+    def add(self, *orders: Order) -> None:
+        self.executor.prepare(["tensorflow"])
+        self.executor.add(orders, self.parts)
+
+    def until(self, n_done: int) -> None:
+        end = time.monotonic() + 60.0
+        while len(self.done) < n_done:
+            assert time.monotonic() < end, self.lines
+            self.step()
+
+    def until_begun(self, order: Order) -> None:
+        end = time.monotonic() + 60.0
+        while not any(order.number in one.begun_at for one in self.executor._members.values()):
+            assert time.monotonic() < end
+            self.step()
+
+    def until_lost(self, order: Order, times: int) -> None:
+        while self.executor._attempts[order.number] < times:
+            self.step()
+
+    def step(self) -> None:
+        if (one := self.executor.next(0.05)) is not None:
+            assert one.number not in self.done
+            self.done[one.number] = one
+
+    def place_of(self, order: Order) -> str:
+        """The machine where an order is being made."""
+        return next(one.node for one in self.executor._members.values() if order.number in one.begun_at)
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    stage = Stage("one", "two")
+    with stage.executor:
+        yield stage
+
+
+def test_both_machines_make_calls_and_the_record_says_which(stage: Stage) -> None:
+    orders = [stage.parts.order(f"returns {number}") for number in range(12)]
+    stage.add(*orders)
+    stage.until(12)
+    assert [stage.done[order.number].result.value for order in orders] == list(range(12))
+    assert {one.machine["machine"] for one in stage.done.values()} == {"one", "two"}
+    assert len({one.machine["machine_class"] for one in stage.done.values()}) == 1
+    assert stage.executor.workers == 2
+
+
+@pytest.mark.parametrize("starts_again", [True, False])
+def test_what_was_under_way_on_a_lost_machine_is_made_again(stage: Stage, starts_again: bool) -> None:
+    slow = stage.parts.order("waits", allowance=Allowance(None, 1.5, 0.0, "the limit"))
+    orders = [stage.parts.order(f"returns {number}") for number in range(12)]
+    stage.add(slow, *orders)
+    stage.until_begun(slow)
+    lost = stage.place_of(slow)
+    stage.engine.processes[lost].crash(starts_again=starts_again)
+    stage.until(13)
+    assert stage.done[slow.number].result.outcome is Outcome.TIMEOUT
+    assert [stage.done[order.number].result.value for order in orders] == list(range(12))
+    assert any(line.startswith(f"machine {lost} ") and line.endswith("made again") for line in stage.lines)
+    assert stage.engine.started.count(lost) == 1 + (not starts_again)
+
+
+def test_a_machine_that_leaves_and_one_that_comes(stage: Stage) -> None:
+    orders = [stage.parts.order("returns 1") for _ in range(6)]
+    del stage.engine.names["one"]
+    stage.engine.names["three"] = None
+    stage.add(*orders)
+    time.sleep(0.1)
+    stage.until(6)
+    stage.add(*[stage.parts.order("returns 1") for _ in range(20)])
+    stage.until(26)
+    assert "three" in {one.machine["machine"] for one in stage.done.values()}
+    assert stage.engine.processes["one"].is_gone
+
+
+def test_a_call_with_which_machines_are_lost_is_given_up_in_the_end(stage: Stage) -> None:
+    """Only those that had begun count: the others have done nothing."""
+    culprit, bystander = stage.parts.order("waits"), stage.parts.order("returns 1")
+    stage.add(culprit)
+    for time_lost in range(1, module.ATTEMPTS + 1):
+        stage.until_begun(culprit)
+        stage.engine.processes[stage.place_of(culprit)].crash(starts_again=True)
+        stage.until_lost(culprit, time_lost)
+    stage.add(bystander)
+    stage.until(2)
+    given_up = stage.done[culprit.number].result
+    assert (given_up.outcome, given_up.message) == (
+        Outcome.INFRA_ERROR, "3 machines were lost while they made this call",
+    )  # fmt: skip
+    assert stage.done[bystander.number].result.value == 1.0
+
+
+def test_the_seconds_of_a_lost_machine_are_spent(stage: Stage) -> None:
+    """A budget's calls go to one machine; what they took there counts elsewhere, too."""
+    shared = Allowance(7, 3.0, 0.0, "the budget")
+    orders = [stage.parts.order("waits", allowance=replace(shared)) for _ in range(3)]
+    stage.add(*orders)
+    stage.until_begun(orders[0])
+    time.sleep(0.5)
+    stage.engine.processes[stage.place_of(orders[0])].crash(starts_again=True)
+    stage.until(3)
+    assert {one.machine["machine"] for one in stage.done.values()} in ({"one"}, {"two"})
+    exceeded = [one.result for one in stage.done.values() if one.result.message.startswith("exceeded")]
+    assert len(exceeded) == 1
+    assert exceeded[0].call_wall_s < 2.6
+
+
+def test_a_machine_with_another_version_gets_no_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    describe = module.Description
+
+    def answer(self: object) -> Description:
+        made.append(self)
+        version = "0.0.1" if len(made) == 1 else module.harness.__version__
+        loaders = {name: module.loader_digest(name) for name in module.RUNTIMES}
+        return describe("m", "2 x Q", version, loaders, 2**30)
+
+    made: list[object] = []
+    monkeypatch.setattr("harness.execution.cluster.machine.Machine.describe", answer)
+    stage = Stage("one", "two")
+    with stage.executor:
+        stage.add(*[stage.parts.order("returns 1") for _ in range(4)])
+        stage.until(4)
+    assert len({one.machine["machine"] for one in stage.done.values()}) == 1
+    (line,) = stage.lines
+    assert "gets no calls: pgdl-harness 0.0.1 there is not the one here; install the same versions there" in line
+
+
+def test_where_no_machine_works_the_run_ends_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.execution.cluster.machine.Machine.begin", lambda *_: "no sandbox works")
+    lines: list[str] = []
+    with pytest.raises(UserError, match="no machine of the cluster makes calls"):
+        cluster(Threads("one"), STAGE, None, 1, lines.append)
+    assert lines == ["machine one gets no calls: no sandbox works"]
