@@ -1,21 +1,30 @@
 """Calls on the machines of a cluster, which may be lost; machines are threads here, and workers play parts."""
 
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from struct import pack
 
 import pytest
+from planned_things import SETTINGS, make_submission
 from stage_cluster import OnStage, Threads, cluster
 
 from harness.errors import UserError
 from harness.execution import machine
 from harness.execution.cluster import executor as module
 from harness.execution.cluster.messages import Description
+from harness.execution.dispatch import make
 from harness.execution.executor import Executor
 from harness.execution.order import Allowance, Order, Returned
+from harness.execution.plan import plan_calls
 from harness.outcome import Outcome
+from harness.task.hidden import Withhold
+from harness.task.layout import find_tasks
+from harness.task.task import read_tasks
 from harness.testing import STAGE, ExecutorContract, Parts
+from tests.throwaway import make_task
 
 
 @pytest.fixture(autouse=True)
@@ -154,7 +163,7 @@ def test_a_machine_with_another_version_gets_no_calls(monkeypatch: pytest.Monkey
         made.append(self)
         version = "0.0.1" if len(made) == 1 else module.harness.__version__
         loaders = {name: module.loader_digest(name) for name in module.RUNTIMES}
-        return describe("m", "2 x Q", version, loaders, 2**30)
+        return describe("2 x Q", version, loaders, 2**30)
 
     made: list[object] = []
     monkeypatch.setattr("harness.execution.cluster.machine.Machine.describe", answer)
@@ -173,3 +182,22 @@ def test_where_no_machine_works_the_run_ends_in_one_line(monkeypatch: pytest.Mon
     with pytest.raises(UserError, match="no machine of the cluster makes calls"):
         cluster(Threads("one"), STAGE, None, 1, lines.append)
     assert lines == ["machine one gets no calls: no sandbox works"]
+
+
+def test_nothing_that_is_sent_tells_names_gaps_or_places(tmp_path: Path, shared_cache: Path) -> None:
+    """Reference data stay where the plan is made."""
+    gaps = [0.1234567 + number / 100 for number in range(8)]
+    shutil.copytree(shared_cache / "shapes", tmp_path / "shapes")
+    make_task(tmp_path / "tasks", name="secret_task", gaps=gaps)
+    tasks = read_tasks(find_tasks(tmp_path / "tasks"), Withhold.AUTO)
+    engine = Threads("one", "two")
+    submission = make_submission("secret_name", b"returns 1", runtime="tensorflow")
+    with cluster(engine, STAGE, None, 1, print) as executor:
+        calls = plan_calls([submission], tasks, SETTINGS, executor)
+        assert len(list(make(executor, calls))) == 8
+    sent = b"".join(engine.sent)
+    assert tasks[0].models[0].digest.encode() in sent, "this is where things would be found"
+    accuracies = [1.0 - gap for gap in gaps]
+    numbers = [form for one in (*gaps, *accuracies) for form in (repr(one).encode(), pack("<d", one), pack(">d", one))]
+    names = [b"secret_task", b"secret_name", b"model_0", b"model_7", bytes(tmp_path)]
+    assert [one for one in (*numbers, *names) if one in sent] == []

@@ -1,6 +1,5 @@
 """The process on a machine of a cluster that makes calls there."""
 
-import platform
 import secrets
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -37,7 +36,7 @@ class Machine:
     def describe(self) -> Description:
         """Return what the machine is."""
         loaders = {name: loader_digest(name) for name in RUNTIMES}
-        return Description(platform.node(), machine_class(), harness.__version__, loaders, memory_for(None))
+        return Description(machine_class(), harness.__version__, loaders, memory_for(None))
 
     def begin(self, sandbox: SandboxChoice, memory_bytes: int, workers: int | None) -> Ready | str:
         """Choose a sandbox, and get ready to make calls."""

@@ -40,7 +40,6 @@ Supplies = Mapping[Need, Mapping[str, bytes] | Bundle]
 class Description:
     """A machine before it makes calls."""
 
-    name: str  #: of the machine
     machine_class: str  #: processors and GPUs
     harness: str  #: version of the harness
     loaders: Mapping[str, str]  #: digest of the code that loads and calls, by runtime
