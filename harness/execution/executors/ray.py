@@ -92,7 +92,9 @@ class RayEngine:
             return self._ray.get(future)
         except errors.ActorUnavailableError as error:
             raise UnavailableError from error
-        except errors.RayActorError as error:
+        except errors.RayTaskError:
+            raise  # a bug of ours on the machine
+        except errors.RayError as error:
             raise GoneError(_last_line(error)) from error
 
     def put(self, content: Sequence[Any]) -> Any:

@@ -1,0 +1,136 @@
+"""Calls on a real Ray cluster of one machine give what local calls give, bit for bit, whatever happens to it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from matrix import full
+from real_runs import records, write_submission
+
+ray = pytest.importorskip("ray", reason="the extra [ray] is not installed")
+pytestmark = pytest.mark.usefixtures("sandbox")
+
+ROOT = Path(__file__).parents[2]
+SUM = "return float(sum((w ** 2).sum() for w in model.get_weights()))"
+SLOW = "import time; time.sleep(1.0); return 1.0"
+
+
+@pytest.fixture(scope="module")
+def address(environment: dict[str, str]) -> Iterator[str]:
+    """The address of a cluster of one machine with two processors, which has a cache of its own."""
+    with socket.socket() as free, tempfile.TemporaryDirectory(prefix="pgdl-ray-") as directory:  # paths must be short
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        command = [
+            str(Path(sys.executable).with_name("ray")), "start", "--head", f"--port={port}", "--num-cpus=2", "--block",
+            "--node-ip-address=127.0.0.1", "--include-dashboard=false", "--disable-usage-stats",
+            f"--temp-dir={directory}", "--object-store-memory=100000000",
+        ]  # fmt: skip
+        own = {"PGDL_CACHE": f"{directory}/cache", "PYTHONPATH": str(ROOT), "RAY_TMPDIR": directory}
+        head = subprocess.Popen(
+            command, env=environment | own, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+        for line in head.stdout or ():
+            if "Ray runtime started" in line:
+                break
+        else:
+            raise RuntimeError("the cluster does not start")
+        yield f"127.0.0.1:{port}"
+        children = psutil.Process(head.pid).children(recursive=True)
+        for process in [psutil.Process(head.pid), *children]:
+            kill(process.pid)
+        head.wait()
+
+
+def kill(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def rows_of(database: Path) -> list[tuple[Any, ...]]:
+    columns = ("key", "submission", "model", "outcome", "value", "seed", "configuration")
+    return sorted(tuple(row[name] for name in columns) for row in records(database))
+
+
+def machines() -> list[psutil.Process]:
+    """The processes of the harness on the cluster's machines."""
+    return [one for one in psutil.process_iter() if one.name().startswith("ray::Machine")]
+
+
+def wait_for(condition: Callable[[], Any]) -> None:
+    until = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def test_values_are_those_of_a_local_run(tmp_path, four_models, pgdl, program, address):
+    submission = write_submission(tmp_path, "squares", SUM)
+    arguments = ["run", submission, "random", "--tasks", four_models, "--memory", "1G", "--results"]
+    assert pgdl(*arguments, tmp_path / "local.db").returncode == 0
+    done = program(*arguments, tmp_path / "ray.db", "--executor", "ray", "--ray-address", address)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stdout + done.stderr
+    assert rows_of(tmp_path / "ray.db") == rows_of(tmp_path / "local.db")
+    environment = records(tmp_path / "ray.db")[0]["environment"]
+    assert (socket.gethostname() in environment, "machine_class" in environment) == (True, True)
+
+
+@pytest.mark.parametrize("victim", ["machine", full("driver")])
+def test_whoever_is_killed_the_same_command_goes_on(tmp_path, four_models, start, program, address, victim):
+    submission, database = write_submission(tmp_path, "slow", SLOW), tmp_path / "r.db"
+    arguments = ["run", submission, "--tasks", four_models, "--memory", "1G", "--results", database, "--workers", 1]
+    arguments += ["--executor", "ray", "--ray-address", address]
+    run = start(*arguments)
+    wait_for(lambda: database.exists() and len(records(database)) >= 1)
+    for process in machines() if victim == "machine" else [run]:
+        kill(process.pid)
+    if victim == "driver":
+        run.wait()
+        run = start(*arguments)
+    output, _ = run.communicate(timeout=200)
+    assert run.returncode == 0, output
+    rows = records(database)
+    assert len(rows) == len({row["key"] for row in rows}) == 4
+    assert ("calls under way are made again" in output) == (victim == "machine")
+
+
+@pytest.mark.full
+def test_an_interrupt_ends_everything_in_five_seconds(tmp_path, four_models, start, address):
+    submission, database = write_submission(tmp_path, "slow", SLOW), tmp_path / "r.db"
+    run = start("run", submission, "--tasks", four_models, "--results", database, "--executor", "ray",
+                "--ray-address", address)  # fmt: skip
+    wait_for(lambda: database.exists() and len(records(database)) >= 1)
+    run.send_signal(signal.SIGINT)
+    run.wait(timeout=20)
+    assert run.returncode == 130
+    wait_for(lambda: not machines())
+
+
+def test_an_address_where_nothing_is(tmp_path, four_models, program):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    done = program("run", "random", "--tasks", four_models, "--executor", "ray", "--ray-address", address, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2, f"pgdl: no Ray cluster at {address}: Connection refused; start the cluster with `ray start --head`, or name "
+        "its address with --ray-address\n",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("address", ["ray://127.0.0.1:10001", "somewhere"])
+def test_what_is_no_address(tmp_path, four_models, program, address):
+    done = program("run", "random", "--tasks", four_models, "--executor", "ray", "--ray-address", address, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("pgdl: --ray-address: expected HOST:PORT as `ray start --head` prints it, or auto")
