@@ -8,6 +8,9 @@ from harness.api.needs import failed_for_initial_weights
 from harness.execution.run import Recorded
 from harness.outcome import Outcome
 
+#: Machines that are named in one line.
+SHOWN_MACHINES = 8
+
 
 class Tally:
     """Counts the outcomes of a run's calls. Per call it stores only the time: a run may be very long."""
@@ -18,6 +21,7 @@ class Tally:
         self.seconds: defaultdict[tuple[str, str, bool], array[float]] = defaultdict(lambda: array("d"))
         #: by submission and task: calls that exceeded their time with less than half of a processor
         self.starved: Counter[tuple[str, str]] = Counter()
+        self.machines: Counter[str] = Counter()  #: calls that this run made on the machines of a cluster, by name
         self.lacking_initial_weights: set[str] = set()  #: tasks on which a call of this run failed for want of them
 
     def add(self, row: Recorded) -> None:
@@ -25,9 +29,19 @@ class Tally:
         place = row.planned.submission.name, row.planned.task.name, bool(row.planned.repeat)
         self.outcomes[place][row.outcome] += 1
         self.seconds[place].append(row.call_wall_s)
+        if row.machine:
+            self.machines[row.machine] += 1
         self.starved[place[:2]] += row.is_starved and row.call_wall_s > 0
         if not row.planned.model.has_initial_weights and failed_for_initial_weights(row.outcome, row.message):
             self.lacking_initial_weights.add(row.planned.task.name)
+
+    @property
+    def machines_line(self) -> str:
+        """How many calls each machine of a cluster has made; nothing for a run without one."""
+        counts = self.machines.most_common()
+        if len(counts) > SHOWN_MACHINES:
+            return f"{len(counts)} machines, {counts[-1][1]} to {counts[0][1]} calls each"
+        return ", ".join(f"{name} {number}" for name, number in sorted(counts))
 
     @property
     def total(self) -> int:

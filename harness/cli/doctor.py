@@ -5,11 +5,11 @@ import shutil
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli import as_json
+from harness.cli import as_json, options
 from harness.worker.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
@@ -25,18 +25,20 @@ Finding = tuple[str, str, str, str]
 
 
 @click.command("doctor")
+@options.executors
 @as_json.option
-def command(form: str) -> int:
+def command(form: str, **executor: Any) -> int:
     """Inspect this machine and try its sandbox with small submissions that must fail.
 
-    Exit code 1 if something that `pgdl run` needs is missing.
+    With --executor, inspect the machines where calls would be made, instead. Exit code 1 if something that `pgdl run`
+    needs is missing.
     """
     from harness.tables import wide_console
 
     console = wide_console(quiet=form == "json")
     styles = {GOOD: "green", WARNING: "yellow", BAD: "bold red"}
     findings = []
-    for finding in _findings():
+    for finding in _findings(*options.executor_of(executor)):
         state, item, found, consequence = finding
         console.print(f"{state:8}", style=styles[state], end="")
         console.print(f"{item:26} {found}")
@@ -49,7 +51,12 @@ def command(form: str) -> int:
     return int(any(state == BAD for state, *_ in findings))
 
 
-def _findings() -> Iterator[Finding]:
+def _findings(executor: str, parameters: dict[str, str | None]) -> Iterator[Finding]:
+    if executor != "local":
+        from harness.cli.doctor_cluster import findings
+
+        yield from findings(executor, parameters)
+        return
     yield from _software()
     yield from _machine()
     yield from _sandbox()

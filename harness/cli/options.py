@@ -222,6 +222,20 @@ def sandboxed_execution(command: Any) -> Any:
     return command
 
 
+def executors(command: Any) -> Any:
+    """Add the options for where calls are made."""
+    for option in reversed([*_executors()]):
+        command = option(command)
+    return command
+
+
+def executor_of(options: Mapping[str, Any]) -> tuple[str, dict[str, str | None]]:
+    """Return the name and the parameters that the options of `executors` say."""
+    from harness.execution.executors import EXECUTORS
+
+    return options["executor"], _values(options["executor"], EXECUTORS, options)
+
+
 def _executors() -> Iterator[Decorator]:
     """Yield `--executor` and the options for the parameters of each."""
     from harness.execution.executors import EXECUTORS
@@ -239,15 +253,15 @@ def _parameters(option: str, choices: Mapping[str, Any]) -> Iterator[Decorator]:
     for name, choice in choices.items():
         for one in choice.parameters:
             yield _option(
-                f"--{name}-{one.name}", default=one.default, show_default=one.default is not None, metavar=one.metavar,
-                help=f"With --{option} {name}: {one.meaning}",
+                f"--{name}-{one.name}".replace("_", "-"), default=one.default, show_default=one.default is not None,
+                metavar=one.metavar, help=f"With --{option} {name}: {one.meaning}",
             )  # fmt: skip
 
 
 def _values(name: str, choices: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, str | None]:
     """Return the values of the parameters that the choice `name` declares; none for a name that is not among them."""
     parameters = choices[name].parameters if name in choices else ()
-    return {one.name: options[f"{name}_{one.name}".replace("-", "_")] for one in parameters}
+    return {one.name: options[f"{name}_{one.name}"] for one in parameters}
 
 
 def _sandboxes() -> Iterator[Decorator]:
@@ -268,10 +282,10 @@ def _sandboxes() -> Iterator[Decorator]:
 def execution_of(options: Mapping[str, Any]) -> "Execution":
     """Return what the options of `execution` say."""
     from harness.api import Execution
-    from harness.execution.executors import EXECUTORS
     from harness.sandbox import KINDS
 
-    executor, sandbox = options["executor"], options["sandbox_mode"]
+    sandbox = options["sandbox_mode"]
+    executor, executor_parameters = executor_of(options)
     return Execution(
         time_limit_s=options["time_limit"],
         time_budget=options["time_budget"],
@@ -280,7 +294,7 @@ def execution_of(options: Mapping[str, Any]) -> "Execution":
         runtime=options["runtime"],
         seed=options["seed"],
         executor=executor,
-        executor_parameters=_values(executor, EXECUTORS, options),
+        executor_parameters=executor_parameters,
         sandbox=sandbox,
         sandbox_parameters=_values(sandbox, KINDS, options),
         unsafe_no_sandbox=options.get("unsafe_no_sandbox", False),

@@ -35,6 +35,8 @@ def print_summary(
         print_lines(console, [WITHHELD_NOTE.format(", ".join(sorted(withheld)))])
     if not sandboxed:
         console.print(UNSAFE, style="bold red")
+    if tally.machines:
+        console.print(f"Calls per machine: {tally.machines_line}")
     console.print(f"Records: {where}")
     return 0 if tally.all_ok else 1
 
@@ -51,5 +53,5 @@ def summary_object(done: RunResult) -> dict[str, Any]:
         })  # fmt: skip
     return {
         "ok": done.tally.all_ok, "records": done.records, "sandboxed": done.is_sandboxed, "withheld": done.withheld,
-        "calls": calls, "not_deterministic": done.not_deterministic,
+        "calls": calls, "not_deterministic": done.not_deterministic, "machines": done.tally.machines,
     }  # fmt: skip

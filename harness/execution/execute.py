@@ -112,7 +112,8 @@ class _Execution:
         if (problem := unused_gpu(done)) is not None:
             self._warn_once(problem, problem)
         times = evaluation.call_wall_s, evaluation.call_cpu_s
-        yield Recorded(done.planned, evaluation.outcome, *times, evaluation.message)
+        machine = evaluation.environment.get("machine", "")
+        yield Recorded(done.planned, evaluation.outcome, *times, evaluation.message, machine)
 
     def _warn_once(self, line: str, about: str) -> None:
         if about not in self._warned:

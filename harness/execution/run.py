@@ -25,6 +25,7 @@ class Recorded:
     call_wall_s: float
     call_cpu_s: float = 0.0
     message: str = ""  #: reason of a failure, if this run made the call
+    machine: str = ""  #: of a cluster, on which this run made the call
 
     @property
     def is_starved(self) -> bool:

@@ -5,6 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
+from harness.api import Tally
 from harness.cli import run_progress
 from harness.cli.run_progress import RunProgress
 from harness.execution.plan import plan_calls
@@ -24,3 +25,24 @@ def test_a_line_a_minute_says_how_much_is_done_and_left(monkeypatch: pytest.Monk
         "2 of 12 calls done, about 6 min left",
         "4 of 12 calls done, about 5 min left",
     ]
+
+
+def test_the_line_says_what_each_machine_of_a_cluster_has_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter([0, 0, 0, 70, 70])
+    monkeypatch.setattr(run_progress.time, "monotonic", lambda: next(seconds))
+    calls = plan_calls([make_submission()], [make_task(12)], SETTINGS, NOWHERE_TO_RUN)
+    console = Console(file=io.StringIO(), width=120)
+    progress = RunProgress(calls, console)
+    for call, machine in zip(calls, ("b", "a", "b"), strict=False):
+        progress.seen(Recorded(call, "OK", 1.0, machine=machine))
+    assert console.file.getvalue() == "3 of 12 calls done, about 4 min left (a 1, b 2)\n"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("calls_each", "line"),
+    [([3, 1], "m0 3, m1 1"), ([2] * 8 + [7], "9 machines, 2 to 7 calls each"), ([], "")],
+)
+def test_few_machines_are_named_and_many_counted(calls_each: list[int], line: str) -> None:
+    tally = Tally()
+    tally.machines.update({f"m{number}": calls for number, calls in enumerate(calls_each)})
+    assert tally.machines_line == line

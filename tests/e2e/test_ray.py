@@ -124,8 +124,8 @@ def test_an_address_where_nothing_is(tmp_path, four_models, program):
         address = f"127.0.0.1:{free.getsockname()[1]}"
     done = program("run", "random", "--tasks", four_models, "--executor", "ray", "--ray-address", address, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (
-        2, f"pgdl: no Ray cluster at {address}: Connection refused; start the cluster with `ray start --head`, or name "
-        "its address with --ray-address\n",
+        2, f"pgdl: no Ray cluster at {address}: Connection refused; start one with `ray start --head`, or name its "
+        "address with --ray-address\n",
     )  # fmt: skip
 
 

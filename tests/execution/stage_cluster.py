@@ -100,7 +100,7 @@ class OnStage(Cluster):
     name, summary = "threads", "in threads"
     engine: Threads
 
-    def connect(self) -> Engine:
+    def connect(self, **parameters: str | None) -> Engine:
         return self.engine
 
 

@@ -11,9 +11,12 @@ import pytest
 from planned_things import SETTINGS, make_submission
 from stage_cluster import OnStage, Threads, cluster
 
+import harness
 from harness.errors import UserError
 from harness.execution import machine
 from harness.execution.cluster import executor as module
+from harness.execution.cluster import fleet
+from harness.execution.cluster.machine import Machine
 from harness.execution.cluster.messages import Description
 from harness.execution.dispatch import make
 from harness.execution.executor import Executor
@@ -33,7 +36,7 @@ def four_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine.os, "sched_getaffinity", lambda pid: {0, 1, 2, 3})
     monkeypatch.setattr(machine, "find_gpus", list)
     for name in ("AGAIN_S", "LOOK_S"):
-        monkeypatch.setattr(module, name, 0.05)
+        monkeypatch.setattr(fleet, name, 0.05)
 
 
 class TestContract(ExecutorContract):
@@ -61,7 +64,7 @@ class Stage:
 
     def until_begun(self, order: Order) -> None:
         end = time.monotonic() + 60.0
-        while not any(order.number in one.begun_at for one in self.executor._members.values()):
+        while not any(order.number in one.begun_at for one in self.executor.fleet.members):
             assert time.monotonic() < end
             self.step()
 
@@ -76,7 +79,7 @@ class Stage:
 
     def place_of(self, order: Order) -> str:
         """The machine where an order is being made."""
-        return next(one.node for one in self.executor._members.values() if order.number in one.begun_at)
+        return next(one.node for one in self.executor.fleet.members if order.number in one.begun_at)
 
 
 @pytest.fixture
@@ -157,27 +160,25 @@ def test_the_seconds_of_a_lost_machine_are_spent(stage: Stage) -> None:
 
 
 def test_a_machine_with_another_version_gets_no_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    describe = module.Description
+    describe = Machine.describe
 
-    def answer(self: object) -> Description:
+    def answer(self: Machine) -> Description:
         made.append(self)
-        version = "0.0.1" if len(made) == 1 else module.harness.__version__
-        loaders = {name: module.loader_digest(name) for name in module.RUNTIMES}
-        return describe("2 x Q", version, loaders, 2**30)
+        return replace(describe(self), **({"harness": "0.0.1"} if len(made) == 1 else {}))
 
-    made: list[object] = []
-    monkeypatch.setattr("harness.execution.cluster.machine.Machine.describe", answer)
+    made: list[Machine] = []
+    monkeypatch.setattr(Machine, "describe", answer)
     stage = Stage("one", "two")
     with stage.executor:
         stage.add(*[stage.parts.order("returns 1") for _ in range(4)])
         stage.until(4)
     assert len({one.machine["machine"] for one in stage.done.values()}) == 1
     (line,) = stage.lines
-    assert "gets no calls: pgdl-harness 0.0.1 there is not the one here; install the same versions there" in line
+    assert f"gets no calls: pgdl-harness: expected {harness.__version__} as here, found 0.0.1; install the same" in line
 
 
 def test_where_no_machine_works_the_run_ends_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.execution.cluster.machine.Machine.begin", lambda *_: "no sandbox works")
+    monkeypatch.setattr(Machine, "begin", lambda *_: "no sandbox works")
     lines: list[str] = []
     with pytest.raises(UserError, match="no machine of the cluster makes calls"):
         cluster(Threads("one"), STAGE, None, 1, lines.append)

@@ -32,6 +32,12 @@ class Cache:
         #: What decides the files' bytes, besides what they are made from.
         self._made_by = f"{harness.__version__} {loader_digest(DEFAULT)}"
 
+    @property
+    def summary(self) -> str:
+        """Place and size, for readers."""
+        sizes = [file.stat().st_size for file in self._root.rglob("*") if file.is_file()]
+        return f"{self._root}, {sum(sizes) / GIB:.1f} GiB"
+
     def entry(self, kind: str, digest: str) -> Path | None:
         """Return the directory of an entry; None if it is not there."""
         path = self._path(kind, digest)

@@ -43,7 +43,8 @@ class Machine:
         lacks: list[str] = []
         try:
             if self._local is None:
-                self._store = Store(Cache(), self._fetch)
+                self._cache = Cache()
+                self._store = Store(self._cache, self._fetch)
                 self._local = Local(sandbox, memory_bytes, workers, lacks.append)
                 self._local.__enter__()
                 self._incarnation = secrets.token_hex(8)
@@ -59,7 +60,7 @@ class Machine:
                 versions[name] = f"{NOT_INSTALLED}{error}"
         return Ready(
             self._incarnation, local.workers, local.limits.processes, local.isolation, local.is_sandboxed,
-            frozenset(map(str, local.shown)), versions, tuple(lacks),
+            frozenset(map(str, local.shown)), versions, tuple(lacks), self._cache.summary,
         )  # fmt: skip
 
     def prepare(self, runtimes: Collection[str]) -> str:

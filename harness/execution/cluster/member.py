@@ -26,7 +26,7 @@ class Member:
     future: Any = None  #: of the question that is not answered yet
     asked_at: float = 0.0
     again_at: float = 0.0  #: no question before, after it did not answer
-    is_out: bool = False  #: whether it gets no calls: it differs, no sandbox works, or it cannot be trusted
+    why_out: str = ""  #: why it gets no calls: it differs, no sandbox works, or it cannot be trusted
     description: Description | None = None
     ready: Ready | None = None
     outbox: list[Order] = field(default_factory=list)
@@ -35,6 +35,11 @@ class Member:
     batches: list[list[Order]] = field(default_factory=list)  #: under way, without what has been returned
     begun_at: dict[int, float] = field(default_factory=dict)  #: numbers of orders that are being made
     spent_s: dict[int, float] = field(default_factory=dict)  #: by budget, of calls that have ended here
+
+    @property
+    def is_out(self) -> bool:
+        """Whether it gets no calls."""
+        return bool(self.why_out)
 
     @property
     def makes_calls(self) -> bool:

@@ -9,6 +9,12 @@ from harness.execution.order import Returned
 #: Begins the reason why a runtime has no versions.
 NOT_INSTALLED = "not installed: "
 
+
+def is_installed(versions: str) -> bool:
+    """Whether a runtime's versions are some, and not the reason why there are none."""
+    return not versions.startswith(NOT_INSTALLED)
+
+
 Kind = Literal["submission", "model", "data"]
 
 
@@ -59,6 +65,7 @@ class Ready:
         shown: directories that every sandbox shows.
         versions: of the libraries, by runtime; why there are none for one that is not installed.
         lacks: lines about what the machine lacks.
+        cache: where models and data are kept there, and how many bytes.
     """
 
     incarnation: str
@@ -69,6 +76,7 @@ class Ready:
     shown: frozenset[str]
     versions: Mapping[str, str]
     lacks: tuple[str, ...]
+    cache: str
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 """Runs calls on the machines of a Ray cluster (docs/cluster.md)."""
 
 import logging
+import os
 import socket
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -13,6 +15,11 @@ from harness.sandbox import Parameter
 #: Seconds to reach the address; Ray itself tries for minutes.
 CONNECT_S = 5.0
 
+#: Ray's own name for the cluster of which this machine is a part.
+AUTO = "auto"
+
+_START = "start one with `ray start --head`, or name its address with --ray-address"
+
 
 class Ray(Cluster):
     """The machines of a Ray cluster, of which the machine that runs this command is one."""
@@ -20,13 +27,13 @@ class Ray(Cluster):
     name = "ray"
     summary = "on all machines of a Ray cluster"
     parameters = (
-        Parameter("address", "HOST:PORT", "the cluster's address, which `ray start --head` prints.", "auto"),
-        Parameter("machine-class", "TEXT", "only machines whose processor and GPUs contain this text."),
+        Parameter("address", "HOST:PORT", "the cluster's address, which `ray start --head` prints. Default: that of a cluster on this machine."),
+        Parameter("machine_class", "TEXT", "only machines whose processor and GPUs contain this text."),
     )
 
-    def connect(self) -> Engine:
+    def connect(self, **parameters: str | None) -> Engine:
         """Connect to the cluster as a driver."""
-        return RayEngine(self.parameters_given["address"] or "auto")
+        return RayEngine(parameters["address"] or os.environ.get("RAY_ADDRESS") or AUTO)
 
 
 class RayEngine:
@@ -39,7 +46,7 @@ class RayEngine:
             remedy = "install the extra: pip install 'pgdl-harness[ray]'"
             raise UserError("--executor ray: Ray is not installed", remedy=remedy) from error
         self._ray = ray
-        if address != "auto":
+        if address != AUTO:
             _require_reachable(address)
         logging.getLogger("ray").setLevel(logging.CRITICAL)
         if not ray.is_initialized():
@@ -49,15 +56,17 @@ class RayEngine:
                 raise _explained(error, address) from error
 
     def nodes(self) -> dict[str, str]:
-        """Return the nodes that are alive and have processors for work."""
+        """Return the nodes that are alive and have processors for work; of one name, with their addresses."""
+        there = [node for node in self._nodes() if node["Alive"] and node["Resources"].get("CPU", 0) > 0]
+        times = Counter(node["NodeManagerHostname"] for node in there)
         return {
-            node["NodeID"]: node["NodeManagerHostname"]
-            for node in self._nodes()
-            if node["Alive"] and node["Resources"].get("CPU", 0) > 0
+            node["NodeID"]: host if times[host] == 1 else f"{host} ({node['NodeManagerAddress']})"
+            for node in there
+            for host in [node["NodeManagerHostname"]]
         }
 
     def _nodes(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self._ray.nodes()  # type: ignore[no-untyped-call]
+        found: list[dict[str, Any]] = self._ray.nodes()
         return found
 
     def start(self, node: str) -> Any:
@@ -123,13 +132,12 @@ def _require_reachable(address: str) -> None:
     """Raise `UserError` unless something listens at an address."""
     host, colon, port = address.rpartition(":")
     if not colon or not port.isdecimal() or "/" in host:
-        expected = "HOST:PORT as `ray start --head` prints it, or auto"
+        expected = f"HOST:PORT as `ray start --head` prints it, or {AUTO}"
         raise UserError("--ray-address", expected=expected, found=address)
     try:
         socket.create_connection((host, int(port)), CONNECT_S).close()
     except OSError as error:
-        remedy = "start the cluster with `ray start --head`, or name its address with --ray-address"
-        raise UserError(f"no Ray cluster at {address}: {error.strerror or error}", remedy=remedy) from error
+        raise UserError(f"no Ray cluster at {address}: {error.strerror or error}", remedy=_START) from error
 
 
 def _explained(error: Exception, address: str) -> UserError:
@@ -139,5 +147,6 @@ def _explained(error: Exception, address: str) -> UserError:
         return UserError(f"another version of Ray or Python: {text}", remedy="install the cluster's versions here")
     if "token" in text.lower():
         return UserError(f"the cluster refuses this token: {text}", remedy="see docs/cluster.md on RAY_AUTH_MODE=token")
-    remedy = "start the cluster with `ray start --head`, or name its address with --ray-address"
-    return UserError(f"no connection to the Ray cluster ({address}): {text[:300]}", remedy=remedy)
+    if isinstance(error, ConnectionError) and address == AUTO:
+        return UserError("no Ray cluster on this machine", remedy=_START)
+    return UserError(f"no connection to the Ray cluster ({address}): {text[:300]}", remedy=_START)

@@ -1,0 +1,55 @@
+"""What the machines of a cluster have to have in common, so that a value does not depend on where a call is made."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import harness
+from harness.execution.cluster.messages import Description, Ready
+from harness.execution.loader import loader_digest
+from harness.worker.runtimes import RUNTIMES
+
+_REMEDY = "install the same versions there, as docs/cluster.md says"
+
+
+@dataclass(frozen=True)
+class Common:
+    """Isolation of calls, and versions of libraries by runtime."""
+
+    isolation: str
+    is_sandboxed: bool
+    versions: dict[str, str]
+
+    def difference(self, ready: Ready, runtimes: Sequence[str]) -> str | None:
+        """Return why a machine may not make calls in these runtimes; None if it may."""
+        if ready.isolation != self.isolation:
+            remedy = "name the same one by --sandbox, or mend what pgdl doctor shows there"
+            return f"its sandbox: expected {self.isolation} as elsewhere, found {ready.isolation}; {remedy}"
+        for name in runtimes:
+            expected, found = self.versions[name], ready.versions[name]
+            if found != expected:
+                return f"runtime {name}: expected {expected} as elsewhere, found {found}; {_REMEDY}"
+        return None
+
+
+def agree(ready: Sequence[Ready]) -> Common:
+    """Return what most of some machines have in common."""
+    isolation = _most_common([one.isolation for one in ready])
+    same = [one for one in ready if one.isolation == isolation]
+    versions = {name: _most_common([one.versions[name] for one in same]) for name in RUNTIMES}
+    return Common(isolation, same[0].is_sandboxed, versions)
+
+
+def difference_from_here(found: Description) -> str | None:
+    """Return why a machine may not make calls that are planned here; None if it may."""
+    if found.harness != harness.__version__:
+        return f"pgdl-harness: expected {harness.__version__} as here, found {found.harness}; {_REMEDY}"
+    if dict(found.loaders) != {name: loader_digest(name) for name in RUNTIMES}:
+        return f"its pgdl-harness {found.harness} has other code than the one here; {_REMEDY}"
+    return None
+
+
+def _most_common(values: Sequence[str]) -> str:
+    """Return the most frequent value; of several the first in alphabetical order."""
+    counts = Counter(values)
+    return min(counts, key=lambda value: (-counts[value], value))

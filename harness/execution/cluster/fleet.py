@@ -1,0 +1,234 @@
+"""The machines of a cluster, from the first question to each until it makes calls or is known not to."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from harness.errors import UserError
+from harness.execution.cluster.common import Common, agree, difference_from_here
+from harness.execution.cluster.engine import Engine, GoneError, UnavailableError
+from harness.execution.cluster.member import BEGIN, DESCRIBE, EXCHANGE, PREPARE, Member
+from harness.execution.cluster.messages import Description, Ready, Report
+from harness.sandbox import SandboxChoice, Warn
+
+#: Seconds that machines have to answer in the beginning, and to prepare; the run goes on without the others.
+START_S, PREPARE_S = 60.0, 600.0
+
+#: Seconds that a machine may take to answer while it makes calls; then its process is killed.
+SILENCE_S = 60.0
+
+#: Seconds between two looks for new machines, and between two questions to a process that does not answer.
+LOOK_S, AGAIN_S = 5.0, 1.0
+
+#: Seconds without any machine after which the run ends.
+ALONE_S = 600.0
+
+#: Seconds for machines to end their calls themselves; then their processes are killed, and all that is theirs.
+END_S = 3.0
+
+
+class Fleet:
+    """One process per machine. A machine that differs from the others gets no calls, and one line says why."""
+
+    def __init__(
+        self, engine: Engine, sandbox: SandboxChoice, memory_bytes: int | None, workers: int | None,
+        machine_class: str, warn: Warn, lose: Callable[[Member, str], None],
+    ) -> None:  # fmt: skip
+        """`lose` is told of every machine that has lost what was under way there, and why."""
+        self._engine, self._sandbox, self._workers, self._machine_class = engine, sandbox, workers, machine_class
+        self._warn, self._lose = warn, lose
+        self.memory_bytes = memory_bytes or 0  #: of a call; 0 until it is known what every machine has
+        self.runtimes: tuple[str, ...] = ()  #: that are prepared
+        self._members: dict[str, Member] = {}
+        self._common: Common | None = None
+        self._looked_at = self._seen_at = time.monotonic()
+
+    @property
+    def members(self) -> list[Member]:
+        """The machines that make calls, or may do so soon."""
+        return [member for member in self._members.values() if not member.is_out]
+
+    @property
+    def all_members(self) -> list[Member]:
+        """These, and those that get no calls."""
+        return list(self._members.values())
+
+    @property
+    def ready(self) -> list[Ready]:
+        """What is known of the machines that have begun."""
+        return [member.ready for member in self.members if member.ready is not None]
+
+    @property
+    def common(self) -> Common:
+        """What the machines have in common."""
+        if self._common is None:
+            raise RuntimeError("the machines have not begun")
+        return self._common
+
+    def begin(self) -> None:
+        """Start a process on every machine; raises `UserError` if none can make calls."""
+        self._look()
+        self._gather(DESCRIBE, START_S)
+        described = [member.description for member in self.members if member.description is not None]
+        self.memory_bytes = self.memory_bytes or min(one.default_memory_bytes for one in described)
+        classes = Counter(one.machine_class for one in described)
+        if len(classes) > 1:
+            found = "; ".join(f"{count} of {kind}" for kind, count in classes.most_common())
+            self._warn(f"machines differ, and values may in their last digits: {found}")
+        self._gather(BEGIN, START_S)
+        self._common = agree(self.ready)
+        for line in sorted({line for one in self.ready for line in one.lacks}):
+            self._warn(line)
+        for member in self.members:
+            self._compare(member)
+
+    def prepare(self, runtimes: Sequence[str]) -> None:
+        """Try the sandbox in these runtimes on all machines; raises `UserError` if it works on none."""
+        self.runtimes = tuple(sorted({*self.runtimes, *runtimes}))
+        for member in self.members:
+            if member.ready is not None:
+                member.step = PREPARE
+                self._compare(member)
+        self._gather(PREPARE, PREPARE_S)
+
+    def look_after(self) -> None:
+        """Find new machines, and give up those that are silent; raises `UserError` if none is left."""
+        now = time.monotonic()
+        if now - self._looked_at > LOOK_S:
+            self._look()
+        for member in self.members:
+            if member.future is not None and member.step == EXCHANGE and now - member.asked_at > SILENCE_S:
+                self._start_again(member, f"has not answered for {SILENCE_S:g} s")
+            elif member.step in (DESCRIBE, BEGIN) or (member.step == PREPARE and self.runtimes):
+                self._ask_on(member)
+        if any(member.makes_calls for member in self.members):
+            self._seen_at = now
+        elif not self.members or now - self._seen_at > ALONE_S:
+            remedy = "mend the cluster, then run the same command again: finished calls are kept"
+            raise UserError("no machine of the cluster makes calls any more", remedy=remedy)
+
+    def ask(self, member: Member, *arguments: object) -> None:
+        """Ask a machine for its next step, unless it has not answered the last question yet."""
+        if member.future is None and time.monotonic() >= member.again_at:
+            member.asked_at = time.monotonic()
+            member.future = self._engine.ask(member.handle, member.step, *arguments)
+
+    def reports(self, timeout_s: float) -> Iterator[tuple[Member, Report]]:
+        """Wait for answers; yields the reports of machines that make calls."""
+        futures = {id(member.future): member for member in self.members if member.future is not None}
+        if not futures:
+            time.sleep(min(timeout_s, 0.05))
+            return
+        for future in self._engine.ready([member.future for member in futures.values()], timeout_s):
+            member = futures[id(future)]
+            if member.future is future:
+                member.future = None
+                answer = self._answer(member, future)
+                if isinstance(answer, Report) and self._is_valid(member, answer):
+                    yield member, answer
+
+    def dismiss(self, member: Member, why: str) -> None:
+        """Give no further calls to a machine."""
+        self._warn(f"machine {member.name} gets no calls: {why}")
+        member.why_out = why
+        self._lose(member, "makes no further calls")
+        self._engine.kill(member.handle)
+
+    def end(self) -> None:
+        """End all calls, and all processes."""
+        ending = [self._engine.ask(member.handle, "end") for member in self.members]
+        until = time.monotonic() + END_S
+        while ending and time.monotonic() < until:
+            over = self._engine.ready(ending, until - time.monotonic())
+            ending = [future for future in ending if future not in over]
+        for member in self.members:
+            self._engine.kill(member.handle)
+
+    def _look(self) -> None:
+        """Start a process on each machine that is new."""
+        nodes = self._engine.nodes()
+        for node in self._members.keys() - nodes.keys():
+            member = self._members.pop(node)
+            self._lose(member, "is no longer part of the cluster")
+            self._engine.kill(member.handle)
+        for node in nodes.keys() - self._members.keys():
+            self._members[node] = Member(node, nodes[node], self._engine.start(node))
+        self._looked_at = time.monotonic()
+
+    def _gather(self, step: str, patience_s: float) -> None:
+        """Wait until every machine has gone beyond a step; those that have not answered in time are named."""
+        until = time.monotonic() + patience_s
+        while waiting := [member for member in self.members if member.step == step]:
+            if time.monotonic() > until:
+                names = ", ".join(member.name for member in waiting)
+                self._warn(f"no answer from {names}: busy with other work of the cluster? The run goes on without")
+                break
+            for member in waiting:
+                self._ask_on(member)
+            for _ in self.reports(0.2):
+                pass
+        if all(member.step == step for member in self.members):
+            raise UserError(
+                "no machine of the cluster makes calls", remedy="see the lines above; pgdl doctor tells more"
+            )
+
+    def _ask_on(self, member: Member) -> None:
+        """Ask a machine that does not make calls yet for its next step."""
+        arguments: dict[str, tuple[Any, ...]] = {
+            BEGIN: (self._sandbox, self.memory_bytes, self._workers), PREPARE: (self.runtimes,),
+        }  # fmt: skip
+        self.ask(member, *arguments.get(member.step, ()))
+
+    def _answer(self, member: Member, future: Any) -> object:
+        """Return a machine's answer, after noting what it means for its next step; None if there is none."""
+        try:
+            answer = self._engine.result(future)
+        except UnavailableError:
+            self._lose(member, "does not answer")
+            member.again_at = time.monotonic() + AGAIN_S
+            return None
+        except GoneError as error:
+            if member.description is None:
+                self.dismiss(member, f"its process does not start: {error}")
+            else:
+                self._start_again(member, "has lost its process")
+            return None
+        if isinstance(answer, Description):
+            self._take_description(member, answer)
+        elif isinstance(answer, Ready):
+            member.ready, member.step = answer, PREPARE
+            self._compare(member)
+        elif isinstance(answer, str) and answer:  # why it could not begin or prepare
+            self.dismiss(member, answer)
+        elif isinstance(answer, str):
+            member.step = EXCHANGE
+        return answer
+
+    def _take_description(self, member: Member, found: Description) -> None:
+        member.description, member.step = found, BEGIN
+        if self._machine_class not in found.machine_class:
+            member.why_out = f"it is no {self._machine_class}, but {found.machine_class}"
+            self._engine.kill(member.handle)
+        elif (why := difference_from_here(found)) is not None:
+            self.dismiss(member, why)
+
+    def _compare(self, member: Member) -> None:
+        """Dismiss a machine that differs from what the others have in common."""
+        if self._common is not None and member.ready is not None:
+            why = self._common.difference(member.ready, self.runtimes)
+            if why is not None:
+                self.dismiss(member, why)
+
+    def _is_valid(self, member: Member, report: Report) -> bool:
+        if member.ready is not None and report.incarnation == member.ready.incarnation:
+            return True
+        self._lose(member, "has started again")
+        return False
+
+    def _start_again(self, member: Member, why: str) -> None:
+        """Have a process started in place of one that has ended or is silent, if its machine is still there."""
+        self._lose(member, why)
+        self._engine.kill(member.handle)
+        del self._members[member.node]
+        self._looked_at = 0.0
