@@ -27,7 +27,7 @@ class Ray(Cluster):
     name = "ray"
     summary = "on all machines of a Ray cluster"
     parameters = (
-        Parameter("address", "HOST:PORT", "the cluster's address, which `ray start --head` prints. Default: that of a cluster on this machine."),
+        Parameter("address", "HOST:PORT", "the cluster, as `ray start` prints it. Default: the one of this machine."),
         Parameter("machine_class", "TEXT", "only machines whose processor and GPUs contain this text."),
     )
 
@@ -40,6 +40,7 @@ class RayEngine:
     """Ray as the engine of a cluster: an actor on every node."""
 
     def __init__(self, address: str) -> None:
+        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what has to be said is said in one line
         try:
             import ray
         except ImportError as error:
@@ -145,8 +146,9 @@ def _explained(error: Exception, address: str) -> UserError:
     text = " ".join(str(error).split())
     if "Version mismatch" in text:
         return UserError(f"another version of Ray or Python: {text}", remedy="install the cluster's versions here")
-    if "token" in text.lower():
-        return UserError(f"the cluster refuses this token: {text}", remedy="see docs/cluster.md on RAY_AUTH_MODE=token")
+    if "Failed to connect to Ray cluster" in text:  # although its port is open
+        remedy = "set RAY_AUTH_MODE and RAY_AUTH_TOKEN as there, and install the same version of Ray"
+        return UserError(f"the Ray cluster at {address} does not let this command in", remedy=remedy)
     if isinstance(error, ConnectionError) and address == AUTO:
         return UserError("no Ray cluster on this machine", remedy=_START)
     return UserError(f"no connection to the Ray cluster ({address}): {text[:300]}", remedy=_START)
