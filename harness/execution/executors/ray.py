@@ -4,7 +4,8 @@ import logging
 import os
 import socket
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from harness.errors import UserError
@@ -40,7 +41,6 @@ class RayEngine:
     """Ray as the engine of a cluster: an actor on every node."""
 
     def __init__(self, address: str) -> None:
-        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what has to be said is said in one line
         try:
             import ray
         except ImportError as error:
@@ -52,7 +52,8 @@ class RayEngine:
         logging.getLogger("ray").setLevel(logging.CRITICAL)
         if not ray.is_initialized():
             try:
-                ray.init(address=address, log_to_driver=False, configure_logging=False, namespace="pgdl-harness")
+                with _silence():
+                    ray.init(address=address, log_to_driver=False, configure_logging=False, namespace="pgdl-harness")
             except Exception as error:  # Ray raises many kinds
                 raise _explained(error, address) from error
 
@@ -122,6 +123,19 @@ class RayEngine:
     def close(self) -> None:
         """Disconnect."""
         self._ray.shutdown()
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Drop what Ray's own code writes to the standard error while it connects: the reason is told in one line."""
+    kept, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nothing, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nothing)
 
 
 def _last_line(error: Exception) -> str:
