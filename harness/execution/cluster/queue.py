@@ -79,8 +79,8 @@ class Queue:
     def wanted(self, members: Sequence[Member]) -> int:
         """Return the number of batches that are missing so that all machines have enough to do."""
         room = {id(member): member.room for member in members}
-        if not self._waiting:
-            return sum(room.values())
+        if not self._waiting or not self._owner:
+            return max(sum(room.values()) - len(self._waiting), 0)
         anywhere = 0
         for batch in self._waiting:
             owners = {id(owner) for order in batch if (owner := self._owner_of(order)) is not None}
