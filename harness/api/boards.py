@@ -54,7 +54,7 @@ def board(
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
     with Records(str(results), read_only=True) as records:
         collected = collect_records(records, competition, everything=everything)
-        outputs = failed_outputs(records, collected) if with_site else {}
+        outputs = failed_outputs(records, collected.shown) if with_site else {}
     built = build_board(
         collected, competition.references, competition.withheld, competition.notes(collected.shown),
         competition.held_out, lambda calls: run_command(calls, Path(tasks_dir), str(results)),

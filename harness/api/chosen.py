@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from harness.board.collect import Calls, Collected
@@ -35,7 +36,8 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str) -
         if not found:
             raise _has_not_run(submission, everyone, where)
         shown += [calls for calls in found if calls in collected.shown] or found[:1]
-    return Collected(shown, [calls for calls in collected.left_out if calls not in shown])
+    names = {calls.asked for calls in shown}
+    return replace(collected, shown=shown, left_out=[one for one in collected.left_out if one.asked not in names])
 
 
 def require_records(collected: Collected, where: str) -> None:

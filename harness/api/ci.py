@@ -205,7 +205,7 @@ def _make_boards(job: Job, competition: Competition, records: Records, touched: 
     if unseen := sorted(untouched - {one.submission for one in calls.shown}):
         notes.append(f"no record of the present version of {named(unseen)}; pgdl ci without --base makes them")
     board = _build(competition, calls, notes)
-    site = gather(calls.shown, board, competition.references, competition.n_test, failed_outputs(records, calls))
+    site = gather(calls.shown, board, competition.references, competition.n_test, failed_outputs(records, calls.shown))
     before = _build(competition, calls_before, ())
     entries = {name: change.after[name] for name in missing_in(board, untouched)}
     missing = read_versions(job.objects, job.folder, entries)  # what cannot be read has no row in any case

@@ -5,12 +5,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.api.chosen import choose
 from harness.api.needs import failed_for_initial_weights
-from harness.board.collect import Calls, Collected, collect
+from harness.board.collect import Calls, Collected
+from harness.board.recorded import find_versions, read_records
 from harness.board.standings import held_out_sets
 from harness.format.reference import Reference, read_reference
 from harness.outcome import Outcome
-from harness.records import Evaluation, Records
+from harness.records import Records
 from harness.task.contents import Contents, read_contents
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles, find_all, find_references, hidden_names
@@ -87,14 +89,15 @@ def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Content
     return any(row is not None and failed_for_initial_weights(row.outcome, row.message) for row in rows)
 
 
-def collect_records(records: Records, competition: Competition, *, everything: bool = False) -> Collected:
-    """Return the calls that count on the competition's tasks."""
-    rows = records.newest_of(Evaluation.task.in_(list(competition.references)))
-    references, contents = competition.references, competition.contents
-    return collect(rows, references, records.requests(), contents, everything=everything)
+def collect_records(
+    records: Records, competition: Competition, submissions: Sequence[str] | str = (), *, everything: bool = False
+) -> Collected:
+    """Return the calls that count on the competition's tasks: those of `submissions` (`choose`), or all."""
+    found = choose(find_versions(records, competition.references, everything=everything), submissions, records.name)
+    return read_records(records, found, competition.references, competition.contents)
 
 
-def failed_outputs(records: Records, collected: Collected) -> dict[str, str]:
+def failed_outputs(records: Records, shown: Sequence[Calls]) -> dict[str, str]:
     """Return the end of the output of every call without a value, by its key."""
-    rows = [row for calls in collected.shown for row in calls.rows.values()]
+    rows = [row for calls in shown for row in calls.rows.values()]
     return records.output_tails([row.key for row in rows if row.outcome != Outcome.OK])

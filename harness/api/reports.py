@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from harness.api.chosen import choose, require_records
-from harness.api.competition import collect_records, failed_outputs, read_competition
+from harness.api.competition import failed_outputs, read_competition
 from harness.board.board import Board
 from harness.board.collect import Calls
 from harness.board.leaderboard import build_board
+from harness.board.recorded import find_versions, read_records
 from harness.board.row import Row
 from harness.credentials import RESULTS
 from harness.records import Records
@@ -92,15 +93,16 @@ def report(
     """
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
     with Records(str(results), read_only=True) as records:
-        collected = collect_records(records, competition)
-        require_records(collected, records.name)
-        named = choose(collected, submissions, records.name)
-        outputs = failed_outputs(records, named)
-    known = [*collected.shown, *(calls for calls in named.shown if calls not in collected.shown)]
-    board = build_board(
-        replace(collected, shown=known), competition.references, competition.withheld, held_out=competition.held_out
-    )
-    wanted = {_identity(calls): calls for calls in named.shown}
+        found = find_versions(records, competition.references)
+        require_records(found, records.name)
+        named = {calls.asked for calls in choose(found, submissions, records.name).shown}
+        shown = {calls.asked for calls in found.shown}
+        others = [calls for calls in found.left_out if calls.asked in named - shown]
+        found = replace(found, shown=[*found.shown, *others])
+        collected = read_records(records, found, competition.references, competition.contents)
+        wanted = {_identity(calls): calls for calls in collected.shown if calls.asked in named}
+        outputs = failed_outputs(records, list(wanted.values()))
+    board = build_board(collected, competition.references, competition.withheld, held_out=competition.held_out)
     chosen = {number: wanted[_identity(row)] for number, row in enumerate(board.rows) if _identity(row) in wanted}
     rows = [
         _with_outputs(row, chosen[number], outputs) if number in chosen else row

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.api.chosen import choose, require_records
+from harness.api.chosen import require_records
 from harness.api.commands import run_command
 from harness.api.competition import Competition, collect_records, read_competition
 from harness.board import remarks, repetitions
@@ -97,8 +97,7 @@ def _score_records(
 ) -> tuple[list[Scored], list[str]]:
     """Return the scores of the submissions that are named, or of all, and notes on the tasks and on them."""
     with Records(results, read_only=True) as records:
-        collected = collect_records(records, competition, everything=everything)
-        collected = choose(collected, submissions, records.name)
+        collected = collect_records(records, competition, submissions, everything=everything)
         require_records(collected, records.name)
     labels = remarks.settings_labels(collected.shown)
     scores = []

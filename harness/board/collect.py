@@ -1,7 +1,7 @@
 """Selects the records of every submission that count, and separates those that do not."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ class Calls:
         source: path of these files in the most recent request; `library` for a measure of the library.
         requested_at: time of the most recent request.
         age: number of rows that were asked for later; times do not tell, since clocks differ.
+        recorded_configuration: the ID of the configuration, as records and requests have it.
         repeats: task and model -> the values of its repetitions, in their order; they never count in a score.
         deterministic: whether the submission says that its value depends on no seed.
         about: what the submission says of itself.
@@ -49,9 +50,15 @@ class Calls:
     source: str = LIBRARY
     requested_at: datetime | None = None
     age: int = 0
+    recorded_configuration: str = ""
     repeats: Mapping[Cell, Sequence[float | Failure]] = field(default_factory=dict)
     deterministic: bool = False
     about: About = field(default_factory=About)
+
+    @property
+    def asked(self) -> Asked:
+        """What their records have in common."""
+        return self.submission, self.version, self.recorded_configuration
 
     @property
     def sandboxed(self) -> bool:
@@ -71,11 +78,14 @@ class Collected:
     Attributes:
         shown: the calls behind its rows.
         left_out: calls of other versions of the same submissions, and of the same version before a library or the
-            harness changed its version.
+            harness changed its version; without their records.
+        ran_on: submission -> tasks on which calls that are left out have records that would count. Tasks on which every
+            row of the submission has its own may be missing.
     """
 
     shown: Sequence[Calls]
     left_out: Sequence[Calls] = ()
+    ran_on: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
 def value_of(row: Record) -> float | Failure:
@@ -95,17 +105,6 @@ def repeats_of(rows: Iterable[Record]) -> dict[Cell, list[float | Failure]]:
     for task, model, repeat in sorted(found):
         repeats.setdefault((task, model), []).append(found[task, model, repeat])
     return repeats
-
-
-@dataclass
-class _Group:
-    """The records of one version and configuration while they are read."""
-
-    is_baseline: bool
-    configuration: Configuration
-    rows: dict[Cell, Record] = field(default_factory=dict)
-    repetitions: list[Record] = field(default_factory=list)
-    stale: set[Cell] = field(default_factory=set)
 
 
 def collect(
@@ -130,32 +129,74 @@ def collect(
         contents: task -> its present contents; without them, all records of the task count.
         everything: show all versions and configurations.
     """
-    asked = last_requests(requests, references)
-    groups: dict[Asked, _Group] = {}
+    groups: dict[Asked, list[Record]] = {}
     for row in evaluations:
-        if row.task in references and row.model in references[row.task].gaps:
-            name = row.submission, row.submission_digest, row.configuration
-            if name not in groups:
-                groups[name] = _Group(row.is_baseline, configuration_of(row))
-            group, cell = groups[name], (row.task, row.model)
-            is_current = _is_current(row, (contents or {}).get(row.task))
-            if row.repeat:
-                group.repetitions += [row] * is_current
-            elif is_current:
-                group.rows[cell] = row
-            else:
-                group.stale.add(cell)
-    for name, request in asked.items():
-        if name not in groups:
-            groups[name] = _Group(request.is_baseline, configuration_from(request.settings))
-    unasked = [name for name in groups if name not in asked]
-    newest_first = [*reversed(asked), *reversed(unasked)]
-    everyone = {name: _calls(name, groups[name], asked.get(name), age) for age, name in enumerate(newest_first)}
-    shown = list(everyone) if everything else _newest(everyone)
-    alphabetical = sorted(shown)
-    return Collected(
-        [everyone[name] for name in alphabetical], [everyone[name] for name in everyone if name not in shown]
+        if is_of(references, row):
+            groups.setdefault((row.submission, row.submission_digest, row.configuration), []).append(row)
+    first = {name: group[0] for name, group in groups.items()}
+    everyone = versions_of(last_requests(requests, references), first)
+    found = choose_shown(everyone, everything=everything)
+    shown, left_out = (
+        [with_records(calls, groups.get(calls.asked, ()), contents or {}) for calls in part]
+        for part in (found.shown, found.left_out)
     )
+    ran_on: dict[str, set[str]] = {}
+    for calls in left_out:
+        ran_on.setdefault(calls.submission, set()).update(task for task, _ in calls.rows)
+    return replace(found, shown=shown, ran_on=ran_on)
+
+
+def is_of(references: Mapping[str, Reference], row: Record) -> bool:
+    """Whether a record is of a model of these tasks."""
+    return row.task in references and row.model in references[row.task].gaps
+
+
+def versions_of(asked: "dict[Asked, Request]", first: Mapping[Asked, Record]) -> list[Calls]:
+    """Return the calls of every version and configuration without their records, the most recently requested first.
+
+    Args:
+        asked: the last request of each, the oldest first.
+        first: the first record of each that has any, in their order. Those without a request come after all others.
+    """
+    unasked = [name for name in first if name not in asked]
+    newest_first = [*reversed(asked), *reversed(unasked)]
+    return [
+        _asked_calls(asked[name], age) if name in asked else _unasked_calls(first[name], age)
+        for age, name in enumerate(newest_first)
+    ]
+
+
+def choose_shown(everyone: Sequence[Calls], *, everything: bool = False) -> Collected:
+    """Return the calls that a board shows in the order of their names, and those that it does not.
+
+    Of each submission that is the first version among `everyone`, and of its configurations the first with each
+    combination of settings.
+    """
+    version: dict[str, str] = {}
+    chosen: dict[tuple[str, Configuration | None], Calls] = {}
+    for calls in everyone:
+        if version.setdefault(calls.submission, calls.version) == calls.version:
+            settings = calls.configuration.settings if calls.configuration else None
+            chosen.setdefault((calls.submission, settings), calls)
+    shown = list(everyone) if everything else list(chosen.values())
+    names = {calls.asked for calls in shown}
+    left_out = [calls for calls in everyone if calls.asked not in names]
+    return Collected(sorted(shown, key=lambda calls: calls.asked), left_out)
+
+
+def with_records(calls: Calls, records: Iterable[Record], contents: Mapping[str, Contents]) -> Calls:
+    """Return the calls with their records, oldest first, of which only those of the tasks' present contents count."""
+    rows: dict[Cell, Record] = {}
+    repetitions, stale = [], set()
+    for row in records:
+        if not is_current(row, contents.get(row.task)):
+            if not row.repeat:
+                stale.add((row.task, row.model))
+        elif row.repeat:
+            repetitions.append(row)
+        else:
+            rows[row.task, row.model] = row
+    return replace(calls, rows=rows, stale=frozenset(stale - rows.keys()), repeats=repeats_of(repetitions))
 
 
 def configuration_of(record: Record) -> Configuration:
@@ -166,35 +207,35 @@ def configuration_of(record: Record) -> Configuration:
     return Configuration(isolation=isolation_of(record.sandbox), **columns)
 
 
-def _is_current(row: Record, contents: Contents | None) -> bool:
-    """Whether a record is of the task's present model and data."""
+def is_current(row: Record, contents: Contents | None) -> bool:
+    """Whether a record is of the task's present model and data; without contents, it counts as such."""
     return contents is None or (contents.models.get(row.model) == row.model_digest and contents.data == row.data_digest)
 
 
-def _calls(name: Asked, group: _Group, request: "Request | None", age: int) -> Calls:
-    submission, version, _ = name
+def _asked_calls(request: "Request", age: int) -> Calls:
     return Calls(
-        submission=submission,
-        is_baseline=group.is_baseline,
-        rows=group.rows,
-        stale=frozenset(group.stale - group.rows.keys()),
-        version=version,
-        configuration=group.configuration,
-        source=request.source if request else submission,
-        requested_at=request.requested_at if request else None,
+        submission=request.submission,
+        is_baseline=request.is_baseline,
+        rows={},
+        version=request.submission_digest,
+        configuration=configuration_from(request.settings),
+        source=request.source,
+        requested_at=request.requested_at,
         age=age,
-        repeats=repeats_of(group.repetitions),
-        deterministic=request.deterministic if request else False,
-        about=About.from_texts(request.team, request.description, request.paper) if request else About(),
+        recorded_configuration=request.configuration,
+        deterministic=request.deterministic,
+        about=About.from_texts(request.team, request.description, request.paper),
     )
 
 
-def _newest(everyone: Mapping[Asked, Calls]) -> set[Asked]:
-    """Choose each submission's first version, and of its configurations the first with each combination of settings."""
-    version: dict[str, str] = {}
-    chosen: dict[tuple[str, Configuration | None], Asked] = {}
-    for name, calls in everyone.items():
-        if version.setdefault(calls.submission, calls.version) == calls.version:
-            settings = calls.configuration.settings if calls.configuration else None
-            chosen.setdefault((calls.submission, settings), name)
-    return set(chosen.values())
+def _unasked_calls(first: Record, age: int) -> Calls:
+    return Calls(
+        submission=first.submission,
+        is_baseline=first.is_baseline,
+        rows={},
+        version=first.submission_digest,
+        configuration=configuration_of(first),
+        source=first.submission,
+        age=age,
+        recorded_configuration=first.configuration,
+    )

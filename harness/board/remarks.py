@@ -57,22 +57,20 @@ def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) ->
 
 def _left_out(collected: Collected, references: Mapping[str, Reference]) -> list[str]:
     """Return a line for each submission with several versions: the one shown, and tasks that only others ran on."""
-    lines = []
+    lines, known = [], dict[str, set[str]]()
+    for other in collected.left_out:
+        known.setdefault(other.submission, set()).add(other.version)
     for calls in collected.shown:
-        others = [other for other in collected.left_out if other.submission == calls.submission]
-        versions = {other.version for other in others} - {calls.version}
+        versions = known.get(calls.submission, set()) - {calls.version}
         if not versions or calls.is_baseline:
             continue
         line = f"{calls.submission}: version {calls.version[:8]}, most recently requested{_when(calls)}; not shown: "
         line += named(sorted(version[:8] for version in versions))
         tried = {task for task, _ in calls.rows}
-        missing = [task for task in references if task not in tried and any(task in _tasks(other) for other in others)]
+        ran_on = collected.ran_on.get(calls.submission, ())
+        missing = [task for task in references if task in ran_on and task not in tried]
         lines.append(f"{line}, which ran on {', '.join(missing)} where this one did not" if missing else line)
     return list(dict.fromkeys(lines))
-
-
-def _tasks(calls: Calls) -> set[str]:
-    return {task for task, _ in calls.rows}
 
 
 def _when(calls: Calls) -> str:

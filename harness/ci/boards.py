@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from harness.board.collect import Collected, collect, configuration_of
+from harness.board.collect import Calls, Collected
+from harness.board.recorded import find_versions, read_records
 from harness.ci.git import Entry, Repository
 from harness.ci.reading import RefusedError, read_submission
-from harness.configuration import Configuration, configuration_from
+from harness.configuration import Configuration
 from harness.format.reference import Reference
-from harness.records import Evaluation, Records
+from harness.records import Records
 from harness.submission import Submission
 from harness.task.contents import Contents
 from harness.worker.runtimes import DEFAULT
@@ -63,14 +63,14 @@ def collect_versions(
     source of records can stand in its row.
     """
 
-    def counts(row: Any, configuration: Configuration) -> bool:
-        if row.is_baseline:
-            return asked.covers(configuration, None)
-        found = versions.get(row.submission)
-        same = found is not None and found.digest == row.submission_digest
-        return same and asked.covers(configuration, found.metadata.runtime if found else None)
+    def counts(calls: Calls) -> bool:
+        if calls.configuration is None:
+            return False
+        if calls.is_baseline:
+            return asked.covers(calls.configuration, None)
+        found = versions.get(calls.submission)
+        same = found is not None and found.digest == calls.version
+        return same and asked.covers(calls.configuration, found.metadata.runtime if found else None)
 
-    rows = records.newest_of(Evaluation.task.in_(list(references)))
-    counted = (row for row in rows if counts(row, configuration_of(row)))
-    requests = [request for request in records.requests() if counts(request, configuration_from(request.settings))]
-    return collect(counted, references, requests, contents)
+    found = find_versions(records, references, counts=counts)
+    return read_records(records, found, references, contents)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ class Reference:
         """Model ids in natural order."""
         return self.grid.models
 
-    @property
+    @cached_property
     def gaps(self) -> dict[str, float]:
         """Model id -> generalization gap: train accuracy minus test accuracy, in [-1, 1]."""
         return {model: self.train_accuracy[model] - self.test_accuracy[model] for model in self.models}

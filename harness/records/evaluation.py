@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Float, String, Text
+from sqlalchemy import JSON, BigInteger, Float, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from harness.records.tables import Base, UtcDateTime
@@ -16,6 +16,10 @@ class Evaluation(Base, kw_only=True):
     """
 
     __tablename__ = "evaluations"
+    #: A version's newest records are found in this index alone, however many others there are.
+    __table_args__ = (
+        Index("ix_evaluations_version", "submission", "submission_digest", "configuration", "task", "key"),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True, init=False, comment="Number of the row.")
     key: Mapped[str] = mapped_column(

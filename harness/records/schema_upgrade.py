@@ -10,10 +10,12 @@ from typing import Any
 
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
+from sqlalchemy.schema import CreateIndex
 
 from harness.errors import UserError, writing
 from harness.records.schema import FIRST, SCHEMA, stamp
 from harness.records.store import Records
+from harness.records.tables import Base
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,9 @@ def _migrate(engine: Engine) -> None:
         config.attributes["connection"] = connection
         stamp(connection, FIRST)  # if there is none
         command.upgrade(config, "head")
+        for table in Base.metadata.sorted_tables:
+            for index in table.indexes:  # of today: an index changes no version
+                connection.execute(CreateIndex(index, if_not_exists=True))
 
 
 def _leave_transactions_to_us(connection: Any, _: Any) -> None:

@@ -12,6 +12,7 @@ import sqlalchemy
 from sqlalchemy import URL, ColumnElement, Row, func, insert, or_, select
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError, SAWarning, SQLAlchemyError
+from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from harness.configuration import configuration_from
@@ -168,6 +169,13 @@ class Records:
             require_types(connection, present(columns, self.schema), chosen, self.name)
             rows = select(*readable(columns, self.schema)).where(Evaluation.id.in_(chosen)).order_by(Evaluation.id)
             yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(rows)
+
+    def combinations(
+        self, *columns: InstrumentedAttribute[Any], where: Sequence[ColumnElement[bool]]
+    ) -> list[Row[Any]]:
+        """Return the distinct combinations of some columns among the records that meet all conditions."""
+        with self._begin() as connection:
+            return list(connection.execute(select(*columns).where(*where).distinct()))
 
     def output_tails(self, keys: Collection[str]) -> dict[str, str]:
         """Return the end of the output of the newest record of each key."""

@@ -21,7 +21,8 @@ def drop_column(file: Path, column: str) -> None:
     """What another version of the harness might have written."""
     Records(str(file)).__exit__(None, None, None)
     connection = sqlite3.connect(file)
-    connection.execute(f"DROP INDEX IF EXISTS ix_evaluations_{column}")
+    for index in (column, "version"):
+        connection.execute(f"DROP INDEX IF EXISTS ix_evaluations_{index}")
     connection.execute(f"ALTER TABLE evaluations DROP COLUMN {column}")
     connection.commit()
     connection.close()

@@ -55,10 +55,10 @@ MENDS = {
         "harness/board/requested.py", "return [*sorted(merged, key=_age), *own]", "return given"
     ),
     "without a record nothing was asked for": Mend(
-        "harness/board/collect.py",
-        "    for name, request in asked.items():\n        if name not in groups:\n"
-        "            groups[name] = _Group(request.is_baseline, configuration_from(request.settings))\n",
-        "    asked = {name: request for name, request in asked.items() if name in groups}\n",
+        "harness/board/recorded.py",
+        "    asked = last_requests(records.requests(), references)\n",
+        "    asked = last_requests(records.requests(), references)\n    made = recorded_versions(records, references)\n"
+        "    asked = {name: request for name, request in asked.items() if name in made}\n",
     ),
     "ci judges rows of other settings": Mend(
         "harness/ci/boards.py",

@@ -1,0 +1,42 @@
+"""The records of one version of a submission in one configuration, which lie together in an index."""
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from sqlalchemy import Row
+
+from harness.records.evaluation import Evaluation
+from harness.records.store import Records
+
+#: Name and digest of a submission, and the ID of a configuration.
+Version = tuple[str, str, str]
+
+
+def recorded_versions(records: Records, tasks: Collection[str]) -> list[Version]:
+    """Return every version and configuration that has records on these tasks."""
+    columns = Evaluation.submission, Evaluation.submission_digest, Evaluation.configuration
+    return [tuple(row) for row in records.combinations(*columns, where=[Evaluation.task.in_(list(tasks))])]
+
+
+def newest_of_version(records: Records, version: Version, tasks: Collection[str]) -> Iterator[Row[Any]]:
+    """Yield the newest record of each call of a version on these tasks, oldest first, without the long columns."""
+    submission, digest, configuration = version
+    return records.newest_of(
+        Evaluation.submission == submission,
+        Evaluation.submission_digest == digest,
+        Evaluation.configuration == configuration,
+        Evaluation.task.in_(list(tasks)),
+    )
+
+
+def cells_of(records: Records, submission: str, tasks: Collection[str]) -> list[Row[Any]]:
+    """Return the calls on these tasks that any version of a submission has records of, without their repetitions.
+
+    A row has `submission_digest`, `configuration`, `task`, `model`, `model_digest` and `data_digest`.
+    """
+    columns = (
+        Evaluation.submission_digest, Evaluation.configuration, Evaluation.task, Evaluation.model,
+        Evaluation.model_digest, Evaluation.data_digest,
+    )  # fmt: skip
+    chosen = Evaluation.submission == submission, Evaluation.task.in_(list(tasks)), Evaluation.repeat == 0
+    return records.combinations(*columns, where=chosen)
