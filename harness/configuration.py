@@ -3,7 +3,7 @@
 import hashlib
 import json
 from dataclasses import asdict, astuple, dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import get_type_hints
 
 MIB, GIB = 1024**2, 1024**3
@@ -57,6 +57,7 @@ class Configuration:
         return json.dumps(asdict(self))
 
 
+@lru_cache(maxsize=1024)  # requests have few different ones
 def configuration_from(text: str) -> Configuration:
     """Return the configuration in `Configuration.to_json`; raises `ValueError` for any other text."""
     found = json.loads(text)

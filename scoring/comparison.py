@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scoring.batches import official_scores
-from scoring.paired import Paired, pair_submissions
+from scoring.paired import pair_submissions
 from scoring.rank_intervals import difference_errors, judge, rank_groups, rank_intervals, standardized_differences
 from scoring.rule import TaskCalls
 from scoring.score_intervals import score_intervals
@@ -55,14 +55,14 @@ class Comparison:
         standings: submission -> where it stands, best score first.
         unfinished: submissions without a value for some model; they are compared with none.
         tasks: the tasks that the scores are of, those without an official score left out.
-        beats: submission -> other submission -> probability that the first has the higher expected score, 0 to 1;
-            0.5 if they always score the same.
+        beats: probability that the submission of a row has the higher expected score than that of a column, 0 to 1;
+            0.5 if they always score the same. Both are in the order of `standings`, shape (n, n).
     """
 
     standings: Mapping[str, Standing]
     unfinished: tuple[str, ...]
     tasks: tuple[str, ...]
-    beats: Mapping[str, Mapping[str, float]]
+    beats: NDArray[np.float64] = field(compare=False)
 
 
 def compare_submissions(
@@ -96,6 +96,7 @@ def compare_submissions(
     standardized = standardized_differences(scores, between)
     found = judge(standardized, between, spread, INTERVAL_LEVEL)
     ranks, groups = rank_intervals(found), rank_groups(scores, found)
+    best_first = np.argsort(-scores, kind="stable")
     standings = {
         paired.finished[i]: Standing(
             score=float(scores[i]),
@@ -108,14 +109,7 @@ def compare_submissions(
             worst_rank=int(ranks[i, 1]),
             group=int(groups[i]),
         )
-        for i in np.argsort(-scores, kind="stable")
+        for i in best_first
     }
-    return Comparison(standings, paired.unfinished, tuple(paired.tasks), _beats(paired, standardized))
-
-
-def _beats(paired: Paired, standardized: NDArray[np.float64]) -> dict[str, dict[str, float]]:
-    normal = NormalDist()
-    return {
-        name: {other: normal.cdf(row[j]) for j, other in enumerate(paired.finished) if other != name}
-        for name, row in zip(paired.finished, standardized.tolist(), strict=True)
-    }
+    beats = np.vectorize(NormalDist().cdf, otypes=[np.float64])(standardized[np.ix_(best_first, best_first)])
+    return Comparison(standings, paired.unfinished, tuple(paired.tasks), beats)

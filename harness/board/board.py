@@ -1,8 +1,11 @@
 """A board as data: ranked rows, the columns that describe them, and the calls behind them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from harness.board.column import AnyColumn, Column, TaskColumn, per_row, per_task
 from harness.board.columns import find_more
@@ -44,8 +47,8 @@ class Board:
         tasks: names of the tasks, in the order of their columns.
         remarks: notes on the records and tasks behind the rows, one per line.
         withheld: the tasks of which only rounded scores are shown.
-        beats: probabilities that a row has the higher score than another one, under their positions as text; empty if
-            rows are not compared.
+        beats: probability that the row of a line has the higher score than the row of a column, both in the order of
+            `rows`, shape (n_rows, n_rows), NaN for rows that are not compared; empty if none are.
         oracle: the noisy oracle, for comparison by eye alone.
         more: columns that were asked for in addition.
     """
@@ -55,7 +58,7 @@ class Board:
     tasks: Sequence[str]
     remarks: Sequence[str] = ()
     withheld: frozenset[str] = frozenset()
-    beats: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    beats: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)), compare=False)
     oracle: Oracle = field(default_factory=lambda: combine({}))
     more: Sequence[TaskColumn] = ()
 
@@ -93,6 +96,11 @@ class Board:
     def cells(self, row: Row) -> list[str]:
         """Return the text of a row's cells, for readers."""
         return [column.shown(row) for column in self.columns]
+
+    def beats_by(self, number: int, other: int) -> float | None:
+        """Return the probability that the row at a position beats another one; None if they are not compared."""
+        found = self.beats[number, other] if self.beats.size else np.nan
+        return None if np.isnan(found) else float(found)
 
     def is_faint(self, row: Row) -> bool:
         """Whether the row does not fully compete, while others do, and may be printed fainter than those."""

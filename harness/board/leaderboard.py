@@ -130,7 +130,7 @@ def ranked_board(
     known = with_chance(rows)
     ranked = rank_rows(known, lambda row: row.sandboxed and oracle.score is not None)
     compared = standings.compare_rows(ranked, held_out)
-    beats = {} if compared is None else compared.beats
+    beats = standings.beats_of(ranked, compared)
     shown = standings.with_standings(ranked, compared)
     hidden = frozenset(withheld) & oracle.tasks.keys()
     return Board(LEADERBOARD, shown, list(oracle.tasks), lines, hidden, beats, oracle)

@@ -113,20 +113,20 @@ class _Neighbours:
     """The next rows above and below on a board, and whether the difference to them means anything."""
 
     def __init__(self, board: Board) -> None:
-        self._beats = board.beats
-        self._ranked = [(str(n), row) for n, row in enumerate(board.rows) if row.rank is not None]
+        self._board = board
+        self._ranked = [(n, row) for n, row in enumerate(board.rows) if row.rank is not None]
 
     def of(self, line: Line, row: Row) -> Line:
         """Add the neighbours of a row to its line."""
-        own = next((n for n, other in self._ranked if other is row), "")
         if row.rank is None:
             return line
+        own = next(n for n, other in self._ranked if other is row)
         above = [(n, other) for n, other in self._ranked if other.rank is not None and other.rank < row.rank]
         below = [(n, other) for n, other in self._ranked if other.rank is not None and other.rank > row.rank]
         if above:
             n, other = above[-1]
-            line = replace(line, above=other.submission, above_surely=self._beats.get(n, {}).get(own))
+            line = replace(line, above=other.submission, above_surely=self._board.beats_by(n, own))
         if below:
             n, other = below[0]
-            line = replace(line, below=other.submission, below_surely=self._beats.get(own, {}).get(n))
+            line = replace(line, below=other.submission, below_surely=self._board.beats_by(own, n))
         return line

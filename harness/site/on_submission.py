@@ -151,8 +151,8 @@ def _calls(task: OnTask) -> list[dict[str, Any]]:
 
 def _beats(board: Board, number: int, pages: Sequence[str]) -> list[dict[str, Any]]:
     """Return the other rows, each with the probability that this one has the higher score."""
-    others = {int(key): probability for key, probability in board.beats.get(str(number), {}).items()}
+    others = ((other, row, board.beats_by(number, other)) for other, row in enumerate(board.rows) if other != number)
     return [
-        {"name": row.label, "page": pages[other], "score": row.score, "probability": others[other]}
-        for other, row in ((other, board.rows[other]) for other in others)
-    ]
+        {"name": row.label, "page": pages[other], "score": row.score, "probability": probability}
+        for other, row, probability in others if probability is not None
+    ]  # fmt: skip

@@ -44,6 +44,11 @@ def board(noise: Mapping[str, float], seed: int = 0) -> dict[str, dict[str, Task
     }
 
 
+def beats(found: Comparison, one: str, other: str) -> float:
+    order = list(found.standings)
+    return float(found.beats[order.index(one), order.index(other)])
+
+
 def test_a_board_best_first_with_intervals_ranks_and_groups() -> None:
     submissions = board({"noise": 100.0, "good": 0.2, "hum": 100.0})
     found = compare_submissions(submissions)
@@ -58,8 +63,8 @@ def test_a_board_best_first_with_intervals_ranks_and_groups() -> None:
     assert [standing.group for standing in found.standings.values()] == [1, 2, 2]
     good = found.standings["good"]
     assert (good.best_rank, good.worst_rank) == (1, 1)
-    assert found.beats["good"]["noise"] > 0.99
-    assert found.beats["good"]["noise"] + found.beats["noise"]["good"] == pytest.approx(1)
+    assert beats(found, "good", "noise") > 0.99
+    assert beats(found, "good", "noise") + beats(found, "noise", "good") == pytest.approx(1)
 
 
 def test_the_error_is_the_jackknifes() -> None:
@@ -84,7 +89,7 @@ def test_comparisons_are_paired() -> None:
     a, b = found.standings["a"], found.standings["b"]
     assert b.high > a.low
     unpaired = (a.score - b.score) / math.hypot(a.error, b.error)
-    assert found.beats["a"]["b"] > 0.5 * (1 + math.erf(unpaired / math.sqrt(2)))
+    assert beats(found, "a", "b") > 0.5 * (1 + math.erf(unpaired / math.sqrt(2)))
 
 
 def test_equal_submissions_share_everything() -> None:
@@ -92,7 +97,7 @@ def test_equal_submissions_share_everything() -> None:
     good, copy = found.standings.values()
     assert good == copy
     assert (good.best_rank, good.worst_rank, good.group) == (1, 2, 1)
-    assert found.beats["good"]["copy"] == 0.5
+    assert beats(found, "good", "copy") == 0.5
 
 
 def test_a_perfect_measure_and_a_constant_one() -> None:
@@ -102,7 +107,7 @@ def test_a_perfect_measure_and_a_constant_one() -> None:
     assert perfect.score == pytest.approx(100)
     assert (constant.score, constant.low, constant.high, constant.error) == (0, 0, 0, 0)
     assert (perfect.group, constant.group, constant.best_rank) == (1, 2, 2)
-    assert found.beats["perfect"]["constant"] == pytest.approx(1)
+    assert beats(found, "perfect", "constant") == pytest.approx(1)
 
 
 def test_a_single_submission() -> None:
