@@ -1,0 +1,128 @@
+"""A board reads the rows that it shows: competitions leave many times as many of versions that were replaced."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import api
+from harness.board.collect import collect
+from harness.board.leaderboard import build_board
+from harness.format.reference import read_reference
+from harness.records import Evaluation, Records
+from harness.task.layout import find_references
+from tests.board.board_examples import GAPS, MEASURE, MODELS, rows, write_reference
+from tests.records.evaluation_rows import request
+
+#: Versions of a submission that were replaced.
+OLD = [f"old{number}" for number in range(10)]
+
+
+@pytest.fixture
+def tasks(tmp_path: Path) -> Path:
+    return write_reference(tmp_path / "tasks")
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """Two submissions, ten earlier versions of each, and every call of the present ones made three times."""
+    file = tmp_path / "results.db"
+    with Records(str(file)) as records:
+        for name, values in (("mine", MEASURE), ("theirs", GAPS)):
+            for version in OLD:
+                add(records, rows(name, submission_digest=version))
+            for _ in range(3):
+                add(records, rows(name, values, submission_digest="new"))
+    return file
+
+
+def add(records: Records, made: list[Evaluation]) -> None:
+    records.add(*made)
+    records.ask([request(made[0])])
+
+
+@contextmanager
+def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+    """The records that are read."""
+    read: list[Any] = []
+    whole = Records.newest_of
+
+    def newest_of(self: Records, *conditions: Any, **options: Any) -> Iterator[Any]:
+        for row in whole(self, *conditions, **options):
+            read.append(row)
+            yield row
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Records, "newest_of", newest_of)
+        yield read
+
+
+def test_a_board_reads_the_newest_records_of_present_versions(
+    tasks: Path, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with counted(monkeypatch) as read:
+        found = api.board(tasks_dir=tasks, results=database).board
+    assert len(read) == 2 * len(MODELS)
+    assert {row.submission_digest for row in read} == {"new"}
+    assert [row.submission for row in found.rows] == ["theirs", "mine"]
+
+
+def test_a_score_reads_the_records_of_its_submission(
+    tasks: Path, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with counted(monkeypatch) as read:
+        found = api.score("mine", tasks_dir=tasks, results=database)
+    assert {(row.submission, row.submission_digest) for row in read} == {("mine", "new")}
+    assert len(read) == len(MODELS)
+    (line,) = [line for line in found.remarks if line.startswith("mine:")]
+    assert line.endswith("not shown: old0, old1, old2 and 7 more")
+
+
+def test_a_database_without_the_index_is_read_as_it_is(tasks: Path, database: Path) -> None:
+    with Records(str(database)) as records:
+        with_index = api.board(tasks_dir=tasks, results=database).board.content
+        records.change_tables(lambda engine: _drop_index(engine))
+    before = database.read_bytes()
+    assert api.board(tasks_dir=tasks, results=database).board.content == with_index
+    assert database.read_bytes() == before
+
+
+def _drop_index(engine: Any) -> None:
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DROP INDEX ix_evaluations_version")
+
+
+def test_the_newest_records_of_a_version_are_found_in_the_index(database: Path) -> None:
+    query = (
+        "EXPLAIN QUERY PLAN SELECT max(id) FROM evaluations WHERE submission = 'mine' AND submission_digest = 'new' "
+        "AND configuration = 'c' AND task IN ('toy') GROUP BY key"
+    )
+    plans: list[str] = []
+
+    def explain(engine: Any) -> None:
+        with engine.connect() as connection:
+            plans.extend(row[-1] for row in connection.exec_driver_sql(query))
+
+    with Records(str(database), read_only=True) as records:
+        records.change_tables(explain)
+    assert any("COVERING INDEX ix_evaluations_version" in plan for plan in plans)
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_records_without_a_request_stand_as_if_all_were_read(everything: bool, tasks: Path, tmp_path: Path) -> None:
+    """The version that ran last counts, after all that were asked for; what ran on unknown models has no row."""
+    file = tmp_path / "unasked.db"
+    first, second = rows("mine", submission_digest="v1"), rows("mine", {"model_0": 9.0}, submission_digest="v2")
+    asked = rows("theirs", GAPS, submission_digest="v1")
+    made = [*second, *first, *rows("mine", {"model_1": 1.0}, submission_digest="v2"), *asked]
+    made += [*rows("theirs", submission_digest="v2"), *rows("odd", {"unknown": 1.0})]
+    requests = [request(asked[0])]
+    with Records(str(file)) as records:
+        records.add(*made)
+        records.ask(requests)
+    references = {name: read_reference(path) for name, path in find_references(tasks).items()}
+    expected = build_board(collect(made, references, requests, everything=everything), references)
+    found = api.board(tasks_dir=tasks, results=file, everything=everything).board
+    assert found.content["rows"] == expected.content["rows"]
