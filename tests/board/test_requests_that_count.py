@@ -19,6 +19,7 @@ from harness.board.requested import by_age
 from harness.cli import options, run
 from harness.cli.main import cli
 from harness.errors import UserError
+from harness.execution.machine import LEAST_MEMORY
 from harness.format.reference import Reference
 from harness.records import Request
 from harness.sandbox import default_memory_bytes, find_gpus
@@ -132,7 +133,7 @@ def test_the_command_does_not_leave_the_runtime_to_the_metadata(known: dict[str,
 
 
 @given(
-    st.floats(0, options.LONGEST_S, exclude_min=True), st.integers(options.LEAST_MEMORY, psutil.virtual_memory().total)
+    st.floats(0, options.LONGEST_S, exclude_min=True), st.integers(LEAST_MEMORY, psutil.virtual_memory().total)
 )
 def test_the_command_has_the_very_limits(known: dict[str, Reference], seconds: float, size: int) -> None:
     found = renewal(known, time_limit_s=seconds, memory_limit_bytes=size)
