@@ -1,5 +1,6 @@
 """Checks what the columns of an SQLite file hold: SQLite stores text and bytes in a column of numbers, too."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,6 +40,7 @@ def require_types(connection: Connection, columns: Sequence[ColumnElement[Any]],
             raise UserError(where, expected=_kind(column)[0], found=printable(found)[:SHOWN], remedy=remedy)
 
 
+@functools.cache  # a board asks once per submission
 def _fits(column: ColumnElement[Any]) -> ColumnElement[bool]:
     fits = func.ifnull(_kind(column)[1], False)
     return or_(column.is_(None), fits) if getattr(column, "nullable", False) else fits
