@@ -3,30 +3,29 @@
 import secrets
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from types import TracebackType
-from typing import Protocol, Self, TypeVar
+from typing import Self
 
-from sqlalchemy import Integer, String, delete, insert, select, update
+from sqlalchemy import Integer, String, delete, insert, literal, select, true, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapped, mapped_column
 
 from harness import place
 from harness.errors import UserError
+from harness.records.connection import Database
 from harness.records.evaluation import Evaluation
+from harness.records.keys import rows_of
 from harness.records.tables import Base, columns_of
-
-T = TypeVar("T")
 
 #: Seconds between two heartbeats, and seconds without one after which a run on another machine counts as dead.
 BEAT_S, SILENCE_S = 5.0, 60.0
 
-#: Keys per statement; databases limit the number of parameters.
-CHUNK = 500
+#: Seconds between two searches for runs that were killed.
+SEARCH_S = 5.0
 
 
 class Run(Base, kw_only=True):
@@ -56,25 +55,22 @@ class _Pulse:
     seen_at: float
 
 
-class Transact(Protocol):
-    """Does something in one transaction, and returns its result."""
-
-    def __call__(self, work: Callable[[Connection], T], /) -> T:
-        """`work` may be done again if the database was locked."""
-
-
 class Claims:
-    """Claims of one run; a context that releases them on exit."""
+    """Claims of one run; a context that releases them on exit.
 
-    def __init__(self, transact: Transact) -> None:
-        self._transact = transact
+    What fails while the run is in progress is tried again for ten minutes, with a line to `warn` of its records.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self._id = secrets.token_hex(8)
         self._pulses: dict[str, _Pulse] = {}
+        self._searched_at = -SEARCH_S
         self._over = threading.Event()
         self._heart = threading.Thread(target=self._beat, name="claims", daemon=True)
 
     def __enter__(self) -> Self:
-        self._transact(self._be_there)
+        self._database.write(self._be_there)
         self._heart.start()
         return self
 
@@ -83,45 +79,58 @@ class Claims:
     ) -> None:
         self._over.set()
         self._heart.join()
-        self._transact(lambda connection: _forget(connection, [self._id]))
-
-    def record(self, evaluation: Evaluation) -> bool:
-        """Write the record of a call if this run still claims it; returns whether it did.
-
-        A run that stood still for long, as on a machine that slept, has lost its claims: another run may have made
-        its calls, and each has one record.
-        """
-        held = update(Claim).where(Claim.key == evaluation.key, Claim.run == self._id).values(run=self._id)
-
-        def write(connection: Connection) -> bool:
-            if connection.execute(held).rowcount == 0:
-                return False
-            connection.execute(insert(Evaluation).values(columns_of(evaluation)))
-            return True
-
-        return self._transact(write)
+        with suppress(UserError):  # if the database has gone, other runs release the claims of a process that ended
+            self._database.write(lambda connection: _forget(connection, [self._id]))
 
     def take(self, keys: Collection[str]) -> set[str]:
         """Claim calls; returns those that now belong to this run. The others belong to runs that are alive."""
         self._release_dead()
-        mine: set[str] = set()
-        for part in chunks(list(keys)):
-            while True:
-                try:
-                    mine |= self._transact(partial(self._take, part))
-                    break
-                except IntegrityError:  # another run has just claimed one of them: try again
-                    continue
-        return mine
+        return self._database.patiently(lambda: self._database.write(lambda connection: self._take(connection, keys)))
 
-    def _take(self, keys: list[str], connection: Connection) -> set[str]:
-        rows = connection.execute(select(Claim.key, Claim.run).where(Claim.key.in_(keys)))
-        owners = {row.key: row.run for row in rows}
-        free = [key for key in keys if key not in owners]
-        if free:
-            self._be_there(connection)
-            connection.execute(insert(Claim), [{"key": key, "run": self._id} for key in free])
-        return {key for key in keys if owners.get(key, self._id) == self._id}
+    def release(self, keys: Collection[str]) -> None:
+        """Give back claims on calls that this run will not make."""
+        self._database.patiently(lambda: self._database.write(lambda connection: self._release(connection, keys)))
+
+    def of_others(self, keys: Collection[str]) -> set[str]:
+        """Return the calls that other runs, which are alive, have claimed now."""
+        self._release_dead()
+        return self._database.patiently(lambda: self._of_others(keys))
+
+    def held(self, connection: Connection, keys: Collection[str]) -> set[str]:
+        """Return the calls that this run still claims, which no other can claim until the transaction ends.
+
+        A run that stood still for long, as on a machine that slept, has lost its claims: another run may have made
+        its calls, and each has one record.
+        """
+        mine = Claim.key.in_(rows_of(connection, keys)), Claim.run == self._id
+        return set(connection.execute(update(Claim).where(*mine).values(run=self._id).returning(Claim.key)).scalars())
+
+    def record(self, evaluation: Evaluation) -> bool:
+        """Write the record of a call if this run still claims it; returns whether it did."""
+
+        def write(connection: Connection) -> bool:
+            if not self.held(connection, [evaluation.key]):
+                return False
+            connection.execute(insert(Evaluation).values(columns_of(evaluation)))
+            return True
+
+        return self._database.write(write)
+
+    def _take(self, connection: Connection, keys: Collection[str]) -> set[str]:
+        self._be_there(connection)
+        dialect = postgresql if self._database.is_postgresql else sqlite
+        free = rows_of(connection, keys).add_columns(literal(self._id)).where(true())  # SQLite cannot parse it without
+        connection.execute(dialect.insert(Claim).from_select(["key", "run"], free).on_conflict_do_nothing())
+        mine = select(Claim.key).where(Claim.key.in_(rows_of(connection, keys)), Claim.run == self._id)
+        return set(connection.execute(mine).scalars())
+
+    def _release(self, connection: Connection, keys: Collection[str]) -> None:
+        connection.execute(delete(Claim).where(Claim.key.in_(rows_of(connection, keys)), Claim.run == self._id))
+
+    def _of_others(self, keys: Collection[str]) -> set[str]:
+        with self._database.begin() as connection:
+            theirs = select(Claim.key).where(Claim.key.in_(rows_of(connection, keys)), Claim.run != self._id)
+            return set(connection.execute(theirs).scalars())
 
     def _be_there(self, connection: Connection) -> None:
         """Have a row in the table of runs; others have deleted it if they took this run for dead."""
@@ -136,8 +145,10 @@ class Claims:
         return connection.execute(beat).rowcount > 0
 
     def _release_dead(self) -> None:
-        """Release the claims of runs that were killed."""
-        self._transact(self._forget_dead)
+        """Release the claims of runs that were killed, unless they were looked for just now."""
+        if time.monotonic() - self._searched_at >= SEARCH_S:
+            self._database.patiently(lambda: self._database.write(self._forget_dead))
+            self._searched_at = time.monotonic()
 
     def _forget_dead(self, connection: Connection) -> None:
         runs = connection.execute(select(Run.id, Run.place, Run.process, Run.started, Run.beats)).all()
@@ -155,16 +166,13 @@ class Claims:
 
     def _beat(self) -> None:
         while not self._over.wait(BEAT_S):
-            with suppress(UserError):  # an unreachable database is reported elsewhere
-                self._transact(self._sign)
+            try:
+                self._database.write(self._sign)
+            except UserError:  # an unreachable database is reported elsewhere
+                self._pulses.clear()  # nobody could give a sign of life
 
 
 def _forget(connection: Connection, runs: list[str]) -> None:
-    connection.execute(delete(Claim).where(Claim.run.in_(runs)))
+    """Delete runs and their claims: runs first, so that a run that is claiming more waits, and is there again."""
     connection.execute(delete(Run).where(Run.id.in_(runs)))
-
-
-def chunks(keys: list[str]) -> Iterator[list[str]]:
-    """Split a list into parts that fit into one statement."""
-    for start in range(0, len(keys), CHUNK):
-        yield keys[start : start + CHUNK]
+    connection.execute(delete(Claim).where(Claim.run.in_(runs)))

@@ -75,7 +75,7 @@ def test_who_has_lost_a_claim_records_nothing_and_can_claim_again(location: str)
 
 def test_a_run_waits_for_a_reader_however_long_it_reads(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a write-ahead log, whoever reads keeps everybody from writing."""
-    monkeypatch.setattr("harness.records.store.BUSY_S", 0.05)
+    monkeypatch.setattr("harness.records.connection.BUSY_S", 0.05)
     with Records(location) as records:
         reader = sqlite3.connect(location, check_same_thread=False)
         reader.execute("begin")

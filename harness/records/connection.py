@@ -1,0 +1,172 @@
+"""Connections to the results database: SQLite or PostgreSQL."""
+
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import unquote
+
+import sqlalchemy
+from sqlalchemy import URL, func, select
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.exc import DBAPIError, IntegrityError, SAWarning, SQLAlchemyError
+
+from harness.credentials import scrub, without_secrets
+from harness.errors import UserError
+
+#: Seconds that a writer waits while another harness writes to the same file, or holds a lock of the same rows.
+BUSY_S = 60
+
+#: Seconds after which a server ends a transaction whose client stands still, as it may hold locks others wait for.
+IDLE_S = 30
+
+#: Seconds for which a run in progress tries again what failed: a restart of the database must not end it.
+PATIENCE_S = 600.0
+
+#: Seconds between two tries: at first, and at most.
+PAUSE_S, LONGEST_PAUSE_S = 0.25, 5.0
+
+#: What PostgreSQL calls a lock that was not had within `BUSY_S`.
+LOCKED = "55P03"
+
+T = TypeVar("T")
+
+
+class DatabaseError(UserError):
+    """The database failed, or cannot be reached.
+
+    Attributes:
+        found: what failed, in one line without remedy.
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        remedy = "finished work is kept; fix this and run the same command again"
+        super().__init__(f"the results database failed: {reason}", file=name, remedy=remedy)
+        self.found = f"{name}: the results database failed: {reason}"
+
+
+class LockedError(UserError):
+    """Another program has kept what is to be written locked for longer than `BUSY_S`."""
+
+
+class Database:
+    """One database; errors that a user can mend are raised as `UserError`, in one line.
+
+    A server that hangs counts as failed after half a minute.
+
+    Attributes:
+        engine: SQLAlchemy's.
+        file: the file of an SQLite database, None for others.
+        name: of the database for readers, without passwords.
+        warn: receives a line when something has to wait; may be called from several threads.
+    """
+
+    def __init__(self, location: str) -> None:
+        """`location` is an SQLAlchemy URL, or the path of an SQLite file; nothing is opened yet."""
+        shown = without_secrets(location)
+        try:
+            self.url = sqlalchemy.make_url(location) if "://" in location else URL.create("sqlite", database=location)
+            self.engine = _engine_of(self.url)
+        except ImportError as error:
+            remedy = f"install the driver, e.g. pip install {error.name or 'psycopg[binary]'}"
+            raise UserError(f"the database's driver cannot be loaded: {error}", remedy=remedy) from error
+        except SAWarning:
+            remedy = "leave it out; parameters of SQLite itself need file: and uri=true"
+            raise UserError("SQLite's driver knows no such parameter", file=shown, remedy=remedy) from None
+        except (SQLAlchemyError, ValueError):
+            expected = "sqlite:///FILE or postgresql+psycopg://..."
+            raise UserError("not a database URL", file=shown, expected=expected) from None
+        if self.engine.dialect.name not in ("sqlite", "postgresql"):
+            raise UserError("not a results database", file=shown, expected="SQLite or PostgreSQL")
+        self.file = _file_of(self.url)
+        self.name = without_secrets(self.url.database) if self.file is not None and self.url.database else shown
+        self._location = location
+        self._failing = False
+        self.warn: Callable[[str], None] = lambda _: None
+
+    @property
+    def is_postgresql(self) -> bool:
+        """Whether a server of PostgreSQL has it."""
+        return self.engine.dialect.name == "postgresql"
+
+    @contextmanager
+    def begin(self) -> Iterator[Connection]:
+        """A transaction."""
+        with self.guard(), self.engine.begin() as connection:
+            yield connection
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Do something in one transaction, as soon as nobody keeps what it changes locked."""
+        told = False
+        while True:
+            try:
+                with self.begin() as connection:
+                    self._limit_locks(connection)
+                    return work(connection)
+            except LockedError:
+                if not told:
+                    self.warn(f"{self.name} has been locked for {BUSY_S} s by another program; waiting for it")
+                told = True
+
+    def patiently(self, work: Callable[[], T], hurry: threading.Event | None = None) -> T:
+        """Do something in a run that is in progress, and for ten minutes again if the database fails.
+
+        Once `hurry` is set, it is done again once at most.
+        """
+        hurry = hurry or threading.Event()
+        give_up, pause = time.monotonic() + PATIENCE_S, PAUSE_S
+        while True:
+            hurried = hurry.is_set()
+            try:
+                done = work()
+                self._failing = False
+                return done
+            except DatabaseError as error:
+                if hurried or time.monotonic() >= give_up:
+                    raise
+                if not self._failing:
+                    self.warn(f"{error.found}; trying again for {PATIENCE_S / 60:.0f} minutes")
+                self._failing = True
+            hurry.wait(pause)
+            pause = min(2 * pause, LONGEST_PAUSE_S)
+
+    def _limit_locks(self, connection: Connection) -> None:
+        """Limit how long this transaction waits for others, and others for it; SQLite has one lock, `BUSY_S`."""
+        if self.is_postgresql:
+            limits = {"lock_timeout": BUSY_S, "idle_in_transaction_session_timeout": IDLE_S}
+            connection.execute(select(*(func.set_config(name, f"{limit}s", True) for name, limit in limits.items())))
+
+    @contextmanager
+    def guard(self) -> Iterator[None]:
+        """Turn errors that a user can fix (full disk, wrong file, unreachable server) into one line."""
+        try:
+            yield
+        except IntegrityError:
+            raise  # not a failure of the database
+        except DBAPIError as error:
+            reason = scrub(" ".join(str(error.orig).split()), self._location)
+            if reason == "database is locked" or getattr(error.orig, "sqlstate", None) == LOCKED:
+                raise LockedError(reason, file=self.name) from error
+            raise DatabaseError(self.name, reason) from error
+
+
+def _file_of(url: URL) -> Path | None:
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return None
+    return Path(unquote(url.database.removeprefix("file:")) if "uri" in url.query else url.database)
+
+
+def _engine_of(url: URL) -> Engine:
+    """Return the engine of a database; raises `SAWarning` for parameters that SQLite's driver would ignore."""
+    arguments = {"timeout": BUSY_S} if url.get_backend_name() == "sqlite" else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SAWarning)
+        engine = sqlalchemy.create_engine(url, connect_args=arguments)
+    if engine.dialect.driver == "psycopg":
+        from harness.records.postgresql import watch  # here: few have the driver
+
+        watch(engine, url)
+    return engine

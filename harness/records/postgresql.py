@@ -1,0 +1,107 @@
+"""Connections to PostgreSQL that do not wait without end for a server that hangs.
+
+A server that is slow, or waits for a lock, still accepts new connections; one that hangs does not. So a statement may
+take as long as it needs while the server lets others in. The system's own limits end connections to machines that
+cannot be reached; they do not apply to sockets of this machine, nor to a server that is stopped.
+"""
+
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Self
+
+import psycopg
+from psycopg.errors import ConnectionTimeout
+from sqlalchemy import URL, event
+from sqlalchemy.engine import Engine
+
+#: Seconds until a connection must have been accepted; with `ANSWER_S`, a hanging server ends a command in a minute.
+CONNECT_S = 10
+
+#: Seconds without an answer after which the server is asked for another connection.
+ANSWER_S = 20.0
+
+#: Parameters of libpq: a connection ends half a minute after the server's machine has gone.
+NETWORK = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
+
+
+def watch(engine: Engine, url: URL) -> None:
+    """Let an engine make watched connections; parameters of its URL have precedence."""
+    limits = {
+        name: value for name, value in (NETWORK | {"connect_timeout": CONNECT_S}).items() if name not in url.query
+    }
+
+    @event.listens_for(engine, "do_connect")
+    def connect(_dialect: Any, _record: Any, arguments: Any, parameters: dict[str, Any]) -> WatchedConnection:
+        return WatchedConnection.open(*arguments, **(parameters | limits))
+
+
+class WatchedConnection(psycopg.Connection[Any]):
+    """A connection that ends with an `OperationalError` if the server hangs."""
+
+    _arguments: tuple[tuple[Any, ...], dict[str, Any]]
+
+    @classmethod
+    def open(cls, *arguments: Any, **parameters: Any) -> Self:
+        """Connect, as `connect`."""
+        connection = cls.connect(*arguments, **parameters)
+        connection._arguments = arguments, parameters
+        return connection
+
+    def wait(self, *arguments: Any, **options: Any) -> Any:
+        """Wait for whatever the server is to answer: results of a statement, or the end of a transaction."""
+        with self._watched():
+            return super().wait(*arguments, **options)
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        watch = _Watch(self)
+        watch.start()
+        try:
+            yield
+        except psycopg.Error as error:
+            if watch.hangs:
+                raise psycopg.OperationalError("the server does not answer") from error
+            raise
+        finally:
+            watch.end()
+
+    def is_let_in_again(self) -> bool:
+        """Whether the server reacts to another connection, be it with an error."""
+        positional, named = self._arguments
+        try:
+            psycopg.connect(*positional, **named).close()
+        except ConnectionTimeout:
+            return False
+        except psycopg.Error:
+            return True
+        return True
+
+
+class _Watch(threading.Thread):
+    """Shuts the socket of a connection whose server hangs, which ends any wait for it."""
+
+    def __init__(self, connection: WatchedConnection) -> None:
+        super().__init__(name="postgresql", daemon=True)
+        self._connection = connection
+        self._over = threading.Event()
+        self._lock = threading.Lock()
+        self.hangs = False
+
+    def run(self) -> None:
+        while not self.hangs and not self._over.wait(ANSWER_S):
+            if not self._connection.is_let_in_again():
+                self._shut()
+
+    def _shut(self) -> None:
+        with self._lock:  # afterwards the number of the socket may be that of another file
+            if not self._over.is_set():
+                self.hangs = True
+                with suppress(OSError), socket.socket(fileno=os.dup(self._connection.fileno())) as other:
+                    other.shutdown(socket.SHUT_RDWR)
+
+    def end(self) -> None:
+        with self._lock:
+            self._over.set()

@@ -1,0 +1,159 @@
+"""Writes the records of a run in groups: a transaction for each record would cost more than some calls."""
+
+import threading
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from sqlalchemy import insert, select
+from sqlalchemy.engine import Connection
+
+from harness.errors import UserError
+from harness.records.claims import Claims
+from harness.records.connection import Database, DatabaseError
+from harness.records.evaluation import Evaluation
+from harness.records.keys import rows_of
+from harness.records.tables import columns_of
+from harness.records.unwritten import add_unwritten, keep
+
+#: Rows and seconds after which a group is written.
+GROUP, INTERVAL_S = 100, 1.0
+
+
+class Writer:
+    """Writes records in groups, in a thread of its own; a context that writes what is left on exit.
+
+    The first record after an idle second is written at once. A group that the database does not take is tried again
+    for ten minutes, which the records' `warn` says; then it goes into a local file, all further ones do too, and every
+    method raises a `UserError` that names the file. The next writer on this database adds its records first.
+    After an error or Ctrl-C, the exit tries once more, and does not wait ten minutes.
+    """
+
+    def __init__(self, database: Database, claims: Claims | None) -> None:
+        self._database, self._claims = database, claims
+        self._changed = threading.Condition()
+        self._waiting: list[Evaluation] = []
+        self._in_hand = 0  # records of the group that is being written
+        self._decided: list[tuple[Evaluation, bool]] = []
+        self._flushing = self._over = False
+        self._hurry = threading.Event()
+        self._failure: Exception | None = None
+        self._thread = threading.Thread(target=self._work, name="records")
+
+    def __enter__(self) -> Self:
+        add_unwritten(self._database)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self._hurry.set()
+        with self._changed:
+            self._over = True
+            self._changed.notify_all()
+        try:
+            self._thread.join()
+        except KeyboardInterrupt:
+            self._hurry.set()
+            self._thread.join()
+            raise
+        if kind is None:
+            self._require_success()
+        elif self._failure is not None and self._failure is not error:
+            self._database.warn(str(self._failure))
+
+    def add(self, evaluation: Evaluation) -> None:
+        """Take a record, to be written soon; does not wait for the database."""
+        with self._changed:
+            self._waiting.append(evaluation)
+            self._changed.notify_all()
+        self._require_success()
+
+    def written(self) -> list[tuple[Evaluation, bool]]:
+        """Return the records that were decided since the last question, in their order.
+
+        True: it is in the database. False: this run had lost its claim on the call, and nothing was written.
+        """
+        self._require_success()
+        with self._changed:
+            decided, self._decided = self._decided, []
+        return decided
+
+    def flush(self) -> None:
+        """Write everything now; returns once it is written."""
+        with self._changed:
+            self._flushing = True
+            self._changed.notify_all()
+            try:
+                self._changed.wait_for(lambda: not (self._waiting or self._in_hand))
+            finally:
+                self._flushing = False
+        self._require_success()
+
+    def _require_success(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def _work(self) -> None:
+        while group := self._next_group():
+            started = time.monotonic()
+            decided = self._write_or_keep(group)
+            with self._changed:
+                self._decided += decided
+                self._in_hand = 0
+                self._changed.notify_all()
+                self._changed.wait_for(self._is_due, started + INTERVAL_S - time.monotonic())
+
+    def _is_due(self) -> bool:
+        """Whether to write now, even if the last group was written less than a second ago."""
+        return len(self._waiting) >= GROUP or self._flushing or self._over
+
+    def _next_group(self) -> list[Evaluation]:
+        """Wait for records; none: there will be no more."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._over)
+            group, self._waiting = self._waiting[:GROUP], self._waiting[GROUP:]
+            self._in_hand = len(group)
+        return group
+
+    def _write_or_keep(self, group: list[Evaluation]) -> list[tuple[Evaluation, bool]]:
+        if self._failure is None:
+            try:
+                return self._database.patiently(lambda: self._write(group), self._hurry)
+            except Exception as error:  # whatever it is: no finished call may be lost to it
+                self._failure = error
+        self._keep(group)
+        return []
+
+    def _write(self, group: list[Evaluation]) -> list[tuple[Evaluation, bool]]:
+        return self._database.write(lambda connection: _write_group(connection, group, self._claims))
+
+    def _keep(self, group: list[Evaluation]) -> None:
+        """Put records into the local file, and let the failure say so."""
+        try:
+            file = keep(self._database, group)
+        except UserError as error:
+            self._failure = UserError(f"{len(group)} records of finished calls are lost: {error}")
+            return
+        if isinstance(self._failure, DatabaseError):
+            remedy = f"finished calls are kept in {file}; fix this and run the same command again, which adds them"
+            self._failure = UserError(self._failure.found, remedy=remedy)
+
+
+def _write_group(
+    connection: Connection, group: Sequence[Evaluation], claims: Claims | None
+) -> list[tuple[Evaluation, bool]]:
+    """Write records of calls that are still claimed; returns whether each is in the database."""
+    keys = {row.key for row in group}
+    held = keys if claims is None else claims.held(connection, keys)
+    same = select(Evaluation.key, Evaluation.started_at, Evaluation.finished_at)
+    found = connection.execute(same.where(Evaluation.key.in_(rows_of(connection, keys))))
+    known = {tuple(row) for row in found}  # written by an earlier try whose answer was lost
+    there = [(row.key, row.started_at, row.finished_at) in known for row in group]
+    new = [columns_of(row) for row, is_there in zip(group, there, strict=True) if row.key in held and not is_there]
+    if new:
+        connection.execute(insert(Evaluation), new)
+    return [(row, is_there or row.key in held) for row, is_there in zip(group, there, strict=True)]
