@@ -1,0 +1,39 @@
+"""Databases of both kinds."""
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.records.servers import MISSING, Server
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A server of PostgreSQL that runs."""
+    if MISSING:
+        pytest.skip(f"PostgreSQL is not installed: {MISSING} not found")
+    directory = Path(tempfile.mkdtemp(prefix="pg"))
+    server = Server(directory)
+    yield server
+    server.stop()
+    shutil.rmtree(directory)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a database is that has no tables yet."""
+    if request.param == "sqlite":
+        return str(tmp_path / "results.db")
+    server: Server = request.getfixturevalue("server")
+    return server.new_database(f"d{secrets.token_hex(4)}")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The cache of this test alone."""
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"

@@ -1,0 +1,275 @@
+"""Records that a run writes in groups: each once, whatever happens to the database or to the run."""
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, given, settings
+from sqlalchemy import create_engine, text
+from sqlalchemy.engine import Connection
+
+from harness.errors import UserError
+from harness.records import Evaluation, Records
+from harness.records.connection import Database, DatabaseError
+from tests.records.evaluation_rows import NOW, evaluation
+
+
+def rows(count: int, start: int = 0) -> list[Evaluation]:
+    return [evaluation(model=f"model_{start + number}", value=float(start + number)) for number in range(count)]
+
+
+def values(location: str) -> list[float]:
+    """Of all records, in their order."""
+    with Records(location, read_only=True) as records, records._database.begin() as connection:
+        return list(connection.execute(text("select value from evaluations order by id")).scalars())
+
+
+def execute(location: str, statement: str) -> None:
+    engine = create_engine(location if "://" in location else f"sqlite:///{location}")
+    with engine.begin() as connection:
+        connection.execute(text(statement))
+    engine.dispose()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.records.connection.PATIENCE_S", 0.0)
+
+
+@pytest.fixture
+def groups(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of records of each group that was written."""
+    from harness.records import writer
+
+    sizes: list[int] = []
+    original = writer._write_group
+
+    def watched(connection: Connection, group: list[Evaluation], claims: object) -> list[tuple[Evaluation, bool]]:
+        sizes.append(len(group))
+        return original(connection, group, claims)
+
+    monkeypatch.setattr(writer, "_write_group", watched)
+    return sizes
+
+
+def test_all_are_written_in_their_order_when_the_writer_ends(location: str) -> None:
+    made = rows(250)
+    with Records(location) as records, records.writer(None) as writer:
+        for row in made:
+            writer.add(row)
+    assert writer.written() == [(row, True) for row in made]
+    assert writer.written() == []
+    assert values(location) == [row.value for row in made]
+
+
+def test_the_first_record_is_written_at_once_and_later_ones_in_groups(location: str, groups: list[int]) -> None:
+    first, *others = rows(10)
+    with Records(location) as records, records.writer(None) as writer:
+        writer.add(first)
+        while not values(location):
+            pass
+        for row in others:
+            writer.add(row)
+    assert groups == [1, 9]
+
+
+def test_flush_waits_until_all_are_written(location: str) -> None:
+    with Records(location) as records, records.writer(None) as writer:
+        for row in rows(3):
+            writer.add(row)
+        writer.flush()
+        assert [written for _, written in writer.written()] == [True] * 3
+        assert values(location) == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_an_interrupted_run_loses_no_finished_call(error: type[BaseException], location: str) -> None:
+    with Records(location) as records, pytest.raises(error), records.writer(None) as writer:  # noqa: PT012
+        for row in rows(5):
+            writer.add(row)
+        raise error
+    assert values(location) == [0.0, 1.0, 2.0, 3.0, 4.0]
+
+
+def test_calls_that_another_run_has_taken_are_not_written(location: str) -> None:
+    made = rows(6)
+    taken = {row.key for row in made[::2]}
+    with Records(location) as records, records.claims() as claims, records.writer(claims) as writer:
+        claims.take([row.key for row in made])
+        for key in taken:
+            execute(location, f"update claims set run = 'another' where key = '{key}'")
+        for row in made:
+            writer.add(row)
+        writer.flush()
+        assert writer.written() == [(row, row.key not in taken) for row in made]
+    assert values(location) == [1.0, 3.0, 5.0]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@given(st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans()), max_size=12), st.sets(st.sampled_from("abcdef")))
+def test_a_record_is_written_if_and_only_if_its_call_is_claimed(
+    tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, bool]], claimed: set[str]
+) -> None:
+    location = str(tmp_path_factory.mktemp("property") / "results.db")
+    made = [
+        evaluation(key=key, value=float(number), finished_at=NOW + timedelta(seconds=number))
+        for number, (key, _) in enumerate(calls)
+    ]
+    with Records(location) as records, records.claims() as claims:
+        claims.take(claimed)
+        with records.writer(claims) as writer:
+            for row, (_, flush) in zip(made, calls, strict=True):
+                writer.add(row)
+                if flush:
+                    writer.flush()
+    assert writer.written() == [(row, row.key in claimed) for row in made]
+    assert values(location) == [row.value for row in made if row.key in claimed]
+
+
+def test_a_group_whose_answer_was_lost_is_not_written_twice(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a server that ends after it has committed, before it says so."""
+    lost = []
+    original = Database.write
+
+    def write(database: Database, work: Callable[[Connection], Any]) -> Any:
+        done = original(database, work)
+        if not lost and threading.current_thread().name == "records":
+            lost.append(done)
+            raise DatabaseError(database.name, "the connection was lost")
+        return done
+
+    monkeypatch.setattr(Database, "write", write)
+    said: list[str] = []
+    with Records(location) as records, records.claims() as claims:
+        records.warn = said.append
+        made = rows(4)
+        claims.take([row.key for row in made])
+        with records.writer(claims) as writer:
+            for row in made:
+                writer.add(row)
+    assert lost
+    assert writer.written() == [(row, True) for row in made]
+    assert values(location) == [0.0, 1.0, 2.0, 3.0]
+    assert [line.partition(": ")[2] for line in said] == [
+        "the results database failed: the connection was lost; trying again for 10 minutes"
+    ]
+
+
+def hide_table(location: str) -> None:
+    execute(location, "alter table evaluations rename to gone")
+
+
+def show_table(location: str) -> None:
+    execute(location, "alter table gone rename to evaluations")
+
+
+def give_up(location: str, made: list[Evaluation]) -> str:
+    """Write to a database that takes nothing; returns the error."""
+    with Records(location) as records:
+        hide_table(location)
+        with pytest.raises(UserError) as error, records.writer(None) as writer:  # noqa: PT012
+            for row in made:
+                writer.add(row)
+    show_table(location)
+    return str(error.value)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_what_a_database_does_not_take_is_added_by_the_next_writer(location: str, cache: Path) -> None:
+    message = give_up(location, rows(3))
+    (file,) = (cache / "unwritten").glob("*.db")
+    assert len(message.splitlines()) == 1
+    assert f"; finished calls are kept in {file}; fix this and run the same command again" in message
+    assert values(location) == []
+    said: list[str] = []
+    with Records(location) as records:
+        records.warn = said.append
+        with records.writer(None) as writer:
+            assert values(location) == [0.0, 1.0, 2.0]
+            writer.add(evaluation(model="another", value=7.0))
+        with records.writer(None):
+            pass
+    assert values(location) == [0.0, 1.0, 2.0, 7.0]
+    assert [line.partition(": ")[2] for line in said] == ["added 3 of 3 records that it had not taken before"]
+    assert not file.exists()
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_later_record_of_the_same_call_displaces_a_kept_one(location: str) -> None:
+    early, late = rows(2)
+    late.finished_at = late.finished_at.replace(year=2027)
+    give_up(location, [early, late])
+    with Records(location) as records:
+        records.add(evaluation(key=early.key, value=8.0), evaluation(key=late.key, value=9.0))
+        with records.writer(None):
+            pass
+    assert values(location) == [8.0, 9.0, 1.0]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_kept_records_are_added_once_though_their_file_remained(location: str, cache: Path) -> None:
+    """As after a kill between their transaction and the removal of the file."""
+    give_up(location, rows(3))
+    (file,) = (cache / "unwritten").glob("*.db")
+    content = file.read_bytes()
+    for _ in range(2):
+        file.write_bytes(content)
+        with Records(location) as records, records.writer(None):
+            pass
+    assert values(location) == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_kept_records_of_another_database_stay(tmp_path: Path, cache: Path) -> None:
+    give_up(str(tmp_path / "one.db"), rows(2))
+    with Records(str(tmp_path / "other.db")) as records, records.writer(None):
+        pass
+    assert values(str(tmp_path / "other.db")) == []
+    assert len(list((cache / "unwritten").glob("*.db"))) == 1
+
+
+@pytest.mark.usefixtures("impatient")
+def test_an_interrupted_run_names_the_file_too(location: str, cache: Path) -> None:
+    said: list[str] = []
+    with Records(location) as records:
+        records.warn = said.append
+        hide_table(location)
+        with pytest.raises(KeyboardInterrupt), records.writer(None) as writer:  # noqa: PT012
+            writer._waiting += rows(2)
+            raise KeyboardInterrupt
+    show_table(location)
+    (file,) = (cache / "unwritten").glob("*.db")
+    assert str(file) in said[-1]
+    with sqlite3.connect(file) as connection:
+        assert connection.execute("select count(*) from evaluations").fetchone() == (2,)
+
+
+def test_an_error_of_the_program_loses_no_finished_call(
+    location: str, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("harness.records.writer._write_group", broken)
+    with Records(location) as records, pytest.raises(ZeroDivisionError), records.writer(None) as writer:
+        writer.add(evaluation())
+    monkeypatch.undo()
+    (file,) = (cache / "unwritten").glob("*.db")
+    assert values(str(file)) == [1.0]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_records_that_can_be_kept_nowhere_are_an_error_that_says_so(
+    location: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Records(location) as records:
+        hide_table(location)
+        with pytest.raises(UserError, match="1 records of finished calls are lost"), records.writer(None) as writer:  # noqa: PT012
+            (tmp_path / "file").write_text("")
+            monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "file"))
+            writer.add(evaluation())
