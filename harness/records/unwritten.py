@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import URL, func, insert, select
 from sqlalchemy.engine import Connection
 
 from harness.cache import cache_directory
@@ -98,4 +98,5 @@ def _address(database: Database) -> str:
     if database.file is not None:
         return str(database.file.resolve())
     url = database.url.difference_update_query(OF_THE_USER)
-    return url.set(username=None, password=None).render_as_string()
+    of_any_user = URL.create(url.get_backend_name(), None, None, url.host, url.port, url.database, url.query)
+    return of_any_user.render_as_string()

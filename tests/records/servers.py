@@ -16,16 +16,17 @@ MISSING = ", ".join(name for name in PROGRAMS if shutil.which(name) is None)
 class Server:
     """A cluster in a directory of its own; `url` names its database."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, fsync: bool = False) -> None:
         self.directory = directory  # short: the path of a socket has at most 107 characters
         self.url = f"postgresql+psycopg://postgres@/postgres?host={quote(str(directory))}"
+        self._fsync = "on" if fsync else "off"
         if os.getuid() == 0:
             shutil.chown(directory, "postgres", "postgres")
         self._run("initdb", "-D", str(directory / "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
         self.start()
 
     def start(self) -> None:
-        options = f"-k {self.directory} -h '' -c fsync=off -c max_connections=60"
+        options = f"-k {self.directory} -h '' -c fsync={self._fsync} -c max_connections=60"
         self._run("pg_ctl", "start", "-w", "-D", str(self.directory / "data"), "-o", options, "-l", "/dev/null")
 
     def stop(self) -> None:

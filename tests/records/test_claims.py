@@ -6,19 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import hypothesis.strategies as st
 import pytest
-from sqlalchemy import create_engine, text
+from hypothesis import HealthCheck, given, settings
 
 from harness import place
 from harness.records import Records
 from tests.records.evaluation_rows import evaluation
+from tests.records.statements import execute
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def location(tmp_path: Path) -> str:
-    return str(tmp_path / "results.db")
 
 
 def test_a_call_is_one_runs_alone_until_it_ends(location: str) -> None:
@@ -35,6 +32,37 @@ def test_many_calls_are_claimed_at_once(location: str) -> None:
     with Records(location) as records, records.claims() as one, records.claims() as other:
         assert one.take(keys[:1_500]) == set(keys[:1_500])
         assert other.take(keys) == set(keys[1_500:])
+
+
+def test_windows_are_shared_and_given_back(location: str) -> None:
+    with Records(location) as records, records.claims() as one, records.claims() as other:
+        assert one.take(["a", "b"]) == {"a", "b"}
+        assert other.take(["b", "c"]) == {"c"}
+        assert (one.of_others(["a", "b", "c", "d"]), other.of_others(["a", "b", "c", "d"])) == ({"c"}, {"a", "b"})
+        one.release(["b", "c"])
+        assert other.take(["b"]) == {"b"}
+        assert one.take(["a", "b", "c"]) == {"a"}
+        assert (one.take([]), one.of_others([])) == (set(), set())
+        one.release([])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
+@given(st.lists(st.tuples(st.booleans(), st.booleans(), st.sets(st.sampled_from("abcdef"))), max_size=20))
+def test_a_call_is_claimed_by_the_first_that_takes_it_until_it_gives_it_back(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[bool, bool, set[str]]]
+) -> None:
+    owner: dict[str, bool] = {}
+    location = str(tmp_path_factory.mktemp("property") / "results.db")
+    with Records(location) as records, records.claims() as one, records.claims() as other:
+        for who, releases, keys in steps:
+            claims = other if who else one
+            if releases:
+                claims.release(keys)
+                owner = {key: of for key, of in owner.items() if not (key in keys and of == who)}
+            else:
+                owner = dict.fromkeys(keys, who) | owner
+                assert claims.take(keys) == {key for key in keys if owner[key] == who}
+            assert claims.of_others("abcdef") == {key for key, of in owner.items() if of != who}
 
 
 DIES = """
@@ -63,19 +91,17 @@ def test_who_has_lost_a_claim_records_nothing_and_can_claim_again(location: str)
     with Records(location) as records, records.claims() as claims:
         claims.take([first.key])
         assert claims.record(first)
-        with create_engine(f"sqlite:///{location}").begin() as connection:  # another run takes this one for dead
-            connection.execute(text("delete from claims"))
-            connection.execute(text("delete from runs"))
+        execute(location, "delete from claims", "delete from runs")  # another run takes this one for dead
         assert not claims.record(evaluation(value=2.0))
         assert [row.value for row in records.newest_of()] == [1.0]
         claims.take(["another"])
-        with create_engine(f"sqlite:///{location}").begin() as connection:
-            assert connection.execute(text("select count(*) from runs")).scalar() == 1, "its claims must not outlive it"
+        assert execute(location, "select count(*) from runs") == [(1,)], "its claims must not outlive it"
 
 
-def test_a_run_waits_for_a_reader_however_long_it_reads(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_waits_for_a_reader_however_long_it_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a write-ahead log, whoever reads keeps everybody from writing."""
     monkeypatch.setattr("harness.records.connection.BUSY_S", 0.05)
+    location = str(tmp_path / "results.db")
     with Records(location) as records:
         reader = sqlite3.connect(location, check_same_thread=False)
         reader.execute("begin")
@@ -94,11 +120,13 @@ def test_a_run_waits_for_a_reader_however_long_it_reads(location: str, monkeypat
 
 def add_remote_run(location: str, beats: int) -> None:
     """A run of another machine that has claimed `a`."""
-    engine = create_engine(f"sqlite:///{location}")
-    with engine.begin() as connection:
-        connection.execute(text("delete from runs"))
-        connection.execute(text("insert into runs values ('far', 'elsewhere', 1, '5', :beats)"), {"beats": beats})
-        connection.execute(text("insert or ignore into claims values ('a', 'far')"))
+    execute(
+        location,
+        "delete from runs where id = 'far'",
+        "insert into runs values ('far', 'elsewhere', 1, '5', :beats)",
+        "insert into claims values ('a', 'far') on conflict do nothing",
+        beats=beats,
+    )
 
 
 def test_a_run_on_another_machine_lives_as_long_as_it_says_so(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,6 +142,22 @@ def test_a_run_on_another_machine_lives_as_long_as_it_says_so(location: str, mon
         assert claims.take(["a"]) == set()
         now[0] += 61
         assert claims.take(["a"]) == {"a"}
+
+
+def test_nobody_counts_as_dead_because_the_database_was_away(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run on another machine could give no sign of life either."""
+    now = [1000.0]
+    monkeypatch.setattr("harness.records.claims.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("harness.records.claims.BEAT_S", 0.01)
+    with Records(location) as records, records.claims() as claims:
+        add_remote_run(location, 1)
+        assert claims.take(["a"]) == set()
+        execute(location, "alter table runs rename to away")
+        while claims._pulses:
+            pass
+        now[0] += 100
+        execute(location, "alter table away rename to runs")
+        assert claims.take(["a"]) == set()
 
 
 def test_a_process_is_told_from_a_later_one_with_its_number() -> None:

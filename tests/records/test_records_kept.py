@@ -1,6 +1,5 @@
 """What is put into the results database comes back, bit for bit, whoever else is writing to it."""
 
-import sqlite3
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ import pytest
 from harness.outcome import Outcome
 from harness.records import Evaluation, Records
 from tests.records.evaluation_rows import evaluation
+from tests.records.statements import execute
 
 ROOT = Path(__file__).parents[2]
 TABLE = Evaluation.metadata.tables["evaluations"]
@@ -49,11 +49,6 @@ UNUSUAL: dict[str, Any] = {
     "environment": {"tensorflow": "2.21.0", "gpu": None, "nested": {"threads": [1, 2.5, "drei"]}},
     "output_tail": "first\nsecond\té\n",
 }
-
-
-@pytest.fixture
-def location(tmp_path: Path) -> str:
-    return str(tmp_path / "results.db")
 
 
 def stored(location: str) -> list[Any]:
@@ -96,9 +91,7 @@ def test_a_failed_call_has_no_value(location: str) -> None:
 def test_a_row_is_on_disk_when_add_returns(location: str) -> None:
     with Records(location) as records:
         records.add(evaluation(value=7.0))
-        other = sqlite3.connect(location)  # not through the same library
-        assert other.execute("SELECT model, value FROM evaluations").fetchall() == [("model_0", 7.0)]
-        other.close()
+        assert execute(location, "SELECT model, value FROM evaluations") == [("model_0", 7.0)]
 
 
 def test_of_several_rows_with_one_key_the_newest_counts_and_the_oldest_call_comes_first(location: str) -> None:
@@ -108,8 +101,7 @@ def test_of_several_rows_with_one_key_the_newest_counts_and_the_oldest_call_come
     assert [(row.model, row.value) for row in stored(location)] == [
         ("model_0", 2.0), ("model_1", 3.0), ("model_2", 4.0),
     ]  # fmt: skip
-    count = sqlite3.connect(location).execute("SELECT COUNT(*) FROM evaluations").fetchone()
-    assert count == (4,), "rows are only ever added"
+    assert execute(location, "SELECT COUNT(*) FROM evaluations") == [(4,)], "rows are only ever added"
 
 
 def test_only_the_keys_that_are_asked_for(location: str) -> None:

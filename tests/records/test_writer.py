@@ -10,13 +10,13 @@ from typing import Any
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
-from sqlalchemy import create_engine, text
 from sqlalchemy.engine import Connection
 
 from harness.errors import UserError
 from harness.records import Evaluation, Records
 from harness.records.connection import Database, DatabaseError
 from tests.records.evaluation_rows import NOW, evaluation
+from tests.records.statements import execute
 
 
 def rows(count: int, start: int = 0) -> list[Evaluation]:
@@ -25,15 +25,7 @@ def rows(count: int, start: int = 0) -> list[Evaluation]:
 
 def values(location: str) -> list[float]:
     """Of all records, in their order."""
-    with Records(location, read_only=True) as records, records._database.begin() as connection:
-        return list(connection.execute(text("select value from evaluations order by id")).scalars())
-
-
-def execute(location: str, statement: str) -> None:
-    engine = create_engine(location if "://" in location else f"sqlite:///{location}")
-    with engine.begin() as connection:
-        connection.execute(text(statement))
-    engine.dispose()
+    return [value for (value,) in execute(location, "select value from evaluations order by id")]
 
 
 @pytest.fixture
@@ -110,7 +102,7 @@ def test_calls_that_another_run_has_taken_are_not_written(location: str) -> None
     assert values(location) == [1.0, 3.0, 5.0]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans()), max_size=12), st.sets(st.sampled_from("abcdef")))
 def test_a_record_is_written_if_and_only_if_its_call_is_claimed(
     tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, bool]], claimed: set[str]

@@ -1,0 +1,15 @@
+"""SQL for what no run would do."""
+
+from typing import Any
+
+from sqlalchemy import create_engine, text
+
+
+def execute(location: str, *statements: str, **parameters: Any) -> list[Any]:
+    """Execute statements in one transaction; returns the rows of the last one."""
+    engine = create_engine(location if "://" in location else f"sqlite:///{location}")
+    with engine.begin() as connection:
+        results = [connection.execute(text(statement), parameters) for statement in statements]
+        found = list(results[-1]) if results[-1].returns_rows else []
+    engine.dispose()
+    return found

@@ -1,0 +1,214 @@
+"""A server of PostgreSQL that is restarted, hangs, or is gone; skipped where PostgreSQL is not installed."""
+
+import secrets
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import func, select
+
+from harness.errors import UserError
+from harness.records import Evaluation, Records
+from harness.records.claims import _forget
+from tests.records.evaluation_rows import evaluation
+from tests.records.servers import Server
+
+
+@pytest.fixture
+def url(server: Server) -> str:
+    """A database without tables."""
+    return server.new_database(f"d{secrets.token_hex(4)}")
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits of seconds, for a server that hangs."""
+    monkeypatch.setattr("harness.records.postgresql.CONNECT_S", 2)
+    monkeypatch.setattr("harness.records.postgresql.ANSWER_S", 0.2)
+
+
+@contextmanager
+def stopped(server: Server) -> Iterator[None]:
+    """While this lasts, the server hangs."""
+    server.signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        server.signal(signal.SIGCONT)
+
+
+def rows(count: int) -> list[Evaluation]:
+    return [evaluation(model=f"model_{number}", value=float(number)) for number in range(count)]
+
+
+def values(server: Server, url: str) -> list[object]:
+    return [value for (value,) in server.query("SELECT value FROM evaluations ORDER BY id", url)]
+
+
+def test_two_first_runs_open_a_database_at_once(server: Server) -> None:
+    barrier = threading.Barrier(2)
+
+    def open_at_once(url: str) -> None:
+        barrier.wait()
+        with Records(url) as records:
+            records.add(evaluation())
+
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(10):
+            url = server.new_database(f"d{secrets.token_hex(4)}")
+            list(pool.map(open_at_once, [url, url]))
+            assert values(server, url) == [1.0, 1.0]
+            assert len(server.query("SELECT * FROM alembic_version", url)) == 1
+
+
+def test_a_restart_of_the_server_loses_nothing_and_doubles_nothing(server: Server, url: str) -> None:
+    made = rows(600)
+    said: list[str] = []
+    with Records(url) as records, records.claims() as claims:
+        records.warn = said.append
+        assert claims.take([row.key for row in made]) == {row.key for row in made}
+        with records.writer(claims) as writer:
+            for number, row in enumerate(made):
+                writer.add(row)
+                if number == 300:
+                    server.stop()
+                    restart = threading.Timer(1.0, server.start)
+                    restart.start()
+            assert claims.take(["more"]) == {"more"}, "a run in progress waits for the server"
+        restart.join()
+        assert writer.written() == [(row, True) for row in made]
+    assert values(server, url) == [row.value for row in made]
+    assert [line.rpartition("; ")[2] for line in said] == ["trying again for 10 minutes"]
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize("read_only", [True, False])
+def test_opening_a_database_whose_server_hangs_ends_in_one_line(server: Server, url: str, read_only: bool) -> None:
+    Records(url).__exit__(None, None, None)
+    with stopped(server), pytest.raises(UserError, match="connection timeout expired") as error:
+        Records(url, read_only=read_only)
+    assert len(str(error.value).splitlines()) == 1
+
+
+@pytest.mark.usefixtures("short")
+def test_reading_from_a_server_that_hangs_ends_in_one_line(server: Server, url: str) -> None:
+    with Records(url) as records, stopped(server), pytest.raises(UserError, match="the server does not answer"):
+        records.ended(["a"])
+
+
+@pytest.mark.usefixtures("short")
+def test_a_writer_goes_on_once_a_server_has_stopped_hanging(server: Server, url: str) -> None:
+    made = rows(5)
+    with Records(url) as records, records.claims() as claims:
+        claims.take([row.key for row in made])
+        with records.writer(claims) as writer:
+            waits = threading.Event()
+            records.warn = lambda _: waits.set()
+            with stopped(server):
+                for row in made:
+                    writer.add(row)
+                waits.wait()
+        assert writer.written() == [(row, True) for row in made]
+    assert values(server, url) == [row.value for row in made]
+
+
+def test_a_slow_statement_is_waited_for(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.records.postgresql.ANSWER_S", 0.1)
+    with Records(url) as records, records._database.begin() as connection:
+        assert connection.execute(select(func.pg_sleep(1.0), 7)).one()[1] == 7
+
+
+def test_what_a_server_that_is_gone_did_not_take_is_added_by_the_next_writer(
+    server: Server, url: str, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.records.connection.PATIENCE_S", 0.5)
+    secret = "canary4711"
+    with_password = url.replace("postgres@", f"postgres:{secret}@")
+    made, said = rows(3), []
+    with Records(with_password) as records:
+        records.warn = said.append
+        server.stop()
+        try:
+            with pytest.raises(UserError) as error, records.claims(), records.writer(None):
+                pass  # the first statements end at once
+            with pytest.raises(UserError) as error, records.writer(None) as writer:  # noqa: PT012
+                for row in made:
+                    writer.add(row)
+        finally:
+            server.start()
+    (file,) = (cache / "unwritten").glob("*.db")
+    assert f"finished calls are kept in {file}" in str(error.value)
+    assert len(str(error.value).splitlines()) == 1
+    assert secret not in str(error.value) + "".join(said)
+    assert not any(secret.encode() in path.read_bytes() for path in file.parent.iterdir())
+    with Records(url) as records, records.writer(None):  # the password is no part of the database's address
+        assert values(server, url) == [row.value for row in made]
+    assert not file.exists()
+
+
+def test_a_role_that_may_only_read(server: Server, url: str) -> None:
+    role = f"r{secrets.token_hex(4)}"
+    with Records(url) as records:
+        records.add(evaluation())
+    server.query(f"CREATE ROLE {role} LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}", url)
+    readers = url.replace("postgres@", f"{role}@")
+    with Records(readers, read_only=True) as records:
+        assert [row.value for row in records.newest_of()] == [1.0]
+    with pytest.raises(UserError, match="permission denied"):
+        Records(readers)
+
+
+def test_a_lock_of_another_program_is_waited_for_with_a_warning(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.records.connection.BUSY_S", 0.05)
+    with Records(url) as records, psycopg.connect(url.replace("+psycopg", "")) as other:
+        other.execute("LOCK TABLE evaluations")
+        said: list[str] = []
+
+        def hear(line: str) -> None:
+            said.append(line)
+            other.rollback()
+
+        records.warn = hear
+        records.add(evaluation())
+        assert [row.value for row in records.newest_of()] == [1.0]
+    assert [line.partition(" has been locked for ")[2] for line in said] == [
+        "0.05 s by another program; waiting for it"
+    ]
+
+
+def test_a_run_that_stands_still_in_a_transaction_stops_no_other(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.records.connection.IDLE_S", 0.2)
+    claimed, over = threading.Event(), threading.Event()
+    with Records(url) as records, records.claims() as claims, ThreadPoolExecutor(1) as pool:
+
+        def stand_still() -> None:
+            def work(connection: object) -> None:
+                claims._take(connection, ["a"])
+                claimed.set()
+                over.wait()
+
+            records._database.write(work)
+
+        still = pool.submit(stand_still)
+        claimed.wait()
+        with records.claims() as others:
+            assert others.take(["a"]) == {"a"}
+        over.set()
+        assert "idle-in-transaction timeout" in str(still.exception())
+
+
+def test_claims_made_while_their_run_is_taken_for_dead_do_not_outlive_it(server: Server, url: str) -> None:
+    """A run that wakes up and claims calls, while another deletes it and its claims."""
+    with Records(url) as records, records.claims() as claims, ThreadPoolExecutor(1) as pool:
+        with records._database.begin() as connection:
+            claims._take(connection, ["a"])
+            forgotten = pool.submit(records._database.write, lambda other: _forget(other, [claims._id]))
+            while not server.query("SELECT 1 FROM pg_locks WHERE NOT granted"):
+                pass
+        forgotten.result()
+        assert server.query("SELECT key FROM claims", url) == []
