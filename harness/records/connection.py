@@ -48,7 +48,7 @@ class DatabaseError(UserError):
         self.found = f"{name}: the results database failed: {reason}"
 
 
-class LockedError(UserError):
+class LockedError(DatabaseError):
     """Another program has kept what is to be written locked for longer than `BUSY_S`."""
 
 
@@ -98,8 +98,11 @@ class Database:
         with self.guard(), self.engine.begin() as connection:
             yield connection
 
-    def write(self, work: Callable[[Connection], T]) -> T:
-        """Do something in one transaction, as soon as nobody keeps what it changes locked."""
+    def write(self, work: Callable[[Connection], T], hurry: threading.Event | None = None) -> T:
+        """Do something in one transaction, as soon as nobody keeps what it changes locked.
+
+        Once `hurry` is set, a lock that is not had within `BUSY_S` is an error.
+        """
         told = False
         while True:
             try:
@@ -107,6 +110,8 @@ class Database:
                     self._limit_locks(connection)
                     return work(connection)
             except LockedError:
+                if hurry is not None and hurry.is_set():
+                    raise
                 if not told:
                     self.warn(f"{self.name} has been locked for {BUSY_S} s by another program; waiting for it")
                 told = True
@@ -149,7 +154,7 @@ class Database:
         except DBAPIError as error:
             reason = scrub(" ".join(str(error.orig).split()), self._location)
             if reason == "database is locked" or getattr(error.orig, "sqlstate", None) == LOCKED:
-                raise LockedError(reason, file=self.name) from error
+                raise LockedError(self.name, reason) from error
             raise DatabaseError(self.name, reason) from error
 
 

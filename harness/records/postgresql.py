@@ -99,7 +99,7 @@ class _Watch(threading.Thread):
         with self._lock:  # afterwards the number of the socket may be that of another file
             if not self._over.is_set():
                 self.hangs = True
-                with suppress(OSError), socket.socket(fileno=os.dup(self._connection.fileno())) as other:
+                with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self._connection.fileno())) as other:
                     other.shutdown(socket.SHUT_RDWR)
 
     def end(self) -> None:

@@ -48,8 +48,10 @@ def add_unwritten(database: Database) -> None:
 
     Each is added once, also if this is interrupted, or done by several runs at the same time.
     """
+    if not _files(_stem(database)):
+        return
     with _locked(database) as stem:
-        for file in sorted(stem.parent.glob(f"{stem.name}.version-*.db")):
+        for file in _files(stem):  # another run may just have added them
             added, all_of_them = _add_file(database, file)
             with writing(file):
                 file.unlink()
@@ -88,10 +90,18 @@ def _add(rows: Sequence[Evaluation], connection: Connection) -> int:
 @contextmanager
 def _locked(database: Database) -> Iterator[Path]:
     """The path of the local files without their suffixes, while no other process of this user works on them."""
-    stem = cache_directory("unwritten") / hashlib.sha256(_address(database).encode()).hexdigest()[:16]
+    stem = _stem(database)
     with writing(stem), stem.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield stem
+
+
+def _stem(database: Database) -> Path:
+    return cache_directory("unwritten") / hashlib.sha256(_address(database).encode()).hexdigest()[:16]
+
+
+def _files(stem: Path) -> list[Path]:
+    return sorted(stem.parent.glob(f"{stem.name}.version-*.db"))
 
 
 def _address(database: Database) -> str:

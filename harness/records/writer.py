@@ -129,14 +129,16 @@ class Writer:
         return []
 
     def _write(self, group: list[Evaluation]) -> list[tuple[Evaluation, bool]]:
-        return self._database.write(lambda connection: _write_group(connection, group, self._claims))
+        return self._database.write(lambda connection: _write_group(connection, group, self._claims), self._hurry)
 
     def _keep(self, group: list[Evaluation]) -> None:
         """Put records into the local file, and let the failure say so."""
         try:
             file = keep(self._database, group)
-        except UserError as error:
-            self._failure = UserError(f"{len(group)} records of finished calls are lost: {error}")
+        except Exception as error:  # the thread has to go on, or who waits for it would wait without end
+            lost = UserError(f"{len(group)} records of finished calls are lost: {error}")
+            lost.__cause__ = self._failure
+            self._failure = lost
             return
         if isinstance(self._failure, DatabaseError):
             remedy = f"finished calls are kept in {file}; fix this and run the same command again, which adds them"

@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -128,8 +129,8 @@ def test_a_group_whose_answer_was_lost_is_not_written_twice(location: str, monke
     lost = []
     original = Database.write
 
-    def write(database: Database, work: Callable[[Connection], Any]) -> Any:
-        done = original(database, work)
+    def write(database: Database, work: Callable[[Connection], Any], hurry: threading.Event | None = None) -> Any:
+        done = original(database, work, hurry)
         if not lost and threading.current_thread().name == "records":
             lost.append(done)
             raise DatabaseError(database.name, "the connection was lost")
@@ -265,3 +266,24 @@ def test_records_that_can_be_kept_nowhere_are_an_error_that_says_so(
             (tmp_path / "file").write_text("")
             monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "file"))
             writer.add(evaluation())
+
+
+def test_an_interrupted_run_does_not_wait_for_a_lock_without_end(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.records.connection.BUSY_S", 0.05)
+    location = str(tmp_path / "results.db")
+    with Records(location) as records, closing(sqlite3.connect(location)) as reader:
+        reader.execute("begin immediate")
+        with pytest.raises(KeyboardInterrupt), records.writer(None) as writer:  # noqa: PT012
+            writer.add(evaluation())
+            raise KeyboardInterrupt
+    (file,) = (cache / "unwritten").glob("*.db")
+    assert values(str(file)) == [1.0]
+
+
+def test_a_record_that_no_database_can_hold_is_an_error_that_says_so(location: str) -> None:
+    with Records(location) as records, pytest.raises(UserError, match="1 records of finished calls are lost"):  # noqa: SIM117
+        with records.writer(None) as writer:
+            writer.add(evaluation(message="\ud800"))
+            writer.flush()
