@@ -1,4 +1,4 @@
-"""Records: one row per call, written as soon as the call has ended, and one per request."""
+"""Records: one row per call, written within a second of its end, and one per request."""
 
 from harness.records.claims import Claims
 from harness.records.evaluation import Evaluation

@@ -4,6 +4,7 @@ import os
 import shlex
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -38,7 +39,8 @@ class Server:
         first = int((self.directory / "data" / "postmaster.pid").read_text().split()[0])
         children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
         for process in (first, *map(int, children)):
-            os.kill(process, number)
+            with suppress(ProcessLookupError):  # it has just ended
+                os.kill(process, number)
 
     def new_database(self, name: str) -> str:
         """Create a database; returns its URL."""

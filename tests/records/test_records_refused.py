@@ -91,6 +91,13 @@ def test_a_driver_that_lacks_its_own_library(tmp_path: Path, monkeypatch: pytest
     assert "no library found" in refusal("oracle+cx_oracle://host/name")
 
 
+def test_another_kind_of_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pymysql.py").write_text("paramstyle, __version__ = 'format', '1.1.0'")
+    monkeypatch.syspath_prepend(tmp_path)
+    message = refusal("mysql+pymysql://me:hunter2@host/name")
+    assert message == "mysql+pymysql://me:***@host/name: not a results database: expected SQLite or PostgreSQL"
+
+
 def test_passwords_are_not_shown(tmp_path: Path) -> None:
     assert "hunter2" not in refusal("nosuch://me:hunter2@host/name")
 
