@@ -283,7 +283,7 @@ def test_an_interrupted_run_does_not_wait_for_a_lock_without_end(
 
 
 def test_a_record_that_no_database_can_hold_is_an_error_that_says_so(location: str) -> None:
-    with Records(location) as records:
-        with pytest.raises(UserError, match="records of finished calls are lost"), records.writer(None) as writer:  # noqa: PT012
-            writer.add(evaluation(message="\ud800"))
-            writer.flush()
+    refused = pytest.raises(UserError, match="records of finished calls are lost")
+    with Records(location) as records, refused, records.writer(None) as writer:
+        writer.add(evaluation(message="\ud800"))
+        writer.flush()
