@@ -33,7 +33,11 @@ def needed():
             continue
         names.add(name)
         further = map(Requirement, metadata.requires(name) or ()) if is_installed(name) else ()
-        waiting += [other for other in further if other.marker is None or other.marker.evaluate({"extra": ""})]
+        extras = ["", *requirement.extras]
+        waiting += [
+            other for other in further
+            if other.marker is None or any(other.marker.evaluate({"extra": extra}) for extra in extras)
+        ]  # fmt: skip
     return names
 
 
