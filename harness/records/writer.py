@@ -59,10 +59,15 @@ class Writer:
         except KeyboardInterrupt:
             self._hurry.set()
             self._thread.join()
+            self._tell_failure(error)
             raise
         if kind is None:
             self._require_success()
-        elif self._failure is not None and self._failure is not error:
+        self._tell_failure(error)
+
+    def _tell_failure(self, error: BaseException | None) -> None:
+        """Name the local file, unless the error with which the run ends does so."""
+        if self._failure is not None and self._failure is not error:
             self._database.warn(str(self._failure))
 
     def add(self, evaluation: Evaluation) -> None:
@@ -114,7 +119,9 @@ class Writer:
     def _next_group(self) -> list[Evaluation]:
         """Wait for records; none: there will be no more."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._over)
+            while not self._changed.wait_for(lambda: self._waiting or self._over, INTERVAL_S):
+                if not threading.main_thread().is_alive():  # Ctrl-C kept this writer's exit from saying so
+                    break
             group, self._waiting = self._waiting[:GROUP], self._waiting[GROUP:]
             self._in_hand = len(group)
         return group

@@ -1,6 +1,8 @@
 """Records that a run writes in groups: each once, whatever happens to the database or to the run."""
 
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -18,6 +20,8 @@ from harness.records import Evaluation, Records
 from harness.records.connection import Database, DatabaseError
 from tests.records.evaluation_rows import NOW, evaluation
 from tests.records.statements import execute
+
+ROOT = Path(__file__).parents[2]
 
 
 def rows(count: int, start: int = 0) -> list[Evaluation]:
@@ -287,3 +291,20 @@ def test_a_record_that_no_database_can_hold_is_an_error_that_says_so(location: s
     with Records(location) as records, refused, records.writer(None) as writer:
         writer.add(evaluation(message="\ud800"))
         writer.flush()
+
+
+LEAVES = """
+import sys
+from harness.records import Records
+from tests.records.evaluation_rows import evaluation
+
+writer = Records(sys.argv[1]).writer(None).__enter__()
+for number in range(5):
+    writer.add(evaluation(model=f"model_{number}", value=float(number)))
+"""
+
+
+def test_a_process_ends_and_loses_nothing_though_its_writer_was_not_left(location: str) -> None:
+    """As after Ctrl-C at the wrong moment."""
+    subprocess.run([sys.executable, "-c", LEAVES, location], cwd=ROOT, check=True)
+    assert values(location) == [0.0, 1.0, 2.0, 3.0, 4.0]
