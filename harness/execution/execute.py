@@ -11,8 +11,12 @@ from harness.execution.executor import Executor
 from harness.execution.plan import PlannedCall
 from harness.execution.run import Plan, Recorded, recorded
 from harness.execution.unused_gpu import unused_gpu
-from harness.records import Claims, Records
+from harness.records import Claims, Records, Writer
+from harness.sandbox import Warn
 from harness.worker.runtimes import RUNTIMES
+
+#: Seconds that a call which has ended is not asked for while its record is being written.
+WRITING_S = 0.1
 
 #: Seconds between two checks for calls that another run is making.
 POLL_S = 1.0
@@ -21,7 +25,7 @@ TAKEN_OVER = "another run took over a call that this one had claimed; the other'
 
 
 def execute(
-    plan: Plan, executor: Executor, records: Records, warn: Callable[[str], None], step: Callable[[str], None]
+    plan: Plan, executor: Executor, records: Records, warn: Warn, step: Callable[[str], None]
 ) -> Generator[Recorded]:
     """Make the missing calls; yields each once it has ended and is recorded.
 
@@ -38,7 +42,9 @@ def execute(
     executor.prepare({call.runtime for call in missing})
     step(f"making {len(missing)} call{'s' if len(missing) > 1 else ''}")
     with records.claims() as claims:
-        yield from _Execution(plan, executor, records, None if plan.forced else claims, warn).rows()
+        mine = None if plan.forced else claims
+        with records.writer(mine) as writer:
+            yield from _Execution(plan, executor, records, mine, writer, warn).rows()
 
 
 def _frameworks(calls: Iterable[PlannedCall]) -> str:
@@ -49,31 +55,33 @@ class _Execution:
     """The calls of one run, from the plan to their records."""
 
     def __init__(
-        self, plan: Plan, executor: Executor, records: Records, claims: Claims | None, warn: Callable[[str], None]
+        self, plan: Plan, executor: Executor, records: Records, claims: Claims | None, writer: Writer, warn: Warn
     ) -> None:
-        self._executor, self._records, self._claims, self._warn = executor, records, claims, warn
+        self._executor, self._records, self._claims, self._writer = executor, records, claims, writer
+        self._warn = warn
         self._retry_timeouts = plan.retry_timeouts
         self._dispatch = Dispatch(executor)
         self._waiting: deque[list[PlannedCall]] = deque()  #: each for one sandbox
+        self._ended: dict[str, Done] = {}  #: by key: not known yet whether they are recorded
         self._elsewhere: list[PlannedCall] = []  #: another run has claimed them
         self._is_last = False  #: whether only calls are left that another run had claimed
         self._warned: set[str] = set()
         self._queue(plan.missing)
 
     def rows(self) -> Generator[Recorded]:
-        """Make the calls, and yield their records."""
+        """Make the calls, and yield them as their records are written."""
         while True:
             yield from self._feed()
+            yield from self._written()
             if not self._dispatch.is_idle:
-                done = self._dispatch.next(PATIENCE_S)
+                done = self._dispatch.next(WRITING_S if self._ended else PATIENCE_S)
                 if done is not None:
-                    yield from self._record(done)
+                    self._ended[done.planned.key] = done
+                    self._writer.add(to_evaluation(done))
+            elif self._ended:
+                self._writer.flush()
             elif self._elsewhere:
-                self._warn_once(f"another run is making {len(self._elsewhere)} of these calls; waiting for it", "wait")
-                time.sleep(POLL_S)
-                self._is_last = True
-                left, self._elsewhere = self._elsewhere, []
-                self._queue(left)
+                self._wait_for_others()
             elif not self._waiting:
                 return
 
@@ -85,7 +93,7 @@ class _Execution:
         while self._waiting and (wanted := self._executor.wanted):
             window = [call for _ in range(min(wanted, len(self._waiting))) for call in self._waiting.popleft()]
             mine = self._claim(window)
-            rows = recorded(window, self._records, self._retry_timeouts) if self._claims is not None else []
+            rows = self._recorded(window)
             known = {row.planned.key for row in rows}
             self._dispatch.add([call for call in window if call.key in mine and call.key not in known])
             self._elsewhere += [call for call in window if call.key not in mine and call.key not in known]
@@ -99,21 +107,35 @@ class _Execution:
         keys = [call.key for call in calls]
         return set(keys) if self._claims is None else self._claims.take(keys)
 
-    def _record(self, done: Done) -> Generator[Recorded]:
-        """Record a call and yield it, unless this run has lost its claim on it: then its time is given back."""
-        evaluation = to_evaluation(done)
+    def _recorded(self, calls: Sequence[PlannedCall]) -> list[Recorded]:
+        """Return the calls that have been recorded since the plan was made."""
         if self._claims is None:
-            self._records.add(evaluation)
-        elif not self._claims.record(evaluation):
-            self._warn(TAKEN_OVER)
-            done.planned.budget.spend(-evaluation.call_wall_s)
-            self._elsewhere.append(done.planned)
-            return
-        if (problem := unused_gpu(done)) is not None:
-            self._warn_once(problem, problem)
-        times = evaluation.call_wall_s, evaluation.call_cpu_s
-        machine = evaluation.environment.get("machine", "")
-        yield Recorded(done.planned, evaluation.outcome, *times, evaluation.message, machine)
+            return []
+        return self._records.patiently(lambda: recorded(calls, self._records, self._retry_timeouts))
+
+    def _wait_for_others(self) -> None:
+        self._warn_once(f"another run is making {len(self._elsewhere)} of these calls; waiting for it", "wait")
+        time.sleep(POLL_S)
+        self._is_last = True
+        left, self._elsewhere = self._elsewhere, []
+        self._queue(left)
+
+    def _written(self) -> Generator[Recorded]:
+        """Yield the calls that are recorded now.
+
+        Where this run has lost its claim on a call, its time is given back, and the other's record is waited for.
+        """
+        for row, is_written in self._writer.written():
+            done = self._ended.pop(row.key)
+            if not is_written:
+                self._warn(TAKEN_OVER)
+                done.planned.budget.spend(-row.call_wall_s)
+                self._elsewhere.append(done.planned)
+                continue
+            if (problem := unused_gpu(done)) is not None:
+                self._warn_once(problem, problem)
+            machine = row.environment.get("machine", "")
+            yield Recorded(done.planned, row.outcome, row.call_wall_s, row.call_cpu_s, row.message, machine)
 
     def _warn_once(self, line: str, about: str) -> None:
         if about not in self._warned:

@@ -17,9 +17,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from harness import place
 from harness.errors import UserError
 from harness.records.connection import Database
-from harness.records.evaluation import Evaluation
 from harness.records.keys import rows_of
-from harness.records.tables import Base, columns_of
+from harness.records.tables import Base
 
 #: Seconds between two heartbeats, and seconds without one after which a run on another machine counts as dead.
 BEAT_S, SILENCE_S = 5.0, 60.0
@@ -104,17 +103,6 @@ class Claims:
         """
         mine = Claim.key.in_(rows_of(connection, keys)), Claim.run == self._id
         return set(connection.execute(update(Claim).where(*mine).values(run=self._id).returning(Claim.key)).scalars())
-
-    def record(self, evaluation: Evaluation) -> bool:
-        """Write the record of a call if this run still claims it; returns whether it did."""
-
-        def write(connection: Connection) -> bool:
-            if not self.held(connection, [evaluation.key]):
-                return False
-            connection.execute(insert(Evaluation).values(columns_of(evaluation)))
-            return True
-
-        return self._database.write(write)
 
     def _take(self, connection: Connection, keys: Collection[str]) -> set[str]:
         self._be_there(connection)

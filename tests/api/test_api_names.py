@@ -17,7 +17,7 @@ from harness.errors import UserError
     [
         ({"runtime": "theano"}, "runtime: expected one of jax, keras2, tensorflow, torch, found 'theano'"),
         ({"sandbox": "none"}, "sandbox: expected one of auto, "),
-        ({"executor": "cloud"}, "executor: expected one of local, found 'cloud'"),
+        ({"executor": "cloud"}, "executor: expected one of local, ray, found 'cloud'"),
         ({"time_limit_s": 0.0}, "time_limit_s: expected above 0, to 2592000, found 0.0"),
         ({"time_limit_s": float("nan")}, "time_limit_s: expected above 0"),
         ({"seed": -1}, "seed: expected 0 to 2**63 - 1, found -1"),

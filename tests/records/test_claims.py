@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from harness import place
-from harness.records import Records
+from harness.records import Evaluation, Records, Writer
 from tests.records.evaluation_rows import evaluation
 from tests.records.statements import execute
 
@@ -67,7 +67,7 @@ def test_a_call_is_claimed_by_the_first_that_takes_it_until_it_gives_it_back(
 
 DIES = """
 import os, sys
-from harness.records import Records
+from harness.records import Evaluation, Records, Writer
 from tests.records.evaluation_rows import evaluation
 
 claims = Records(sys.argv[1]).claims()
@@ -85,14 +85,21 @@ def test_what_a_killed_run_had_claimed_is_free_at_once(location: str) -> None:
         assert claims.take(["a", "b"]) == {"a", "b"}
 
 
+def is_written(writer: Writer, row: Evaluation) -> bool:
+    writer.add(row)
+    writer.flush()
+    ((_, done),) = writer.written()
+    return done
+
+
 def test_who_has_lost_a_claim_records_nothing_and_can_claim_again(location: str) -> None:
     """As a machine that slept for longer than others wait for a sign of life."""
     first = evaluation()
-    with Records(location) as records, records.claims() as claims:
+    with Records(location) as records, records.claims() as claims, records.writer(claims) as writer:
         claims.take([first.key])
-        assert claims.record(first)
+        assert is_written(writer, first)
         execute(location, "delete from claims", "delete from runs")  # another run takes this one for dead
-        assert not claims.record(evaluation(value=2.0))
+        assert not is_written(writer, evaluation(value=2.0))
         assert [row.value for row in records.newest_of()] == [1.0]
         claims.take(["another"])
         assert execute(location, "select count(*) from runs") == [(1,)], "its claims must not outlive it"
