@@ -4,6 +4,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -99,7 +100,7 @@ def test_who_has_lost_a_claim_records_nothing_and_can_claim_again(location: str)
         claims.take([first.key])
         assert is_written(writer, first)
         execute(location, "delete from claims", "delete from runs")  # another run takes this one for dead
-        assert not is_written(writer, evaluation(value=2.0))
+        assert not is_written(writer, evaluation(value=2.0, finished_at=datetime(2026, 1, 2, tzinfo=UTC)))
         assert [row.value for row in records.newest_of()] == [1.0]
         claims.take(["another"])
         assert execute(location, "select count(*) from runs") == [(1,)], "its claims must not outlive it"
