@@ -117,9 +117,10 @@ class Database:
                 told = True
 
     def patiently(self, work: Callable[[], T], hurry: threading.Event | None = None) -> T:
-        """Do something in a run that is in progress, and for ten minutes again if the database fails.
+        """Do something in a run that is in progress, and for ten minutes again if the database's server fails.
 
-        Once `hurry` is set, it is done again once at most.
+        A file whose disk is full, or that is damaged, is not waited for. Once `hurry` is set, it is done again once at
+        most.
         """
         hurry = hurry or threading.Event()
         give_up, pause = time.monotonic() + PATIENCE_S, PAUSE_S
@@ -130,7 +131,7 @@ class Database:
                 self._failing = False
                 return done
             except DatabaseError as error:
-                if hurried or time.monotonic() >= give_up:
+                if not self.is_postgresql or hurried or time.monotonic() >= give_up:
                     raise
                 if not self._failing:
                     self.warn(f"{error.found}; trying again for {PATIENCE_S / 60:.0f} minutes")
