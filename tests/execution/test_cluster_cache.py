@@ -1,0 +1,126 @@
+"""What a machine of a cluster keeps of models and training data, and what it gets from the driver."""
+
+import hashlib
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from harness.errors import UserError
+from harness.execution.cluster.cache import Cache, digests_of
+from harness.execution.cluster.inputs import Supply
+from harness.execution.cluster.messages import Bundle, Need
+from harness.execution.cluster.store import Store
+from harness.sandbox import StoppedError
+from harness.testing import Parts
+
+
+@pytest.fixture(autouse=True)
+def cache_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGDL_CACHE", str(tmp_path / "cache"))
+
+
+def write(directory: Path) -> None:
+    (directory / "weights.npz").write_bytes(b"w" * 1000)
+
+
+def bundle(content: bytes, digest: str | None = None) -> Bundle:
+    return Bundle({"weights.npz": digest or hashlib.sha256(content).hexdigest()}, [content])
+
+
+def test_an_entry_is_written_once_and_linked(tmp_path: Path) -> None:
+    cache, target = Cache(), tmp_path / "target"
+    target.mkdir()
+    assert not cache.link("model", "a", target)
+    path = cache.add("model", "a", write)
+    assert cache.add("model", "a", lambda _: pytest.fail("it is there already")) == path
+    assert cache.link("model", "a", target)
+    assert (target / "weights.npz").stat().st_ino == (path / "weights.npz").stat().st_ino
+    assert cache.entry("data", "a") is None, "another kind of thing may have the same digest"
+
+
+def test_what_fails_half_way_is_not_there() -> None:
+    def fail(directory: Path) -> None:
+        write(directory)
+        raise OSError(28, "No space left on device")
+
+    cache = Cache()
+    with pytest.raises(UserError, match="cannot be kept: No space left on device; free some space"):
+        cache.add("model", "a", fail)
+    assert cache.entry("model", "a") is None
+
+
+def test_the_least_recently_used_goes_when_there_are_too_many_bytes() -> None:
+    cache = Cache(kept_bytes=2500)
+    for name in "ab":
+        cache.add("model", name, write)
+    for name, when in (("a", 2_000_000_000), ("b", 1_000_000_000)):
+        path = cache.entry("model", name)
+        assert path is not None
+        os.utime(path, (when, when))
+    cache.add("model", "c", write)
+    assert [name for name in "abc" if cache.entry("model", name)] == ["a", "c"]
+
+
+def test_a_store_waits_for_the_driver_and_then_needs_it_no_more(tmp_path: Path) -> None:
+    store, parts = Store(Cache(), lambda content: content), Parts()
+    order = parts.order("returns 1")
+    store.announce([order])
+    needs = store.needs
+    assert set(needs) == {Need("submission", order.submission), Need("model", "model"), Need("data", "data")}
+    written = threading.Thread(target=store.write_model, args=("model", tmp_path))
+    written.start()
+    files = {"complexity.py": b"1"}
+    store.supply({Need("model", "model"): bundle(b"weights"), Need("submission", order.submission): files})
+    written.join()
+    assert (tmp_path / "weights.npz").read_bytes() == b"weights"
+    assert store.files(order.submission) == files
+    assert store.needs == (Need("data", "data"),)
+    again = Store(Cache(), lambda _: pytest.fail("the machine has it"))
+    (tmp_path / "again").mkdir()
+    again.write_model("model", tmp_path / "again")
+
+
+def test_what_arrives_damaged_is_refused(tmp_path: Path) -> None:
+    store = Store(Cache(), lambda content: content)
+    store.supply({Need("model", "m"): bundle(b"weights", digest="0" * 64)})
+    with pytest.raises(UserError, match="what arrived from the driver is not what it had sent"):
+        store.write_model("m", tmp_path)
+    assert Cache().entry("model", "m") is None
+
+
+def test_who_waits_is_let_go_when_the_machine_ends() -> None:
+    store, ended = Store(Cache(), list), []
+
+    def wait() -> None:
+        try:
+            store.files("never")
+        except StoppedError:
+            ended.append(True)
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    store.close()
+    waiting.join()
+    assert ended == [True]
+
+
+def test_the_driver_keeps_few_bytes_for_further_machines(tmp_path: Path) -> None:
+    class Models(Parts):
+        def write_model(self, digest: str, directory: Path) -> None:
+            (directory / "weights.npz").write_bytes(digest.encode() * 100)
+
+    parts, put = Models(), []
+    supply = Supply(lambda content: put.append(1) or [bytes(one) for one in content], kept_bytes=250)
+    orders = [parts.order("returns 1", model=name) for name in "abc"]
+    supply.add(orders, parts)
+    needs = {name: Need("model", name) for name in "abc"}
+    first = supply.answer([needs["a"]])[needs["a"]]
+    assert isinstance(first, Bundle)
+    assert first.content == [b"a" * 100]
+    assert dict(first.digests) == digests_of(Cache().entry("model", "a") or tmp_path)
+    supply.answer([needs["b"]])
+    assert (supply.answer([needs["a"]])[needs["a"]], len(put)) == (first, 2)
+    supply.answer([needs["c"]])
+    assert (supply.answer([needs["b"]])[needs["b"]] is not None, len(put)) == (True, 4), "b was let go of"
