@@ -50,7 +50,8 @@ class RayEngine:
         if address != AUTO:
             _require_reachable(address)
         logging.getLogger("ray").setLevel(logging.CRITICAL)
-        if not ray.is_initialized():
+        self._is_ours = not ray.is_initialized()  # a notebook may have connected before
+        if self._is_ours:
             try:
                 with _silence():
                     ray.init(address=address, log_to_driver=False, configure_logging=False, namespace="pgdl-harness")
@@ -121,8 +122,9 @@ class RayEngine:
         self._ray.kill(handle, no_restart=True)
 
     def close(self) -> None:
-        """Disconnect."""
-        self._ray.shutdown()
+        """Disconnect, unless somebody else has connected."""
+        if self._is_ours:
+            self._ray.shutdown()
 
 
 @contextmanager
