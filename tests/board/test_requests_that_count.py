@@ -132,9 +132,7 @@ def test_the_command_does_not_leave_the_runtime_to_the_metadata(known: dict[str,
     assert "--runtime" not in run_command([of_library(known)], Path("task_data"), "results.db")
 
 
-@given(
-    st.floats(0, options.LONGEST_S, exclude_min=True), st.integers(LEAST_MEMORY, psutil.virtual_memory().total)
-)
+@given(st.floats(0, options.LONGEST_S, exclude_min=True), st.integers(LEAST_MEMORY, psutil.virtual_memory().total))
 def test_the_command_has_the_very_limits(known: dict[str, Reference], seconds: float, size: int) -> None:
     found = renewal(known, time_limit_s=seconds, memory_limit_bytes=size)
     assert (found["time_limit"], found["memory_bytes"]) == (seconds, size)

@@ -127,6 +127,21 @@ def test_a_machine_that_leaves_and_one_that_comes(stage: Stage) -> None:
     assert stage.engine.processes["one"].is_gone
 
 
+def test_a_run_waits_for_a_machine_where_all_are_lost(stage: Stage) -> None:
+    orders = [stage.parts.order("returns 1") for _ in range(3)]
+    stage.engine.names.clear()
+    stage.add(*orders)
+    time.sleep(0.1)
+    for _ in range(5):
+        stage.step()
+    n_before = len(stage.done)
+    stage.engine.names["another"] = None
+    stage.add(*[stage.parts.order("returns 1") for _ in range(3)])
+    stage.until(6)
+    assert n_before <= 3
+    assert "another" in {one.machine["machine"] for one in stage.done.values()}
+
+
 def test_a_call_with_which_machines_are_lost_is_given_up_in_the_end(stage: Stage) -> None:
     """Only those that had begun count: the others have done nothing."""
     culprit, bystander = stage.parts.order("waits"), stage.parts.order("returns 1")

@@ -102,9 +102,10 @@ class Fleet:
                 self._start_again(member, f"has not answered for {SILENCE_S:g} s")
             elif member.step in (DESCRIBE, BEGIN) or (member.step == PREPARE and self.runtimes):
                 self._ask_on(member)
+        all_are_out = bool(self._members) and not self.members
         if any(member.makes_calls for member in self.members):
             self._seen_at = now
-        elif not self.members or now - self._seen_at > ALONE_S:
+        elif all_are_out or now - self._seen_at > ALONE_S:
             remedy = "mend the cluster, then run the same command again: finished calls are kept"
             raise UserError("no machine of the cluster makes calls any more", remedy=remedy)
 
