@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.api.commands import run_command
-from harness.api.competition import collect_records, failed_outputs, read_competition
+from harness.api.competition import collect_records, failed_outputs, note_machines, read_competition
 from harness.board.board import Board
 from harness.board.leaderboard import build_board
 from harness.credentials import RESULTS
@@ -54,10 +54,11 @@ def board(
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
     with Records(str(results), read_only=True) as records:
         collected = collect_records(records, competition, everything=everything)
+        notes = [*competition.notes(collected.shown), *note_machines(records, collected.shown)]
         outputs = failed_outputs(records, collected.shown) if with_site else {}
     built = build_board(
-        collected, competition.references, competition.withheld, competition.notes(collected.shown),
-        competition.held_out, lambda calls: run_command(calls, Path(tasks_dir), str(results)),
+        collected, competition.references, competition.withheld, notes, competition.held_out,
+        lambda calls: run_command(calls, Path(tasks_dir), str(results)),
     )  # fmt: skip
     if not with_site:
         return BoardResult(built)

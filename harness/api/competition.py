@@ -12,7 +12,7 @@ from harness.board.recorded import find_versions, read_records
 from harness.board.standings import held_out_sets
 from harness.format.reference import Reference, read_reference
 from harness.outcome import Outcome
-from harness.records import Records
+from harness.records import Records, machine_classes
 from harness.task.contents import Contents, read_contents
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles, find_all, find_references, hidden_names
@@ -101,3 +101,11 @@ def failed_outputs(records: Records, shown: Sequence[Calls]) -> dict[str, str]:
     """Return the end of the output of every call without a value, by its key."""
     rows = [row for calls in shown for row in calls.rows.values()]
     return records.output_tails([row.key for row in rows if row.outcome != Outcome.OK])
+
+
+def note_machines(records: Records, shown: Sequence[Calls]) -> list[str]:
+    """Return a line if the calls shown were made on machines of several classes."""
+    classes = machine_classes(records, [row.id for calls in shown for row in calls.rows.values()])
+    if len(classes) < 2:
+        return []
+    return [f"calls were made on machines that differ, and values may in their last digits: {'; '.join(classes)}"]

@@ -98,7 +98,7 @@ def machine_class() -> str:
 
 def describe_machine() -> dict[str, str]:
     """Return the description of the machine for records."""
-    return {"kernel": platform.release(), "processor": _processor()}
+    return {"kernel": platform.release(), "processor": _processor(), "machine_class": machine_class()}
 
 
 def _processor() -> str:

@@ -3,6 +3,7 @@
 from harness.records.claims import Claims
 from harness.records.evaluation import Evaluation
 from harness.records.export import write_csv, write_json_lines, write_parquet
+from harness.records.machines import machine_classes
 from harness.records.merge import add_records
 from harness.records.request import Request
 from harness.records.schema_upgrade import upgrade
@@ -11,6 +12,6 @@ from harness.records.versions import cells_of, newest_of_version, recorded_versi
 from harness.records.writer import Writer
 
 __all__ = [
-    "Claims", "Evaluation", "Records", "Request", "Writer", "add_records", "cells_of", "newest_of_version",
-    "recorded_versions", "upgrade", "write_csv", "write_json_lines", "write_parquet",
+    "Claims", "Evaluation", "Records", "Request", "Writer", "add_records", "cells_of", "machine_classes",
+    "newest_of_version", "recorded_versions", "upgrade", "write_csv", "write_json_lines", "write_parquet",
 ]  # fmt: skip

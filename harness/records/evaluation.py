@@ -89,7 +89,8 @@ class Evaluation(Base, kw_only=True):
     )
     environment: Mapped[dict[str, Any]] = mapped_column(
         JSON,
-        comment="Versions of Python, framework, Keras, NumPy and the kernel; processor, threads, device.",
+        comment="Versions of Python, framework, Keras, NumPy and the kernel; processor, class of machine, threads, "
+        "device; on a cluster the machine.",
     )
     output_tail: Mapped[str] = mapped_column(Text, comment="End of the submission's output.")
     started_at: Mapped[datetime] = mapped_column(UtcDateTime, comment="Start of the call (UTC).")

@@ -156,7 +156,7 @@ class Records:
             yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(rows)
 
     def combinations(
-        self, *columns: InstrumentedAttribute[Any], where: Sequence[ColumnElement[bool]]
+        self, *columns: ColumnElement[Any] | InstrumentedAttribute[Any], where: Sequence[ColumnElement[bool]]
     ) -> list[Row[Any]]:
         """Return the distinct combinations of some columns among the records that meet all conditions."""
         with self._database.begin() as connection:

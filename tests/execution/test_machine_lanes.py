@@ -81,5 +81,5 @@ def test_the_memory_of_a_call_has_to_fit_the_machine() -> None:
 
 def test_a_record_knows_the_machine() -> None:
     described = describe_machine()
-    assert set(described) == {"kernel", "processor"}
+    assert set(described) == {"kernel", "processor", "machine_class"}
     assert all(described.values())

@@ -72,9 +72,7 @@ class Member:
         self.batches = [batch for batch in remaining if batch]
         self.begun_at = {number: self.begun_at.get(number, now) for number in report.begun - over}
         self.needs |= set(report.needs)
-        name, kind = self.name, self.description.machine_class if self.description else ""
-        about = {"machine": name, "machine_class": kind}
-        return [replace(one, machine=one.machine | about) for one in returned]
+        return [replace(one, machine=one.machine | {"machine": self.name}) for one in returned]
 
     def lose(self) -> tuple[list[Batch], set[int], dict[int, float]]:
         """Forget what was under way here, because the process is gone.

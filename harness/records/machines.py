@@ -1,0 +1,31 @@
+"""On what machines the calls of records were made."""
+
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import case, func, null
+
+from harness.records.evaluation import Evaluation
+from harness.records.store import Records
+
+#: Rows per query; databases limit the number of parameters.
+AT_ONCE = 500
+
+
+def machine_classes(records: Records, rows: Sequence[int]) -> list[str]:
+    """Return the distinct classes of machines that rows of the records name, in alphabetical order.
+
+    A class is what tells machines apart on which values may differ: cores, processor and GPUs. Older
+    records name none.
+    """
+    found = Evaluation.environment["machine_class"].as_string()
+    if records.file is not None:  # which may hold any text
+        found = case((func.json_valid(Evaluation.environment) == 1, found), else_=null())
+    classes = {
+        row[0] for part in _parts(rows) for row in records.combinations(found, where=[Evaluation.id.in_(part)])
+    }  # fmt: skip
+    return sorted(one for one in classes if one)
+
+
+def _parts(rows: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(rows), AT_ONCE):
+        yield rows[start : start + AT_ONCE]

@@ -1,0 +1,36 @@
+"""Boards and scores say when the calls that they show were made on machines of several classes."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.board.board_examples import rows, write_reference
+
+Pgdl = Callable[..., Any]
+LINE = "calls were made on machines that differ, and values may in their last digits: 2 x A; 8 x B, NVIDIA H100"
+
+
+@pytest.mark.parametrize("command", [["board"], ["score", "margin"]])
+@pytest.mark.parametrize(
+    ("classes", "is_said"),
+    [
+        (["8 x B, NVIDIA H100", "2 x A", "2 x A"], True),
+        (["2 x A"], False),
+        (["2 x A", None], False),  # an older record
+    ],
+)
+def test_it_is_said_where_they_do(
+    classes: list[str | None], is_said: bool, command: list[str], pgdl: Pgdl, folder: Path, record: Callable[..., Path]
+) -> None:
+    write_reference(folder / "task_data")
+    made = rows("margin")
+    for number, row in enumerate(made):
+        kind = classes[number % len(classes)]
+        row.environment = {} if kind is None else {"machine_class": kind}
+    record(made)
+    ended = pgdl(*command)
+    assert ended.code == 0
+    assert (LINE in " ".join((ended.out + ended.err).split())) == is_said
+    assert ("machines that differ" in ended.out + ended.err) == is_said
