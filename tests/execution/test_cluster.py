@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from struct import pack
+from typing import Any
 
 import pytest
 from planned_things import SETTINGS, make_submission
@@ -18,7 +19,7 @@ from harness.execution import machine
 from harness.execution.cluster import executor as module
 from harness.execution.cluster import fleet
 from harness.execution.cluster.machine import Machine
-from harness.execution.cluster.messages import Description
+from harness.execution.cluster.messages import Description, Ready, Report
 from harness.execution.dispatch import make
 from harness.execution.executor import Executor
 from harness.execution.order import Allowance, Order, Returned
@@ -217,3 +218,31 @@ def test_nothing_that_is_sent_tells_names_gaps_or_places(tmp_path: Path, shared_
     numbers = [form for one in (*gaps, *accuracies) for form in (repr(one).encode(), pack("<d", one), pack(">d", one))]
     names = [b"secret_task", b"secret_name", b"model_0", b"model_7", bytes(tmp_path)]
     assert [one for one in (*numbers, *names) if one in sent] == []
+
+
+def test_what_has_ended_is_told_before_the_run_ends_for_want_of_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    exchange = Machine.exchange
+
+    def retires(self: Machine, *arguments: Any) -> Report:
+        report = exchange(self, *arguments)
+        return replace(report, retired="stuck") if report.returned else report
+
+    monkeypatch.setattr(Machine, "exchange", retires)
+    stage = Stage("one")
+    with stage.executor:
+        stage.add(stage.parts.order("returns 1"))
+        stage.until(1)
+        with pytest.raises(UserError, match="no machine of the cluster makes calls any more"):
+            stage.step()
+
+
+def test_a_driver_that_lost_sight_of_a_process_finds_it_empty() -> None:
+    """What it was making before would be made twice, and its clocks would count twice."""
+    made, parts = Machine(list), Parts()
+    first, second = (made.begin(STAGE, 2**30, 1) for _ in range(2))
+    assert isinstance(first, Ready)
+    assert isinstance(second, Ready)
+    assert first.incarnation != second.incarnation
+    assert made.exchange(first.incarnation, [parts.order("returns 1")], {}, 0.1) == Report(second.incarnation)
+    made.end()
+    assert made.prepare(["tensorflow"]) == Report("")

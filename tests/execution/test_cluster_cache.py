@@ -124,3 +124,23 @@ def test_the_driver_keeps_few_bytes_for_further_machines(tmp_path: Path) -> None
     assert (supply.answer([needs["a"]])[needs["a"]], len(put)) == (first, 2)
     supply.answer([needs["c"]])
     assert (supply.answer([needs["b"]])[needs["b"]] is not None, len(put)) == (True, 4), "b was let go of"
+
+
+def test_several_processes_may_make_room_at_once() -> None:
+    """Whoever links an entry has all of it, or none."""
+    (cache := Cache(kept_bytes=2500)).add("model", "0", write)
+    faults: list[BaseException] = []
+
+    def fill(number: int) -> None:
+        try:
+            for step in range(30):
+                cache.add("model", f"{number} {step}", write)
+        except BaseException as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=fill, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []

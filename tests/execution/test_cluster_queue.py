@@ -110,3 +110,16 @@ def test_every_call_is_given_out_once_and_no_machine_waits_in_vain(budgets, lane
                 homes.setdefault(made.allowance.budget, set()).add(one.machine.node)
     assert all(len(places) == 1 for places in homes.values())
     assert len(queue) == 0
+
+
+def test_seconds_spent_elsewhere_are_those_of_the_newest_order() -> None:
+    """Orders are sent in another order than they came in; an older one must not give seconds back."""
+    queue, machine = Queue(), member("one")
+    older, newer = (
+        PARTS.order("x", model=name, allowance=Allowance(1, 60.0, spent_s, ""))
+        for name, spent_s in (("a", 0.0), ("b", 40.0))
+    )
+    queue.add([(older,), (newer,)])
+    machine.held |= {"data", "b"}
+    sent = [queue.current(order).allowance.spent_s for _ in range(2) for order in queue.take(machine) or ()]
+    assert sent == [40.0, 40.0]

@@ -6,7 +6,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import harness
@@ -35,7 +35,7 @@ class Cache:
     @property
     def summary(self) -> str:
         """Place and size, for readers."""
-        sizes = [file.stat().st_size for file in self._root.rglob("*") if file.is_file()]
+        sizes = [found[1] for path in self._root.iterdir() if (found := _use_of(path)) is not None]
         return f"{self._root}, {sum(sizes) / GIB:.1f} GiB"
 
     def entry(self, kind: str, digest: str) -> Path | None:
@@ -77,6 +77,7 @@ class Cache:
                     os.link(file, directory / file.name)
                 except OSError:
                     shutil.copyfile(file, directory / file.name)
+            path.stat()  # an entry goes at once: what is still there was whole
         except FileNotFoundError:  # another process has just made room
             for file in directory.iterdir():
                 file.unlink()
@@ -95,19 +96,29 @@ class Cache:
             yield
 
     def _make_room(self, kept: Path) -> None:
-        entries = sorted(
-            (path for path in self._root.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime
-        )
-        sizes = {path: sum(file.stat().st_size for file in path.iterdir()) for path in entries}
+        used = {path: found for path in self._root.iterdir() if (found := _use_of(path)) is not None}
+        sizes = {path: size for path, (_, size) in sorted(used.items(), key=lambda item: item[1])}
         total = sum(sizes.values())
         bound = min(self._kept_bytes, (shutil.disk_usage(self._root).free + total) // 2)
-        for path in entries:
+        for path, size in sizes.items():
             if total <= bound:
                 break
-            if path != kept and not path.name.endswith(".partial"):
-                shutil.rmtree(path, ignore_errors=True)
-                (self._root / f"{path.name}.lock").unlink(missing_ok=True)
-                total -= sizes[path]
+            if path != kept:
+                going = path.with_suffix(f".{secrets.token_hex(4)}.partial")
+                with suppress(FileNotFoundError):
+                    path.rename(going)  # at once, for whoever is linking it
+                shutil.rmtree(going, ignore_errors=True)
+                total -= size
+
+
+def _use_of(path: Path) -> tuple[float, int] | None:
+    """Return when an entry was last used, and its bytes; None for anything else, and for one that has just gone."""
+    if path.suffix:  # a lock, or an entry that comes or goes
+        return None
+    try:
+        return path.stat().st_mtime, sum(file.stat().st_size for file in path.iterdir())
+    except FileNotFoundError:
+        return None
 
 
 def digests_of(directory: Path) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """What the machines of a cluster have to have in common, so that a value does not depend on where a call is made."""
 
+import functools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from dataclasses import dataclass
 import harness
 from harness.execution.cluster.messages import Description, Ready
 from harness.execution.loader import loader_digest
+from harness.submission import find_installed, installed_measures
 from harness.worker.runtimes import RUNTIMES
 
 _REMEDY = "install the same versions there, as docs/cluster.md says"
@@ -44,9 +46,19 @@ def difference_from_here(found: Description) -> str | None:
     """Return why a machine may not make calls that are planned here; None if it may."""
     if found.harness != harness.__version__:
         return f"pgdl-harness: expected {harness.__version__} as here, found {found.harness}; {_REMEDY}"
+    for name, digest in installed_digests().items():
+        if found.installed.get(name) != digest:
+            return f"the installed measure {name} is not there, or has other files than here; {_REMEDY}"
     if dict(found.loaders) != {name: loader_digest(name) for name in RUNTIMES}:
         return f"its pgdl-harness {found.harness} has other code than the one here; {_REMEDY}"
     return None
+
+
+@functools.cache
+def installed_digests() -> dict[str, str]:
+    """Return the digest of each measure of another package that is installed here: an order names only its module."""
+    usable = [one.name for one in installed_measures() if one.problem is None]
+    return {name: found.digest for name in usable if (found := find_installed(name)) is not None}
 
 
 def _most_common(values: Sequence[str]) -> str:

@@ -58,6 +58,7 @@ class Cluster(Executor):
         try:
             self.fleet.begin()
         except BaseException:
+            self.fleet.end()
             self._engine.close()
             raise
 
@@ -118,7 +119,8 @@ class Cluster(Executor):
                     self._returned.append(one)
                 if report.retired:
                     self.fleet.dismiss(member, report.retired)
-            self.fleet.look_after()
+            if not self._returned:  # what has ended is told before anything that is wrong
+                self.fleet.look_after()
         return self._returned.popleft()
 
     @property

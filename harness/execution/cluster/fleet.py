@@ -27,6 +27,8 @@ ALONE_S = 600.0
 #: Seconds for machines to end their calls themselves; then their processes are killed, and all that is theirs.
 END_S = 3.0
 
+_SEE = "see the lines above; pgdl doctor tells more"
+
 
 class Fleet:
     """One process per machine. A machine that differs from the others gets no calls, and one line says why."""
@@ -77,6 +79,8 @@ class Fleet:
             found = "; ".join(f"{count} of {kind}" for kind, count in classes.most_common())
             self._warn(f"machines differ, and values may in their last digits: {found}")
         self._gather(BEGIN, START_S)
+        if not self.ready:
+            raise UserError("no machine of the cluster makes calls", remedy=_SEE)
         self._common = agree(self.ready)
         for line in sorted({line for one in self.ready for line in one.lacks}):
             self._warn(line)
@@ -170,9 +174,7 @@ class Fleet:
             for _ in self.reports(0.2):
                 pass
         if all(member.step == step for member in self.members):
-            raise UserError(
-                "no machine of the cluster makes calls", remedy="see the lines above; pgdl doctor tells more"
-            )
+            raise UserError("no machine of the cluster makes calls", remedy=_SEE)
 
     def _ask_on(self, member: Member) -> None:
         """Ask a machine that does not make calls yet for its next step."""

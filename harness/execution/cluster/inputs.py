@@ -53,10 +53,15 @@ class Supply:
     def _make(self, need: Need) -> tuple[Bundle, int]:
         inputs = self._sources[need]
         write = inputs.write_model if need.kind == "model" else inputs.write_data
-        path = self._cache.add(need.kind, need.digest, lambda directory: write(need.digest, directory))
-        digests = digests_of(path)
-        contents = [_bytes(path / name) for name in digests]
-        return Bundle(digests, self._put(contents)), sum(content.nbytes for content in contents)
+        while True:
+            path = self._cache.add(need.kind, need.digest, lambda directory: write(need.digest, directory))
+            try:
+                digests = digests_of(path)
+                contents = [_bytes(path / name) for name in digests]
+                path.stat()  # an entry goes at once: what is still there was whole
+            except FileNotFoundError:  # another process has just made room
+                continue
+            return Bundle(digests, self._put(contents)), sum(content.nbytes for content in contents)
 
 
 def _bytes(file: Path) -> Any:

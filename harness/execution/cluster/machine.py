@@ -8,6 +8,7 @@ from typing import Any
 import harness
 from harness.errors import UserError
 from harness.execution.cluster.cache import Cache
+from harness.execution.cluster.common import installed_digests
 from harness.execution.cluster.messages import NOT_INSTALLED, Description, Ready, Report, Supplies
 from harness.execution.cluster.store import Store
 from harness.execution.executors.local import Local
@@ -36,22 +37,20 @@ class Machine:
     def describe(self) -> Description:
         """Return what the machine is."""
         loaders = {name: loader_digest(name) for name in RUNTIMES}
-        return Description(machine_class(), harness.__version__, loaders, memory_for(None))
+        return Description(machine_class(), harness.__version__, loaders, installed_digests(), memory_for(None))
 
     def begin(self, sandbox: SandboxChoice, memory_bytes: int, workers: int | None) -> Ready | str:
         """Choose a sandbox, and get ready to make calls."""
+        self.end()  # what a driver has left that lost sight of this process
         lacks: list[str] = []
         try:
-            if self._local is None:
-                self._cache = Cache()
-                self._store = Store(self._cache, self._fetch)
-                self._local = Local(sandbox, memory_bytes, workers, lacks.append)
-                self._local.__enter__()
-                self._incarnation = secrets.token_hex(8)
+            self._cache = Cache()
+            self._store = Store(self._cache, self._fetch)
+            local = Local(sandbox, memory_bytes, workers, lacks.append)
+            local.__enter__()
         except UserError as error:
-            self._local = None
             return str(error)
-        local = self._local
+        self._local, self._incarnation = local, secrets.token_hex(8)
         versions = {}
         for name in RUNTIMES:
             try:
@@ -63,10 +62,15 @@ class Machine:
             frozenset(map(str, local.shown)), versions, tuple(lacks), self._cache.summary,
         )  # fmt: skip
 
-    def prepare(self, runtimes: Collection[str]) -> str:
-        """Try the sandbox in these runtimes; returns why it does not work, or nothing."""
+    def prepare(self, runtimes: Collection[str]) -> str | Report:
+        """Try the sandbox in these runtimes; returns why it does not work, or nothing.
+
+        A process that has started again, and so has not begun, returns an empty report.
+        """
+        if self._local is None:
+            return Report(self._incarnation)
         try:
-            self._begun.prepare(runtimes)
+            self._local.prepare(runtimes)
         except UserError as error:
             return str(error)
         return ""
@@ -76,9 +80,9 @@ class Machine:
 
         Orders for an earlier incarnation are not made.
         """
-        if incarnation != self._incarnation:
+        local = self._local
+        if local is None or incarnation != self._incarnation:
             return Report(self._incarnation)
-        local = self._begun
         self._store.supply(supplies)
         before = local.under_way
         self._store.announce(orders)
@@ -92,8 +96,9 @@ class Machine:
                 begun, needs = local.under_way, self._store.needs
                 if returned or needs or begun - before or time.monotonic() > until:
                     return Report(incarnation, tuple(returned), begun, needs)
-        except UserError as error:
-            return Report(incarnation, tuple(returned), local.under_way, retired=str(error))
+        except Exception as error:  # whatever it is: other machines go on
+            why = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
+            return Report(incarnation, tuple(returned), local.under_way, retired=why)
 
     def end(self) -> None:
         """Kill all calls."""
@@ -101,9 +106,3 @@ class Machine:
             self._store.close()
             self._local.__exit__(None, None, None)
             self._local, self._incarnation = None, ""
-
-    @property
-    def _begun(self) -> Local:
-        if self._local is None:
-            raise RuntimeError("the machine has not begun")
-        return self._local

@@ -88,4 +88,5 @@ class Member:
         self.step, self.future, self.ready = DESCRIBE, None, None
         self.batches, self.outbox, self.begun_at, self.spent_s = [], [], {}, {}
         self.needs, self.held = set(), set()
-        return batches, set(begun), spent
+        mine = {order.number for batch in batches for order in batch}
+        return batches, mine & begun.keys(), spent

@@ -49,6 +49,7 @@ class Description:
     machine_class: str  #: processors and GPUs
     harness: str  #: version of the harness
     loaders: Mapping[str, str]  #: digest of the code that loads and calls, by runtime
+    installed: Mapping[str, str]  #: digest of each measure of another package that is installed
     default_memory_bytes: int  #: per call
 
 

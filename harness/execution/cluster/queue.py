@@ -28,6 +28,7 @@ class Queue:
         self._waiting: deque[Batch] = deque()
         self._seconds: dict[str, float] = {}  #: of the last call of a submission
         self._owner: dict[int, Member] = {}  #: of a budget
+        self._spent_s: dict[int, float] = {}  #: by budget, as told by the newest order
         self._elsewhere_s: dict[int, float] = {}  #: by budget, on machines that were lost
 
     def __len__(self) -> int:
@@ -35,7 +36,11 @@ class Queue:
 
     def add(self, batches: Iterable[Batch]) -> None:
         """Queue batches, cut where more than `BATCH_S` of work is forecast."""
-        self._waiting.extend(part for batch in batches for part in self._cut(batch))
+        for batch in batches:
+            for allowance in (order.allowance for order in batch):
+                if allowance.budget is not None:
+                    self._spent_s[allowance.budget] = allowance.spent_s
+            self._waiting.extend(self._cut(batch))
 
     def put_back(self, batches: Sequence[Batch], spent_s: dict[int, float], owner: Member) -> None:
         """Queue the batches of a lost machine before all others; its budgets move with what was spent."""
@@ -71,10 +76,15 @@ class Queue:
         return mine
 
     def current(self, order: Order) -> Order:
-        """Return an order as it is to be sent: with the seconds that its budget has lost with machines."""
-        allowance = order.allowance
-        lost_s = 0.0 if allowance.budget is None else self._elsewhere_s.get(allowance.budget, 0.0)
-        return replace(order, allowance=replace(allowance, spent_s=allowance.spent_s + lost_s)) if lost_s else order
+        """Return an order as it is to be sent: with what its budget has spent elsewhere by now, on lost machines, too.
+
+        Orders are sent in another order than they came in.
+        """
+        budget = order.allowance.budget
+        if budget is None:
+            return order
+        spent_s = self._spent_s[budget] + self._elsewhere_s.get(budget, 0.0)
+        return replace(order, allowance=replace(order.allowance, spent_s=spent_s))
 
     def wanted(self, members: Sequence[Member]) -> int:
         """Return the number of batches that are missing so that all machines have enough to do."""

@@ -13,7 +13,7 @@ from harness.execution.order import Order
 from harness.sandbox import StoppedError
 
 #: Seconds that a call waits for its inputs.
-PATIENCE_S = 600.0
+PATIENCE_S = 3600.0
 
 
 def needs_of(order: Order) -> tuple[Need, ...]:
@@ -87,6 +87,8 @@ class Store:
             with self._changed:
                 bundle = self._bundles.pop(need)  # lets go of the bytes in the engine's store
             self._cache.add(kind, digest, partial(self._unpack, bundle))
+        with self._changed:
+            self._bundles.pop(need, None)  # another process has written it meanwhile
 
     def _unpack(self, bundle: Bundle, directory: Path) -> None:
         for name, content in zip(bundle.digests, self._fetch(bundle.content), strict=True):

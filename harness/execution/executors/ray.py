@@ -80,7 +80,7 @@ class RayEngine:
 
         resources = next(one["Resources"] for one in self._nodes() if one["NodeID"] == node)
         actor = self._ray.remote(Machine).options(
-            num_cpus=resources["CPU"], num_gpus=resources.get("GPU", 0), max_restarts=-1, max_task_retries=0,
+            num_cpus=resources.get("CPU", 0), num_gpus=resources.get("GPU", 0), max_restarts=-1, max_task_retries=0,
             scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
         )  # fmt: skip
         return actor.remote(self._ray.get)
