@@ -103,9 +103,9 @@ MENDS = {
         "harness/task/summary.py", "withheld = withhold.covers(files.hidden)", "withheld = False"
     ),
     "a run records without its claim": Mend(
-        "harness/records/claims.py",
-        "            if connection.execute(held).rowcount == 0:\n                return False\n",
-        "            connection.execute(held)\n",
+        "harness/records/writer.py",
+        "held = keys if claims is None else claims.held(connection, keys)",
+        "held = keys",
     ),
 }
 

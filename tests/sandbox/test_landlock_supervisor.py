@@ -119,7 +119,7 @@ def is_inside(process: psutil.Process, directory: Path) -> bool:
 
 
 @pytest.mark.parametrize(
-    "work", [DAEMON, f"{DAEMON}; time.sleep(600)", BREEDING, "os.kill(os.getpid(), signal.SIGSTOP)"]
+    "work", [DAEMON, f"{DAEMON}\ntime.sleep(600)", BREEDING, "os.kill(os.getpid(), signal.SIGSTOP)"]
 )
 def test_all_of_a_call_ends_and_nothing_else(start: Any, bystander: Any, work: str) -> None:
     call = start(work)
