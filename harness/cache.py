@@ -1,7 +1,11 @@
 """The cache directory, for files that can be recomputed: decoded data, architectures, staged copies."""
 
+import fcntl
 import os
+import shutil
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from harness.errors import writing
@@ -21,6 +25,22 @@ def cache_directory(name: str) -> Path:
     with writing(directory, problem="cannot be created", remedy="name another cache by PGDL_CACHE"):
         directory.mkdir(parents=True, exist_ok=True)
     return directory
+
+
+@contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """Let one process at a time do something; `file` is created, and remains."""
+    with file.open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """Make a file available under another name: as a link, or on another file system as a copy."""
+    try:
+        os.link(source, target)
+    except OSError:  # another file system, or one without links
+        shutil.copyfile(source, target)
 
 
 def write_whole(entry: Path, text: str) -> None:

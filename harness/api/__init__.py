@@ -55,7 +55,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: The modules that other rooms use, beside the names above.
-MODULES = ("calls", "check_report", "checks", "ci_files", "commands", "comparisons", "needs")
+MODULES = ("calls", "check_report", "checks", "ci_files", "commands", "comparisons", "needs", "tally")
 
 
 def __getattr__(name: str) -> Any:

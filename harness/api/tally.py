@@ -36,14 +36,6 @@ class Tally:
             self.lacking_initial_weights.add(row.planned.task.name)
 
     @property
-    def machines_line(self) -> str:
-        """How many calls each machine of a cluster has made; nothing for a run without one."""
-        counts = self.machines.most_common()
-        if len(counts) > SHOWN_MACHINES:
-            return f"{len(counts)} machines, {counts[-1][1]} to {counts[0][1]} calls each"
-        return ", ".join(f"{name} {number}" for name, number in sorted(counts))
-
-    @property
     def total(self) -> int:
         """Number of calls."""
         return sum(counts.total() for counts in self.outcomes.values())
@@ -63,3 +55,11 @@ class Tally:
     def all_ok(self) -> bool:
         """Whether every call returned a finite number."""
         return all(counts.total() == counts[Outcome.OK] for counts in self.outcomes.values())
+
+
+def machines_line(machines: Counter[str]) -> str:
+    """Return how many calls each machine of a cluster has made; nothing for a run without one."""
+    counts = machines.most_common()
+    if len(counts) > SHOWN_MACHINES:
+        return f"{len(counts)} machines, {counts[-1][1]} to {counts[0][1]} calls each"
+    return ", ".join(f"{name} {number}" for name, number in sorted(counts))

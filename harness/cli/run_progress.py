@@ -17,8 +17,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from harness.api import Tally
 from harness.api.needs import lacks_initial_weights
+from harness.api.tally import machines_line
 from harness.cli.current_step import LINE_EVERY_S
 from harness.execution.plan import PlannedCall
 from harness.execution.run import Recorded
@@ -44,7 +44,7 @@ class RunProgress:
         self._total = dict(self._left)
         self._begun_s = self._line_s = time.monotonic()
         self._failed: Counter[str] = Counter()
-        self._tally = Tally()
+        self._machines: Counter[str] = Counter()
         self._shown: Counter[str] = Counter()
         self._bars = Progress(
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[failed]}"),
@@ -80,7 +80,8 @@ class RunProgress:
         """Update the display after a call has ended."""
         name = row.planned.submission.name
         self._left[name] -= 1
-        self._tally.add(row)
+        if row.machine:
+            self._machines[row.machine] += 1
         if row.outcome != Outcome.OK:
             self._failed[name] += 1
             if row.planned.task.name not in self._withheld and not lacks_initial_weights(row.planned):
@@ -88,10 +89,8 @@ class RunProgress:
         failed = f"{self._failed[name]} failed" if self._failed[name] else ""
         self._bars.start_task(self._lines[name])
         self._bars.update(self._lines[name], advance=1, failed=failed)
-        machines = self._tally.machines_line
-        self._bars.update(
-            self._all, advance=1, description=f"{self._name} {machines}".rstrip() if machines else self._name
-        )
+        machines = machines_line(self._machines)
+        self._bars.update(self._all, advance=1, description=f"{self._name} {machines}" if machines else self._name)
         if not self._left[name] and not self._console.is_terminal:
             self._console.print(f"{name}: {self._total[name]} calls done {failed}".rstrip())
         if not self._console.is_terminal and time.monotonic() - self._line_s >= LINE_EVERY_S:
@@ -102,7 +101,7 @@ class RunProgress:
         self._line_s = time.monotonic()
         total, left = sum(self._total.values()), self._left.total()
         seconds = (self._line_s - self._begun_s) / (total - left) * left
-        machines = f" ({self._tally.machines_line})" if self._tally.machines else ""
+        machines = f" ({machines_line(self._machines)})" if self._machines else ""
         self._console.print(f"{total - left} of {total} calls done, about {seconds / 60:.0f} min left{machines}")
 
     def _show(self, name: str, row: Recorded) -> None:

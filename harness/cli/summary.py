@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from harness.api import UNSAFE, RunResult, Tally
+from harness.api.tally import machines_line
 from harness.outcome import Outcome
 from harness.tables import print_lines, print_table
 
@@ -36,7 +37,7 @@ def print_summary(
     if not sandboxed:
         console.print(UNSAFE, style="bold red")
     if tally.machines:
-        console.print(f"Calls per machine: {tally.machines_line}")
+        console.print(f"Calls per machine: {machines_line(tally.machines)}")
     console.print(f"Records: {where}")
     return 0 if tally.all_ok else 1
 

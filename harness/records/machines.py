@@ -1,14 +1,12 @@
 """On what machines the calls of records were made."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from sqlalchemy import case, func, null
 
 from harness.records.evaluation import Evaluation
+from harness.records.keys import chunks
 from harness.records.store import Records
-
-#: Rows per query; databases limit the number of parameters.
-AT_ONCE = 500
 
 
 def machine_classes(records: Records, rows: Sequence[int]) -> list[str]:
@@ -21,11 +19,6 @@ def machine_classes(records: Records, rows: Sequence[int]) -> list[str]:
     if records.file is not None:  # which may hold any text
         found = case((func.json_valid(Evaluation.environment) == 1, found), else_=null())
     classes = {
-        row[0] for part in _parts(rows) for row in records.combinations(found, where=[Evaluation.id.in_(part)])
+        row[0] for part in chunks(rows) for row in records.combinations(found, where=[Evaluation.id.in_(part)])
     }  # fmt: skip
     return sorted(one for one in classes if one)
-
-
-def _parts(rows: Sequence[int]) -> Iterator[Sequence[int]]:
-    for start in range(0, len(rows), AT_ONCE):
-        yield rows[start : start + AT_ONCE]

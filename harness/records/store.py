@@ -14,6 +14,7 @@ from harness.records.claims import Claims
 from harness.records.connection import Database
 from harness.records.creation import FIRST_RUN, open_tables
 from harness.records.evaluation import Evaluation
+from harness.records.keys import chunks
 from harness.records.request import Request
 from harness.records.schema import present, readable
 from harness.records.stored_types import require_types
@@ -27,9 +28,6 @@ ROWS_AT_ONCE = 500
 
 #: Columns that may be long; not loaded for counting and scoring.
 LONG = ("environment", "output_tail")
-
-#: Keys per query.
-CHUNK = 500
 
 
 class EndedCall(NamedTuple):
@@ -176,7 +174,7 @@ class Records:
     def _with_keys(self, columns: Sequence[ColumnElement[Any]], keys: Collection[str]) -> Iterator[Row[Any]]:
         """Query through the index, a few hundred keys at a time: the table may be thousands of times as long."""
         with self._database.begin() as connection:
-            for part in _chunks(list(keys)):
+            for part in chunks(list(keys)):
                 newest = select(func.max(Evaluation.id)).where(Evaluation.key.in_(part)).group_by(Evaluation.key)
                 require_types(connection, present(columns, self.schema), newest, self.name)
                 rows = select(*readable(columns, self.schema)).where(Evaluation.id.in_(newest)).order_by(Evaluation.id)
@@ -191,11 +189,6 @@ class Records:
         """Let `change` work on the engine, with errors as those of a read or write."""
         with self._database.guard():
             change(self._database.engine)
-
-
-def _chunks(keys: list[str]) -> Iterator[list[str]]:
-    for start in range(0, len(keys), CHUNK):
-        yield keys[start : start + CHUNK]
 
 
 def _request(id: int, **columns: Any) -> Request:

@@ -4,7 +4,6 @@ There is one file for each database, in the user's cache directory: an SQLite fi
 digest of the database's address without user and password.
 """
 
-import fcntl
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from pathlib import Path
 from sqlalchemy import URL, func, insert, select
 from sqlalchemy.engine import Connection
 
-from harness.cache import cache_directory
+from harness.cache import cache_directory, locked
 from harness.errors import writing
 from harness.records.connection import Database
 from harness.records.creation import open_tables
@@ -91,8 +90,7 @@ def _add(rows: Sequence[Evaluation], connection: Connection) -> int:
 def _locked(database: Database) -> Iterator[Path]:
     """The path of the local files without their suffixes, while no other process of this user works on them."""
     stem = _stem(database)
-    with writing(stem), stem.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with writing(stem), locked(stem.with_suffix(".lock")):
         yield stem
 
 

@@ -1,10 +1,8 @@
 """A task's training data: decoded once, cached as two arrays, and memory-mapped when read."""
 
-import fcntl
 import os
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +12,7 @@ import numpy as np
 from numpy.lib.format import write_array_header_1_0
 from numpy.typing import NDArray
 
-from harness.cache import cache_directory
+from harness.cache import cache_directory, link_or_copy, locked
 from harness.errors import UserError
 from harness.format.layout import find_shards
 from harness.format.problems import Problems
@@ -69,10 +67,7 @@ class TrainingData:
     def write_canonical(self, directory: Path) -> None:
         """Write inputs.npy and labels.npy to `directory`, as links to the cached files if possible."""
         for name in (INPUTS, LABELS):
-            try:
-                os.link(self.directory / name, directory / name)
-            except OSError:  # another file system, or one without links
-                shutil.copyfile(self.directory / name, directory / name)
+            link_or_copy(self.directory / name, directory / name)
 
     def check_labels(self, n_outputs: int) -> None:
         """Raise `UserError` unless every label is in 0..n_outputs-1."""
@@ -89,7 +84,7 @@ def read_training_data(source: Path) -> TrainingData:
     with Digests(source) as digests:
         digest = digests.of_data(shards)
     entry = cache_directory("training_data") / digest
-    with _locked(entry.with_suffix(".lock")):
+    with locked(entry.with_suffix(".lock")):  # the next harness finds the shards decoded
         if not _is_whole(entry):
             _fill(entry, shards)
     return TrainingData(source, entry, digest)
@@ -122,14 +117,6 @@ def _is_whole(entry: Path) -> bool:
     except (OSError, ValueError, EOFError):
         return False
     return len(inputs) == len(labels) > 0
-
-
-@contextmanager
-def _locked(file: Path) -> Iterator[None]:
-    """Let one harness at a time decode the same shards; the next one finds them in the cache."""
-    with file.open("w") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
 
 
 def _fill(entry: Path, shards: Sequence[Path]) -> None:

@@ -1,11 +1,12 @@
 """What a run prints where there is no terminal."""
 
 import io
+from collections import Counter
 
 import pytest
 from rich.console import Console
 
-from harness.api import Tally
+from harness.api.tally import machines_line
 from harness.cli import run_progress
 from harness.cli.run_progress import RunProgress
 from harness.execution.plan import plan_calls
@@ -43,6 +44,5 @@ def test_the_line_says_what_each_machine_of_a_cluster_has_done(monkeypatch: pyte
     [([3, 1], "m0 3, m1 1"), ([2] * 8 + [7], "9 machines, 2 to 7 calls each"), ([], "")],
 )
 def test_few_machines_are_named_and_many_counted(calls_each: list[int], line: str) -> None:
-    tally = Tally()
-    tally.machines.update({f"m{number}": calls for number, calls in enumerate(calls_each)})
-    assert tally.machines_line == line
+    counts = Counter({f"m{number}": calls for number, calls in enumerate(calls_each)})
+    assert machines_line(counts) == line

@@ -1,16 +1,15 @@
 """Models and training data as workers read them, kept on a machine from run to run."""
 
-import fcntl
 import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import harness
-from harness.cache import cache_directory
+from harness.cache import cache_directory, link_or_copy, locked
 from harness.configuration import GIB
 from harness.digest import digest_of
 from harness.errors import UserError, writing
@@ -50,7 +49,7 @@ class Cache:
     def add(self, kind: str, digest: str, write: Callable[[Path], None]) -> Path:
         """Return an entry, which `write` fills unless it is there already."""
         path = self._path(kind, digest)
-        with self._locked(path.name):  # so that only one process writes it
+        with locked(path.with_suffix(".lock")):  # so that only one process writes it
             if (found := self.entry(kind, digest)) is not None:
                 return found
             partial = self._root / f"{path.name}.{secrets.token_hex(4)}.partial"
@@ -62,7 +61,7 @@ class Cache:
                     partial.replace(path)
             finally:
                 shutil.rmtree(partial, ignore_errors=True)
-        with self._locked("all"):
+        with locked(self._root / "all.lock"):
             self._make_room(path)
         return path
 
@@ -73,10 +72,7 @@ class Cache:
             return False
         try:
             for file in path.iterdir():
-                try:
-                    os.link(file, directory / file.name)
-                except OSError:
-                    shutil.copyfile(file, directory / file.name)
+                link_or_copy(file, directory / file.name)
             path.stat()  # an entry goes at once: what is still there was whole
         except FileNotFoundError:  # another process has just made room
             for file in directory.iterdir():
@@ -88,12 +84,6 @@ class Cache:
         return self._root / digest_of(
             [("kind", kind.encode()), ("of", digest.encode()), ("by", self._made_by.encode())]
         )
-
-    @contextmanager
-    def _locked(self, name: str) -> Iterator[None]:
-        with (self._root / f"{name}.lock").open("w") as stream:
-            fcntl.flock(stream, fcntl.LOCK_EX)
-            yield
 
     def _make_room(self, kept: Path) -> None:
         used = {path: found for path in self._root.iterdir() if (found := _use_of(path)) is not None}

@@ -49,9 +49,14 @@ def difference_from_here(found: Description) -> str | None:
     for name, digest in installed_digests().items():
         if found.installed.get(name) != digest:
             return f"the installed measure {name} is not there, or has other files than here; {_REMEDY}"
-    if dict(found.loaders) != {name: loader_digest(name) for name in RUNTIMES}:
+    if dict(found.loaders) != loader_digests():
         return f"its pgdl-harness {found.harness} has other code than the one here; {_REMEDY}"
     return None
+
+
+def loader_digests() -> dict[str, str]:
+    """Return the digest of the code that loads and calls, by runtime."""
+    return {name: loader_digest(name) for name in RUNTIMES}
 
 
 @functools.cache

@@ -3,8 +3,6 @@
 from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
-from harness.errors import UserError
-
 
 class UnavailableError(Exception):
     """The process does not answer; it may be starting again."""
@@ -40,9 +38,3 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Leave the cluster, which ends all processes."""
-
-
-def no_room(error: BaseException) -> UserError:
-    """Return the error of an engine that cannot keep more bytes."""
-    remedy = "give it more memory or disk, then run the same command again"
-    return UserError(f"the cluster's object store is full: {str(error).splitlines()[0]}", remedy=remedy)

@@ -14,7 +14,7 @@ from harness.execution.cluster.engine import Engine
 from harness.execution.cluster.fleet import Fleet
 from harness.execution.cluster.inputs import Supply
 from harness.execution.cluster.member import Member
-from harness.execution.cluster.messages import NOT_INSTALLED
+from harness.execution.cluster.messages import NOT_INSTALLED, is_installed
 from harness.execution.cluster.queue import Queue
 from harness.execution.executor import Executor
 from harness.execution.order import Inputs, Order, Returned
@@ -90,7 +90,7 @@ class Cluster(Executor):
     def versions(self, runtime: str) -> str:
         """Return the versions that the machines have in common; raises `UserError` if the runtime is not installed."""
         found = self.fleet.common.versions[runtime]
-        if found.startswith(NOT_INSTALLED):
+        if not is_installed(found):
             raise UserError(found.removeprefix(NOT_INSTALLED))
         return found
 

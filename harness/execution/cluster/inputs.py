@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.configuration import GIB
 from harness.execution.cluster.cache import Cache, digests_of
-from harness.execution.cluster.messages import Bundle, Need, Supplies
+from harness.execution.cluster.messages import Bundle, Need, Supplies, needs_of
 from harness.execution.order import Inputs, Order
 
 #: Bytes of bundles that the engine keeps for further machines.
@@ -28,9 +28,7 @@ class Supply:
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
         """Take note of where the inputs of orders come from."""
-        for order in orders:
-            for need in (Need("submission", order.submission), Need("model", order.model), Need("data", order.data)):
-                self._sources[need] = inputs
+        self._sources |= {need: inputs for order in orders for need in needs_of(order)}
 
     def answer(self, needs: Sequence[Need]) -> Supplies:
         """Return what is needed; raises `UserError` if it cannot be read or kept."""

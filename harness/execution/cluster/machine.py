@@ -8,11 +8,10 @@ from typing import Any
 import harness
 from harness.errors import UserError
 from harness.execution.cluster.cache import Cache
-from harness.execution.cluster.common import installed_digests
+from harness.execution.cluster.common import installed_digests, loader_digests
 from harness.execution.cluster.messages import NOT_INSTALLED, Description, Ready, Report, Supplies
 from harness.execution.cluster.store import Store
 from harness.execution.executors.local import Local
-from harness.execution.loader import loader_digest
 from harness.execution.machine import machine_class, memory_for
 from harness.execution.order import Order, Returned
 from harness.sandbox import SandboxChoice
@@ -36,8 +35,9 @@ class Machine:
 
     def describe(self) -> Description:
         """Return what the machine is."""
-        loaders = {name: loader_digest(name) for name in RUNTIMES}
-        return Description(machine_class(), harness.__version__, loaders, installed_digests(), memory_for(None))
+        return Description(
+            machine_class(), harness.__version__, loader_digests(), installed_digests(), memory_for(None)
+        )
 
     def begin(self, sandbox: SandboxChoice, memory_bytes: int, workers: int | None) -> Ready | str:
         """Choose a sandbox, and get ready to make calls."""

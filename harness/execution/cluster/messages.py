@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from harness.execution.order import Returned
+from harness.execution.order import Order, Returned
 
 #: Begins the reason why a runtime has no versions.
 NOT_INSTALLED = "not installed: "
@@ -23,6 +23,11 @@ class Need(NamedTuple):
 
     kind: Kind
     digest: str
+
+
+def needs_of(order: Order) -> tuple[Need, ...]:
+    """Return what the call of an order needs."""
+    return Need("submission", order.submission), Need("data", order.data), Need("model", order.model)
 
 
 @dataclass(frozen=True, slots=True)

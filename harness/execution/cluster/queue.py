@@ -66,7 +66,7 @@ class Queue:
             return None
         batch = self._waiting[best]
         mine = tuple(order for order in batch if self._may_have(member, order))
-        if others := tuple(order for order in batch if order not in mine):
+        if others := tuple(order for order in batch if not self._may_have(member, order)):
             self._waiting[best] = others
         else:
             del self._waiting[best]

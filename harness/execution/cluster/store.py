@@ -8,17 +8,12 @@ from typing import Any
 
 from harness.errors import UserError
 from harness.execution.cluster.cache import Cache, require_digests
-from harness.execution.cluster.messages import Bundle, Kind, Need, Supplies
+from harness.execution.cluster.messages import Bundle, Kind, Need, Supplies, needs_of
 from harness.execution.order import Order
 from harness.sandbox import StoppedError
 
 #: Seconds that a call waits for its inputs.
 PATIENCE_S = 3600.0
-
-
-def needs_of(order: Order) -> tuple[Need, ...]:
-    """Return what the call of an order needs."""
-    return Need("submission", order.submission), Need("data", order.data), Need("model", order.model)
 
 
 class Store:

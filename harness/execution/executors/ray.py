@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from harness.errors import UserError
-from harness.execution.cluster.engine import Engine, GoneError, UnavailableError, no_room
+from harness.execution.cluster.engine import Engine, GoneError, UnavailableError
 from harness.execution.cluster.executor import Cluster
 from harness.sandbox import Parameter
 
@@ -115,7 +115,10 @@ class RayEngine:
         try:
             return self._ray.put(list(content))
         except (errors.ObjectStoreFullError, errors.OutOfDiskError) as error:
-            raise no_room(error) from error
+            remedy = "give it more memory or disk, then run the same command again"
+            raise UserError(
+                f"the cluster's object store is full: {str(error).splitlines()[0]}", remedy=remedy
+            ) from error
 
     def kill(self, handle: Any) -> None:
         """Kill an actor; its sandboxes die with it."""
