@@ -36,4 +36,5 @@ def environment(runtime: Runtime, threads: int, gpu: bool | str) -> dict[str, st
     `gpu` is `False` to hide every GPU, a UUID to hide all others, `True` for those that this process sees.
     """
     seen = {} if gpu is True else {"CUDA_VISIBLE_DEVICES": gpu or "-1"}
-    return os.environ | {"OMP_NUM_THREADS": str(threads)} | runtime.environment(threads, gpu=bool(gpu)) | seen
+    of_libraries = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
+    return os.environ | of_libraries | runtime.environment(threads, gpu=bool(gpu)) | seen

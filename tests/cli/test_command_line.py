@@ -1,6 +1,7 @@
 """The command `pgdl` itself: quick to help, clear about mistakes, honest about bugs."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 import harness
-from harness.cli.main import COMMANDS
+from harness.cli.main import COMMANDS, ONE_THREAD
 from tests.board.board_examples import rows, write_reference
 
 ROOT = Path(__file__).parents[2]
@@ -105,6 +106,18 @@ def test_a_new_command_is_one_file(tmp_path: Path) -> None:
     listed = subprocess.run([*started, "--help"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert re.search(r"^  doctor .*\n  hello +Greets\.$", listed, re.MULTILINE)
     assert subprocess.run([*started, "hello"], cwd=tmp_path, capture_output=True, text=True).stdout == "hello\n"
+
+
+@pytest.mark.parametrize(("given", "used"), [(None, "1"), ("3", "3")])
+def test_products_of_matrices_use_one_thread(
+    given: str | None, used: str, monkeypatch: pytest.MonkeyPatch, pgdl: Callable[..., Any]
+) -> None:
+    """The threads of OpenBLAS spin while they wait for a processor that others use."""
+    monkeypatch.setenv(ONE_THREAD, given or "")
+    if given is None:
+        monkeypatch.delenv(ONE_THREAD)
+    pgdl("--version")
+    assert os.environ[ONE_THREAD] == used
 
 
 def test_version(pgdl: Callable[..., Any]) -> None:

@@ -27,7 +27,7 @@ def answer(question: Question, say: Say) -> Answer:
     """Obey."""
     order, detail = question["do"], question.get("detail")
     if order == "look":
-        names = ("CUDA_VISIBLE_DEVICES", "JAX_PLATFORMS", "OMP_NUM_THREADS")
+        names = ("CUDA_VISIBLE_DEVICES", "JAX_PLATFORMS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
         limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
         return {"pid": os.getpid(), "memory": limit} | {name: os.environ.get(name) for name in names}
     if order == "count":

@@ -172,12 +172,13 @@ def test_an_answer_that_was_not_waited_for_is_not_that_to_the_next_question(star
 
 def test_gpus_are_hidden_from_what_must_not_use_one(start, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")  # of this process
     seen = {}
     for gpu in (False, "GPU-of-a-trainer", True):
         with start(gpu=gpu) as process:
             answer = process.ask({"do": "look"})
         seen[gpu] = answer["CUDA_VISIBLE_DEVICES"], answer["JAX_PLATFORMS"]
-        assert answer["OMP_NUM_THREADS"] == "1"
+        assert answer["OMP_NUM_THREADS"] == answer["OPENBLAS_NUM_THREADS"] == "1"
     assert seen == {False: ("-1", "cpu"), "GPU-of-a-trainer": ("GPU-of-a-trainer", ""), True: ("3", "")}
 
 
