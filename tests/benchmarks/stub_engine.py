@@ -1,0 +1,84 @@
+"""An engine of machines whose calls take no time: what remains is the work of the driver."""
+
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import harness
+from harness.execution.cluster.common import installed_digests, loader_digests
+from harness.execution.cluster.executor import Cluster
+from harness.execution.cluster.messages import Description, Ready, Report
+from harness.execution.order import Order, Returned
+from harness.outcome import CallResult, Outcome
+from harness.worker.runtimes import RUNTIMES
+
+
+class Answer(NamedTuple):
+    """An answer that is there at once."""
+
+    content: Any
+
+
+class Engine:
+    """Machines that have made a call as soon as a lane takes it."""
+
+    def __init__(self, machines: int, lanes: int) -> None:
+        self._names, self._lanes = [f"machine{number}" for number in range(machines)], lanes
+
+    def nodes(self) -> dict[str, str]:
+        return {name: name for name in self._names}
+
+    def start(self, node: str) -> list[Order]:
+        """The orders that a machine has."""
+        return []
+
+    def ask(self, handle: list[Order], method: str, *arguments: Any) -> Answer:
+        return Answer(getattr(self, f"_{method}")(handle, *arguments))
+
+    def ready(self, futures: Sequence[Answer], timeout_s: float) -> Collection[Answer]:
+        return futures
+
+    def result(self, future: Answer) -> Any:
+        return future.content
+
+    def put(self, content: Sequence[Any]) -> Sequence[Any]:
+        return content
+
+    def kill(self, handle: list[Order]) -> None:
+        """Nothing runs."""
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _describe(self, orders: list[Order]) -> Description:
+        return Description("stub", harness.__version__, loader_digests(), installed_digests(), 2**32)
+
+    def _begin(self, orders: list[Order], *_: Any) -> Ready:
+        versions = dict.fromkeys(RUNTIMES, "keras 3")
+        return Ready("here", self._lanes, 64, "bubblewrap", True, frozenset(), versions, (), "")
+
+    def _prepare(self, orders: list[Order], *_: Any) -> str:
+        return ""
+
+    def _exchange(self, orders: list[Order], incarnation: str, more: Sequence[Order], *_: Any) -> Report:
+        orders += more
+        done = [orders.pop(0) for _ in orders[: self._lanes]]
+        return Report(incarnation, tuple(map(_made, done)), frozenset(order.number for order in orders[: self._lanes]))
+
+    def _end(self, orders: list[Order]) -> None:
+        orders.clear()
+
+
+class Stub(Cluster):
+    """A cluster of such machines."""
+
+    name, summary = "stub", "nowhere"
+    engine: Engine
+
+    def connect(self, **parameters: str | None) -> Engine:
+        return self.engine
+
+
+def _made(order: Order) -> Returned:
+    result = CallResult(Outcome.OK, float(order.number), call_wall_s=1.0, environment={"keras": "3"})
+    return Returned(order.number, result, datetime.now(UTC), {"kernel": "stub", "threads": "1"}, "bubblewrap")
