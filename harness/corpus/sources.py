@@ -14,6 +14,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.corpus.idx import PARTS, read_pair
 from harness.errors import UserError
 from scoring.streams import stream
 
@@ -33,6 +34,9 @@ KERAS = {
     "cifar10": (10, f"{_TORONTO}cifar-10-python.tar.gz", "cifar-10-batches-py-target_archive"),
     "cifar100": (100, f"{_TORONTO}cifar-100-python.tar.gz", "cifar-100-python-target_archive"),
 }
+
+#: Dataset that a distribution installs -> its directory, and Debian's package of it.
+INSTALLED = {"fashion_mnist": (Path("/usr/share/datasets/fashion-mnist"), "dataset-fashion-mnist")}
 
 #: Our name -> name in TensorFlow Datasets and number of classes.
 TENSORFLOW_DATASETS = {
@@ -128,17 +132,23 @@ def _digits() -> Source:
 
 
 def read_keras(name: str) -> Source:
-    """Read a dataset of Keras, from its cache or the network; raises `UserError` if neither has it."""
+    """Read a dataset of Keras: as installed, from Keras' cache or the network; raises `UserError` if none has it."""
+    n_classes, url, path = KERAS[name]
+    directory, package = INSTALLED.get(name, (None, None))
+    if directory is not None and directory.is_dir():
+        pairs = (read_pair(directory, part) for part in PARTS)
+        train, test = (Split(images, labels.astype(np.int32)) for images, labels in pairs)
+        return Source(train, test, n_classes)
     import keras
 
-    n_classes, url, path = KERAS[name]
     try:
         train, test = getattr(keras.datasets, name).load_data()
     except Exception as error:  # Keras raises plain Exception for downloads, and any type for a damaged file
         home = os.environ.get("KERAS_HOME", "~/.keras")
-        raise _not_loaded(
-            name, error, f"download {url} where that is possible and save it here as {home}/datasets/{path}"
-        ) from error
+        remedy = f"download {url} where that is possible and save it here as {home}/datasets/{path}"
+        if package is not None:
+            remedy = f"install Debian's package {package}, or {remedy}"
+        raise _not_loaded(name, error, remedy) from error
     parts = [Split(images, labels.reshape(-1).astype(np.int32)) for images, labels in (train, test)]
     return Source(parts[0], parts[1], n_classes)
 

@@ -123,6 +123,7 @@ class TestKeras:
         monkeypatch.setattr(config, "_KERAS_DIR", str(tmp_path))
         monkeypatch.setenv("KERAS_HOME", str(tmp_path))
         monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")  # nothing listens: no download
+        monkeypatch.setattr(sources, "INSTALLED", {})
         return tmp_path
 
     def test_fashion_mnist_from_files_that_are_there(self, home):
@@ -157,6 +158,70 @@ class TestKeras:
             load_data(DataRecipe(source=name), home)
         _, url, kept = sources.KERAS[name]
         assert asked == [(url, str(home / "datasets" / kept))]
+
+
+class TestInstalled:
+    """Fashion-MNIST as Debian's package has it: no network, and no cache of Keras."""
+
+    @pytest.fixture
+    def directory(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(sources, "INSTALLED", {"fashion_mnist": (tmp_path / "installed", "the-package")})
+        monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+        return tmp_path / "installed"
+
+    @pytest.fixture
+    def test_part(self, directory):
+        directory.mkdir()
+        for part, number in (("train", 20), ("t10k", 10)):
+            images = RANDOM.integers(0, 256, (number, 28, 28), dtype=np.uint8)
+            labels = (np.arange(number) % 10).astype(np.uint8)
+            write_idx(directory / f"{part}-images-idx3-ubyte.gz", images)
+            write_idx(directory / f"{part}-labels-idx1-ubyte.gz", labels)
+        return images, labels
+
+    def test_images_and_labels(self, directory, test_part):
+        data = load_data(DataRecipe(source="fashion_mnist"), directory)
+        assert data.train_inputs.shape == (20, 28, 28, 1)
+        np.testing.assert_array_equal(data.test_inputs[..., 0], test_part[0].astype(np.float32) / np.float32(255))
+        np.testing.assert_array_equal(data.test_labels, test_part[1])
+
+    @pytest.mark.parametrize(
+        ("file", "content", "found"),
+        [
+            ("train-images-idx3", b"no archive", "expected a file compressed by gzip, found Not a gzipped file"),
+            ("train-images-idx3", gzip.compress(bytes(8)), "an array of 3 axes, in the format of MNIST, found 8 bytes"),
+            (
+                "t10k-labels-idx1",
+                gzip.compress(b"\0\0\x08\x01\0\0\0\x09" + bytes(9)),
+                "expected 10, one for each image",
+            ),
+        ],
+    )
+    def test_a_damaged_file_is_named(self, directory, test_part, file, content, found):
+        path = directory / f"{file}-ubyte.gz"
+        path.write_bytes(content)
+        with pytest.raises(UserError) as refused:
+            load_data(DataRecipe(source="fashion_mnist"), directory)
+        assert str(refused.value).startswith(f"{path}: ")
+        assert found in str(refused.value)
+
+    def test_a_file_is_missing(self, directory, test_part):
+        (directory / "train-labels-idx1-ubyte.gz").unlink()
+        with pytest.raises(UserError, match=r"train-labels-idx1-ubyte\.gz: cannot be read"):
+            load_data(DataRecipe(source="fashion_mnist"), directory)
+
+    def test_nothing_is_installed(self, directory, tmp_path, monkeypatch):
+        import keras.src.backend.config as config
+
+        monkeypatch.setattr(config, "_KERAS_DIR", str(tmp_path))
+        with pytest.raises(UserError, match="; install Debian's package the-package, or download https://"):
+            load_data(DataRecipe(source="fashion_mnist"), directory)
+
+
+def write_idx(file, numbers):
+    """Write bytes as the files of MNIST have them."""
+    shape = b"".join(size.to_bytes(4, "big") for size in numbers.shape)
+    file.write_bytes(gzip.compress(b"\0\0\x08" + bytes([numbers.ndim]) + shape + numbers.tobytes()))
 
 
 class TestTensorFlowDatasets:
