@@ -16,7 +16,7 @@ PAGES = {
         "docs/build-your-own-task", "docs/recipes", "docs/datasets", "docs/your-own-models", "docs/task-format",
         "task_data/README",
     ],
-    "Run": ["docs/sandbox", "docs/outcomes", "docs/gpu", "docs/containers", "docs/cluster"],
+    "Run": ["docs/systems", "docs/sandbox", "docs/outcomes", "docs/gpu", "docs/containers", "docs/cluster"],
     "Read a board": ["docs/statistics", "docs/records", "docs/json", "docs/results"],
     "Host a competition": ["docs/leaderboard-job", "docs/hidden-tasks", "docs/security"],
     "Other protocols": ["docs/overfitting", "docs/invariance", "docs/testbed", "docs/science"],

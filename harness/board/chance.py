@@ -3,7 +3,6 @@
 import contextlib
 import json
 import math
-import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 import scoring
 from harness.board.row import OnTask, Row, Vector, vectors_of
 from harness.cache import cache_directory, write_whole
+from harness.cores import available_cores
 from harness.digest import digest_of_code
 from harness.errors import UserError
 from scoring import Chance, compare_with_chance
@@ -31,7 +31,7 @@ def with_chance(rows: Sequence[Row]) -> list[Row]:
     Found once for the same values and gaps, and kept in the cache.
     """
     tasks = [task for row in rows for task in row.tasks.values()]
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with ThreadPoolExecutor(available_cores()) as pool:
         found = pool.map(_with_chance, tasks)
     return [replace(row, tasks={name: next(found) for name in row.tasks}) for row in rows]
 

@@ -121,8 +121,17 @@ def _machine() -> Iterator[Finding]:
 
 
 def _sandbox() -> Iterator[Finding]:
-    from harness.sandbox import Fast, Landlock
+    from harness.sandbox import Fast, Landlock, not_linux
 
+    if (elsewhere := not_linux()) is not None:
+        yield BAD, "calls", "not on this system", str(elsewhere)
+        yield (
+            WARNING,
+            "memory",
+            "not limited here",
+            "tasks are read without the limit that Linux sets: only open those that you trust",
+        )
+        return
     warnings: list[str] = []
     best, second = Fast(instead=warnings.append), Landlock()
     problem, weaker = best.problem(), second.problem()

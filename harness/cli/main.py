@@ -118,6 +118,9 @@ def main() -> NoReturn:
     os.environ.setdefault(ONE_THREAD, "1")  # before anything imports NumPy
     output = sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 - None if it was closed by the caller
     try:
+        if sys.platform == "win32":
+            remedy = "install it in WSL (wsl --install), where everything works"
+            raise UserError("pgdl", expected="Linux or macOS", found="Windows", remedy=remedy)
         _require_own_packages()
         code = cli.main(prog_name="pgdl", standalone_mode=False)
         sys.stdout.flush()

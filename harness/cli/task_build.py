@@ -39,11 +39,11 @@ def command(recipe: str, out: Path, workers: int | None, limit: int | None, resu
 
     Example: pgdl task build digits_vgg --output my_tasks
     """
-    import os
     import time
 
     from rich.console import Console
 
+    from harness.cores import available_cores
     from harness.corpus.build import Build
     from harness.corpus.catalogue import find_recipe
     from harness.corpus.recipe import read_recipe
@@ -68,7 +68,7 @@ def command(recipe: str, out: Path, workers: int | None, limit: int | None, resu
     missing = [number for number in wanted if number not in finished]
     if finished:
         console.print(f"{len(finished)} of {len(read.cells)} models are finished already")
-    number = min(workers or len(find_gpus()) or len(os.sched_getaffinity(0)), max(len(missing), 1))
+    number = min(workers or len(find_gpus()) or available_cores(), max(len(missing), 1))
     started = time.monotonic()
     failed = _train(build, missing, number, console) if missing else []
     if missing:

@@ -4,7 +4,6 @@ Until then all files are in OUT/building/TASK, in a form that no other command m
 """
 
 import json
-import os
 import shutil
 from collections.abc import Generator
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.cores import available_cores
 from harness.corpus.recipe import Recipe
 from harness.corpus.trainer import CELLS, DATA, RECORDS
 from harness.errors import UserError, writing
@@ -103,7 +103,7 @@ class Build:
 
     def _trainer(self, slot: int, workers: int) -> Process:
         """Start a trainer with a share of the cores, or with one of the GPUs."""
-        gpus, threads = find_gpus(), max(len(os.sched_getaffinity(0)) // workers, 1)
+        gpus, threads = find_gpus(), max(available_cores() // workers, 1)
         gpu = gpus[slot % len(gpus)].uuid if gpus else False
         arguments = str(self.recipe.file), str(self.building)
         return Process(PROGRAM, RUNTIMES["tensorflow"], *arguments, threads=threads, gpu=gpu, memory=None)

@@ -1,7 +1,7 @@
 """The resources of this machine, and the number of calls that it runs at once."""
 
-import os
 import platform
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 
 from harness.configuration import GIB, MIB
+from harness.cores import available_cores
 from harness.errors import UserError
 from harness.sandbox import Gpu, default_memory_bytes, find_gpus
 
@@ -78,7 +79,7 @@ def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
 
     Raises `UserError` if there are more of them than the machine can run at once.
     """
-    cores, gpus = len(os.sched_getaffinity(0)), tuple(find_gpus())
+    cores, gpus = available_cores(), tuple(find_gpus())
     if workers is not None and not gpus and workers > PER_CORE * cores:
         raise UserError("--workers", expected=f"a number from 1 to {PER_CORE * cores}, or auto", found=workers)
     if workers is None:
@@ -93,7 +94,7 @@ def plan_lanes(workers: int | None, memory_bytes: int) -> Lanes:
 def machine_class() -> str:
     """Return what tells machines apart on which values or times may differ: cores, processor and GPUs."""
     gpus = "".join(f", {gpu.model}" for gpu in find_gpus())
-    return f"{len(os.sched_getaffinity(0))} x {_processor()}{gpus}"
+    return f"{available_cores()} x {_processor()}{gpus}"
 
 
 def describe_machine() -> dict[str, str]:
@@ -102,6 +103,8 @@ def describe_machine() -> dict[str, str]:
 
 
 def _processor() -> str:
+    if sys.platform != "linux":
+        return platform.processor() or platform.machine()
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()

@@ -11,6 +11,7 @@ import threading
 from contextlib import AbstractContextManager, suppress
 from typing import Any
 
+from harness.cores import available_cores
 from harness.errors import UserError
 from harness.processes.channel import Channel
 from harness.processes.models import Answer, Question, Say
@@ -61,7 +62,7 @@ class Process(AbstractContextManager["Process"]):
     ) -> None:
         self._program, self._memory = program, memory
         self._command = [sys.executable, "-m", "harness.processes.service", program, runtime.name, *arguments]
-        self._environment = environment(runtime, threads or len(os.sched_getaffinity(0)), gpu)
+        self._environment = environment(runtime, threads or available_cores(), gpu)
         self._printed = tempfile.TemporaryFile()  # noqa: SIM115 - closed at the end of the context
         self._changing = threading.Lock()
         self._is_cancelled = False
@@ -173,6 +174,8 @@ class Process(AbstractContextManager["Process"]):
 
 
 def _limit_memory(pid: int, share: float) -> None:
+    if sys.platform != "linux":  # no system lets a process limit another one; `pgdl doctor` says so
+        return
     limit = int(share * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     with suppress(ProcessLookupError):
         _, hard = resource.prlimit(pid, resource.RLIMIT_DATA)

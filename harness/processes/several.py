@@ -1,12 +1,12 @@
 """Several processes that answer questions at once, each one question at a time."""
 
-import os
 import queue
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
 from typing import Any, NamedTuple
 
+from harness.cores import available_cores
 from harness.errors import UserError
 from harness.processes.client import NoAnswerError, Process
 from harness.processes.models import Answer, Question
@@ -77,7 +77,7 @@ def ask_all(program: str, runtime: Runtime, questions: Questions) -> Generator[t
     """
     from harness.sandbox import find_gpus  # here: slow to import, and services import this room
 
-    cores = len(os.sched_getaffinity(0))
+    cores = available_cores()
     number = min(1 if find_gpus() else cores, len(questions))
     with ExitStack() as stack:
         processes = [

@@ -22,6 +22,7 @@ from harness.sandbox.kinds import (
     Warn,
     choose_kind,
     isolation_of,
+    not_linux,
     options_for,
 )
 from harness.sandbox.libraries import library as driver_library
@@ -32,8 +33,8 @@ from harness.sandbox.staging import Staging
 __all__ = [
     "AUTO", "AUTOMATIC", "CONTROL", "KINDS", "SANDBOX", "TRAPS", "Call", "Clock", "Fast", "Fresh", "Gpu", "Job", "Kind",
     "Landlock", "Limits", "Parameter", "SandboxChoice", "Staging", "StoppedError", "Warn", "cgroup_problem",
-    "choose_kind", "default_memory_bytes", "driver_library", "find_gpus", "gpu_nodes", "isolation_of", "options_for",
-    "prepare_call", "run_traps", "run_trial", "trial_job",
+    "choose_kind", "default_memory_bytes", "driver_library", "find_gpus", "gpu_nodes", "isolation_of", "not_linux",
+    "options_for", "prepare_call", "run_traps", "run_trial", "trial_job",
 ]  # fmt: skip
 
 #: The modules that other rooms use, beside the names above: for the parts that a test plays of a sandbox.

@@ -1,7 +1,6 @@
 """Gaussian noise of such strength that the structural similarity with the clean image is a given number."""
 
 import math
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
+from harness.cores import available_cores
 from harness.errors import UserError
 from scoring.streams import stream
 
@@ -57,7 +57,7 @@ def write_noisy_images(
         for target, part in zip(stored, noisy, strict=True):
             target[start : start + size] = part
 
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with ThreadPoolExecutor(available_cores()) as pool:
         futures = [pool.submit(work, start) for start in range(0, len(images), size)]
         try:
             for future in futures:

@@ -1,5 +1,6 @@
 """The kinds of sandbox, one per file; docs/security.md says what each promises."""
 
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -47,6 +48,14 @@ def choose_kind(warn: Warn, *, may_promise_less: bool = True) -> Kind:
     raise UserError(f"{problem}; nor does the weaker sandbox work: {'; '.join(reasons)}", remedy=remedy)
 
 
+def not_linux() -> UserError | None:
+    """Return why no calls can be made on this system; None on Linux, which isolates, limits and measures them."""
+    if (system := platform.system()) == "Linux":
+        return None
+    remedy = "make them on Linux: in WSL, a virtual machine or a container (docs/systems.md)"
+    return UserError("calls of submissions and measures", expected="Linux", found=system, remedy=remedy)
+
+
 @dataclass(frozen=True)
 class SandboxChoice:
     """The kind of sandbox that is asked for; each machine that makes calls chooses its own by it."""
@@ -57,6 +66,8 @@ class SandboxChoice:
 
     def kind(self, warn: Warn) -> Kind:
         """Return a kind that works on this machine; raises `UserError` if there is none."""
+        if (elsewhere := not_linux()) is not None:
+            raise elsewhere
         if self.name == AUTO:
             return choose_kind(warn, may_promise_less=self.may_promise_less)
         kind = KINDS[self.name](**self.parameters)
@@ -79,5 +90,5 @@ def options_for(isolation: str) -> dict[str, str | None]:
 
 __all__ = [
     "AUTO", "AUTOMATIC", "KINDS", "SANDBOX", "Fast", "Fresh", "Kind", "Landlock", "Parameter",
-    "SandboxChoice", "Warn", "choose_kind", "isolation_of", "options_for",
+    "SandboxChoice", "Warn", "choose_kind", "isolation_of", "not_linux", "options_for",
 ]  # fmt: skip

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-import landlockpy
 import psutil
 
 from harness.cache import cache_directory
@@ -78,6 +77,8 @@ class Landlock(Kind):
         """Ask the kernel for its version of Landlock; `prepare` then tries a call of known value."""
         try:
             filter_program(gpu=False, namespaces=False)
+            import landlockpy  # here: it exists for Linux alone
+
             version = landlockpy.abi_version()
         except UserError as error:
             return error
