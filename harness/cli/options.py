@@ -180,6 +180,10 @@ measures = click.option(
     "passes; may be repeated. A name may have parameters, as in vc_dim:image_side=28. pgdl measures lists the "
     "measures, with their costs. testbed: none leaves them out.",
 )  # fmt: skip
+catalogue = click.option(
+    "--catalogue", metavar="FILE|URL",
+    help="A file that describes a corpus, in place of those in the package (docs/pgdl2020.md); a URL with --sha256.",
+)  # fmt: skip
 #: Overrides --tasks, for `pgdl task validate DIR`.
 directory = click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
 quiet = click.option("--quiet", "-q", is_flag=True, help="Print only warnings and errors; the exit code shows success.")

@@ -2,7 +2,16 @@
 
 import click
 
-from harness.cli import task_build, task_fetch, task_import, task_list, task_recipes, task_show, task_validate
+from harness.cli import (
+    task_build,
+    task_fetch,
+    task_import,
+    task_known,
+    task_list,
+    task_recipes,
+    task_show,
+    task_validate,
+)
 
 
 @click.group(name="task")
@@ -14,5 +23,6 @@ def command() -> None:
     """
 
 
-for module in (task_list, task_show, task_validate, task_build, task_recipes, task_import, task_fetch):
+modules = (task_list, task_show, task_validate, task_build, task_recipes, task_import, task_known, task_fetch)
+for module in modules:
     command.add_command(module.command)

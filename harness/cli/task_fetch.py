@@ -1,27 +1,106 @@
-"""`pgdl task fetch`: downloads tasks whose digest is known."""
+"""`pgdl task fetch`: downloads tasks of a known corpus, or an archive of tasks whose digest is known."""
 
+import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.cli import as_json, options
+from harness.errors import UserError
+
+if TYPE_CHECKING:
+    from harness.fetch.catalogue import Corpus
+
+_MODELS = "Of each task of a corpus only some models: a number, from the smallest to the largest, or names."
 
 
 @click.command("fetch")
-@click.argument("url", metavar="URL")
-@click.option("--sha256", required=True, metavar="HEX", help="Digest of the archive; any other one is not unpacked.")
+@click.argument("what", metavar="CORPUS[/TASK|/PHASE]|URL")
+@click.option("--sha256", metavar="HEX", help="Digest of the archive at URL, or of the catalogue if that is a URL.")
 @options.tasks
+@click.option("--models", callback=options.parse_models, metavar="N|NAME[,NAME...]", help=_MODELS)
+@options.catalogue
+@click.option("--whole", is_flag=True, help="Fetch whole archives of a corpus, from servers that send no parts of one.")
 @as_json.option
-def command(url: str, sha256: str, tasks_dir: Path, form: str) -> None:
-    """Download an archive of tasks (tar or zip) from URL, verify its digest, and unpack it as the directory of --tasks.
+@options.quiet
+def command(
+    what: str, sha256: str | None, tasks_dir: Path, models: int | tuple[str, ...] | None, catalogue: str | None,
+    whole: bool, form: str, quiet: bool,
+) -> None:  # fmt: skip
+    """Download tasks of a known corpus into the directory of --tasks: pgdl task known lists the corpora.
 
-    Nothing is downloaded if the directory comes from the same archive. Links and paths that lead outside are refused.
+    Only what is asked for travels. Interrupted anywhere, the same command continues; with more --models it extends the
+    tasks. Every file is checked against size and CRC-32, and its SHA-256 is kept: pgdl task validate compares.
 
-    Example: pgdl task fetch https://example.org/tasks.tar.gz --sha256 9f86... --tasks my_tasks
+    With a URL and --sha256 an archive of tasks (tar or zip) is downloaded, its digest verified, and unpacked as the
+    directory of --tasks. Links and paths that lead outside are refused in both cases.
+
+    Examples: pgdl task fetch pgdl2020/task8 --tasks pgdl2020
+
+    pgdl task fetch https://example.org/tasks.tar.gz --sha256 9f86... --tasks my_tasks
     """
-    from harness.task.fetch import fetch_tasks
+    if "://" in what:
+        if models or catalogue or whole:
+            raise UserError("--models, --catalogue and --whole", expected="with the name of a corpus", found=what)
+        found = _fetch_archive(what, sha256, tasks_dir)
+    else:
+        found = _fetch_corpus(what, sha256, tasks_dir, models, catalogue, whole=whole, quiet=quiet)
+    if form == as_json.JSON and not quiet:
+        as_json.show(found)
 
+
+def _fetch_archive(url: str, sha256: str | None, tasks_dir: Path) -> dict[str, Any]:
+    from harness.fetch.archive import fetch_tasks
+
+    if sha256 is None:
+        raise UserError("--sha256 is missing", file=url, expected="the digest that the tasks' owner announced")
     fetched = fetch_tasks(url, sha256, tasks_dir)
     click.echo(f"{tasks_dir}: {'fetched' if fetched else 'is there already'}", err=True)
-    if form == as_json.JSON:
-        as_json.show({"tasks": tasks_dir, "sha256": sha256, "fetched": fetched})
+    return {"tasks": tasks_dir, "sha256": sha256, "fetched": fetched}
+
+
+def _fetch_corpus(
+    what: str, sha256: str | None, tasks_dir: Path, models: int | tuple[str, ...] | None, catalogue: str | None, *,
+    whole: bool, quiet: bool,
+) -> dict[str, Any]:  # fmt: skip
+    from harness.cli.transfer import Transfer
+    from harness.fetch.catalogue import find_wanted
+    from harness.fetch.corpus import fetch_corpus
+    from harness.tables import wide_console
+
+    wanted = find_wanted(what, corpora(catalogue, sha256))
+    names = ",".join(models) if isinstance(models, tuple) else models
+    given = {"--models": names, "--catalogue": catalogue, "--sha256": sha256}
+    more = [f"{option} {shlex.quote(str(value))}" for option, value in given.items() if value is not None]
+
+    def continued(task: str) -> str:
+        return " ".join([f"{what.partition('/')[0]}/{task}", *more, *(["--whole"] if whole else [])])
+
+    with Transfer(wide_console(quiet=quiet, stderr=True)) as watcher:
+        tasks = fetch_corpus(wanted, tasks_dir, models, continued, watcher, whole=whole)
+    for task in tasks:
+        state = "fetched" if task.is_new else "is there already"
+        click.echo(f"{task.directory}: {state}, {task.record.part or f'{task.record.models} models'}", err=True)
+    return {
+        "tasks": tasks_dir, "corpus": wanted[0].corpus.name,
+        "fetched": [
+            {"task": task.name, "directory": task.directory, "models": task.record.models,
+             "models_in_archive": task.record.models_in_archive, "etag": task.record.etag,
+             "directory_sha256": task.record.directory_sha256, "is_new": task.is_new}
+            for task in tasks
+        ],
+    }  # fmt: skip
+
+
+def corpora(catalogue: str | None, sha256: str | None) -> "dict[str, Corpus]":
+    """Return the known corpora, or that of a catalogue, which may be a URL with a digest; raises `UserError`."""
+    from harness.fetch.catalogue import fetched_corpora, known_corpora
+
+    if catalogue is None or "://" not in catalogue:
+        if sha256 is not None:
+            raise UserError("--sha256", expected="with the URL of an archive, or of a --catalogue")
+        return known_corpora(None if catalogue is None else Path(catalogue))
+    if sha256 is None:
+        raise UserError("--sha256 is missing", file=catalogue, expected="the digest that its owner announced")
+    return fetched_corpora(catalogue, sha256)

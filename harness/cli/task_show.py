@@ -56,7 +56,9 @@ def _print(files: "TaskFiles", withhold: "Withhold") -> None:
     from harness.format.reference import read_reference
     from harness.tables import print_table, wide_console
     from harness.task.data import read_training_data
+    from harness.task.origin import origin_of
     from harness.task.summary import architectures, gaps_by_value, summarise
+    from harness.text import printable
 
     summary = summarise(files, withhold)
     hidden = "hidden, " if summary.hidden else ""
@@ -70,6 +72,9 @@ def _print(files: "TaskFiles", withhold: "Withhold") -> None:
         click.echo(f"{summary.models} models, {samples}")
         layers = f"{built.fewest_layers} to {built.most_layers} layers: {', '.join(built.kinds)}"
         click.echo(f"{built.number} architectures of {layers}")
+    origin = origin_of(files)
+    if origin is not None:
+        click.echo(f"{origin.part or f'{origin.source}, whole'}; from {printable(origin.url)}")
     if files.reference is not None:
         rows: list[tuple[Any, ...]] = [("(all)", "", summary.models, *gap_cells(summary.gaps))]
         last = ""
@@ -85,6 +90,7 @@ def _print(files: "TaskFiles", withhold: "Withhold") -> None:
 def _as_object(files: "TaskFiles", withhold: "Withhold") -> dict[str, Any]:
     from harness.format.reference import read_reference
     from harness.task.data import read_training_data
+    from harness.task.origin import origin_of
     from harness.task.summary import architectures, gaps_by_value, summarise
 
     content: dict[str, Any] = asdict(summarise(files, withhold)) | {"directory": str(files.directory)}
@@ -99,6 +105,9 @@ def _as_object(files: "TaskFiles", withhold: "Withhold") -> dict[str, Any]:
             "digest": data.digest,
         }
         content["architectures"] = asdict(architectures(files))
+    origin = origin_of(files)
+    if origin is not None:
+        content["fetched"] = {key: value for key, value in asdict(origin).items() if key != "files"}
     if files.reference is not None:
         content["gaps_by_value"] = [asdict(one) for one in gaps_by_value(read_reference(files.reference))]
     return content

@@ -30,12 +30,13 @@ def command(
     """Check the tasks in DIR and print every problem in one line.
 
     Exit code 2 if there is any. Valid tasks may have notes, for instance that the official score is not defined on
-    them. Reference data without models is checked as well: it can be scored, but not run. Of hidden tasks only the
-    number of problems is printed.
+    them. A fetched task is compared with the digests of its fetch. Reference data without models is checked as well: it
+    can be scored, but not run. Of hidden tasks only the number of problems is printed.
     """
     from harness.format.problems import InvalidTaskError
     from harness.task.hidden import Withhold
     from harness.task.layout import find_all
+    from harness.task.origin import changed_since_fetched
     from harness.task.task import check_tasks
 
     everything = find_all(directory or tasks_dir, task_names)
@@ -45,7 +46,7 @@ def command(
     reports = []
     for files in everything:
         outcome = outcomes[files.name]
-        found = outcome.problems if isinstance(outcome, InvalidTaskError) else ()
+        found = [*(outcome.problems if isinstance(outcome, InvalidTaskError) else ()), *changed_since_fetched(files)]
         problems = Withhold(withhold).problems(files, found)
         withheld = not found and Withhold(withhold).covers(files.hidden)
         notes = [] if withheld else _notes(outcome)
@@ -53,7 +54,7 @@ def command(
         if form == "table":
             for problem in problems:
                 click.echo(problem)
-            click.echo(f"{files.name}: {_verdict(outcome, files, withheld=withheld)}")
+            click.echo(f"{files.name}: {_verdict(outcome, files, len(found), withheld=withheld)}")
             for line in notes:
                 click.echo(f"{files.name}: note: {line}")
     if form == "json":
@@ -86,13 +87,13 @@ def _notes(outcome: "Outcome") -> list[str]:
     return notes_of_reference(outcome)
 
 
-def _verdict(outcome: "Outcome", files: "TaskFiles", *, withheld: bool) -> str:
+def _verdict(outcome: "Outcome", files: "TaskFiles", n_problems: int, *, withheld: bool) -> str:
     from harness.format.problems import InvalidTaskError
     from harness.task.notes import outputs_of
     from harness.task.task import Task
 
-    if isinstance(outcome, InvalidTaskError):
-        return f"{len(outcome.problems)} problem{'s' if len(outcome.problems) > 1 else ''}: invalid"
+    if isinstance(outcome, InvalidTaskError) or n_problems:
+        return f"{n_problems} problem{'s' if n_problems > 1 else ''}: invalid"
     reference = outcome.reference if isinstance(outcome, Task) else outcome
     more = [] if withheld else [f"{len(reference.grid.names) if reference else 'unknown'} hyperparameters"]
     if isinstance(outcome, Task):

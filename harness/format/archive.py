@@ -54,13 +54,19 @@ def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes]
     if len(found) != 1:
         raise UserError(f"member {name}", expected="one of this name", found=len(found) or "none")
     (info,) = found
+    require_plain(info)
+    with archive.open(info) as stream:
+        yield stream, info.file_size
+
+
+def require_plain(info: zipfile.ZipInfo) -> None:
+    """Raise `UserError` for a member that is encrypted, or packed by another method or in a suspicious way."""
+    name = printable(info.filename)[:80]
     if info.flag_bits & 1 or info.compress_type not in _METHODS:
         raise UserError(f"member {name}", expected="a stored or deflated file", found="encryption or another method")
     if info.file_size > SUSPECT_BYTES and info.file_size > MAX_RATIO * info.compress_size:
         sizes = f"{info.compress_size} bytes that unpack to {info.file_size}"
         raise UserError(f"member {name}", expected=f"at most {MAX_RATIO} times its packed size", found=sizes)
-    with archive.open(info) as stream:
-        yield stream, info.file_size
 
 
 def read_member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:

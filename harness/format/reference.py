@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
+from harness.format.fetched import RECORD, read_fetched
 from harness.format.files import kind, natural, read_json
 from harness.format.layout import model_name
 from harness.format.problems import Problems
@@ -22,11 +23,13 @@ class Reference:
         grid: the hyperparameters, one model per cell; its models are in natural order.
         train_accuracy: model id -> accuracy on the training set, in [0, 1].
         test_accuracy: model id -> accuracy on the test set, in [0, 1].
+        part: what to say of a task of which only some models were fetched; None for others.
     """
 
     grid: Grid
     train_accuracy: Mapping[str, float]
     test_accuracy: Mapping[str, float]
+    part: str | None = None
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -59,7 +62,8 @@ def read_reference(path: Path) -> Reference:
     grid = problems.attempt(_grid, path, complete) if len(complete) == len(entries) else None
     problems.raise_if_any()
     assert grid is not None
-    return Reference(grid, _without_none(train), _without_none(test))
+    fetched = read_fetched(path.parent / RECORD)
+    return Reference(grid, _without_none(train), _without_none(test), fetched.part if fetched else None)
 
 
 def _by_directory(content: dict[str, Any], path: Path) -> dict[str, Any]:

@@ -5,6 +5,6 @@ DEFAULT_DIRECTORY = "task_data"
 
 #: The modules that other rooms use.
 MODULES = (
-    "contents", "data", "demo", "digests", "fetch", "hidden", "layout", "model", "notes", "page", "shapes",
+    "contents", "data", "demo", "digests", "hidden", "layout", "model", "notes", "origin", "page", "shapes",
     "some_models", "summary", "task",
 )  # fmt: skip

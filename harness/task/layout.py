@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import UserError
+from harness.format.fetched import half_fetched
 from harness.format.files import visible_directories
 from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TEST, TRAIN
 from harness.format.mark import find_marks, is_hidden
@@ -81,6 +82,7 @@ def find_all(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
         found = "a file" if root.exists() else "nothing"
         demo = ", or create a task to try with `pgdl demo`" if str(root) == DEFAULT_DIRECTORY else ""
         raise UserError("not a directory", file=root, expected="a directory", found=found, remedy=_REMEDY + demo)
+    _require_whole(root, names)
     tasks = {path.resolve().name: path for path in _task_directories(root)}
     everything = [
         # marks first: their error message is clearer if the reference data cannot be accessed
@@ -151,6 +153,18 @@ def _references(root: Path) -> dict[str, Path]:
         return {root.resolve().name: root / REFERENCE}
     directories = [*visible_directories(root / REFERENCES), *visible_directories(root)]
     return {directory.name: directory / REFERENCE for directory in directories if (directory / REFERENCE).is_file()}
+
+
+def _require_whole(root: Path, names: Sequence[str]) -> None:
+    """Raise `UserError` for a task that is half-fetched; without names all are meant."""
+    here = root.absolute()
+    is_task = here.parent.name == INPUTS
+    half = half_fetched(here.parent.parent if is_task else root)
+    meant = [name for name in half if name in (names or ([here.name] if is_task else half))]
+    if meant:
+        others = "" if names or is_task else ", or name other tasks with --task"
+        remedy = f"continue with: {half[meant[0]]}{others}"
+        raise UserError(f"half-fetched: {', '.join(meant)}", file=root, remedy=remedy)
 
 
 def _nothing(root: Path, found: str) -> UserError:

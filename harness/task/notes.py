@@ -68,8 +68,8 @@ def notes_of_contents(reference: Reference, contents: Contents | None, *, initia
 
 
 def notes_of_reference(reference: Reference) -> list[str]:
-    """Return notes on hyperparameters and gaps."""
-    lines = []
+    """Return notes on hyperparameters and gaps, and on models that were not fetched."""
+    lines = [reference.part] if reference.part else []
     try:
         require_official(reference.grid)
     except ScoreUndefined as error:

@@ -1,6 +1,7 @@
 """Some of a task's models: by name, or a number of them from the smallest to the largest."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from harness.task.task import Task
 #: A number of models, or their names; None for all.
 Wanted = int | tuple[str, ...] | None
 
+T = TypeVar("T")
+
 
 def some_models(task: Task, wanted: Wanted) -> tuple[Model, ...]:
     """Return the wanted models of a task: the smallest first if a number is given, otherwise in the task's order."""
@@ -19,9 +22,13 @@ def some_models(task: Task, wanted: Wanted) -> tuple[Model, ...]:
         return task.models
     if not isinstance(wanted, int):
         return tuple(model for model in task.models if model.id in wanted)
-    ordered = sorted(task.models, key=size_of)
-    positions = np.linspace(0, len(ordered) - 1, min(wanted, len(ordered))).round().astype(int)
-    return tuple(ordered[position] for position in positions)
+    return tuple(evenly(sorted(task.models, key=size_of), wanted))
+
+
+def evenly(ordered: Sequence[T], number: int) -> list[T]:
+    """Return some of a sequence, first and last among them if there are two; all if there are no more."""
+    positions = np.linspace(0, len(ordered) - 1, min(number, len(ordered))).round().astype(int)
+    return [ordered[position] for position in positions]
 
 
 def require_known(tasks: Sequence[Task], wanted: Wanted) -> None:

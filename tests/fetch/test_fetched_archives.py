@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.task_fetch import command
 from harness.errors import UserError
-from harness.task import fetch
-from harness.task.fetch import fetch_tasks
+from harness.fetch import archive as fetching
+from harness.fetch.archive import fetch_tasks
 from harness.task.layout import find_tasks
+from tests.in_process import in_process
 from tests.throwaway import make_task
 
 
@@ -90,7 +90,7 @@ def test_a_zip_is_unpacked_too(tmp_path):
 
 
 def test_another_digest_is_refused_before_anything_is_unpacked(archive, tmp_path, monkeypatch):
-    monkeypatch.setattr(fetch, "_unpack", lambda *_: pytest.fail("unpacked"))
+    monkeypatch.setattr(fetching, "_unpack", lambda *_: pytest.fail("unpacked"))
     with pytest.raises(UserError, match=r"another archive than the expected one: expected 0{64}, found [0-9a-f]{64}"):
         fetch_tasks(archive.as_uri(), "0" * 64, tmp_path / "tasks")
     assert not (tmp_path / "tasks").exists()
@@ -140,7 +140,7 @@ def test_links_in_a_zip_are_refused(tmp_path):
 @pytest.mark.parametrize("limit", ["MAX_BYTES", "MAX_FILES", "MAX_ARCHIVE"])
 def test_sizes_are_bounded_by_what_comes_out(limit, tmp_path, monkeypatch):
     file = tarred(tmp_path, *((tarfile.TarInfo(name), b"0" * 4_000_000) for name in "abc"))
-    monkeypatch.setattr(fetch, limit, {"MAX_BYTES": 10_000_000, "MAX_FILES": 2, "MAX_ARCHIVE": 1000}[limit])
+    monkeypatch.setattr(fetching, limit, {"MAX_BYTES": 10_000_000, "MAX_FILES": 2, "MAX_ARCHIVE": 1000}[limit])
     with pytest.raises(UserError, match=r"cannot be unpacked: expected at most .* found more"):
         fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
     assert left_behind(tmp_path) == []
@@ -171,8 +171,9 @@ def test_addresses_that_cannot_be_read_are_one_line(url, problem, tmp_path):
     assert len(str(refused.value).splitlines()) == 1
 
 
-def test_the_digest_is_required_and_well_formed(tmp_path):
+def test_the_digest_is_required_and_well_formed(tmp_path, monkeypatch, capsys):
     with pytest.raises(UserError, match="--sha256: expected 64 hexadecimal digits in lower case, found 'abc'"):
         fetch_tasks("https://example.org", "abc", tmp_path / "tasks")
-    (required,) = [parameter for parameter in command.params if parameter.name == "sha256"]
-    assert required.required
+    ended = in_process(monkeypatch, capsys)("task", "fetch", "https://example.org/x.zip", "--tasks", tmp_path / "tasks")
+    assert ended.code == 2
+    assert ended.err.startswith("pgdl: https://example.org/x.zip: --sha256 is missing: expected the digest")

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import stat
 import tarfile
 import tempfile
 import urllib.request
@@ -10,14 +9,19 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from http.client import HTTPException
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO
 
 from harness.errors import UserError
-from harness.text import printable
-
-#: Largest archive, and largest total of its files, in bytes; largest number of files.
-MAX_ARCHIVE, MAX_BYTES, MAX_FILES = 32 * 1024**3, 128 * 1024**3, 500_000
+from harness.fetch.members import (
+    MAX_ARCHIVE,
+    MAX_BYTES,
+    MAX_FILES,
+    BadArchiveError,
+    checked_path,
+    require_regular,
+    shown,
+)
 
 #: Seconds without a byte after which a download fails, and bytes read at once.
 SILENCE_S, CHUNK = 60, 1024**2
@@ -26,10 +30,6 @@ SCHEMES = ("https", "http", "file")
 
 #: File in the directory with the digest of the archive that its content comes from.
 MARK = ".archive-sha256"
-
-
-class _BadArchiveError(Exception):
-    """The archive cannot be unpacked; the message is one line."""
 
 
 def fetch_tasks(url: str, sha256: str, directory: Path) -> bool:
@@ -41,15 +41,14 @@ def fetch_tasks(url: str, sha256: str, directory: Path) -> bool:
         UserError: another digest; an address that cannot be read; an archive with links, devices or paths that lead
             outside, or that is too large; `directory` exists and is of another origin.
     """
-    if not re.fullmatch(r"[0-9a-f]{64}", sha256):
-        raise UserError("--sha256", expected="64 hexadecimal digits in lower case", found=repr(sha256))
+    require_digest(sha256)
     if directory.exists():
         return _require_same(directory, sha256)
     try:
         directory.absolute().parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".fetching-", dir=directory.absolute().parent) as private:
             archive, unpacked = Path(private, "archive"), Path(private, "tasks")
-            found = _download(url, archive)
+            found = download(url, archive)
             if found != sha256:
                 remedy = "nothing was unpacked; compare both with the digest that the tasks' owner announced"
                 raise UserError(
@@ -59,11 +58,17 @@ def fetch_tasks(url: str, sha256: str, directory: Path) -> bool:
             _unpack(archive, unpacked)
             (unpacked / MARK).write_text(f"{sha256}\n")
             unpacked.rename(directory)
-    except _BadArchiveError as error:
+    except BadArchiveError as error:
         raise UserError(f"cannot be unpacked: {error}", file=url) from error
     except (OSError, HTTPException, ValueError) as error:
         raise UserError(f"cannot be fetched: {error}", file=url) from error
     return True
+
+
+def require_digest(sha256: str) -> None:
+    """Raise `UserError` unless the text is a SHA-256."""
+    if not re.fullmatch(r"[0-9a-f]{64}", sha256):
+        raise UserError("--sha256", expected="64 hexadecimal digits in lower case", found=repr(sha256))
 
 
 def _require_same(directory: Path, sha256: str) -> bool:
@@ -74,8 +79,8 @@ def _require_same(directory: Path, sha256: str) -> bool:
     raise UserError("exists already", file=directory, found=found, remedy="remove it, or name another with --tasks")
 
 
-def _download(url: str, target: Path) -> str:
-    """Write the content at an address to a file, and return its SHA-256 (hex)."""
+def download(url: str, target: Path) -> str:
+    """Write the content at an address to a file, and return its SHA-256 (hex); raises `OSError` and others."""
     scheme = url.partition(":")[0].lower()
     if scheme not in SCHEMES:
         raise UserError("not an address to download from", file=url, expected=f"{', '.join(SCHEMES)}", found=scheme)
@@ -84,7 +89,7 @@ def _download(url: str, target: Path) -> str:
         while chunk := source.read(CHUNK):
             size += len(chunk)
             if size > MAX_ARCHIVE:
-                raise _BadArchiveError(f"expected at most {MAX_ARCHIVE / 1024**3:g} GiB, found more")
+                raise BadArchiveError(f"expected at most {MAX_ARCHIVE / 1024**3:g} GiB, found more")
             digest.update(chunk)
             file.write(chunk)
     return digest.hexdigest()
@@ -96,29 +101,27 @@ def _unpack(archive: Path, target: Path) -> None:
     try:
         for number, (name, stream) in enumerate(_members(archive), start=1):
             if number > MAX_FILES:
-                raise _BadArchiveError(f"expected at most {MAX_FILES} files, found more")
-            path = target / _checked(name)
+                raise BadArchiveError(f"expected at most {MAX_FILES} files, found more")
+            path = target / checked_path(name)
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("xb") as file:
                 while chunk := stream.read(CHUNK):
                     written += len(chunk)
                     if written > MAX_BYTES:
-                        raise _BadArchiveError(f"expected at most {MAX_BYTES / 1024**3:g} GiB of files, found more")
+                        raise BadArchiveError(f"expected at most {MAX_BYTES / 1024**3:g} GiB of files, found more")
                     file.write(chunk)
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise _BadArchiveError(f"expected a readable tar or zip: {error}") from error
+        raise BadArchiveError(f"expected a readable tar or zip: {error}") from error
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-        raise _BadArchiveError(f"two files of one name: {Path(error.filename).relative_to(target)}") from error
+        raise BadArchiveError(f"two files of one name: {Path(error.filename).relative_to(target)}") from error
 
 
 def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield name and content of each file; raises `_BadArchiveError` for links and devices."""
+    """Yield name and content of each file; raises `BadArchiveError` for links and devices."""
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as members:
             for entry in members.infolist():
-                kind = stat.S_IFMT(entry.external_attr >> 16)
-                if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-                    raise _BadArchiveError(f"{_shown(entry.filename)}: expected a regular file")
+                require_regular(entry)
                 if not entry.is_dir():
                     with members.open(entry) as content:
                         yield entry.filename, content
@@ -126,17 +129,6 @@ def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
     with tarfile.open(archive, "r|*") as stream:
         for member in stream:
             if not (member.isreg() or member.isdir()):
-                raise _BadArchiveError(f"{_shown(member.name)}: expected a regular file")
+                raise BadArchiveError(f"{shown(member.name)}: expected a regular file")
             if member.isreg() and (file := stream.extractfile(member)) is not None:
                 yield member.name, file
-
-
-def _checked(name: str) -> PurePosixPath:
-    path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts or not path.parts or not name.isprintable() or "\\" in name:
-        raise _BadArchiveError(f"{_shown(name)}: expected a path inside the archive")
-    return path
-
-
-def _shown(name: str) -> str:
-    return printable(name)[:80]

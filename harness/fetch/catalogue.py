@@ -1,0 +1,132 @@
+"""Known corpora: a TOML file for each says where its archives are and which tasks they hold."""
+
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from harness.errors import UserError
+from harness.fetch.archive import download, require_digest
+from harness.fetch.members import MAX_ARCHIVE, BadArchiveError
+from harness.hints import did_you_mean
+from harness.text import printable
+
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+_DIGEST = r"^[0-9a-f]{64}$"
+
+#: Shown for what the catalogue does not know.
+UNKNOWN = "not yet known"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class KnownTask(_Section):
+    """One task of an archive."""
+
+    name: str = Field(pattern=_NAME, description="Name of its directory.")
+    about: str = Field("", max_length=200, description="Networks and data, for people.")
+    models: int | None = Field(None, ge=1, description="Number of its models, if that is known.")
+    sha256: str | None = Field(None, pattern=_DIGEST, description="Digest of all of its files, if that is known.")
+
+
+class Archive(_Section):
+    """One zip archive on a server."""
+
+    phase: str = Field(pattern=_NAME, description="Name of its tasks together.")
+    url: str = Field(pattern=r"^https?://[!-~]+$", description="Address.")
+    bytes: int = Field(ge=1, le=MAX_ARCHIVE, description="Size, which may be rounded.")
+    sha256: str | None = Field(None, pattern=_DIGEST, description="Digest of its directory, if that is known.")
+    tasks: list[KnownTask] = Field(min_length=1)
+
+
+class Corpus(_Section):
+    """Tasks that somebody has published."""
+
+    name: str = Field(pattern=_NAME)
+    title: str = Field(max_length=200)
+    licence: str = Field(max_length=200)
+    citation: str = Field(max_length=200)
+    archives: list[Archive] = Field(min_length=1)
+
+    def entries(self) -> Iterator[tuple[Archive, KnownTask]]:
+        """Yield each task with its archive."""
+        for archive in self.archives:
+            for task in archive.tasks:
+                yield archive, task
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Some tasks of a corpus, all of one archive."""
+
+    corpus: Corpus
+    archive: Archive
+    tasks: tuple[KnownTask, ...]
+
+
+def known_corpora(catalogue: Path | None = None) -> dict[str, Corpus]:
+    """Return the corpora in the package, or the one of a file, by name; raises `UserError` for an invalid file."""
+    files = [catalogue] if catalogue else sorted((Path(__file__).parent / "corpora").glob("*.toml"))
+    return {corpus.name: corpus for corpus in map(read_corpus, files)}
+
+
+def read_corpus(file: Path) -> Corpus:
+    """Read the description of a corpus; raises `UserError` with the first problem."""
+    try:
+        corpus = Corpus.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise UserError("cannot be read", file=file, found=error.strerror) from error
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(map(str, problem["loc"]))
+        raise UserError(where, file=file, expected=printable(problem["msg"]), found=_given(problem["input"])) from error
+    except ValueError as error:  # of TOML, or of UTF-8
+        raise UserError("not a catalogue", file=file, expected="TOML", found=printable(str(error))) from error
+    names = [task.name for _, task in corpus.entries()] + [archive.phase for archive in corpus.archives]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UserError("names of tasks and phases", file=file, expected="each once", found=f"{twice} twice")
+    return corpus
+
+
+def fetched_corpora(url: str, sha256: str) -> dict[str, Corpus]:
+    """Return the corpus that an address describes, by name; raises `UserError` for another digest."""
+    require_digest(sha256)
+    with tempfile.TemporaryDirectory() as private:
+        file = Path(private, "catalogue.toml")
+        try:
+            found = download(url, file)
+        except (OSError, HTTPException, ValueError, BadArchiveError) as error:
+            raise UserError(f"cannot be fetched: {error}", file=url) from error
+        if found != sha256:
+            raise UserError("another catalogue than the expected one", file=url, expected=sha256, found=found)
+        return known_corpora(file)
+
+
+def find_wanted(text: str, corpora: dict[str, Corpus]) -> list[Wanted]:
+    """Return the tasks that `CORPUS`, `CORPUS/TASK` or `CORPUS/PHASE` names; raises `UserError` for another name."""
+    name, _, part = text.partition("/")
+    if name not in corpora:
+        hint = did_you_mean(name, corpora) or "pgdl task known lists the corpora"
+        raise UserError(f"no corpus {name!r}", expected=f"one of {', '.join(corpora)}, or an address", remedy=hint)
+    corpus = corpora[name]
+    found = [
+        Wanted(corpus, archive, tasks)
+        for archive in corpus.archives
+        if (tasks := tuple(task for task in archive.tasks if part in ("", task.name, archive.phase)))
+    ]
+    if not found:
+        known = [one for archive, task in corpus.entries() for one in (archive.phase, task.name)]
+        names = ", ".join(dict.fromkeys(known))
+        raise UserError(f"{name}: no task or phase {part!r}", expected=names, remedy=did_you_mean(part, known))
+    return found
+
+
+def _given(value: object) -> str:
+    return printable(repr(value))[:80]

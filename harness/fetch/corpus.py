@@ -1,0 +1,135 @@
+"""Fetches tasks of a known corpus: only what is asked for travels, and what has arrived is never fetched again."""
+
+import fcntl
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import UserError, writing
+from harness.fetch.catalogue import UNKNOWN, KnownTask
+from harness.fetch.catalogue import Wanted as WantedTasks
+from harness.fetch.plan import TaskPlan, plan_task
+from harness.fetch.source import Source, find_source
+from harness.fetch.staging import Staging, digest_of_task, free_bytes
+from harness.fetch.transfer import transfer
+from harness.fetch.watcher import Watcher
+from harness.format.fetched import FETCHING, Fetched
+from harness.format.layout import REFERENCE
+from harness.task.some_models import Wanted
+
+
+@dataclass(frozen=True)
+class FetchedTask:
+    """A task that is here now: `is_new` says whether something of it was fetched."""
+
+    name: str
+    directory: Path
+    record: Fetched
+    is_new: bool
+
+
+def fetch_corpus(
+    wanted: Sequence[WantedTasks], root: Path, models: Wanted, command: Callable[[str], str], watcher: Watcher, *,
+    whole: bool = False,
+) -> list[FetchedTask]:  # fmt: skip
+    """Fetch tasks into a directory in the full layout.
+
+    Args:
+        wanted: the tasks, by archive.
+        root: directory of the tasks.
+        models: of each task: a number of them, from the smallest to the largest, or names; None for all.
+        command: gives the arguments of `pgdl task fetch` that continue, for the name of a task.
+        watcher: shows the work.
+        whole: fetch whole archives first, from servers that send no parts.
+
+    Raises:
+        UserError: see the modules of this room; what is finished is kept, and the same command continues.
+    """
+    with _alone(root):
+        for task in (task for one in wanted for task in one.tasks):
+            Staging(root, task.name).finish()
+        sources = [find_source(one, root, watcher, whole=whole) for one in wanted]
+        plans = [
+            (source, task, _plan(source, task, root, models))
+            for one, source in zip(wanted, sources, strict=True)
+            for task in one.tasks
+        ]
+        _require_space(root, [plan for _, _, plan in plans])
+        watcher.begin("fetching", sum(source.travelling(plan.missing) for source, _, plan in plans))
+        done = [_fetch(source, task, plan, command(task.name), watcher) for source, task, plan in plans]
+        for source in sources:
+            source.discard()
+    return done
+
+
+def _plan(source: Source, task: KnownTask, root: Path, models: Wanted) -> TaskPlan:
+    members = source.listing.of(task.name, source.url)
+    plan = plan_task(task.name, members, Staging(root, task.name), models, source.url)
+    if task.models not in (None, plan.models_in_archive):
+        raise UserError("another archive than the catalogue says", file=source.url,
+                        expected=f"{task.models} models of {task.name}", found=plan.models_in_archive)  # fmt: skip
+    return plan
+
+
+def _fetch(source: Source, task: KnownTask, plan: TaskPlan, command: str, watcher: Watcher) -> FetchedTask:
+    """Fetch what is missing of a task, and move it to its place."""
+    staging = plan.staging
+    if not plan.is_done:
+        with writing(staging.inputs, remedy="finished files are kept"):
+            staging.begin(command)
+            if plan.missing:
+                transfer(lambda: source.open(watcher.seen), plan.missing, staging, source.url)
+            record = _record(source, command.partition(" ")[0], plan)
+            _require_digest(task, record, source)
+            staging.install(record)
+        if record.part is None and task.sha256 is None:
+            watcher.note(f"{task.name}: SHA-256 of all files {digest_of_task(record)} ({UNKNOWN} to the catalogue)")
+    installed = staging.record
+    assert installed is not None
+    return FetchedTask(task.name, staging.inputs, installed, not plan.is_done)
+
+
+def _record(source: Source, asked: str, plan: TaskPlan) -> Fetched:
+    staged = {m.path: plan.staging.finished[m.path] for m in plan.members if m.path not in plan.present}
+    files = {**plan.present, **staged}
+    files.pop(REFERENCE)
+    reference = plan.staging.choose(plan.chosen)
+    return Fetched(asked, source.url, source.length, source.etag, source.listing.sha256, len(plan.chosen),
+                   plan.models_in_archive, reference, dict(sorted(files.items())))  # fmt: skip
+
+
+def _require_digest(task: KnownTask, record: Fetched, source: Source) -> None:
+    found = digest_of_task(record)
+    if record.part is None and task.sha256 not in (None, found):
+        what = f"another {task.name} than the catalogue says: SHA-256 of all files"
+        raise UserError(what, file=source.url, expected=task.sha256, found=found)
+
+
+def _require_space(root: Path, plans: Sequence[TaskPlan]) -> None:
+    needed, free = sum(plan.bytes for plan in plans), free_bytes(root)
+    if needed > free:
+        expected, found = f"{needed / 1e9:.2f} GB of free disk space", f"{free / 1e9:.2f} GB"
+        remedy = "free some, fetch fewer with --models, or name another directory with --tasks"
+        raise UserError("disk too small", file=root, expected=expected, found=found, remedy=remedy)
+
+
+@contextmanager
+def _alone(root: Path) -> Iterator[None]:
+    """Let one process at a time fetch into a directory; raises `UserError` if another one does."""
+    fetching = root / FETCHING
+    with writing(root, problem="cannot be created"):
+        fetching.mkdir(parents=True, exist_ok=True)
+        lock = (fetching / "lock").open("w")
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            remedy = "wait until it has ended"
+            raise UserError("another pgdl task fetch is at work here", file=root, remedy=remedy) from error
+        try:
+            yield
+        finally:
+            (fetching / "lock").unlink()
+            with suppress(OSError):  # unless something in it is to be continued
+                fetching.rmdir()

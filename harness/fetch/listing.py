@@ -1,0 +1,125 @@
+"""The files of tasks in an archive, from the directory at its end."""
+
+import hashlib
+import re
+import zipfile
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from harness.errors import UserError
+from harness.fetch.members import MAX_BYTES, MAX_FILES, BadArchiveError, checked_path, require_regular, shown
+from harness.format.archive import DAMAGE, require_plain
+from harness.format.layout import CONFIG, INPUTS, REFERENCE, REFERENCES, WEIGHTS
+from harness.hints import did_you_mean
+from harness.text import printable
+
+#: Largest model_configs.json in bytes: it is read at once.
+MAX_REFERENCE = 64 * 1024**2
+
+#: A member of a task, perhaps below one directory that holds the whole archive.
+_MEMBER = re.compile(rf"/?(?:[^/]+/)?({INPUTS}|{REFERENCES})/([^/]+)/(.+)", re.DOTALL)
+
+#: The files that a task consists of; others, such as those of a file browser, are left out.
+_FILE = re.compile(
+    r"(?!\.)[^/]*model[^/]*/(?:config\.json|weights\.hdf5|weights_init\.hdf5)|dataset_1/(?:train|test)/shard_[^/]+\.tfrecord"
+)
+
+_LEFTOVER = "__MACOSX/"
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file of a task: its path in the task's directory, or `model_configs.json`; where and what it is."""
+
+    path: str
+    entry: zipfile.ZipInfo
+
+    @property
+    def model(self) -> str | None:
+        """The model that it belongs to; None for data and reference data."""
+        head, _, name = self.path.partition("/")
+        return head if name and not head.startswith("dataset") else None
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The members of an archive: those of each task, a digest of all, and the position where each begins."""
+
+    tasks: dict[str, dict[str, Member]]
+    sha256: str
+    boundaries: Sequence[int]
+
+    def span(self, member: Member) -> int:
+        """Return the number of bytes of a member in the archive, with what stands before its content."""
+        begin = member.entry.header_offset
+        return self.boundaries[bisect_right(self.boundaries, begin)] - begin
+
+    def of(self, task: str, url: str) -> dict[str, Member]:
+        """Return the files of a task by path; raises `UserError` if it is not there, or not whole."""
+        if task not in self.tasks:
+            found = printable(", ".join(sorted(self.tasks))[:200]) or "no task"
+            hint = did_you_mean(task, self.tasks)
+            raise UserError(
+                "another archive than the catalogue says", file=url, expected=task, found=found, remedy=hint
+            )
+        members = self.tasks[task]
+        models = dict.fromkeys(member.model for member in members.values() if member.model)
+        needed = [REFERENCE, *(f"{model}/{name}" for model in models for name in (CONFIG, WEIGHTS))]
+        missing = [path for path in needed if path not in members]
+        if not models:
+            missing.append("model_*")
+        if not any(path.startswith("dataset_1/train/") for path in members):
+            missing.append("dataset_1/train/shard_*.tfrecord")
+        if missing:
+            raise UserError(f"no whole task {task}", file=url, expected=missing[0], found="no such member")
+        return members
+
+
+def read_listing(file: IO[bytes], tasks: Iterable[str], url: str) -> Listing:
+    """Read the directory of an archive; raises `UserError` if it is damaged, or a member of `tasks` is suspicious."""
+    wanted = set(tasks)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            entries, directory = archive.infolist(), archive.start_dir
+        if len(entries) > MAX_FILES:
+            raise BadArchiveError(f"expected at most {MAX_FILES} files, found {len(entries)}")
+        found: dict[str, dict[str, Member]] = {}
+        for entry in entries:
+            match = _MEMBER.fullmatch(entry.filename)
+            if match and not entry.filename.startswith(_LEFTOVER) and not entry.is_dir():
+                members = found.setdefault(match[2], {})
+                if match[2] in wanted:
+                    _add(members, entry, match[1], match[3])
+        _require_bounded(member for task in wanted & found.keys() for member in found[task].values())
+    except BadArchiveError as error:
+        raise UserError(f"cannot be unpacked: {error}", file=url) from error
+    except DAMAGE as error:
+        what = printable(str(error))[:200]
+        raise UserError("damaged", file=url, expected="the directory of a zip archive", found=what) from error
+    lines = (f"{entry.filename}\0{entry.file_size}\0{entry.CRC}\n" for entry in entries)
+    digest = hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+    return Listing(found, digest, sorted([directory, *(entry.header_offset for entry in entries)]))
+
+
+def _add(members: dict[str, Member], entry: zipfile.ZipInfo, part: str, path: str) -> None:
+    """Add a file of a task, unless it is none of those that tasks consist of."""
+    checked_path(entry.filename)
+    require_regular(entry)
+    if not (path == REFERENCE if part == REFERENCES else _FILE.fullmatch(path)):
+        return
+    if path in members:
+        raise BadArchiveError(f"two files of one name: {shown(path)}")
+    require_plain(entry)
+    members[path] = Member(path, entry)
+
+
+def _require_bounded(members: Iterable[Member]) -> None:
+    total = 0
+    for member in members:
+        total += member.entry.file_size
+        if member.path == REFERENCE and member.entry.file_size > MAX_REFERENCE:
+            raise BadArchiveError(f"{REFERENCE}: expected at most {MAX_REFERENCE} bytes")
+    if total > MAX_BYTES:
+        raise BadArchiveError(f"expected at most {MAX_BYTES / 1024**3:g} GiB of files, found more")

@@ -1,0 +1,211 @@
+"""A file on a server, read in parts by HTTP range requests: `zipfile` reads it like a file on disk."""
+
+import io
+import re
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import requests
+
+from harness.errors import UserError
+from harness.fetch.members import BadArchiveError
+from harness.fetch.troubles import connection_error, response_error
+
+#: Seconds to connect, and seconds without a byte, after which a request is given up.
+TIMEOUTS_S = (20, 60)
+
+#: Seconds of waiting before a request that failed is made again; bytes that arrive begin the series anew.
+PAUSES_S = (1, 3, 10, 30)
+
+#: Bytes at the end of an archive that are read at once: its directory; and read at once from a connection.
+TAIL, CHUNK = 4 * 1024**2, 256 * 1024
+
+#: Most bytes of one read: what `zipfile` reads at once is the directory, whose size the archive itself declares.
+MAX_READ = 256 * 1024**2
+
+_PASSING = (408, 425, 429, 500, 502, 503, 504)
+
+
+class NoRangesError(UserError):
+    """The server sends whole files only."""
+
+
+class _LostError(Exception):
+    """The connection ended before all bytes were there, or the server asks to come again."""
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file on a server.
+
+    Attributes:
+        url: its address.
+        length: its size in bytes.
+        etag: what the server calls this version; None if it does not say.
+        tail: its last bytes.
+        boundaries: ascending positions at which requests end: no more is asked for than is read.
+    """
+
+    url: str
+    length: int
+    etag: str | None
+    tail: bytes
+    boundaries: Sequence[int] = ()
+
+    def within(self, boundaries: Sequence[int]) -> "RemoteFile":
+        """Return the file for readers that begin and end at ascending positions; what follows the last is its tail."""
+        with self.open() as reader:
+            reader.seek(min(boundaries[-1], self.length - len(self.tail)))
+            return replace(self, boundaries=boundaries, tail=reader.read())
+
+    def open(self, seen: Callable[[int], None] = lambda _: None) -> "RangeReader":
+        """Return a reader with a connection of its own; `seen` is told the number of bytes as they arrive."""
+        return RangeReader(self, seen)
+
+
+def find_remote(url: str) -> RemoteFile:
+    """Return a file on a server, with its tail.
+
+    Raises:
+        NoRangesError: the server sends whole files only.
+        UserError: it cannot be reached, or has no such file.
+    """
+    with requests.Session() as session:
+        try:
+            response = _get(session, url, f"bytes=-{TAIL}")
+            start, length = _content_range(response)
+            tail = response.content
+        except requests.RequestException as error:
+            raise connection_error(url, error) from error
+        except _LostError as error:
+            raise UserError(f"cannot be fetched: {error}", file=url, remedy="try again later") from error
+    if start + len(tail) != length:
+        raise UserError("cannot be fetched", file=url, expected=f"{length - start} bytes", found=len(tail))
+    return RemoteFile(url, length, response.headers.get("ETag"), tail)
+
+
+class RangeReader(io.RawIOBase):
+    """Reads a file on a server; a connection that is lost is made again where it ended.
+
+    Raises `UserError` if that does not help, or if the file has changed.
+    """
+
+    def __init__(self, file: RemoteFile, seen: Callable[[int], None]) -> None:
+        self._file, self._seen = file, seen
+        self._session = requests.Session()
+        self._position = 0
+        self._chunks: Iterator[bytes] = iter(())  # of the open response
+        self._chunk, self._next = b"", -1  # the first of these bytes, and their position
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def seekable(self) -> bool:
+        """It is."""
+        return True
+
+    def tell(self) -> int:
+        """Return the position."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move to a position, without any request."""
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._file.length}[whence]
+        if base + offset < 0:
+            raise ValueError(f"a position of {base + offset}")
+        self._position = base + offset
+        return self._position
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return `size` bytes, or all up to the end of the file."""
+        left = max(self._file.length - self._position, 0)
+        size = left if size is None or size < 0 else min(size, left)
+        if size > MAX_READ:
+            raise BadArchiveError(f"expected at most {MAX_READ} bytes at once, found {size}")
+        parts = []
+        while size > 0:
+            parts.append(self._some(size))
+            self._position += len(parts[-1])
+            size -= len(parts[-1])
+        return b"".join(parts)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._session.close()
+        super().close()
+
+    def _some(self, size: int) -> bytes:
+        """Return at least one byte, and at most `size`."""
+        inside = self._position - (self._file.length - len(self._file.tail))
+        if inside >= 0:
+            return self._file.tail[inside : inside + size]
+        problem: Exception = _LostError()
+        for pause_s in (0, *PAUSES_S):
+            time.sleep(pause_s)
+            try:
+                return self._receive(size)
+            except (_LostError, requests.RequestException) as error:
+                problem, self._next = error, -1
+                if isinstance(error, requests.exceptions.SSLError | requests.exceptions.ProxyError):
+                    break
+        raise connection_error(self._file.url, problem) from problem
+
+    def _receive(self, size: int) -> bytes:
+        if self._next != self._position:
+            self._request()
+        if not self._chunk:
+            self._chunk = next(self._chunks, b"")
+            self._seen(len(self._chunk))
+        if not self._chunk:
+            raise _LostError("the connection ended too early")
+        part, self._chunk = self._chunk[:size], self._chunk[size:]
+        self._next = self._position + len(part)
+        return part
+
+    def _request(self) -> None:
+        """Ask for the bytes from the position to the next boundary."""
+        ends = [*self._file.boundaries, self._file.length - len(self._file.tail)]
+        end = ends[min(bisect_right(ends, self._position), len(ends) - 1)]
+        response = _get(self._session, self._file.url, f"bytes={self._position}-{end - 1}")
+        start, length = _content_range(response)
+        etag = response.headers.get("ETag")
+        if (length, etag) != (self._file.length, self._file.etag):
+            found = f"{length} bytes (ETag {etag})"
+            expected = f"{self._file.length} bytes (ETag {self._file.etag}) as before"
+            raise UserError("the archive has changed", file=self._file.url, expected=expected, found=found,
+                            remedy="the same command begins with the new one")  # fmt: skip
+        if start != self._position:
+            raise UserError("cannot be fetched", file=self._file.url, expected=f"bytes from {self._position}",
+                            found=f"from {start}")  # fmt: skip
+        self._chunks, self._chunk = response.iter_content(CHUNK), b""
+        self._next = self._position
+
+
+def _get(session: requests.Session, url: str, wanted: str) -> requests.Response:
+    """Return the answer to a request of a part; raises `UserError` unless it is one."""
+    headers = {"Range": wanted, "Accept-Encoding": "identity"}
+    response = session.get(url, headers=headers, stream=True, timeout=TIMEOUTS_S)
+    if url.startswith("https:") and not response.url.startswith("https:"):
+        raise UserError("leads to an address without encryption", file=url, found=response.url)
+    if response.status_code in _PASSING:
+        response.close()
+        raise _LostError(f"the server answers {response.status_code} {response.reason}")
+    if response.status_code == requests.codes.ok:
+        response.close()
+        remedy = "--whole fetches the whole archive"
+        raise NoRangesError("the server sends whole files only, no parts", file=url, remedy=remedy)
+    if response.status_code != requests.codes.partial_content:
+        raise response_error(url, response)
+    return response
+
+
+def _content_range(response: requests.Response) -> tuple[int, int]:
+    """Return the position of a part, and the size of the file."""
+    text = response.headers.get("Content-Range", "")
+    match = re.fullmatch(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18})", text.strip())
+    if match is None:
+        raise UserError("Content-Range", file=response.url, expected="bytes FIRST-LAST/SIZE", found=repr(text)[:80])
+    return int(match[1]), int(match[2])

@@ -1,0 +1,112 @@
+"""A task while it is fetched: finished files, kept over interruptions, and their move to where the task belongs."""
+
+import json
+import shutil
+from collections.abc import Collection
+from dataclasses import asdict
+from pathlib import Path
+
+from harness.digest import digest_of
+from harness.fetch.listing import Member
+from harness.format.fetched import COMMAND, FETCHING, RECORD, Fetched, FetchedFile, read_fetched, write_fetched
+from harness.format.files import read_json
+from harness.format.layout import INPUTS, REFERENCE, REFERENCES, model_name
+from harness.format.reference import write_reference
+
+#: Names in the directory of a task that is fetched: its files, the list of the finished ones, its reference data.
+FILES, JOURNAL, CHOSEN = "files", "journal", "chosen_" + REFERENCE
+
+
+class Staging:
+    """The task `name` below the directory of the tasks, while it is fetched and afterwards."""
+
+    def __init__(self, root: Path, name: str) -> None:
+        self._directory = root / FETCHING / name
+        self.inputs, self.references = root / INPUTS / name, root / REFERENCES / name
+        self.finished = self._read_journal()
+
+    @property
+    def record(self) -> Fetched | None:
+        """Where the task at its place comes from; None if there is none. Raises `UserError`."""
+        return read_fetched(self.references / RECORD)
+
+    def begin(self, command: str) -> None:
+        """Mark the task as one that the arguments `command` of `pgdl task fetch` continue."""
+        (self._directory / FILES).mkdir(parents=True, exist_ok=True)
+        (self._directory / COMMAND).write_text(f"{command}\n")
+
+    def place(self, path: str) -> Path:
+        """Return where a file is while the task is fetched."""
+        return self._directory / FILES / path
+
+    def has(self, member: Member) -> bool:
+        """Whether a file has been fetched, and is that of the archive."""
+        known, place = self.finished.get(member.path), self.place(member.path)
+        same = known is not None and (known.size, known.crc32) == (member.entry.file_size, member.entry.CRC)
+        return same and place.is_file() and place.stat().st_size == member.entry.file_size
+
+    def add(self, path: str, file: FetchedFile) -> None:
+        """Note that a file has been fetched."""
+        self.finished[path] = file
+        with (self._directory / JOURNAL).open("a") as journal:
+            journal.write(json.dumps({"path": path, **asdict(file)}) + "\n")
+
+    def choose(self, models: Collection[str]) -> str:
+        """Write the reference data of some models; returns their SHA-256. Those of all models stay as they are."""
+        source, chosen = self.place(REFERENCE), self._directory / CHOSEN
+        content = read_json(source)
+        some = {model: entry for model, entry in content.items() if model_name(model) in models}
+        if len(some) == len(content):
+            shutil.copyfile(source, chosen)
+        else:
+            write_reference(chosen, some)
+        return FetchedFile.of(chosen).sha256
+
+    def install(self, record: Fetched) -> None:
+        """Move the files to where the task belongs. The record is written first: an interrupted move is continued."""
+        write_fetched(self._directory / RECORD, record)
+        self.finish()
+
+    def finish(self) -> None:
+        """Continue a move that was interrupted; does nothing if there is none."""
+        if not (self._directory / RECORD).exists():
+            return
+        record = read_fetched(self._directory / RECORD)
+        assert record is not None
+        self.inputs.mkdir(parents=True, exist_ok=True)
+        self.references.mkdir(parents=True, exist_ok=True)
+        for name in sorted({path.partition("/")[0] for path in record.files}):
+            if self.place(name).is_dir():
+                self.place(name).rename(self.inputs / name)
+        if (self._directory / CHOSEN).exists():
+            (self._directory / CHOSEN).replace(self.references / REFERENCE)
+        write_fetched(self.references / RECORD, record)
+        shutil.rmtree(self._directory)
+
+    def _read_journal(self) -> dict[str, FetchedFile]:
+        """Return the finished files; a line that was cut off does not count."""
+        found = {}
+        try:
+            lines = (self._directory / JOURNAL).read_text().splitlines()
+        except OSError:
+            return {}
+        for line in lines:
+            try:
+                entry = json.loads(line)
+                found[str(entry.pop("path"))] = FetchedFile(**entry)
+            except (ValueError, TypeError, KeyError, AttributeError):
+                continue
+        return found
+
+
+def digest_of_task(record: Fetched) -> str:
+    """Return the SHA-256 over the files of a task, in the order of their paths."""
+    files = {path: file.sha256 for path, file in record.files.items()} | {REFERENCE: record.reference_sha256}
+    return digest_of((path, digest.encode()) for path, digest in sorted(files.items()))
+
+
+def free_bytes(directory: Path) -> int:
+    """Return the free space where a directory is, or will be."""
+    while not directory.exists():
+        directory = directory.absolute().parent
+    return shutil.disk_usage(directory).free

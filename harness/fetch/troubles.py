@@ -1,0 +1,57 @@
+"""What to say of a server that cannot be reached, or refuses: one line with a remedy."""
+
+import os
+import re
+from urllib.parse import urlsplit
+
+import requests
+from requests import exceptions
+
+from harness.errors import UserError
+from harness.text import printable
+
+_CONTINUE = "the same command continues"
+
+
+def connection_error(url: str, error: Exception) -> UserError:
+    """Return the message on a request that was not answered."""
+    host = urlsplit(url).hostname
+    if isinstance(error, exceptions.SSLError):
+        remedy = "behind a proxy that inspects connections, REQUESTS_CA_BUNDLE names the file with its certificate"
+        return UserError(f"the certificate of {host} is not accepted", file=url, found=_cause(error), remedy=remedy)
+    if isinstance(error, exceptions.ProxyError):
+        remedy = f"HTTPS_PROXY and HTTP_PROXY name proxies, NO_PROXY={host} goes around them"
+        return UserError("the proxy does not answer, or refuses", file=url, found=_proxy(url), remedy=remedy)
+    if isinstance(error, exceptions.Timeout):
+        return UserError(f"{host} is silent", file=url, found=_cause(error), remedy=_CONTINUE)
+    if isinstance(error, exceptions.ConnectionError):
+        remedy = f"check the network (a proxy is named by HTTPS_PROXY); {_CONTINUE}"
+        return UserError(f"{host} cannot be reached", file=url, found=_cause(error), remedy=remedy)
+    return UserError(f"cannot be fetched: {_cause(error)}", file=url, remedy=_CONTINUE)
+
+
+def response_error(url: str, response: requests.Response) -> UserError:
+    """Return the message on an answer that is neither a part nor the whole file."""
+    found = printable(f"{response.status_code} {response.reason}")
+    remedies = {404: "the archive has moved: --catalogue names a catalogue with the new address",
+                407: "name user and password of the proxy in HTTPS_PROXY"}  # fmt: skip
+    remedy = remedies.get(response.status_code, _CONTINUE)
+    return UserError("cannot be fetched", file=url, expected="206 Partial Content", found=found, remedy=remedy)
+
+
+def _cause(error: BaseException) -> str:
+    """Return the innermost reason, in one line."""
+    cause: object = error
+    while isinstance(cause, BaseException):
+        inner = getattr(cause, "reason", None) or next((a for a in cause.args if isinstance(a, Exception)), None)
+        if not isinstance(inner, BaseException):
+            break
+        cause = inner
+    text = " ".join(printable(str(cause)).split())
+    return re.sub(r"^<?\S*Connection\w*\(.*?\)>?: |^<.*?>: ", "", text)[:160]
+
+
+def _proxy(url: str) -> str:
+    """Return the proxy of an address, without its password."""
+    proxy = requests.utils.get_environ_proxies(url, no_proxy=os.environ.get("NO_PROXY")).get(urlsplit(url).scheme, "")
+    return printable(f"{urlsplit(proxy).hostname}:{urlsplit(proxy).port}") if proxy else "none"

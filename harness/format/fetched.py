@@ -1,0 +1,108 @@
+"""Where a fetched task comes from: `fetched.json` beside its reference data, and the mark of one that is half-fetched.
+
+While a task is fetched, its files are in `.fetching/TASK` below the directory of the tasks. When all are there, the
+record is written beside them, they are moved to their places, and the directory is removed. Until then the task is not
+whole.
+"""
+
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UserError
+from harness.format.files import read_json
+from harness.format.layout import INPUTS
+
+#: The record beside a task's reference data.
+RECORD = "fetched.json"
+
+#: Directory of what is being fetched, and the file in it that says by which command.
+FETCHING, COMMAND = ".fetching", "command"
+
+
+@dataclass(frozen=True)
+class FetchedFile:
+    """One file of an archive: bytes, CRC-32 (as in zip archives) and SHA-256 (hex) of its content."""
+
+    size: int
+    crc32: int
+    sha256: str
+
+    @classmethod
+    def of(cls, file: Path) -> "FetchedFile":
+        """Return what is known of a file on disk."""
+        content = file.read_bytes()
+        return cls(len(content), zlib.crc32(content), hashlib.sha256(content).hexdigest())
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """The origin of a task.
+
+    Attributes:
+        source: what was asked for, e.g. `pgdl2020/task8`.
+        url: address of the archive.
+        length: its size in bytes.
+        etag: what its server called this version; None if it did not say.
+        directory_sha256: digest of the list of its members.
+        models: number of the task's models here.
+        models_in_archive: number of all of its models.
+        reference_sha256: digest of model_configs.json as it was written here.
+        files: path in the task's directory -> the file.
+    """
+
+    source: str
+    url: str
+    length: int
+    etag: str | None
+    directory_sha256: str
+    models: int
+    models_in_archive: int
+    reference_sha256: str
+    files: Mapping[str, FetchedFile]
+
+    @property
+    def part(self) -> str | None:
+        """What to say of a part of a task; None for a whole one."""
+        if self.models == self.models_in_archive:
+            return None
+        return f"a part of {self.source}: {self.models} of {self.models_in_archive} models"
+
+
+def read_fetched(file: Path) -> Fetched | None:
+    """Return the record of a task's origin; None if there is none. Raises `UserError` for an invalid one."""
+    if not file.exists():
+        return None
+    content = read_json(file)
+    try:
+        files = {str(path): FetchedFile(**entry) for path, entry in content.pop("files").items()}
+        return Fetched(**content, files=files)
+    except (TypeError, AttributeError, KeyError) as error:
+        raise UserError("not a record of pgdl task fetch", file=file, found=str(error)[:100]) from error
+
+
+def write_fetched(file: Path, fetched: Fetched) -> None:
+    """Write the record at once, so that it is whole even after a power cut."""
+    content: dict[str, Any] = asdict(fetched)
+    temporary = file.with_name(f".{file.name}")
+    with temporary.open("w") as stream:
+        json.dump(content, stream, indent=1)
+        stream.flush()
+        os.fsync(stream.fileno())
+    temporary.replace(file)
+
+
+def half_fetched(root: Path) -> dict[str, str]:
+    """Return the tasks of a directory that are not whole: name -> the command that continues."""
+    found = {}
+    for staged in sorted((root / FETCHING).glob("*/")):
+        if (staged / RECORD).exists() or not (root / INPUTS / staged.name).exists():
+            command = staged / COMMAND
+            arguments = command.read_text().strip() if command.is_file() else "CORPUS"
+            found[staged.name] = f"pgdl task fetch {arguments} --tasks {root}"
+    return found

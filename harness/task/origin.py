@@ -1,0 +1,31 @@
+"""Whether a fetched task is still what was fetched."""
+
+from harness.errors import UserError
+from harness.format.fetched import RECORD, Fetched, read_fetched
+from harness.task.digests import Digests
+from harness.task.layout import TaskFiles
+
+_REMEDY = "remove the task and fetch it again"
+
+
+def origin_of(files: TaskFiles) -> Fetched | None:
+    """Return where a task was fetched from; None for another task. Raises `UserError` for an invalid record."""
+    return None if files.reference is None else read_fetched(files.reference.parent / RECORD)
+
+
+def changed_since_fetched(files: TaskFiles) -> list[str]:
+    """Return a line for each file that is not as it was fetched; every file is read once, unless it is known."""
+    fetched = origin_of(files)
+    if fetched is None or files.reference is None:
+        return []
+    expected = {files.directory / path: file.sha256 for path, file in fetched.files.items()}
+    expected[files.reference] = fetched.reference_sha256
+    problems = []
+    with Digests(files.directory) as digests:
+        for file, digest in expected.items():
+            found = digests.of(file) if file.is_file() else "no file"
+            if found != digest:
+                problem = "not as it was fetched"
+                error = UserError(problem, file=file, expected=f"SHA-256 {digest}", found=found, remedy=_REMEDY)
+                problems.append(str(error))
+    return problems

@@ -1,0 +1,91 @@
+"""Archives of the competition's layout, with small content, and catalogues that name them."""
+
+import io
+import zipfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from tests.throwaway import make_task
+
+#: Where the content of the archive of `far` begins: beyond what 32 bits can tell.
+FAR = 2**32 + 12_345
+
+CATALOGUE = """
+name = "small"
+title = "A corpus"
+licence = "none"
+citation = "nobody"
+
+[[archives]]
+phase = "first"
+url = "{url}/data.zip"
+bytes = 1_000_000
+{more}
+"""
+
+TASK = """
+[[archives.tasks]]
+name = "{name}"
+"""
+
+
+def files_of(directory: Path) -> Iterable[tuple[str, bytes]]:
+    """The files below a directory, as paths in an archive and contents."""
+    for file in sorted(directory.rglob("*")):
+        if file.is_file():
+            yield str(file.relative_to(directory)), file.read_bytes()
+
+
+def make_archive(
+    target: Path, tasks: Iterable[str] = ("tiny",), *, prefix: str = "", begin: int = 0, force_zip64: bool = False,
+    others: int = 0, more: Callable[[zipfile.ZipFile], None] = lambda _: None, **task: object,
+) -> Path:  # fmt: skip
+    """Write an archive of tasks with leftovers of a file browser; every other member is stored, the others deflated.
+
+    Args:
+        prefix: of the names of all members.
+        begin: position of the first member; what is before it is a hole.
+        force_zip64: write all sizes with 64 bits.
+        others: number of further members, of no task.
+        more: adds members.
+    """
+    made = target.parent / "made"
+    for seed, name in enumerate(tasks):
+        make_task(made, name=name, layout="full", seed=seed, **task)  # type: ignore[arg-type]
+    with target.open("wb") as file:
+        file.seek(begin)
+        with zipfile.ZipFile(file, "w") as archive:
+            for number, (name, content) in enumerate(files_of(made)):
+                entry = zipfile.ZipInfo(prefix + name)
+                entry.compress_type = zipfile.ZIP_DEFLATED if number % 2 else zipfile.ZIP_STORED
+                with archive.open(entry, "w", force_zip64=force_zip64) as stream:
+                    stream.write(content)
+                archive.writestr(f"__MACOSX/{prefix}{name}", b"left over")
+            for number in range(others):
+                archive.writestr(f"other/{number}", b"")
+            more(archive)
+    return target
+
+
+def catalogue(directory: Path, url: str, tasks: Iterable[str] = ("tiny",), *, more: str = "", task: str = "") -> Path:
+    """Write a catalogue; `more` are further lines of its archive, `task` of each task."""
+    text = CATALOGUE.format(url=url, more=more) + "".join(TASK.format(name=name) + task for name in tasks)
+    file = directory / "small.toml"
+    file.write_text(text)
+    return file
+
+
+def damaged(file: Path, content: bytes, other: bytes) -> None:
+    """Change stored content of an archive in place."""
+    data = file.read_bytes()
+    assert data.count(content) == 1
+    file.write_bytes(data.replace(content, other))
+
+
+def zip_of(*members: tuple[str, bytes]) -> bytes:
+    """The bytes of an archive."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return stream.getvalue()

@@ -1,0 +1,33 @@
+"""What tests of downloads share."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from in_process import Pgdl, in_process
+
+from harness.fetch import remote
+from tests.fetch.servers import Served, serve
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Served]:
+    """A server of the directory `served`."""
+    (tmp_path / "served").mkdir()
+    with serve(tmp_path / "served") as served:
+        yield served
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask again at once, and give up early."""
+    monkeypatch.setattr(remote, "PAUSES_S", (0, 0, 0))
+    monkeypatch.setattr(remote, "TAIL", 2000)
+
+
+@pytest.fixture
+def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Pgdl:
+    """Runs the command line in an empty folder."""
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path / "folder")
+    return in_process(monkeypatch, capsys)

@@ -1,0 +1,107 @@
+"""A real HTTP server on loopback that serves files in parts, as a store of archives does, and fails as it is told."""
+
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+
+@dataclass
+class Served:
+    """What a server does.
+
+    Attributes:
+        directory: of the files.
+        url: its address.
+        etag: of all files; None for none.
+        cut_every: bytes after which a connection ends; None for never.
+        stall_s: seconds of silence before each answer, but for the first.
+        ranges: whether parts are sent.
+        redirect_to: address to which all requests are sent on.
+        statuses: what the next requests are answered, in place of content.
+        hits: the `Range` of every request that was answered with content, and the number of bytes sent.
+    """
+
+    directory: Path
+    url: str = ""
+    etag: str | None = '"1"'
+    cut_every: int | None = None
+    stall_s: float = 0
+    ranges: bool = True
+    redirect_to: str | None = None
+    statuses: list[int] = field(default_factory=list)
+    hits: list[str | None] = field(default_factory=list)
+    sent: int = 0
+
+
+@contextmanager
+def serve(directory: Path) -> Iterator[Served]:
+    served = Served(directory)
+
+    class Handler(_Handler):
+        said = served
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        server.handle_error = lambda *_: None  # type: ignore[method-assign]  # somebody hung up
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        served.url = f"http://127.0.0.1:{server.server_port}"
+        yield served
+        server.shutdown()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    said: Served
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        if self.said.statuses:
+            return self._say(self.said.statuses.pop(0))
+        if self.said.redirect_to:
+            return self._say(302, {"Location": self.said.redirect_to + self.path})
+        if self.said.hits and self.said.stall_s:
+            time.sleep(self.said.stall_s)
+        file = self.said.directory / self.path.lstrip("/")
+        if not file.is_file():
+            return self._say(404)
+        size = file.stat().st_size
+        wanted = self.headers.get("Range")
+        self.said.hits.append(wanted)
+        first, last = 0, size - 1
+        headers = {"ETag": self.said.etag} if self.said.etag else {}
+        if wanted and self.said.ranges:
+            match = re.fullmatch(r"bytes=(\d*)-(\d*)", wanted)
+            assert match
+            first = int(match[1]) if match[1] else max(size - int(match[2]), 0)
+            last = min(int(match[2]), size - 1) if match[1] else size - 1
+            headers["Content-Range"] = f"bytes {first}-{last}/{size}"
+        self._send(206 if "Content-Range" in headers else 200, headers, file, first, last - first + 1)
+        return None
+
+    def _say(self, status: int, headers: dict[str, str] | None = None) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Length": "0", **(headers or {})}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def _send(self, status: int, headers: dict[str, str], file: Path, first: int, length: int) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Length": str(length), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        cut = self.said.cut_every
+        with file.open("rb") as stream:
+            stream.seek(first)
+            content = stream.read(length if cut is None else min(cut, length))
+        self.said.sent += len(content)
+        self.wfile.write(content)
+        if len(content) < length:
+            self.close_connection = True

@@ -1,0 +1,255 @@
+"""Lines that are cut, archives that change, full disks, killed processes: nothing half-written is taken for whole."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+from archives import catalogue, damaged, make_archive
+from in_process import Pgdl
+from servers import Served, serve
+
+from harness.fetch import remote, staging, transfer
+from tests.fetch.test_fetched_corpora import TASKS, content, fetch
+
+
+@pytest.fixture
+def file(server: Served, tmp_path: Path) -> Path:
+    """A catalogue of an archive that is served."""
+    make_archive(server.directory / "data.zip", n_train=480)
+    return catalogue(tmp_path, server.url)
+
+
+def is_whole(server: Served) -> bool:
+    return content(TASKS) == content(server.directory / "made")
+
+
+def test_lines_that_are_cut_are_continued_where_they_ended(pgdl: Pgdl, server: Served, file: Path) -> None:
+    server.cut_every = 1000
+    assert fetch(pgdl, file).code == 0
+    assert is_whole(server)
+    assert server.sent < 1.5 * (server.directory / "data.zip").stat().st_size
+
+
+def test_a_busy_server_is_asked_again(pgdl: Pgdl, server: Served, file: Path) -> None:
+    fetch(pgdl, file, "small", "--models", 1)
+    server.statuses = [503, 429, 500]
+    assert "answers 503" in fetch(pgdl, file).err
+    original = remote.find_remote(f"{server.url}/data.zip")
+    server.statuses = [429, 500]
+    with original.open() as reader:
+        assert reader.read(4) == b"PK\3\4"
+
+
+def test_a_silent_server_is_given_up_and_what_is_finished_is_kept(
+    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "TIMEOUTS_S", (5, 0.1))
+    monkeypatch.setattr(remote, "PAUSES_S", (0,))
+    server.stall_s = 2
+    ended = fetch(pgdl, file)
+    assert ended.code == 2
+    assert ended.err.splitlines()[-1].startswith(f"pgdl: {server.url}/data.zip: 127.0.0.1 is silent")
+    assert ended.err.endswith("; the same command continues\n")
+
+
+def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(pgdl: Pgdl, server: Served, file: Path) -> None:
+    archive = server.directory / "data.zip"
+    with zipfile.ZipFile(archive) as members:
+        (entry,) = [one for one in members.infolist() if one.filename.endswith("tiny/model_3/weights.hdf5")]
+        whole = members.read(entry)
+    good = archive.read_bytes()
+    place = entry.header_offset + 30 + len(entry.filename) + entry.compress_size // 2
+    archive.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
+    ended = fetch(pgdl, file)
+    assert ended.code == 2
+    assert ended.err.splitlines()[-1].startswith(f"pgdl: {server.url}/data.zip: damaged: found ")
+    assert "the same command fetches this file again" in ended.err
+    assert not (TASKS / "input_data").exists()
+    archive.write_bytes(good)
+    server.hits.clear()
+    assert fetch(pgdl, file).code == 0
+    assert is_whole(server)
+    assert (TASKS / "input_data" / "tiny" / "model_3" / "weights.hdf5").read_bytes() == whole
+    assert len(server.hits) < 28
+
+
+def test_an_archive_that_changes_half_way_is_refused(
+    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extract = transfer._Work._extract
+
+    def change(self, archive, member):
+        found = extract(self, archive, member)
+        server.etag = '"2"'
+        return found
+
+    monkeypatch.setattr(transfer._Work, "_extract", change)
+    monkeypatch.setattr(transfer, "CONNECTIONS", 1)
+    ended = fetch(pgdl, file)
+    assert ended.code == 2
+    assert "the archive has changed: expected " in ended.err
+    assert '(ETag "1") as before, found ' in ended.err
+    assert not (TASKS / "input_data").exists()
+
+
+def test_a_file_that_is_another_one_later_stops_with_both(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
+    archive = make_archive(server.directory / "data.zip")
+    file = catalogue(tmp_path, server.url)
+    fetch(pgdl, file, "small", "--models", "model_0")
+    edited = (server.directory / "made" / "input_data" / "tiny" / "model_0" / "config.json").read_bytes() + b"\n"
+    (server.directory / "made" / "input_data" / "tiny" / "model_0" / "config.json").write_bytes(edited)
+    with zipfile.ZipFile(archive, "w") as members:
+        for path in sorted((server.directory / "made").rglob("*.*")):
+            members.write(path, path.relative_to(server.directory / "made"))
+    ended = fetch(pgdl, file)
+    assert ended.code == 2
+    assert "another model_0/config.json: expected " in ended.err
+    assert f"found {len(edited)} bytes, CRC-32 " in ended.err
+
+
+def test_whole_answers_in_between_are_refused(
+    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = remote.find_remote(f"{server.url}/data.zip")
+    server.ranges = False
+    with find.open() as reader, pytest.raises(remote.NoRangesError):
+        reader.read(1)
+
+
+def test_a_disk_that_is_too_small_is_said_before_anything_travels(
+    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.fetch.corpus.free_bytes", lambda _: 100)
+    ended = fetch(pgdl, file)
+    assert ended.code == 2
+    assert "pgdl: tasks: disk too small: expected 0.00 GB of free disk space, found 0.00 GB; free some" in ended.err
+    assert len(server.hits) <= 3
+
+
+def test_a_disk_that_is_full_in_between_keeps_what_is_finished(
+    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.fsync
+    calls = []
+
+    def full(descriptor: int) -> None:
+        calls.append(descriptor)
+        if len(calls) > 10:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(descriptor)
+
+    monkeypatch.setattr(transfer.os, "fsync", full)
+    ended = fetch(pgdl, file)
+    assert ended.code == 2
+    assert "cannot be written: found No space left on device; the same command continues" in ended.err
+    monkeypatch.setattr(transfer.os, "fsync", real)
+    server.hits.clear()
+    assert fetch(pgdl, file).code == 0
+    assert is_whole(server)
+    assert len(server.hits) < 25
+
+
+def test_a_killed_process_is_continued(pgdl: Pgdl, server: Served, file: Path) -> None:
+    """A process of its own is killed while the server is silent; until the end nothing is taken for a task."""
+    server.stall_s = 0.15
+    arguments = ["task", "fetch", "small", "--catalogue", str(file), "--tasks", str(TASKS)]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "harness.cli", *arguments],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    journal = TASKS / ".fetching" / "tiny" / "journal"
+    while not journal.exists() or len(journal.read_text().splitlines()) < 3:
+        assert running.poll() is None
+        time.sleep(0.01)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    command = f"pgdl task fetch small/tiny --catalogue {file} --tasks tasks"
+    for refused in (["validate", TASKS], ["show", TASKS], ["list", TASKS], ["show", TASKS, "--task", "tiny"]):
+        ended = pgdl("task", *refused)
+        assert ended.code == 2
+        assert ended.err.startswith(f"pgdl: tasks: half-fetched: tiny; continue with: {command}")
+    assert "half-fetched: tiny; continue with" in pgdl("run", "random", "--tasks", TASKS).err
+    known = json.loads(pgdl("task", "known", "--catalogue", file, "--tasks", TASKS, "--format", "json").out)
+    assert known[0]["here"] == "half-fetched"
+    server.stall_s = 0
+    server.hits.clear()
+    assert fetch(pgdl, file).code == 0
+    assert is_whole(server)
+    assert len(server.hits) <= 3 + 29 - 3
+
+
+def test_a_move_that_was_interrupted_is_continued_and_refused_until_then(
+    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch(pgdl, file, "small", "--models", 2)
+    real, moved = Path.rename, []
+
+    def stop(self: Path, target: Path) -> Path:
+        if self.parent.name == staging.FILES:
+            moved.append(self)
+            if len(moved) == 3:
+                raise KeyboardInterrupt
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "rename", stop)
+    assert fetch(pgdl, file).code == 130
+    assert "half-fetched: tiny" in pgdl("task", "validate", TASKS).err
+    assert "half-fetched: tiny" in pgdl("task", "validate", TASKS / "input_data" / "tiny").err
+    monkeypatch.setattr(Path, "rename", real)
+    server.hits.clear()
+    assert fetch(pgdl, file).code == 0
+    assert is_whole(server)
+    assert len(server.hits) <= 3
+
+
+def test_other_tasks_can_be_used_while_one_is_fetched(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
+    tasks = ("one", "two")
+    make_archive(server.directory / "data.zip", tasks)
+    file = catalogue(tmp_path, server.url, tasks)
+    fetch(pgdl, file, "small/one")
+    (TASKS / ".fetching" / "two").mkdir(parents=True)
+    assert "name other tasks with --task" in pgdl("task", "validate", TASKS).err
+    assert pgdl("task", "validate", TASKS, "--task", "one").code == 0
+
+
+def test_two_fetches_into_one_directory_do_not_meet(pgdl: Pgdl, server: Served, file: Path) -> None:
+    import fcntl
+
+    (TASKS / ".fetching").mkdir(parents=True)
+    with (TASKS / ".fetching" / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert "another pgdl task fetch is at work here" in fetch(pgdl, file).err
+
+
+def test_a_server_that_does_not_know_the_archive(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
+    ended = fetch(pgdl, catalogue(tmp_path, server.url))
+    assert ended.err == (
+        f"pgdl: {server.url}/data.zip: cannot be fetched: expected 206 Partial Content, found 404 Not Found; "
+        "the archive has moved: --catalogue names a catalogue with the new address\n"
+    )
+
+
+def test_redirects_in_circles_end(pgdl: Pgdl, tmp_path: Path) -> None:
+    with serve(tmp_path) as server:
+        server.redirect_to = server.url
+        assert "cannot be fetched: Exceeded 30 redirects" in fetch(pgdl, catalogue(tmp_path, server.url)).err
+
+
+def test_damage_of_stored_content_is_found(pgdl: Pgdl, server: Served, file: Path) -> None:
+    made = server.directory / "made" / "reference_data" / "tiny" / "model_configs.json"
+    archive = server.directory / "data.zip"
+    with zipfile.ZipFile(archive) as members:
+        stored = [e for e in members.infolist() if e.filename.endswith("config.json") and not e.compress_type]
+        whole = members.read(next(e for e in stored if not e.filename.startswith("__")))
+    assert made.exists()
+    header = whole[:40]
+    if archive.read_bytes().count(header) == 1:
+        damaged(archive, header, b"x" * 40)
+        assert "Bad CRC-32" in fetch(pgdl, file).err
