@@ -6,6 +6,7 @@ import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import requests
 
@@ -25,7 +26,11 @@ TAIL, CHUNK = 4 * 1024**2, 256 * 1024
 #: Most bytes of one read: what `zipfile` reads at once is the directory, whose size the archive itself declares.
 MAX_READ = 256 * 1024**2
 
+#: Answers of a server that is busy, and errors that do not pass.
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
+_LASTING = (requests.exceptions.SSLError, requests.exceptions.ProxyError)
+
+T = TypeVar("T")
 
 
 class NoRangesError(UserError):
@@ -73,17 +78,31 @@ def find_remote(url: str) -> RemoteFile:
         UserError: it cannot be reached, or has no such file.
     """
     with requests.Session() as session:
+        length, etag = _persistently(lambda: _ask(session, url), url, _LostError)
+    with RemoteFile(url, length, etag, b"").open() as reader:
+        reader.seek(max(length - TAIL, 0))
+        return RemoteFile(url, length, etag, reader.read())
+
+
+def _ask(session: requests.Session, url: str) -> tuple[int, str | None]:
+    """Return the size of a file, and what the server calls this version."""
+    response = _get(session, url, "bytes=-1")
+    response.close()
+    return _content_range(response)[1], response.headers.get("ETag")
+
+
+def _persistently(attempt: Callable[[], T], url: str, *passing: type[Exception]) -> T:
+    """Return what an attempt gives; it is made again after errors that may pass. Raises `UserError`."""
+    problem: Exception = _LostError()
+    for pause_s in (0, *PAUSES_S):
+        time.sleep(pause_s)
         try:
-            response = _get(session, url, f"bytes=-{TAIL}")
-            start, length = _content_range(response)
-            tail = response.content
-        except requests.RequestException as error:
-            raise connection_error(url, error) from error
-        except _LostError as error:
-            raise UserError(f"cannot be fetched: {error}", file=url, remedy="try again later") from error
-    if start + len(tail) != length:
-        raise UserError("cannot be fetched", file=url, expected=f"{length - start} bytes", found=len(tail))
-    return RemoteFile(url, length, response.headers.get("ETag"), tail)
+            return attempt()
+        except (_LostError, requests.RequestException) as error:
+            problem = error
+            if not isinstance(error, passing) or isinstance(error, _LASTING):
+                break
+    raise connection_error(url, problem) from problem
 
 
 class RangeReader(io.RawIOBase):
@@ -142,20 +161,12 @@ class RangeReader(io.RawIOBase):
         inside = self._position - (self._file.length - len(self._file.tail))
         if inside >= 0:
             return self._file.tail[inside : inside + size]
-        problem: Exception = _LostError()
-        for pause_s in (0, *PAUSES_S):
-            time.sleep(pause_s)
-            try:
-                return self._receive(size)
-            except (_LostError, requests.RequestException) as error:
-                problem, self._next = error, -1
-                if isinstance(error, requests.exceptions.SSLError | requests.exceptions.ProxyError):
-                    break
-        raise connection_error(self._file.url, problem) from problem
+        return _persistently(lambda: self._receive(size), self._file.url, _LostError, requests.RequestException)
 
     def _receive(self, size: int) -> bytes:
         if self._next != self._position:
             self._request()
+        self._next = -1  # after an error, the request is made again
         if not self._chunk:
             self._chunk = next(self._chunks, b"")
             self._seen(len(self._chunk))

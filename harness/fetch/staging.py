@@ -93,8 +93,8 @@ class Staging:
         for line in lines:
             try:
                 entry = json.loads(line)
-                found[str(entry.pop("path"))] = FetchedFile(**entry)
-            except (ValueError, TypeError, KeyError, AttributeError):
+                found[entry["path"]] = FetchedFile(entry["size"], entry["crc32"], entry["sha256"])
+            except (ValueError, TypeError, KeyError):
                 continue
         return found
 

@@ -5,6 +5,7 @@ import os
 import threading
 import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import IO
 
@@ -43,14 +44,20 @@ def transfer(open_archive: Callable[[], IO[bytes]], members: Sequence[Member], s
         thread.start()
     try:
         for _ in members:
-            outcome = outcomes.get()
-            if isinstance(outcome, Exception):
-                raise _as_user_error(outcome, url)
-            staging.add(outcome[0].path, outcome[1])
+            _take(outcomes.get(), staging, url)
     finally:
         stop.set()
         for thread in threads:
             thread.join(END_S)
+        with suppress(Empty, UserError):  # what others finished meanwhile
+            while True:
+                _take(outcomes.get_nowait(), staging, url)
+
+
+def _take(outcome: _Outcome, staging: Staging, url: str) -> None:
+    if isinstance(outcome, Exception):
+        raise _as_user_error(outcome, url)
+    staging.add(outcome[0].path, outcome[1])
 
 
 class _Work:
@@ -97,7 +104,7 @@ class _Work:
 
 def _as_user_error(error: Exception, url: str) -> Exception:
     """Return the message on what ended a transfer; a bug as it is."""
-    if isinstance(error, BadArchiveError | DAMAGE):
+    if isinstance(error, (BadArchiveError, *DAMAGE)):
         remedy = "the same command fetches this file again; if that does not help, the archive is damaged"
         return UserError("damaged", file=url, found=printable(str(error))[:200], remedy=remedy)
     if isinstance(error, OSError):

@@ -1,6 +1,5 @@
 """Archives of the competition's layout, with small content, and catalogues that name them."""
 
-import io
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -73,19 +72,3 @@ def catalogue(directory: Path, url: str, tasks: Iterable[str] = ("tiny",), *, mo
     file = directory / "small.toml"
     file.write_text(text)
     return file
-
-
-def damaged(file: Path, content: bytes, other: bytes) -> None:
-    """Change stored content of an archive in place."""
-    data = file.read_bytes()
-    assert data.count(content) == 1
-    file.write_bytes(data.replace(content, other))
-
-
-def zip_of(*members: tuple[str, bytes]) -> bytes:
-    """The bytes of an archive."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, content in members:
-            archive.writestr(name, content)
-    return stream.getvalue()

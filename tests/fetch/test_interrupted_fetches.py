@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from archives import catalogue, damaged, make_archive
+from archives import catalogue, make_archive
 from in_process import Pgdl
 from servers import Served, serve
 
@@ -30,7 +30,10 @@ def is_whole(server: Served) -> bool:
     return content(TASKS) == content(server.directory / "made")
 
 
-def test_lines_that_are_cut_are_continued_where_they_ended(pgdl: Pgdl, server: Served, file: Path) -> None:
+def test_lines_that_are_cut_are_continued_where_they_ended(
+    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "CHUNK", 100)
     server.cut_every = 1000
     assert fetch(pgdl, file).code == 0
     assert is_whole(server)
@@ -38,13 +41,13 @@ def test_lines_that_are_cut_are_continued_where_they_ended(pgdl: Pgdl, server: S
 
 
 def test_a_busy_server_is_asked_again(pgdl: Pgdl, server: Served, file: Path) -> None:
-    fetch(pgdl, file, "small", "--models", 1)
-    server.statuses = [503, 429, 500]
-    assert "answers 503" in fetch(pgdl, file).err
-    original = remote.find_remote(f"{server.url}/data.zip")
-    server.statuses = [429, 500]
-    with original.open() as reader:
-        assert reader.read(4) == b"PK\3\4"
+    server.statuses = [503, 429]
+    assert fetch(pgdl, file).code == 0
+    server.statuses = [503] * 100
+    assert fetch(pgdl, file).err == (
+        f"pgdl: {server.url}/data.zip: cannot be fetched: the server answers 503 Service Unavailable; "
+        "the same command continues\n"
+    )
 
 
 def test_a_silent_server_is_given_up_and_what_is_finished_is_kept(
@@ -62,7 +65,7 @@ def test_a_silent_server_is_given_up_and_what_is_finished_is_kept(
 def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(pgdl: Pgdl, server: Served, file: Path) -> None:
     archive = server.directory / "data.zip"
     with zipfile.ZipFile(archive) as members:
-        (entry,) = [one for one in members.infolist() if one.filename.endswith("tiny/model_3/weights.hdf5")]
+        (entry,) = [one for one in members.infolist() if one.filename == "input_data/tiny/model_3/weights.hdf5"]
         whole = members.read(entry)
     good = archive.read_bytes()
     place = entry.header_offset + 30 + len(entry.filename) + entry.compress_size // 2
@@ -130,7 +133,7 @@ def test_a_disk_that_is_too_small_is_said_before_anything_travels(
     ended = fetch(pgdl, file)
     assert ended.code == 2
     assert "pgdl: tasks: disk too small: expected 0.00 GB of free disk space, found 0.00 GB; free some" in ended.err
-    assert len(server.hits) <= 3
+    assert len(server.hits) <= 4
 
 
 def test_a_disk_that_is_full_in_between_keeps_what_is_finished(
@@ -158,18 +161,18 @@ def test_a_disk_that_is_full_in_between_keeps_what_is_finished(
 
 def test_a_killed_process_is_continued(pgdl: Pgdl, server: Served, file: Path) -> None:
     """A process of its own is killed while the server is silent; until the end nothing is taken for a task."""
-    server.stall_s = 0.15
+    server.stall_s = 0.1
     arguments = ["task", "fetch", "small", "--catalogue", str(file), "--tasks", str(TASKS)]
-    running = subprocess.Popen(
-        [sys.executable, "-m", "harness.cli", *arguments],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    running = subprocess.Popen([sys.executable, "-m", "harness.cli", *arguments], env=environment)
     journal = TASKS / ".fetching" / "tiny" / "journal"
     while not journal.exists() or len(journal.read_text().splitlines()) < 3:
         assert running.poll() is None
         time.sleep(0.01)
     running.send_signal(signal.SIGKILL)
     running.wait()
+    finished = [json.loads(line)["path"] for line in journal.read_text().splitlines()[:3]]
+    inodes = {(journal.parent / "files" / path).stat().st_ino for path in finished}
     command = f"pgdl task fetch small/tiny --catalogue {file} --tasks tasks"
     for refused in (["validate", TASKS], ["show", TASKS], ["list", TASKS], ["show", TASKS, "--task", "tiny"]):
         ended = pgdl("task", *refused)
@@ -179,10 +182,9 @@ def test_a_killed_process_is_continued(pgdl: Pgdl, server: Served, file: Path) -
     known = json.loads(pgdl("task", "known", "--catalogue", file, "--tasks", TASKS, "--format", "json").out)
     assert known[0]["here"] == "half-fetched"
     server.stall_s = 0
-    server.hits.clear()
     assert fetch(pgdl, file).code == 0
     assert is_whole(server)
-    assert len(server.hits) <= 3 + 29 - 3
+    assert inodes <= {path.stat().st_ino for path in TASKS.rglob("*") if path.is_file()}  # moved, not fetched again
 
 
 def test_a_move_that_was_interrupted_is_continued_and_refused_until_then(
@@ -206,7 +208,7 @@ def test_a_move_that_was_interrupted_is_continued_and_refused_until_then(
     server.hits.clear()
     assert fetch(pgdl, file).code == 0
     assert is_whole(server)
-    assert len(server.hits) <= 3
+    assert len(server.hits) <= 4
 
 
 def test_other_tasks_can_be_used_while_one_is_fetched(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
@@ -240,16 +242,3 @@ def test_redirects_in_circles_end(pgdl: Pgdl, tmp_path: Path) -> None:
     with serve(tmp_path) as server:
         server.redirect_to = server.url
         assert "cannot be fetched: Exceeded 30 redirects" in fetch(pgdl, catalogue(tmp_path, server.url)).err
-
-
-def test_damage_of_stored_content_is_found(pgdl: Pgdl, server: Served, file: Path) -> None:
-    made = server.directory / "made" / "reference_data" / "tiny" / "model_configs.json"
-    archive = server.directory / "data.zip"
-    with zipfile.ZipFile(archive) as members:
-        stored = [e for e in members.infolist() if e.filename.endswith("config.json") and not e.compress_type]
-        whole = members.read(next(e for e in stored if not e.filename.startswith("__")))
-    assert made.exists()
-    header = whole[:40]
-    if archive.read_bytes().count(header) == 1:
-        damaged(archive, header, b"x" * 40)
-        assert "Bad CRC-32" in fetch(pgdl, file).err
