@@ -14,6 +14,7 @@ from harness.api.progress import SILENT, Progress
 from harness.board.board import Board
 from harness.board.comparison import compare as compare_rows
 from harness.board.oracle import Oracle, score_oracle
+from harness.board.published import read_published, require_published, with_published
 from harness.credentials import RESULTS
 from harness.errors import UserError
 from harness.format.reference import Reference
@@ -48,6 +49,7 @@ def compare(
     results: str | Path = RESULTS,
     force: bool = False,
     retry_timeouts: bool = False,
+    published: str | None = None,
     execution: Execution = USUAL,
     progress: Progress = SILENT,
 ) -> CompareResult:
@@ -63,6 +65,7 @@ def compare(
         results: database of the records.
         force: make recorded calls again.
         retry_timeouts: make recorded calls again that exceeded their time with less than half of a processor.
+        published: show scores beside those that others published on a corpus, e.g. `pgdl2020`.
         execution: limits, sandbox and engine.
         progress: shows the work.
 
@@ -71,8 +74,11 @@ def compare(
             none of the tasks, or no sandbox works here.
     """
     chosen = choose_measures(measures)
+    others = read_published(published) if published else []
     run = prepare_run([one.submission for one in chosen], Path(tasks_dir), task_names, execution, progress)
     references = _require_references(run.tasks, Path(tasks_dir))
+    if published:
+        require_published(others, published, [task.name for task in run.tasks])
     run = replace(run, left_out=find_left_out(run.submissions, run.shown))
     _require_useful([one.submission.name for one in chosen if one.is_named], run)
     with Records(str(results)) as records:
@@ -80,6 +86,7 @@ def compare(
         families = {one.submission.name: one.family for one in chosen}
         rows = records.newest([call.key for call in plan.calls])
         board = compare_rows(rows, references, families, run.withheld, run.left_out)
+    board = with_published(board, others) if published else board
     oracle = score_oracle(references, run.withheld)
     return CompareResult(board, oracle, records.name, run.setup.executor.is_sandboxed)
 

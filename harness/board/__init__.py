@@ -3,6 +3,6 @@
 #: The modules that other rooms use.
 MODULES = (
     "board", "collect", "column", "columns", "comparison", "comparison_plot", "formats", "identical", "leaderboard",
-    "oracle", "predictions", "remarks", "recorded", "repetitions", "requested", "rounding", "row", "scores",
-    "stability", "standings",
+    "oracle", "predictions", "published", "remarks", "recorded", "repetitions", "requested", "rounding", "row",
+    "scores", "stability", "standings",
 )  # fmt: skip

@@ -117,7 +117,7 @@ class Board:
 
     def with_columns(self, keys: Iterable[str]) -> "Board":
         """Return the board with more scores of each task, by `columns.MORE`; raises `UserError` for another key."""
-        return replace(self, more=find_more(keys))
+        return replace(self, more=[*self.more, *find_more(keys)])
 
     def _with_more(self, columns: Sequence[AnyColumn]) -> list[AnyColumn]:
         return [*columns, *(one for one in self.more if one not in columns)]

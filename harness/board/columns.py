@@ -90,6 +90,7 @@ TASK_PRINTED = TaskColumn(
     unit=POINTS,
     text=lambda task: decimal(task.printed, DECIMALS if task.withheld else 2),
 )
+TASK_PUBLISHED = TaskColumn("published", lambda task: task.published, unit=POINTS, spare=4)
 TASK_CHANCE = TaskColumn("chance", lambda task: task.chance_level, unit=POINTS)
 TASK_P_VALUE = TaskColumn(
     "p_value", lambda task: task.p_value, text=lambda task: p_value_text(task.p_value), title="p", unit=SHARE

@@ -49,6 +49,7 @@ class OnTask:
         withheld: whether only rounded scores and failures of the task are shown.
         scored: the values behind `result`; None if the task is withheld.
         chance: the official score beside chance; None if there is none, or if the task is withheld.
+        published: what others reported for the measure, 0 to 100; None if that was not asked for, or is not known.
     """
 
     name: str
@@ -59,6 +60,7 @@ class OnTask:
     withheld: bool = False
     scored: TaskCalls | None = None
     chance: Chance | None = None
+    published: float | None = None
 
     def left_out(self, reason: str) -> "OnTask":
         """Return the results of a measure that is not called on the task, without records, for this reason."""

@@ -28,6 +28,10 @@ PLOTS = (".png", ".svg")
 @formats.option
 @formats.columns
 @formats.wide
+@click.option(
+    "--published", metavar="CORPUS",
+    help="Show scores beside those that papers report on the tasks of a corpus: pgdl2020 (docs/pgdl2020.md).",
+)  # fmt: skip
 @click.option("--top", type=click.IntRange(min=1), metavar="N", help="Show only the best N measures, in every format.")
 @options.quiet
 def command(
@@ -41,6 +45,7 @@ def command(
     form: str,
     columns: tuple[str, ...],
     wide: bool,
+    published: str | None,
     top: int | None,
     quiet: bool,
     **execution: Any,
@@ -67,7 +72,8 @@ def command(
     with Terminal(console) as progress:
         found = api.compare(
             measures, tasks_dir=tasks_dir, task_names=task_names, results=results, force=force,
-            retry_timeouts=retry_timeouts, execution=options.execution_of(execution), progress=progress,
+            retry_timeouts=retry_timeouts, published=published, execution=options.execution_of(execution),
+            progress=progress,
         )  # fmt: skip
     shown = _best(found.board.with_columns(columns), top)
     if not quiet:

@@ -80,7 +80,7 @@ def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(pgdl: Pgdl, server
     assert fetch(pgdl, file).code == 0
     assert is_whole(server)
     assert (TASKS / "input_data" / "tiny" / "model_3" / "weights.hdf5").read_bytes() == whole
-    assert len(server.hits) < 28
+    assert len(server.hits) < 4 + 29
 
 
 def test_an_archive_that_changes_half_way_is_refused(
@@ -156,7 +156,7 @@ def test_a_disk_that_is_full_in_between_keeps_what_is_finished(
     server.hits.clear()
     assert fetch(pgdl, file).code == 0
     assert is_whole(server)
-    assert len(server.hits) < 25
+    assert len(server.hits) <= 4 + 29 - 10
 
 
 def test_a_killed_process_is_continued(pgdl: Pgdl, server: Served, file: Path) -> None:

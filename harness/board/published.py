@@ -1,0 +1,72 @@
+"""Published scores of measures, shown beside one's own: tables of papers and of teams, each with its source."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from harness.board.board import Board
+from harness.board.columns import TASK_PUBLISHED
+from harness.board.row import Row
+from harness.errors import UserError
+from harness.hints import did_you_mean
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """One row of a published table: its label there, the measure that is the same, and its score on each task."""
+
+    source: str
+    label: str
+    measure: str | None
+    values: Mapping[str, float]
+
+
+def published_names() -> list[str]:
+    """Return the names of the corpora that have published scores."""
+    return sorted(file.stem for file in _directory().glob("*.toml"))
+
+
+def read_published(name: str) -> list[PublishedRow]:
+    """Return the published scores on a corpus; those of a measure's own authors come first."""
+    if name not in published_names():
+        known = published_names()
+        raise UserError(f"--published: no {name!r}", expected=", ".join(known), remedy=did_you_mean(name, known))
+    tables: list[dict[str, Any]] = tomllib.loads((_directory() / f"{name}.toml").read_text())["tables"]
+    return [
+        PublishedRow(
+            table["source"], row["label"], row.get("measure"), dict(zip(table["tasks"], row["values"], strict=True))
+        )
+        for table in tables
+        for row in table["rows"]
+    ]
+
+
+def require_published(rows: Sequence[PublishedRow], name: str, tasks: Sequence[str]) -> None:
+    """Raise `UserError` unless there are scores on one of some tasks."""
+    known = {task for row in rows for task in row.values}
+    if known.isdisjoint(tasks):
+        what, expected = f"--published {name}: no scores on these tasks", f"some of {', '.join(sorted(known))}"
+        raise UserError(what, expected=expected, found=", ".join(tasks), remedy=f"pgdl task fetch {name} fetches them")
+
+
+def with_published(board: Board, published: Sequence[PublishedRow]) -> Board:
+    """Return the board with a column of published scores for each task, and their sources."""
+    rows = [_beside(row, [one for one in published if one.measure == row.submission]) for row in board.rows]
+    shown = {row.submission for row in board.rows}
+    sources = dict.fromkeys(one.source for one in published if one.measure in shown) or ["none of these measures"]
+    note = "published: scores that others reported, in the same unit; each is the first of"
+    return replace(
+        board, rows=rows, more=[*board.more, TASK_PUBLISHED], remarks=[*board.remarks, f"{note} {'; '.join(sources)}."]
+    )
+
+
+def _beside(row: Row, published: Sequence[PublishedRow]) -> Row:
+    values = {task: value for one in reversed(published) for task, value in one.values.items()}
+    tasks = {name: replace(on_task, published=values.get(name)) for name, on_task in row.tasks.items()}
+    return replace(row, tasks=tasks)
+
+
+def _directory() -> Path:
+    return Path(__file__).parent / "papers"

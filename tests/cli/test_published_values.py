@@ -1,0 +1,78 @@
+"""`pgdl compare --published`: the scores that others reported beside one's own, with their sources."""
+
+import csv
+import statistics
+import tomllib
+from pathlib import Path
+
+import pytest
+from in_process import Pgdl
+from shared_zygotes import SharedZygotes
+
+import baselines
+import harness
+from harness.board.published import published_names, read_published
+from harness.sandbox import Fresh
+from tests.throwaway import make_task
+
+MEASURES = "distance_from_init,num_params,mixup_error"
+
+
+def papers() -> list[dict]:
+    file = Path(harness.__file__).parent / "board" / "papers" / "pgdl2020.toml"
+    return tomllib.loads(file.read_text())["tables"]
+
+
+def test_published_scores_are_in_a_column_with_their_sources(
+    pgdl: Pgdl, folder: Path, known_shapes: None, zygotes: SharedZygotes
+) -> None:
+    if (problem := Fresh().problem()) is not None:
+        pytest.skip(f"no sandbox here: {problem}")
+    make_task(folder / "task_data", name="task1_v4", layout="full", n_models=2)
+    make_task(folder / "task_data", name="mine", layout="full", n_models=2)
+    with zygotes.used():
+        ended = pgdl("compare", "--measures", MEASURES, "--published", "pgdl2020", "--output", "out")
+    assert ended.code == 0, ended.err
+    assert "published task1_v4" in ended.out
+    assert "scores that others reported, in the same unit; each is the first of Schiff et al. 2021" in ended.out
+    rows = {row["measure"]: row for row in csv.DictReader(Path("out.csv").read_text().splitlines())}
+    found = {measure: (row["published:task1_v4"], row["published:mine"]) for measure, row in rows.items()}
+    assert found == {"distance_from_init": ("5.13", ""), "num_params": ("", ""), "mixup_error": ("0.03", "")}
+
+
+def test_tasks_and_corpora_without_published_scores_are_one_line(pgdl: Pgdl, folder: Path, known_shapes: None) -> None:
+    make_task(folder / "task_data", n_models=4)
+    arguments = ["compare", "--measures", "num_params", "--unsafe-no-sandbox", "--published"]
+    misspelt = pgdl(*arguments, "pgdl2002")
+    assert misspelt.err == "pgdl: --published: no 'pgdl2002': expected pgdl2020; did you mean 'pgdl2020'?\n"
+    ended = pgdl(*arguments, "pgdl2020")
+    assert ended.code == 2
+    assert "--published pgdl2020: no scores on these tasks: expected some of task1_v4, " in ended.err
+    assert ended.err.endswith("found tiny; pgdl task fetch pgdl2020 fetches them\n")
+    assert not Path("results.db").exists()
+
+
+def test_the_tables_are_what_their_sources_print() -> None:
+    """Rows are whole, measures are those of the library, and the means that a source prints are those of its values."""
+    for table in papers():
+        for row in table["rows"]:
+            assert len(row["values"]) == len(table["tasks"])
+            assert row.get("measure", "random") in baselines.MEASURES
+            if "mean" in row:
+                assert statistics.fmean(row["values"]) == pytest.approx(row["mean"], abs=0.0075)
+
+
+def test_the_winners_mean_over_the_last_phase_is_their_score() -> None:
+    """22.92, the score of the first place: the columns are the tasks that they are said to be."""
+    (winners, *_) = [row for row in read_published("pgdl2020") if row.measure == "dbi_mixup"]
+    last = [winners.values[task] for task in ("task6", "task7", "task8", "task9")]
+    assert statistics.fmean(last) == pytest.approx(22.92)
+
+
+def test_the_documents_have_every_value() -> None:
+    page = (Path(harness.__file__).parents[1] / "docs" / "pgdl2020.md").read_text()
+    for row in read_published("pgdl2020"):
+        measure = f"`{row.measure}`" if row.measure else ""
+        ordered = sorted(row.values.items())
+        assert f"| {row.label} | {measure} | " + " | ".join(f"{value:.2f}" for _, value in ordered) in page
+    assert f"`pgdl compare --published {published_names()[0]}`" in page
