@@ -55,6 +55,10 @@ def fetch_corpus(
             for one, source in zip(wanted, sources, strict=True)
             for task in one.tasks
         ]
+        used = {source.url for source, _, plan in plans if not plan.is_done}
+        for source in sources:
+            if source.url in used and not source.is_pinned:
+                watcher.note(f"{source.url}: {source.version} ({UNKNOWN} to the catalogue)")
         _require_space(root, [plan for _, _, plan in plans])
         watcher.begin("fetching", sum(source.travelling(plan.missing) for source, _, plan in plans))
         done = [_fetch(source, task, plan, command(task.name), watcher) for source, task, plan in plans]

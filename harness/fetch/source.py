@@ -9,7 +9,7 @@ from typing import IO, cast
 import requests
 
 from harness.errors import UserError, writing
-from harness.fetch.catalogue import UNKNOWN, Archive, Wanted
+from harness.fetch.catalogue import Archive, Wanted
 from harness.fetch.listing import Listing, Member, read_listing
 from harness.fetch.members import MAX_ARCHIVE
 from harness.fetch.remote import CHUNK, TIMEOUTS_S, RemoteFile, find_remote
@@ -22,7 +22,7 @@ from harness.format.fetched import FETCHING
 class Source:
     """An archive: its size in bytes, what its server calls this version, and its members.
 
-    `file` is where it is read: on its server, or here.
+    `file` is where it is read: on its server, or here. `is_pinned` says whether the catalogue knows its digest.
     """
 
     url: str
@@ -30,6 +30,7 @@ class Source:
     etag: str | None
     listing: Listing
     file: RemoteFile | Path
+    is_pinned: bool
 
     def open(self, seen: Callable[[int], None]) -> IO[bytes]:
         """Return a reader of the archive, for one thread; `seen` is told the number of bytes as they travel."""
@@ -40,6 +41,11 @@ class Source:
     def travelling(self, members: Iterable[Member]) -> int:
         """Return the number of bytes that travel for some members."""
         return 0 if isinstance(self.file, Path) else sum(map(self.listing.span, members))
+
+    @property
+    def version(self) -> str:
+        """What tells this archive from another one at the same address."""
+        return f"{self.length} bytes, ETag {self.etag or 'none'}, SHA-256 of its directory {self.listing.sha256}"
 
     def discard(self) -> None:
         """Remove the file of an archive that was fetched as a whole."""
@@ -54,22 +60,21 @@ def find_source(wanted: Wanted, root: Path, watcher: Watcher, *, whole: bool) ->
         UserError: it cannot be fetched, is damaged, or is another one than the catalogue says.
     """
     archive, tasks = wanted.archive, [task.name for task in wanted.tasks]
+    is_pinned = archive.sha256 is not None
     if whole:
         here = _fetch_whole(archive, root, watcher)
         with here.open("rb") as local:
             listing = read_listing(local, tasks, archive.url)
-        source = Source(archive.url, here.stat().st_size, None, listing, here)
+        source = Source(archive.url, here.stat().st_size, None, listing, here, is_pinned)
     else:
         remote = find_remote(archive.url)
         with cast(IO[bytes], remote.open()) as parts:
             listing = read_listing(parts, tasks, archive.url)
-        source = Source(archive.url, remote.length, remote.etag, listing, remote.within(listing.boundaries))
-    if archive.sha256 not in (None, listing.sha256):
+        file = remote.within(listing.boundaries)
+        source = Source(archive.url, remote.length, remote.etag, listing, file, is_pinned)
+    if is_pinned and archive.sha256 != listing.sha256:
         what = "another archive than the catalogue says: SHA-256 of its directory"
         raise UserError(what, file=archive.url, expected=archive.sha256, found=listing.sha256)
-    if archive.sha256 is None:
-        version = f"{source.length} bytes, ETag {source.etag or 'none'}, SHA-256 of its directory {listing.sha256}"
-        watcher.note(f"{archive.url}: {version} ({UNKNOWN} to the catalogue)")
     return source
 
 

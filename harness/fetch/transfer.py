@@ -56,7 +56,7 @@ def transfer(open_archive: Callable[[], IO[bytes]], members: Sequence[Member], s
 
 def _take(outcome: _Outcome, staging: Staging, url: str) -> None:
     if isinstance(outcome, Exception):
-        raise _as_user_error(outcome, url)
+        raise _as_user_error(outcome, staging, url)
     staging.add(outcome[0].path, outcome[1])
 
 
@@ -102,12 +102,14 @@ class _Work:
         return FetchedFile(size, member.entry.CRC, digest.hexdigest())
 
 
-def _as_user_error(error: Exception, url: str) -> Exception:
+def _as_user_error(error: Exception, staging: Staging, url: str) -> Exception:
     """Return the message on what ended a transfer; a bug as it is."""
     if isinstance(error, (BadArchiveError, *DAMAGE)):
         remedy = "the same command fetches this file again; if that does not help, the archive is damaged"
         return UserError("damaged", file=url, found=printable(str(error))[:200], remedy=remedy)
     if isinstance(error, OSError):
         remedy = "the same command continues when there is space; finished files are kept"
-        return UserError("cannot be written", file=error.filename or "files", found=error.strerror, remedy=remedy)
+        return UserError(
+            "cannot be written", file=error.filename or staging.place(""), found=error.strerror, remedy=remedy
+        )
     return error

@@ -19,8 +19,10 @@ def server(tmp_path: Path) -> Iterator[Served]:
 
 
 @pytest.fixture(autouse=True)
-def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask again at once, and give up early."""
+def _settings(monkeypatch: pytest.MonkeyPatch, shared_cache: Path) -> None:
+    """Ask again at once, give up early, and keep nothing of the user's."""
+    monkeypatch.setenv("PGDL_CACHE", str(shared_cache))
+    monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setattr(remote, "PAUSES_S", (0, 0, 0))
     monkeypatch.setattr(remote, "TAIL", 2000)
 

@@ -62,7 +62,10 @@ def test_a_silent_server_is_given_up_and_what_is_finished_is_kept(
     assert ended.err.endswith("; the same command continues\n")
 
 
-def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(pgdl: Pgdl, server: Served, file: Path) -> None:
+def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(
+    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer, "CONNECTIONS", 1)  # the two largest files, the shards, come first
     archive = server.directory / "data.zip"
     with zipfile.ZipFile(archive) as members:
         (entry,) = [one for one in members.infolist() if one.filename == "input_data/tiny/model_3/weights.hdf5"]
@@ -80,7 +83,7 @@ def test_a_wrong_checksum_is_one_line_and_the_others_are_kept(pgdl: Pgdl, server
     assert fetch(pgdl, file).code == 0
     assert is_whole(server)
     assert (TASKS / "input_data" / "tiny" / "model_3" / "weights.hdf5").read_bytes() == whole
-    assert len(server.hits) < 4 + 29
+    assert len(server.hits) <= 4 + 29 - 2
 
 
 def test_an_archive_that_changes_half_way_is_refused(

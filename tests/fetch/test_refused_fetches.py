@@ -118,6 +118,7 @@ def link(name: str) -> zipfile.ZipInfo:
     ],
     ids=["link", "above", "absolute", "control character", "backslash", "twice", "twice by another way"],
 )
+@pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_what_leads_outside_is_refused(
     pgdl: Pgdl, server: Served, tmp_path: Path, member: zipfile.ZipInfo, problem: str
 ) -> None:

@@ -107,6 +107,12 @@ def test_recipes_are_found_by_name_in_the_wheel(installed, tmp_path):
     assert (refused.returncode, refused.stderr.endswith("did you mean 'digits_vgg'?\n")) == (2, True)
 
 
+def test_known_corpora_and_published_scores_are_in_the_wheel(installed, tmp_path):
+    assert "task8" in installed("task", "known", cwd=tmp_path).stdout
+    refused = installed("compare", "--published", "pgdl2002", cwd=tmp_path)
+    assert refused.stderr.endswith("did you mean 'pgdl2020'?\n")
+
+
 def test_the_licence_and_the_command_are_in_the_wheel(wheel):
     (licence,) = [name for name in wheel.namelist() if name.endswith("/LICENSE")]
     assert b"Copyright 2026 The pgdl-harness authors" in wheel.read(licence)
