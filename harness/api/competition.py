@@ -15,7 +15,7 @@ from harness.outcome import Outcome
 from harness.records import Records, machine_classes
 from harness.task.contents import Contents, read_contents
 from harness.task.hidden import Withhold
-from harness.task.layout import TaskFiles, find_all, find_references, hidden_names
+from harness.task.layout import TaskFiles, find_references, find_some, hidden_names
 from harness.task.notes import notes_of_contents, notes_of_reference
 from scoring import HeldOut
 
@@ -64,7 +64,7 @@ def read_competition(
     """
     paths = dict(sorted(find_references(reference or root, names).items()))
     roots = [root] if reference is None else [reference, *([root] if root.is_dir() else [])]
-    files = [task for directory in roots for task in find_all(directory) if task.name in paths]
+    files = [task for directory in roots for task in find_some(directory, paths)]
     withheld = frozenset(name for name in paths if withhold.covers(name in hidden_names(files)))
     references: dict[str, Reference] = {}
     contents: dict[str, Contents] = {}

@@ -184,6 +184,9 @@ catalogue = click.option(
     "--catalogue", metavar="FILE|URL",
     help="A file that describes a corpus, in place of those in the package (docs/pgdl2020.md); a URL with --sha256.",
 )  # fmt: skip
+sha256 = click.option(
+    "--sha256", metavar="HEX", help="Digest of the archive at URL (task fetch), or of a --catalogue that is a URL."
+)
 #: Overrides --tasks, for `pgdl task validate DIR`.
 directory = click.argument("directory", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
 quiet = click.option("--quiet", "-q", is_flag=True, help="Print only warnings and errors; the exit code shows success.")

@@ -12,14 +12,12 @@ from harness.errors import UserError
 if TYPE_CHECKING:
     from harness.fetch.catalogue import Corpus
 
-_MODELS = "Of each task of a corpus only some models: a number, from the smallest to the largest, or names."
-
 
 @click.command("fetch")
 @click.argument("what", metavar="CORPUS[/TASK|/PHASE]|URL")
-@click.option("--sha256", metavar="HEX", help="Digest of the archive at URL, or of the catalogue if that is a URL.")
+@options.sha256
 @options.tasks
-@click.option("--models", callback=options.parse_models, metavar="N|NAME[,NAME...]", help=_MODELS)
+@options.models
 @options.catalogue
 @click.option("--whole", is_flag=True, help="Fetch whole archives of a corpus, from servers that send no parts of one.")
 @as_json.option

@@ -10,7 +10,7 @@ from harness.cli import as_json, options
 @click.command("known")
 @options.tasks
 @options.catalogue
-@click.option("--sha256", metavar="HEX", help="Digest of the catalogue, if that is a URL.")
+@options.sha256
 @as_json.option
 def command(tasks_dir: Path, catalogue: str | None, sha256: str | None, form: str) -> None:
     """List the corpora that pgdl task fetch knows: tasks, phases, sizes, and what is in the directory of --tasks.

@@ -11,7 +11,7 @@ from harness.fetch.catalogue import UNKNOWN, KnownTask
 from harness.fetch.catalogue import Wanted as WantedTasks
 from harness.fetch.plan import TaskPlan, plan_task
 from harness.fetch.source import Source, find_source
-from harness.fetch.staging import Staging, digest_of_task, free_bytes
+from harness.fetch.staging import Staging, digest_of_task, require_space
 from harness.fetch.transfer import transfer
 from harness.fetch.watcher import Watcher
 from harness.format.fetched import FETCHING, Fetched
@@ -59,7 +59,7 @@ def fetch_corpus(
         for source in sources:
             if source.url in used and not source.is_pinned:
                 watcher.note(f"{source.url}: {source.version} ({UNKNOWN} to the catalogue)")
-        _require_space(root, [plan for _, _, plan in plans])
+        require_space(root, sum(plan.bytes for _, _, plan in plans))
         watcher.begin("fetching", sum(source.travelling(plan.missing) for source, _, plan in plans))
         done = [_fetch(source, task, plan, command(task.name), watcher) for source, task, plan in plans]
         for source in sources:
@@ -108,14 +108,6 @@ def _require_digest(task: KnownTask, record: Fetched, source: Source) -> None:
     if record.part is None and task.sha256 not in (None, found):
         what = f"another {task.name} than the catalogue says: SHA-256 of all files"
         raise UserError(what, file=source.url, expected=task.sha256, found=found)
-
-
-def _require_space(root: Path, plans: Sequence[TaskPlan]) -> None:
-    needed, free = sum(plan.bytes for plan in plans), free_bytes(root)
-    if needed > free:
-        expected, found = f"{needed / 1e9:.2f} GB of free disk space", f"{free / 1e9:.2f} GB"
-        remedy = "free some, fetch fewer with --models, or name another directory with --tasks"
-        raise UserError("disk too small", file=root, expected=expected, found=found, remedy=remedy)
 
 
 @contextmanager

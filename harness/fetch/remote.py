@@ -1,44 +1,21 @@
 """A file on a server, read in parts by HTTP range requests: `zipfile` reads it like a file on disk."""
 
 import io
-import re
-import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import requests
 
 from harness.errors import UserError
 from harness.fetch.members import BadArchiveError
-from harness.fetch.troubles import connection_error, response_error
-
-#: Seconds to connect, and seconds without a byte, after which a request is given up.
-TIMEOUTS_S = (20, 60)
-
-#: Seconds of waiting before a request that failed is made again; bytes that arrive begin the series anew.
-PAUSES_S = (1, 3, 10, 30)
+from harness.fetch.ranges import LostError, content_range, get_part, persistently
 
 #: Bytes at the end of an archive that are read at once: its directory; and read at once from a connection.
 TAIL, CHUNK = 4 * 1024**2, 256 * 1024
 
 #: Most bytes of one read: what `zipfile` reads at once is the directory, whose size the archive itself declares.
 MAX_READ = 256 * 1024**2
-
-#: Answers of a server that is busy, and errors that do not pass.
-_PASSING = (408, 425, 429, 500, 502, 503, 504)
-_LASTING = (requests.exceptions.SSLError, requests.exceptions.ProxyError)
-
-T = TypeVar("T")
-
-
-class NoRangesError(UserError):
-    """The server sends whole files only."""
-
-
-class _LostError(Exception):
-    """The connection ended before all bytes were there, or the server asks to come again."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +55,7 @@ def find_remote(url: str) -> RemoteFile:
         UserError: it cannot be reached, or has no such file.
     """
     with requests.Session() as session:
-        length, etag = _persistently(lambda: _ask(session, url), url, _LostError)
+        length, etag = persistently(lambda: _ask(session, url), url, LostError)
     with RemoteFile(url, length, etag, b"").open() as reader:
         reader.seek(max(length - TAIL, 0))
         return RemoteFile(url, length, etag, reader.read())
@@ -86,23 +63,9 @@ def find_remote(url: str) -> RemoteFile:
 
 def _ask(session: requests.Session, url: str) -> tuple[int, str | None]:
     """Return the size of a file, and what the server calls this version."""
-    response = _get(session, url, "bytes=-1")
+    response = get_part(session, url, "bytes=-1")
     response.close()
-    return _content_range(response)[1], response.headers.get("ETag")
-
-
-def _persistently(attempt: Callable[[], T], url: str, *passing: type[Exception]) -> T:
-    """Return what an attempt gives; it is made again after errors that may pass. Raises `UserError`."""
-    problem: Exception = _LostError()
-    for pause_s in (0, *PAUSES_S):
-        time.sleep(pause_s)
-        try:
-            return attempt()
-        except (_LostError, requests.RequestException) as error:
-            problem = error
-            if not isinstance(error, passing) or isinstance(error, _LASTING):
-                break
-    raise connection_error(url, problem) from problem
+    return content_range(response)[1], response.headers.get("ETag")
 
 
 class RangeReader(io.RawIOBase):
@@ -161,7 +124,7 @@ class RangeReader(io.RawIOBase):
         inside = self._position - (self._file.length - len(self._file.tail))
         if inside >= 0:
             return self._file.tail[inside : inside + size]
-        return _persistently(lambda: self._receive(size), self._file.url, _LostError, requests.RequestException)
+        return persistently(lambda: self._receive(size), self._file.url, LostError, requests.RequestException)
 
     def _receive(self, size: int) -> bytes:
         if self._next != self._position:
@@ -171,7 +134,7 @@ class RangeReader(io.RawIOBase):
             self._chunk = next(self._chunks, b"")
             self._seen(len(self._chunk))
         if not self._chunk:
-            raise _LostError("the connection ended too early")
+            raise LostError("the connection ended too early")
         part, self._chunk = self._chunk[:size], self._chunk[size:]
         self._next = self._position + len(part)
         return part
@@ -180,8 +143,8 @@ class RangeReader(io.RawIOBase):
         """Ask for the bytes from the position to the next boundary."""
         ends = [*self._file.boundaries, self._file.length - len(self._file.tail)]
         end = ends[min(bisect_right(ends, self._position), len(ends) - 1)]
-        response = _get(self._session, self._file.url, f"bytes={self._position}-{end - 1}")
-        start, length = _content_range(response)
+        response = get_part(self._session, self._file.url, f"bytes={self._position}-{end - 1}")
+        start, length = content_range(response)
         etag = response.headers.get("ETag")
         if (length, etag) != (self._file.length, self._file.etag):
             found = f"{length} bytes (ETag {etag})"
@@ -193,30 +156,3 @@ class RangeReader(io.RawIOBase):
                             found=f"from {start}")  # fmt: skip
         self._chunks, self._chunk = response.iter_content(CHUNK), b""
         self._next = self._position
-
-
-def _get(session: requests.Session, url: str, wanted: str) -> requests.Response:
-    """Return the answer to a request of a part; raises `UserError` unless it is one."""
-    headers = {"Range": wanted, "Accept-Encoding": "identity"}
-    response = session.get(url, headers=headers, stream=True, timeout=TIMEOUTS_S)
-    if url.startswith("https:") and not response.url.startswith("https:"):
-        raise UserError("leads to an address without encryption", file=url, found=response.url)
-    if response.status_code in _PASSING:
-        response.close()
-        raise _LostError(f"the server answers {response.status_code} {response.reason}")
-    if response.status_code == requests.codes.ok:
-        response.close()
-        remedy = "--whole fetches the whole archive"
-        raise NoRangesError("the server sends whole files only, no parts", file=url, remedy=remedy)
-    if response.status_code != requests.codes.partial_content:
-        raise response_error(url, response)
-    return response
-
-
-def _content_range(response: requests.Response) -> tuple[int, int]:
-    """Return the position of a part, and the size of the file."""
-    text = response.headers.get("Content-Range", "")
-    match = re.fullmatch(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18})", text.strip())
-    if match is None:
-        raise UserError("Content-Range", file=response.url, expected="bytes FIRST-LAST/SIZE", found=repr(text)[:80])
-    return int(match[1]), int(match[2])

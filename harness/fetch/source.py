@@ -12,7 +12,9 @@ from harness.errors import UserError, writing
 from harness.fetch.catalogue import Archive, Wanted
 from harness.fetch.listing import Listing, Member, read_listing
 from harness.fetch.members import MAX_ARCHIVE
-from harness.fetch.remote import CHUNK, TIMEOUTS_S, RemoteFile, find_remote
+from harness.fetch.ranges import TIMEOUTS_S
+from harness.fetch.remote import CHUNK, RemoteFile, find_remote
+from harness.fetch.staging import require_space
 from harness.fetch.troubles import connection_error, response_error
 from harness.fetch.watcher import Watcher
 from harness.format.fetched import FETCHING
@@ -89,6 +91,7 @@ def _fetch_whole(archive: Archive, root: Path, watcher: Watcher) -> Path:
             if got.status_code != requests.codes.ok:
                 raise response_error(archive.url, got)
             length = int(got.headers.get("Content-Length") or 0)
+            require_space(root, length)
             watcher.begin("fetching the archive", length)
             with writing(partial, remedy="free some space"), partial.open("wb") as file:
                 size = _copy(got, file, watcher)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from harness.digest import digest_of
+from harness.errors import UserError
 from harness.fetch.listing import Member
 from harness.format.fetched import COMMAND, FETCHING, RECORD, Fetched, FetchedFile, read_fetched, write_fetched
 from harness.format.files import read_json
@@ -105,8 +106,15 @@ def digest_of_task(record: Fetched) -> str:
     return digest_of((path, digest.encode()) for path, digest in sorted(files.items()))
 
 
+def require_space(root: Path, needed: int) -> None:
+    """Raise `UserError` unless so many bytes are free where a directory is."""
+    free = free_bytes(root)
+    if needed > free:
+        expected, found = f"{needed / 1e9:.2f} GB of free disk space", f"{free / 1e9:.2f} GB"
+        remedy = "free some, fetch fewer with --models, or name another directory with --tasks"
+        raise UserError("disk too small", file=root, expected=expected, found=found, remedy=remedy)
+
+
 def free_bytes(directory: Path) -> int:
-    """Return the free space where a directory is, or will be."""
-    while not directory.exists():
-        directory = directory.absolute().parent
+    """Return the free space where a directory is."""
     return shutil.disk_usage(directory).free

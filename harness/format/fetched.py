@@ -8,6 +8,7 @@ whole.
 import hashlib
 import json
 import os
+import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -17,6 +18,7 @@ from typing import Any
 from harness.errors import UserError
 from harness.format.files import read_json
 from harness.format.layout import INPUTS
+from harness.text import printable
 
 #: The record beside a task's reference data.
 RECORD = "fetched.json"
@@ -81,9 +83,14 @@ def read_fetched(file: Path) -> Fetched | None:
     content = read_json(file)
     try:
         files = {str(path): FetchedFile(**entry) for path, entry in content.pop("files").items()}
-        return Fetched(**content, files=files)
+        fetched = Fetched(**content, files=files)
     except (TypeError, AttributeError, KeyError) as error:
-        raise UserError("not a record of pgdl task fetch", file=file, found=str(error)[:100]) from error
+        raise UserError("not a record of pgdl task fetch", file=file, found=printable(str(error))[:100]) from error
+    numbers = (fetched.length, fetched.models, fetched.models_in_archive)
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", str(fetched.source)) or not all(isinstance(one, int) for one in numbers):
+        found = printable(f"{fetched.source!r}, {numbers}")[:200]
+        raise UserError("source and numbers", file=file, expected="CORPUS/TASK, and integers", found=found)
+    return fetched
 
 
 def write_fetched(file: Path, fetched: Fetched) -> None:
@@ -104,5 +111,5 @@ def half_fetched(root: Path) -> dict[str, str]:
         if (staged / RECORD).exists() or not (root / INPUTS / staged.name).exists():
             command = staged / COMMAND
             arguments = command.read_text().strip() if command.is_file() else "CORPUS"
-            found[staged.name] = f"pgdl task fetch {arguments} --tasks {root}"
+            found[staged.name] = f"pgdl task fetch {printable(arguments)} --tasks {root}"
     return found

@@ -67,7 +67,7 @@ def find_tasks(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
     Raises:
         UserError: `root` is not a directory, contains no such task, or a name is unknown.
     """
-    everything = find_all(root)
+    everything = _everything(root, names)
     tasks = [task for task in everything if not task.reference_only]
     alone = [task.name for task in everything if task.reference_only]
     if not tasks:
@@ -78,6 +78,40 @@ def find_tasks(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
 
 def find_all(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
     """Find the tasks in `root`, followed by those with reference data only; errors as `find_tasks`."""
+    everything = _everything(root, names)
+    _require_known(names, [task.name for task in everything], root)
+    return [task for task in everything if not names or task.name in names]
+
+
+def find_some(root: Path, names: Iterable[str]) -> list[TaskFiles]:
+    """Find those of some tasks that are in `root`, as `find_all`, which requires them."""
+    wanted = list(names)
+    return [task for task in _everything(root, wanted) if task.name in wanted]
+
+
+def find_references(root: Path, names: Sequence[str] = ()) -> dict[str, Path]:
+    """Find reference data in `root`: task name -> its model_configs.json; `names` keeps only these.
+
+    `root` contains TASK/model_configs.json, reference_data/TASK/model_configs.json or model_configs.json itself.
+
+    Raises:
+        UserError: `root` is not a directory, contains no reference data, or a name is unknown.
+    """
+    found = {task.name: task.reference for task in _everything(root, names) if task.reference is not None}
+    if not found:
+        expected = f"TASK/{REFERENCE} or {REFERENCES}/TASK/{REFERENCE}"
+        raise UserError("no reference data here", file=root, expected=expected, found="neither")
+    _require_known(names, found, root)
+    return {name: path for name, path in found.items() if not names or name in names}
+
+
+def hidden_names(tasks: Iterable[TaskFiles]) -> frozenset[str]:
+    """Names of the tasks that are marked as hidden; raises `UserError` for an invalid mark."""
+    return frozenset(task.name for task in tasks if task.hidden)
+
+
+def _everything(root: Path, names: Sequence[str]) -> list[TaskFiles]:
+    """Find all tasks in `root`; those of `names`, or all, must not be half-fetched."""
     if not root.is_dir():
         found = "a file" if root.exists() else "nothing"
         demo = ", or create a task to try with `pgdl demo`" if str(root) == DEFAULT_DIRECTORY else ""
@@ -94,29 +128,7 @@ def find_all(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
             everything.append(TaskFiles(name, path.parent, path, reference_only=True, marks=find_marks([path.parent])))
     if not everything:
         raise _nothing(root, "neither")
-    _require_known(names, [task.name for task in everything], root)
-    return [task for task in everything if not names or task.name in names]
-
-
-def find_references(root: Path, names: Sequence[str] = ()) -> dict[str, Path]:
-    """Find reference data in `root`: task name -> its model_configs.json; `names` keeps only these.
-
-    `root` contains TASK/model_configs.json, reference_data/TASK/model_configs.json or model_configs.json itself.
-
-    Raises:
-        UserError: `root` is not a directory, contains no reference data, or a name is unknown.
-    """
-    found = {task.name: task.reference for task in find_all(root) if task.reference is not None}
-    if not found:
-        expected = f"TASK/{REFERENCE} or {REFERENCES}/TASK/{REFERENCE}"
-        raise UserError("no reference data here", file=root, expected=expected, found="neither")
-    _require_known(names, found, root)
-    return {name: path for name, path in found.items() if not names or name in names}
-
-
-def hidden_names(tasks: Iterable[TaskFiles]) -> frozenset[str]:
-    """Names of the tasks that are marked as hidden; raises `UserError` for an invalid mark."""
-    return frozenset(task.name for task in tasks if task.hidden)
+    return everything
 
 
 def _task_directories(root: Path) -> list[Path]:

@@ -14,8 +14,14 @@ def origin_of(files: TaskFiles) -> Fetched | None:
 
 
 def changed_since_fetched(files: TaskFiles) -> list[str]:
-    """Return a line for each file that is not as it was fetched; every file is read once, unless it is known."""
-    fetched = origin_of(files)
+    """Return a line for each file that is not as it was fetched; every file is read once, unless it is known.
+
+    None if the record is invalid: that is a problem of the reference data.
+    """
+    try:
+        fetched = origin_of(files)
+    except UserError:
+        fetched = None
     if fetched is None or files.reference is None:
         return []
     expected = {files.directory / path: file.sha256 for path, file in fetched.files.items()}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from in_process import Pgdl, in_process
 
-from harness.fetch import remote
+from harness.fetch import ranges, remote
 from tests.fetch.servers import Served, serve
 
 
@@ -23,7 +23,7 @@ def _settings(monkeypatch: pytest.MonkeyPatch, shared_cache: Path) -> None:
     """Ask again at once, give up early, and keep nothing of the user's."""
     monkeypatch.setenv("PGDL_CACHE", str(shared_cache))
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(remote, "PAUSES_S", (0, 0, 0))
+    monkeypatch.setattr(ranges, "PAUSES_S", (0, 0, 0))
     monkeypatch.setattr(remote, "TAIL", 2000)
 
 

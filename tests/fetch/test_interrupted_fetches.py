@@ -15,7 +15,7 @@ from archives import catalogue, make_archive
 from in_process import Pgdl
 from servers import Served, serve
 
-from harness.fetch import remote, staging, transfer
+from harness.fetch import ranges, remote, staging, transfer
 from tests.fetch.test_fetched_corpora import TASKS, content, fetch
 
 
@@ -53,8 +53,8 @@ def test_a_busy_server_is_asked_again(pgdl: Pgdl, server: Served, file: Path) ->
 def test_a_silent_server_is_given_up_and_what_is_finished_is_kept(
     pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "TIMEOUTS_S", (5, 0.1))
-    monkeypatch.setattr(remote, "PAUSES_S", (0,))
+    monkeypatch.setattr(ranges, "TIMEOUTS_S", (5, 0.1))
+    monkeypatch.setattr(ranges, "PAUSES_S", (0,))
     server.stall_s = 2
     ended = fetch(pgdl, file)
     assert ended.code == 2
@@ -125,14 +125,14 @@ def test_whole_answers_in_between_are_refused(
 ) -> None:
     find = remote.find_remote(f"{server.url}/data.zip")
     server.ranges = False
-    with find.open() as reader, pytest.raises(remote.NoRangesError):
+    with find.open() as reader, pytest.raises(ranges.NoRangesError):
         reader.read(1)
 
 
 def test_a_disk_that_is_too_small_is_said_before_anything_travels(
     pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.fetch.corpus.free_bytes", lambda _: 100)
+    monkeypatch.setattr(staging, "free_bytes", lambda _: 100)
     ended = fetch(pgdl, file)
     assert ended.code == 2
     assert "pgdl: tasks: disk too small: expected 0.00 GB of free disk space, found 0.00 GB; free some" in ended.err
@@ -222,6 +222,9 @@ def test_other_tasks_can_be_used_while_one_is_fetched(pgdl: Pgdl, server: Served
     (TASKS / ".fetching" / "two").mkdir(parents=True)
     assert "name other tasks with --task" in pgdl("task", "validate", TASKS).err
     assert pgdl("task", "validate", TASKS, "--task", "one").code == 0
+    assert "half-fetched: two" in pgdl("board", "--tasks", TASKS).err
+    assert "half-fetched" not in pgdl("board", "--tasks", TASKS, "--task", "one").err
+    assert "half-fetched" not in pgdl("run", "no_measure", "--tasks", TASKS, "--task", "one").err
 
 
 def test_two_fetches_into_one_directory_do_not_meet(pgdl: Pgdl, server: Served, file: Path) -> None:

@@ -16,6 +16,7 @@ from servers import Served
 
 from harness.fetch import members
 from tests.fetch.test_fetched_corpora import TASKS, fetch
+from tests.throwaway import edit_json
 
 
 def refusal(pgdl: Pgdl, file: Path, what: str = "small", *more: object) -> str:
@@ -97,6 +98,27 @@ def test_a_task_that_was_not_fetched_stays_as_it_is(pgdl: Pgdl, server: Served, 
     shutil.copytree(server.directory / "made", TASKS)
     ended = fetch(pgdl, catalogue(tmp_path, server.url))
     assert "input_data/tiny: exists already: found a task that was not fetched; remove it" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"source": "\x1b[31m/x"}, r"expected CORPUS/TASK, and integers, found '\x1b[31m/x'"),
+        ({"models": "many"}, "expected CORPUS/TASK, and integers"),
+        ({"surplus": 1}, "not a record of pgdl task fetch"),
+    ],
+)
+def test_a_record_that_somebody_wrote_is_not_trusted(
+    pgdl: Pgdl, server: Served, tmp_path: Path, change: dict[str, object], problem: str
+) -> None:
+    make_archive(server.directory / "data.zip")
+    fetch(pgdl, catalogue(tmp_path, server.url))
+    edit_json(TASKS / "reference_data" / "tiny" / "fetched.json", lambda record: record.update(change))
+    ended = pgdl("task", "validate", TASKS)
+    line, verdict = ended.lines
+    assert problem in line
+    assert verdict == "tiny: 1 problem: invalid"
+    assert "\x1b" not in line
 
 
 def link(name: str) -> zipfile.ZipInfo:

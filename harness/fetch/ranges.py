@@ -1,0 +1,73 @@
+"""Requests for parts of a file on a server, made again after errors that may pass."""
+
+import re
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import requests
+
+from harness.errors import UserError
+from harness.fetch.troubles import connection_error, response_error
+from harness.text import printable
+
+#: Seconds to connect, and seconds without a byte, after which a request is given up.
+TIMEOUTS_S = (20, 60)
+
+#: Seconds of waiting before a request that failed is made again; bytes that arrive begin the series anew.
+PAUSES_S = (1, 3, 10, 30)
+
+#: Answers of a server that is busy, and errors that do not pass.
+_PASSING = (408, 425, 429, 500, 502, 503, 504)
+_LASTING = (requests.exceptions.SSLError, requests.exceptions.ProxyError)
+
+T = TypeVar("T")
+
+
+class NoRangesError(UserError):
+    """The server sends whole files only."""
+
+
+class LostError(Exception):
+    """The connection ended before all bytes were there, or the server asks to come again."""
+
+
+def persistently(attempt: Callable[[], T], url: str, *passing: type[Exception]) -> T:
+    """Return what an attempt gives; it is made again after errors that may pass. Raises `UserError`."""
+    problem: Exception = LostError()
+    for pause_s in (0, *PAUSES_S):
+        time.sleep(pause_s)
+        try:
+            return attempt()
+        except (LostError, requests.RequestException) as error:
+            problem = error
+            if not isinstance(error, passing) or isinstance(error, _LASTING):
+                break
+    raise connection_error(url, problem) from problem
+
+
+def get_part(session: requests.Session, url: str, wanted: str) -> requests.Response:
+    """Return the answer to a request of a part; raises `UserError` unless it is one."""
+    headers = {"Range": wanted, "Accept-Encoding": "identity"}
+    response = session.get(url, headers=headers, stream=True, timeout=TIMEOUTS_S)
+    if url.startswith("https:") and not response.url.startswith("https:"):
+        raise UserError("leads to an address without encryption", file=url, found=printable(response.url))
+    if response.status_code in _PASSING:
+        response.close()
+        raise LostError(f"the server answers {response.status_code} {printable(response.reason)}")
+    if response.status_code == requests.codes.ok:
+        response.close()
+        remedy = "--whole fetches the whole archive"
+        raise NoRangesError("the server sends whole files only, no parts", file=url, remedy=remedy)
+    if response.status_code != requests.codes.partial_content:
+        raise response_error(url, response)
+    return response
+
+
+def content_range(response: requests.Response) -> tuple[int, int]:
+    """Return the position of a part, and the size of the file."""
+    text = response.headers.get("Content-Range", "")
+    match = re.fullmatch(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18})", text.strip())
+    if match is None:
+        raise UserError("Content-Range", file=response.url, expected="bytes FIRST-LAST/SIZE", found=repr(text)[:80])
+    return int(match[1]), int(match[2])
