@@ -1,6 +1,7 @@
 """Fetches tasks of a known corpus: only what is asked for travels, and what has arrived is never fetched again."""
 
 import fcntl
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -47,11 +48,12 @@ def fetch_corpus(
         UserError: see the modules of this room; what is finished is kept, and the same command continues.
     """
     with _alone(root):
-        for task in (task for one in wanted for task in one.tasks):
-            Staging(root, task.name).finish()
+        for one in wanted:
+            for task in one.tasks:
+                Staging(root, task.name).finish()
         sources = [find_source(one, root, watcher, whole=whole) for one in wanted]
         plans = [
-            (source, task, _plan(source, task, root, models))
+            (source, task, _plan(source, task, Staging(root, task.name, f"{one.corpus.name}/{task.name}"), models))
             for one, source in zip(wanted, sources, strict=True)
             for task in one.tasks
         ]
@@ -67,9 +69,8 @@ def fetch_corpus(
     return done
 
 
-def _plan(source: Source, task: KnownTask, root: Path, models: Wanted) -> TaskPlan:
-    members = source.listing.of(task.name, source.url)
-    plan = plan_task(task.name, members, Staging(root, task.name), models, source.url)
+def _plan(source: Source, task: KnownTask, staging: Staging, models: Wanted) -> TaskPlan:
+    plan = plan_task(source.listing.of(task.name, source.url), staging, models, source.url)
     if task.models not in (None, plan.models_in_archive):
         raise UserError("another archive than the catalogue says", file=source.url,
                         expected=f"{task.models} models of {task.name}", found=plan.models_in_archive)  # fmt: skip
@@ -84,7 +85,7 @@ def _fetch(source: Source, task: KnownTask, plan: TaskPlan, command: str, watche
             staging.begin(command)
             if plan.missing:
                 transfer(lambda: source.open(watcher.seen), plan.missing, staging, source.url)
-            record = _record(source, command.partition(" ")[0], plan)
+            record = _record(source, plan)
             _require_digest(task, record, source)
             staging.install(record)
         if record.part is None and task.sha256 is None:
@@ -94,12 +95,12 @@ def _fetch(source: Source, task: KnownTask, plan: TaskPlan, command: str, watche
     return FetchedTask(task.name, staging.inputs, installed, not plan.is_done)
 
 
-def _record(source: Source, asked: str, plan: TaskPlan) -> Fetched:
+def _record(source: Source, plan: TaskPlan) -> Fetched:
     staged = {m.path: plan.staging.finished[m.path] for m in plan.members if m.path not in plan.present}
     files = {**plan.present, **staged}
     files.pop(REFERENCE)
     reference = plan.staging.choose(plan.chosen)
-    return Fetched(asked, source.url, source.length, source.etag, source.listing.sha256, len(plan.chosen),
+    return Fetched(plan.staging.source, source.url, source.length, source.etag, source.listing.sha256, len(plan.chosen),
                    plan.models_in_archive, reference, dict(sorted(files.items())))  # fmt: skip
 
 
@@ -116,16 +117,14 @@ def _alone(root: Path) -> Iterator[None]:
     fetching = root / FETCHING
     with writing(root, problem="cannot be created"):
         fetching.mkdir(parents=True, exist_ok=True)
-        lock = (fetching / "lock").open("w")
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            remedy = "wait until it has ended"
-            raise UserError("another pgdl task fetch is at work here", file=root, remedy=remedy) from error
-        try:
-            yield
-        finally:
-            (fetching / "lock").unlink()
-            with suppress(OSError):  # unless something in it is to be continued
-                fetching.rmdir()
+        lock = os.open(root, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        remedy = "wait until it has ended"
+        raise UserError("another pgdl task fetch is at work here", file=root, remedy=remedy) from error
+    finally:
+        os.close(lock)
+        with suppress(OSError):  # unless something in it is to be continued
+            fetching.rmdir()

@@ -44,7 +44,7 @@ class TaskPlan:
         return sum(member.entry.file_size for member in self.missing)
 
 
-def plan_task(name: str, members: Mapping[str, Member], staging: Staging, wanted: Wanted, url: str) -> TaskPlan:
+def plan_task(members: Mapping[str, Member], staging: Staging, wanted: Wanted, url: str) -> TaskPlan:
     """Return what has to be fetched of a task, given its files in the archive.
 
     Raises:
@@ -58,7 +58,7 @@ def plan_task(name: str, members: Mapping[str, Member], staging: Staging, wanted
     _require_same(record, members, url)
     models = sorted({member.model for member in members.values() if member.model}, key=natural)
     here = {path.partition("/")[0] for path in present} & set(models)
-    chosen = _choose(name, models, members, wanted, here)
+    chosen = _choose(staging.name, models, members, wanted, here)
     files = [member for member in members.values() if member.model is None or member.model in chosen]
     is_done = bool(present) and all(m.path in present for m in files if m.path != REFERENCE)
     missing = [] if is_done else [m for m in files if m.path not in present and not staging.has(m)]

@@ -19,9 +19,10 @@ FILES, JOURNAL, CHOSEN = "files", "journal", "chosen_" + REFERENCE
 
 
 class Staging:
-    """The task `name` below the directory of the tasks, while it is fetched and afterwards."""
+    """The task `name` below the directory of the tasks, while it is fetched and afterwards; `source` is CORPUS/TASK."""
 
-    def __init__(self, root: Path, name: str) -> None:
+    def __init__(self, root: Path, name: str, source: str = "") -> None:
+        self.name, self.source = name, source
         self._directory = root / FETCHING / name
         self.inputs, self.references = root / INPUTS / name, root / REFERENCES / name
         self.finished = self._read_journal()

@@ -1,6 +1,7 @@
 """Lines that are cut, archives that change, full disks, killed processes: nothing half-written is taken for whole."""
 
 import errno
+import fcntl
 import json
 import os
 import signal
@@ -228,12 +229,12 @@ def test_other_tasks_can_be_used_while_one_is_fetched(pgdl: Pgdl, server: Served
 
 
 def test_two_fetches_into_one_directory_do_not_meet(pgdl: Pgdl, server: Served, file: Path) -> None:
-    import fcntl
-
-    (TASKS / ".fetching").mkdir(parents=True)
-    with (TASKS / ".fetching" / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        assert "another pgdl task fetch is at work here" in fetch(pgdl, file).err
+    TASKS.mkdir()
+    lock = os.open(TASKS, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    assert "another pgdl task fetch is at work here" in fetch(pgdl, file).err
+    os.close(lock)
+    assert fetch(pgdl, file).code == 0
 
 
 def test_a_server_that_does_not_know_the_archive(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
