@@ -160,7 +160,7 @@ def test_a_disk_that_is_full_in_between_keeps_what_is_finished(
     server.hits.clear()
     assert fetch(pgdl, file).code == 0
     assert is_whole(server)
-    assert len(server.hits) <= 4 + 29 - 10
+    assert len(server.hits) <= 4 + 29 - 5
 
 
 def test_a_killed_process_is_continued(pgdl: Pgdl, server: Served, file: Path) -> None:
