@@ -9,21 +9,13 @@ from enum import StrEnum
 from typing import Any
 
 from baselines.core.families import family_of
+from baselines.core.needs import Need
+from baselines.core.requirements import require
 from baselines.core.subject import Subject, subject_of
 from baselines.core.unavailable import MeasureUnavailable
 
 #: `measure(model, dataset, **parameters)`: a finite float, larger for a larger predicted generalization gap.
 Complexity = Callable[..., float]
-
-
-class Need(StrEnum):
-    """What a measure looks at beyond the trained weights."""
-
-    DATA = "data"  #: training examples, in forward passes
-    CLASSES = "a logit for each class"
-    LABELS = "labels"  #: and with them a logit for each class
-    GRADIENTS = "gradients"
-    INITIAL_WEIGHTS = "initial weights"
 
 
 class Cost(StrEnum):
@@ -85,9 +77,7 @@ def measure(
         @functools.wraps(compute)
         def complexity(model: Any, dataset: Any, **parameters: Any) -> float:
             subject = subject_of(model, dataset)
-            _ = subject.weights  # whatever a measure looks at, weights that are not finite are refused
-            if looked_at & {Need.CLASSES, Need.LABELS}:
-                subject.require_classes()
+            require(subject, looked_at, runs=cost is not Cost.WEIGHTS)
             value = float(compute(subject, **parameters))
             if not math.isfinite(value):
                 raise MeasureUnavailable(f"came out as {value}, which is no finite number")

@@ -33,18 +33,38 @@ def read_examples(dataset: Any) -> Sample:
     """Read the whole training set, an unbatched `tf.data.Dataset` of (input, label), in its own order.
 
     Raises:
-        ValueError: it is empty, or a label is no single number.
+        ValueError: it is empty, or an example is not as `checked` expects it.
     """
-    parts = [(inputs.numpy(), labels.numpy()) for inputs, labels in dataset.batch(READ)]
+    batches = enumerate(dataset.batch(READ))
+    parts = [checked(inputs.numpy(), labels.numpy(), READ * number) for number, (inputs, labels) in batches]
     if not parts:
         raise ValueError("dataset: expected examples, found none")
-    labels = np.concatenate([part[1] for part in parts])
+    inputs, labels = (np.concatenate(some) for some in zip(*parts, strict=True))
+    return Sample(inputs, labels, len(labels))
+
+
+def checked(inputs: Array, labels: Array, start: int) -> tuple[Array, Array]:
+    """Inputs (n, ...), float32, and labels (n,), int32, of the examples from number `start` on.
+
+    Raises:
+        ValueError: a label is no single whole number, or an input is not finite.
+    """
     if labels.size != len(labels):
         raise ValueError(
             f"dataset: expected single examples, each with the number of its class, found labels {labels.shape[1:]}"
         )
-    inputs = np.concatenate([part[0] for part in parts]).astype(np.float32, copy=False)
-    return Sample(inputs, labels.astype(np.int32, copy=False).reshape(-1), len(labels))
+    labels = labels.reshape(-1)
+    with np.errstate(invalid="ignore"):
+        whole = labels.astype(np.int32)
+    if len(wrong := np.flatnonzero(whole != labels)):
+        found = f"found {labels[wrong[0]]}"
+        raise ValueError(f"dataset: example {start + wrong[0]}: expected a whole number as its label, {found}")
+    inputs = inputs.astype(np.float32, copy=False)
+    if not np.isfinite(inputs).all():
+        first, *place = map(int, np.argwhere(~np.isfinite(inputs))[0])
+        found = f"found {inputs[first, *place]} at {tuple(place)}"
+        raise ValueError(f"dataset: example {start + first}: expected finite numbers, {found}")
+    return inputs, whole
 
 
 def draw(examples: Sample, number: int, seed: int, *, by_class: bool = False) -> Sample:

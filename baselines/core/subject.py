@@ -48,15 +48,17 @@ class Subject:
             found += own
         return found
 
-    def require_classes(self) -> None:
-        """Raise `MeasureUnavailable` unless there is an output for each of two classes or more."""
-        number = outputs_of(self.model)[0].shape[-1]
-        if number < 2:
-            raise MeasureUnavailable(f"needs a logit for each of two classes or more, found {number}")
+    @property
+    def n_outputs(self) -> int:
+        """Length of the network's output; raises `MeasureUnavailable` where the model is no graph of layers."""
+        return int(outputs_of(self.model)[0].shape[-1])
 
     @functools.cached_property
     def nodes(self) -> Nodes:
-        """The trained network taken apart: its layers as they are, but activations apart and without final softmax."""
+        """The trained network taken apart: its layers as they are, but activations apart and without final softmax.
+
+        Where it ends otherwise than with logits, `nodes.no_logits` says so.
+        """
         return read_nodes(self.model, self.weights)
 
     @functools.cached_property

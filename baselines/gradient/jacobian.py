@@ -6,6 +6,7 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.measure import Cost, Need, measure
+from baselines.core.requirements import require_classes
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network, joined
@@ -73,7 +74,7 @@ def input_jacobians(
     if outputs not in ("logits", "probabilities"):
         raise ValueError(f"outputs: expected logits or probabilities, found {outputs}")
     if outputs == "probabilities":
-        subject.require_classes()
+        require_classes(subject)
 
     def run(images: Any, some: Any) -> Any:
         return _input_jacobian(network, images, some, outputs)

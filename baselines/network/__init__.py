@@ -6,6 +6,10 @@
 from baselines.network.fold import fold_batch_norm
 from baselines.network.network import Kernel, Network, joined
 from baselines.network.nodes import INPUT, Node, Nodes
+from baselines.network.output import looks_like
 from baselines.network.reading import outputs_of, read_nodes
 
-__all__ = ["INPUT", "Kernel", "Network", "Node", "Nodes", "fold_batch_norm", "joined", "outputs_of", "read_nodes"]
+__all__ = [
+    "INPUT", "Kernel", "Network", "Node", "Nodes", "fold_batch_norm", "joined", "looks_like", "outputs_of",
+    "read_nodes",
+]  # fmt: skip

@@ -71,7 +71,13 @@ class Network:
 
     @property
     def output(self) -> int:
-        """The position of the logits."""
+        """The position of the logits.
+
+        Raises:
+            MeasureUnavailable: the network has none.
+        """
+        if self.description.no_logits:
+            raise MeasureUnavailable(self.description.no_logits)
         return len(self.nodes) - 1
 
     @property

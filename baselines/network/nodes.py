@@ -56,13 +56,14 @@ class Node:
 
 @dataclass(frozen=True)
 class Nodes:
-    """A network: its nodes in forward order; the last one gives the logits."""
+    """A network: its nodes in forward order; the last one gives the logits, unless there is `no_logits`."""
 
     input_shape: tuple[int, ...]  #: of one example
     nodes: tuple[Node, ...]
     layers: tuple[tuple[tuple[int, ...], int], ...]
     """For each layer of the model, in forward order and without those that are idle in inference mode, the positions of
     its inputs and of its output; after a rewriting that loses some of them, positions of what is left."""
+    no_logits: str = ""  #: why its outputs are no logits, for who needs some
 
     @property
     def is_normalized(self) -> bool:

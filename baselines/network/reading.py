@@ -1,7 +1,6 @@
 """Takes a Keras model apart into nodes."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from baselines.core.lazy import tf
 from baselines.core.unavailable import MeasureUnavailable
 from baselines.network.nodes import ACTIVATIONS, INPUT, WITH_KERNEL, Array, Node, Nodes
+from baselines.network.output import without_probabilities
 
 #: Layers that do nothing in inference mode.
 _IDLE = {
@@ -17,8 +17,8 @@ _IDLE = {
     "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
 }  # fmt: skip
 
-#: Layers that only arrange numbers otherwise.
-_ARRANGING = {"Flatten", "Permute", "Reshape"}
+#: Layers that leave numbers in their order, and do nothing if their shape stays, too.
+_ORDERED = {"Flatten", "Reshape"}
 
 #: Layers that end with an activation, which becomes a node of its own.
 _ACTIVATED = WITH_KERNEL | {"EinsumDense"}
@@ -39,7 +39,7 @@ def read_nodes(model: Any, weights: Sequence[Array] | None = None) -> Nodes:
     """Take a model apart; `weights`, in the order of `get_weights()`, replace its own.
 
     Fused activations become nodes, models within the model are taken apart, too, layers that are idle in inference
-    mode vanish, and so does a final softmax.
+    mode vanish, and so does what makes probabilities of logits at the end.
 
     Raises:
         MeasureUnavailable: a layer that appears twice or is not Keras' own, an operation that is no layer, more than
@@ -50,14 +50,13 @@ def read_nodes(model: Any, weights: Sequence[Array] | None = None) -> Nodes:
         raise MeasureUnavailable(f"expected {len(model.get_weights())} arrays of weights, found {len(given)}")
     if len(outputs_of(model)) != 1 or len(model.inputs) != 1 or len(model.outputs[0].shape) != 2:
         raise MeasureUnavailable("expected a network with one input, and one output of (examples, classes)")
-    reader = _Reader()
+    reader = _Reader(tuple(map(int, model.inputs[0].shape[1:])))
     for layer, sources in _layers(model):
         count = len(layer.get_weights())
         own, given = given[:count], given[count:]
         reader.add(layer, sources, tuple(np.asarray(array) for array in own))
-    return _without_softmax(
-        Nodes(tuple(map(int, model.inputs[0].shape[1:])), tuple(reader.nodes), tuple(reader.layers))
-    )
+    found = Nodes(reader.shapes[INPUT], tuple(reader.nodes), tuple(reader.layers))
+    return without_probabilities(found, reader.shapes, int(model.outputs[0].shape[1]))
 
 
 #: A layer, and the numbers of the layers that feed it.
@@ -107,9 +106,10 @@ def _add_layer(layer: Any, sources: list[int], found: list[_Fed]) -> int:
 class _Reader:
     """Turns layers into nodes, one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, input_shape: tuple[int, ...]) -> None:
         self.nodes: list[Node] = []
         self.layers: list[tuple[tuple[int, ...], int]] = []
+        self.shapes: dict[int, tuple[Any, ...]] = {INPUT: input_shape}  #: of one example, of what layers put out
         self._outputs: list[int] = []  #: layer -> position of its output
 
     def add(self, layer: Any, feeding: list[int], weights: tuple[Array, ...]) -> None:
@@ -117,7 +117,8 @@ class _Reader:
         kind = _kind(layer)
         sources = tuple(INPUT if number == INPUT else self._outputs[number] for number in feeding)
         output = sources[0]
-        if kind in _IDLE or (kind == "Activation" and layer.activation is tf.keras.activations.linear):
+        shape = tuple(tf.nest.flatten(layer._inbound_nodes[0].output_tensors)[0].shape[1:])
+        if self._is_idle(layer, kind, output, shape):
             self._outputs.append(output)
             return
         if kind == "Activation":
@@ -130,6 +131,13 @@ class _Reader:
                 output = self._add_activation(f"{layer.name} activation", activation, weights[n_own:], output)
         self._outputs.append(output)
         self.layers.append((sources, output))
+        self.shapes[output] = shape
+
+    def _is_idle(self, layer: Any, kind: str, source: int, shape: tuple[Any, ...]) -> bool:
+        """Whether a layer, whose outputs have a shape, passes on what it takes in, as it is."""
+        if kind == "Activation":
+            return layer.activation is tf.keras.activations.linear
+        return kind in _IDLE or (kind in _ORDERED and shape == self.shapes[source])
 
     def _add_node(self, layer: Any, kind: str, sources: tuple[int, ...], weights: tuple[Array, ...]) -> int:
         """Add a layer without its activation; one with the channels in front stands between two permutations."""
@@ -210,27 +218,3 @@ def _axis(norm: Any) -> int:
     """The axis of a batch normalization, -1 if it is the last one however it is written."""
     axis = norm.axis if isinstance(norm.axis, int) else int(norm.axis[0])
     return -1 if axis in (-1, norm.input_spec.ndim - 1) else axis
-
-
-def _without_softmax(network: Nodes) -> Nodes:
-    """Drop a final softmax, behind which outputs are at most arranged otherwise: measures look at logits."""
-    position = len(network.nodes) - 1
-    while position != INPUT and network.nodes[position].kind in _ARRANGING:
-        (position,) = network.nodes[position].sources
-    if position == INPUT or not _is_softmax(network.nodes[position]):
-        return network
-    before = network.nodes[position].sources[0]
-
-    def moved(number: int) -> int:
-        return before if number == position else number - (number > position)
-
-    nodes = tuple(
-        replace(node, sources=tuple(map(moved, node.sources)))
-        for number, node in enumerate(network.nodes) if number != position
-    )  # fmt: skip
-    layers = tuple((tuple(map(moved, sources)), moved(output)) for sources, output in network.layers)
-    return replace(network, nodes=nodes, layers=layers)
-
-
-def _is_softmax(node: Node) -> bool:
-    return node.kind == "Softmax" or (node.kind, node.config.get("activation")) == ("Activation", "softmax")

@@ -71,7 +71,7 @@ def _print(files: "TaskFiles", withhold: "Withhold") -> None:
         samples = f"{data.n_samples} training samples of shape {data.input_shape} in {data.n_classes} classes"
         click.echo(f"{summary.models} models, {samples}")
         layers = f"{built.fewest_layers} to {built.most_layers} layers: {', '.join(built.kinds)}"
-        click.echo(f"{built.number} architectures of {layers}")
+        click.echo(f"{built.number} architectures of {layers}; outputs are {', '.join(built.outputs)}")
     origin = origin_of(files)
     if origin is not None:
         click.echo(f"{origin.part or f'{origin.source}, whole'}; from {printable(origin.url)}")

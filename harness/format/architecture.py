@@ -10,7 +10,8 @@ was trained:
   that of the model. Further calls of a shared layer are `{"layer", "inputs"}` with the position of its first call.
   `keywords`, if present, are arguments passed by name: positions, true or false. Nested models are taken apart.
 
-Either has `"softmax"`, the position of the layer that is, or ends with, the final softmax, if there is one.
+Either has `"softmax"`, the position of the layer that is, or ends with, the final softmax or log-softmax, if there is
+one.
 """
 
 import hashlib

@@ -1,4 +1,7 @@
-"""What the outputs of a network are: logits, or probabilities."""
+"""What the outputs of a network are: logits, or probabilities, or their logarithms.
+
+The library of measures finds the same in a model (`baselines/network/output.py`).
+"""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -9,10 +12,14 @@ from harness.format.layers import TRAINING_ONLY
 #: Layers that pass on the numbers that they take in, perhaps in another arrangement.
 _PASSING = TRAINING_ONLY.keys() | {"Flatten", "Identity", "Permute", "Reshape"}
 
-#: Layers that combine several inputs.
-_COMBINING = {"Add", "Average", "Concatenate", "Maximum", "Minimum", "Multiply", "Subtract"}
+#: Layers that make something new of what they take in.
+_WEIGHTY = {"Dense", "EinsumDense", "Embedding", "MultiHeadAttention"}
+_WEIGHTY_BEGINNINGS = ("Conv", "DepthwiseConv", "SeparableConv")
 
-_PROBABILITIES = ("hard_sigmoid", "sigmoid", "softmax")
+#: Activations that give probabilities or their logarithms; those of the first two can be taken off.
+_PROBABILITIES = (
+    "softmax", "log_softmax", "hard_sigmoid", "log_sigmoid", "sigmoid", "sparse_sigmoid", "sparsemax",
+)  # fmt: skip
 
 #: Layers of a canonical form (`harness.format.architecture`).
 Layers = Sequence[Mapping[str, Any]]
@@ -23,36 +30,52 @@ class Output(StrEnum):
 
     LOGITS = "logits"
     PROBABILITIES = "probabilities"  #: of a softmax
-    NO_LOGITS = "probabilities without logits"  #: of a sigmoid, or combined from those of several softmaxes
+    LOG_PROBABILITIES = "log-probabilities"  #: of a log-softmax
+    NO_LOGITS = "probabilities without logits"  #: of sigmoids, or of a softmax that is not the end
 
 
 def final_softmax(layers: Layers) -> dict[str, int]:
-    """Return the entry `softmax` of a canonical form; nothing if there is none, or if its layer is called twice."""
+    """Return the entry `softmax` of a canonical form; nothing if there is none, or if its layer is called twice.
+
+    It is the position of a log-softmax, too, which is taken off alike.
+    """
     position = _last_computing(layers, len(layers) - 1)
     is_shared = any("layer" in entry and position in (i, entry["layer"]) for i, entry in enumerate(layers))
-    return {"softmax": position} if _activation(layers, position) == "softmax" and not is_shared else {}
+    return {"softmax": position} if _activation(layers, position) in _PROBABILITIES[:2] and not is_shared else {}
 
 
 def output_of(layers: Layers) -> Output:
     """Return what the outputs of the layers of a canonical form are."""
-    if final_softmax(layers):
-        return Output.PROBABILITIES
-    pending = [len(layers) - 1]
+    if end := final_softmax(layers):
+        is_log = _activation(layers, end["softmax"]) == "log_softmax"
+        return Output.LOG_PROBABILITIES if is_log else Output.PROBABILITIES
+    pending, seen = [len(layers) - 1], set[int]()
     while pending:
-        position = _last_computing(layers, pending.pop())
-        if position < 0:
+        position = pending.pop()
+        if position < 0 or position in seen:
             continue
+        seen.add(position)
         if _activation(layers, position) in _PROBABILITIES:
             return Output.NO_LOGITS
-        if _class_name(layers, position) in _COMBINING:
-            pending += layers[position]["inputs"]
+        if not _is_weighty(layers, position):
+            pending += _inputs(layers, position)
     return Output.LOGITS
+
+
+def _is_weighty(layers: Layers, position: int) -> bool:
+    name = _class_name(layers, position)
+    return name in _WEIGHTY or name.startswith(_WEIGHTY_BEGINNINGS)
+
+
+def _inputs(layers: Layers, position: int) -> list[int]:
+    found: list[int] = layers[position].get("inputs", [position - 1])
+    return found
 
 
 def _last_computing(layers: Layers, position: int) -> int:
     """The position of the last layer that computes something, on the way to the output of a layer; -1: the input."""
     while position >= 0 and _is_passing(layers, position):
-        position = layers[position].get("inputs", [position - 1])[0]
+        position = _inputs(layers, position)[0]
     return position
 
 

@@ -24,7 +24,7 @@ def notes_of_initial_weights(task: Task) -> list[str]:
 
 
 def outputs_of(task: Task) -> str:
-    """Return what the models give: logits or probabilities."""
+    """Return what the models give: logits, probabilities or their logarithms."""
     numbers = {output: len(_with_output(task, output)) for output in reversed(Output)}
     found = [output for output, number in numbers.items() if number]
     if len(found) == 1:
@@ -39,8 +39,9 @@ def _models(number: int, is_first: bool) -> str:
 def _of_outputs(task: Task) -> list[str]:
     meanings = {
         Output.PROBABILITIES: "in a softmax: model(x) gives probabilities there, model.logits(x) logits",
-        Output.NO_LOGITS: "in a sigmoid or several softmaxes: model.logits(x) gives the same as model(x), and measures "
-        "of the library take it for logits",
+        Output.LOG_PROBABILITIES: "in a log-softmax: model(x) gives log-probabilities, model.logits(x) logits",
+        Output.NO_LOGITS: "in sigmoids, or have layers behind a softmax: model.logits(x) gives the same as "
+        "model(x), and measures of the library that need logits refuse",
     }
     lines = []
     for output, meaning in meanings.items():

@@ -49,12 +49,13 @@ class Summary:
 
 @dataclass(frozen=True)
 class Architectures:
-    """Number of architectures among a task's models, and the layers they consist of."""
+    """Number of architectures among a task's models, the layers they consist of, and what their outputs are."""
 
     number: int
     fewest_layers: int
     most_layers: int
     kinds: tuple[str, ...]
+    outputs: tuple[str, ...]
 
 
 def summarise(files: TaskFiles, withhold: Withhold) -> Summary:
@@ -88,13 +89,14 @@ def gaps_by_value(reference: Reference) -> list[GapsOfValue]:
 
 
 def architectures(files: TaskFiles) -> Architectures:
-    """Return the number of architectures and the layers they consist of; raises `UserError`."""
+    """Return the number of architectures, their layers and outputs; raises `UserError`."""
     read = [read_architecture(model) for model in files.models]
     depths = [len(architecture.canonical["layers"]) for architecture in read]
     layers = [layer for architecture in read for layer in architecture.canonical["layers"]]
     kinds = {layer["class_name"] for layer in layers if "class_name" in layer}  # others are called again
     number = len({architecture.digest for architecture in read})
-    return Architectures(number, min(depths), max(depths), tuple(sorted(kinds)))
+    outputs = {str(architecture.output) for architecture in read}
+    return Architectures(number, min(depths), max(depths), tuple(sorted(kinds)), tuple(sorted(outputs)))
 
 
 def spread(gaps: Sequence[float]) -> Spread:

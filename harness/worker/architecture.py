@@ -8,7 +8,8 @@ The harness writes this form, which contains only built-in layers and plain sett
   is the model's. `{"layer", "inputs"}` calls the layer at an earlier position again; `keywords`, if present, are
   arguments passed by name: positions, true or false.
 
-Either has `"softmax"`, the position of the layer that is, or ends with, the final softmax, if there is one.
+Either has `"softmax"`, the position of the layer that is, or ends with, the final softmax or log-softmax, if there is
+one.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""The outputs of a model before a final softmax."""
+"""The outputs of a model before a final softmax or log-softmax."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -96,7 +96,7 @@ def test_a_model_without_a_graph_of_layers_is_refused_by_all_but_those_of_arrays
 
 @pytest.mark.parametrize("name", ["fisher_trace", "hessian_trace", "asam_sharpness", "num_params"])
 def test_a_network_without_weight_layers_is_refused(name, data):
-    model = tf.keras.Sequential([tf.keras.Input((6, 6, 1)), layers.Reshape((18, 2)), layers.GlobalMaxPooling1D()])
+    model = tf.keras.Sequential([tf.keras.Input((6, 6, 1)), layers.Reshape((12, 3)), layers.GlobalMaxPooling1D()])
     with pytest.raises(MeasureUnavailable, match="needs a dense layer or a convolution, which this network lacks"):
         baselines.load(name)(model, data)
 

@@ -63,6 +63,9 @@ def test_a_softmax_behind_which_nothing_is_computed(ending: list[dict[str, Any]]
         ([layer("Softmax"), DENSE], Output.LOGITS),
         ([layer("Activation", activation="tanh")], Output.LOGITS),
         ([layer("Dense", units=3, activation="sigmoid"), layer("Flatten")], Output.NO_LOGITS),
+        ([layer("Dense", units=3, activation="softmax"), layer("Rescaling", scale=0.5)], Output.NO_LOGITS),
+        ([DENSE, layer("Softmax"), layer("UnitNormalization")], Output.NO_LOGITS),
+        ([layer("Dense", units=3, activation="sigmoid"), DENSE], Output.LOGITS),
     ],
 )
 def test_other_ends(ending: list[dict[str, Any]], output: Output) -> None:
@@ -111,3 +114,8 @@ def test_keras_writes_the_default_of_layers_that_augment() -> None:
     assert written("RandomFlip", {}).canonical["layers"][0]["class_name"] == "RandomFlip"
     with pytest.raises(UserError, match="training"):
         written("Dropout", {"rate": 0.5})
+
+
+def test_a_log_softmax_is_taken_off_as_a_softmax_is():
+    architecture = chain(DENSE, layer("Activation", activation="log_softmax"), layer("Reshape", target_shape=[3]))
+    assert (architecture.output, architecture.canonical["softmax"]) == (Output.LOG_PROBABILITIES, 1)

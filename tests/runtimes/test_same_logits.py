@@ -121,6 +121,7 @@ ENDINGS: dict[str, list[dict[str, Any]]] = {
     "none": [],
     "fused": [],
     "activation": [{"class_name": "Activation", "config": {"activation": "softmax"}}],
+    "logarithm": [{"class_name": "Activation", "config": {"activation": "log_softmax"}}],
     "layer": [{"class_name": "Softmax", "config": {}}],
     "arranged": [
         {"class_name": "Softmax", "config": {}},
@@ -155,7 +156,8 @@ def test_layers_that_only_training_uses_do_nothing_and_logits_are_what_is_before
 ) -> None:
     """The layers are there, and do nothing in training mode either; after `model.logits` a model is as it was."""
     found = dict(zip(ENDINGS, json.loads(run(name, "modes", *ended)), strict=True))
-    assert found["none"]["differences"].pop("shares") > 0.1
+    for unlike_a_softmax in ("none", "logarithm"):
+        assert found[unlike_a_softmax]["differences"].pop("shares") > 0.1
     for one in found.values():
         assert max(one["differences"].values()) < 1e-6
         np.testing.assert_allclose(one["logits"], found["none"]["logits"], rtol=1e-6)

@@ -110,7 +110,7 @@ def test_list_and_show(tmp_path, pgdl):
     rows = [line.split() for line in shown.splitlines()]
     assert ["(all)", "8", *GAPS_OF_ALL] in rows
     assert ["tanh", "4", "0.0500", "0.1975", "0.1700", "0.4000"] in rows
-    assert "8 architectures of 2 to 3 layers: Dense" in shown
+    assert "8 architectures of 2 to 3 layers: Dense; outputs are logits" in shown
 
 
 def test_nothing_heavy_is_imported(tmp_path):

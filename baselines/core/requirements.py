@@ -1,0 +1,105 @@
+"""What a network and its training data must be like, checked in one place for all measures, before one is computed."""
+
+from collections.abc import Collection
+
+import numpy as np
+
+from baselines.core.needs import Need
+from baselines.core.sample import checked
+from baselines.core.subject import Subject, shared
+from baselines.core.unavailable import MeasureUnavailable
+from baselines.network import looks_like
+
+#: Examples whose outputs tell whether these are logits.
+LOOKED_AT = 32
+
+#: Layers that look a number up, or count it, instead of computing with it.
+_LOOKUPS = {
+    "CategoryEncoding", "Discretization", "Embedding", "Hashing", "IntegerLookup", "ReversibleEmbedding",
+    "StringLookup",
+}  # fmt: skip
+
+
+def require(subject: Subject, needs: Collection[Need], *, runs: bool) -> None:
+    """Refuse what a measure cannot be computed of.
+
+    Args:
+        subject: the network and its training data.
+        needs: of the measure.
+        runs: whether the measure runs the network.
+
+    Raises:
+        MeasureUnavailable: weights that are not finite, outputs that are no logits or of fewer than two classes, inputs
+            that are no quantities.
+        ValueError: data of another form, or a label that is no class of the network.
+    """
+    _ = subject.weights  # whatever a measure looks at, weights that are not finite are refused
+    if {Need.CLASSES, Need.LABELS}.intersection(needs):
+        require_classes(subject)
+    if Need.QUANTITIES in needs:
+        _require_quantities(subject)
+    if Need.DATA in needs and runs:
+        _require_logits(subject)
+    if Need.LABELS in needs:
+        _require_labels(subject)
+
+
+def require_classes(subject: Subject) -> None:
+    """Raise `MeasureUnavailable` unless there is a logit for each of two classes or more."""
+    number = subject.n_outputs
+    if number < 2:
+        raise MeasureUnavailable(f"needs a logit for each of two classes or more, found {number}")
+    if subject.nodes.no_logits:
+        raise MeasureUnavailable(subject.nodes.no_logits)
+
+
+def require_unit_range(subject: Subject) -> None:
+    """Raise `ValueError` unless all pixels are in [0, 1], as changes of colours take them."""
+    inputs = subject.examples.inputs
+    for number, (least, most) in enumerate(zip(*_extremes(subject), strict=True)):
+        if least < 0 or most > 1:
+            worst = least if least < 0 else most
+            place = tuple(map(int, np.argwhere(inputs[number] == worst)[0]))
+            raise ValueError(f"dataset: example {number}: expected pixels in [0, 1], found {worst:g} at {place}")
+
+
+@shared
+def _extremes(subject: Subject) -> tuple[np.ndarray, np.ndarray]:
+    inputs = subject.examples.inputs
+    axes = tuple(range(1, inputs.ndim))
+    return inputs.min(axis=axes), inputs.max(axis=axes)
+
+
+def _require_quantities(subject: Subject) -> None:
+    """The inputs of an embedding are names: between two of them there is nothing."""
+    for node in subject.nodes.nodes:
+        if node.kind in _LOOKUPS:
+            raise MeasureUnavailable(
+                f"needs inputs that are quantities, and layer {node.name} ({node.kind}) takes in numbers of tokens"
+            )
+
+
+def _require_logits(subject: Subject) -> None:
+    """Functions of your own may make probabilities, too, which the graph of layers does not tell, but values do."""
+    if (found := _found_instead(subject)) is not None:
+        raise MeasureUnavailable(
+            f"needs logits, but the outputs' values are {found}: end the network with logits, or with Keras' softmax"
+        )
+
+
+@shared
+def _found_instead(subject: Subject) -> str | None:
+    if subject.nodes.no_logits:  # said where logits are asked for
+        return None
+    for inputs, labels in subject.dataset.batch(LOOKED_AT).take(1):
+        return looks_like(subject.network.outputs(checked(inputs.numpy(), labels.numpy(), 0)[0])[0])
+    return None
+
+
+@shared
+def _require_labels(subject: Subject) -> None:
+    labels, number = subject.examples.labels, subject.n_outputs
+    wrong = np.flatnonzero((labels < 0) | (labels >= number))
+    if len(wrong):
+        found = f"found {labels[wrong[0]]}"
+        raise ValueError(f"dataset: example {wrong[0]}: expected a label from 0 to {number - 1}, {found}")
