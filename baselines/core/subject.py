@@ -16,7 +16,7 @@ import numpy as np
 from baselines.core.retained import Retained
 from baselines.core.sample import Array, Sample, draw, read_examples
 from baselines.core.unavailable import MeasureUnavailable
-from baselines.network import Network, Nodes, fold_batch_norm, outputs_of, read_nodes
+from baselines.network import Network, Nodes, fold_batch_norm, in_full_precision, outputs_of, read_nodes
 
 #: Bytes of results that are kept for other measures, so that none runs out of memory for the sake of its neighbours.
 #: The training set, and the networks with what was compiled of them, come on top.
@@ -35,14 +35,14 @@ class Subject:
 
     @functools.cached_property
     def weights(self) -> list[Array]:
-        """The trained arrays, in the order of `get_weights()`.
+        """The trained arrays, in the order of `get_weights()`; those of half precision as float32.
 
         Raises:
             MeasureUnavailable: one of them is not finite.
         """
         found = []
         for layer in self.model.layers:
-            own = layer.get_weights()
+            own = [in_full_precision(array) for array in layer.get_weights()]
             if not all(np.isfinite(array).all() for array in own):
                 raise MeasureUnavailable(f"needs finite weights, which layer {layer.name} lacks")
             found += own
@@ -90,7 +90,7 @@ class Subject:
             raise MeasureUnavailable("needs the initial weights, which this model lacks")
         if not all(np.isfinite(array).all() for array in initial):
             raise MeasureUnavailable("needs finite initial weights, which this model lacks")
-        return list(initial)
+        return [in_full_precision(array) for array in initial]
 
     @functools.cached_property
     def examples(self) -> Sample:

@@ -3,6 +3,7 @@
 `read_nodes` takes a Keras model apart into plain data, `fold_batch_norm` rewrites them, `Network` runs them.
 """
 
+from baselines.network.applied import in_full_precision
 from baselines.network.fold import fold_batch_norm
 from baselines.network.network import Kernel, Network, joined
 from baselines.network.nodes import INPUT, Node, Nodes
@@ -10,6 +11,6 @@ from baselines.network.output import looks_like
 from baselines.network.reading import outputs_of, read_nodes
 
 __all__ = [
-    "INPUT", "Kernel", "Network", "Node", "Nodes", "fold_batch_norm", "joined", "looks_like", "outputs_of",
-    "read_nodes",
+    "INPUT", "Kernel", "Network", "Node", "Nodes", "fold_batch_norm", "in_full_precision", "joined", "looks_like",
+    "outputs_of", "read_nodes",
 ]  # fmt: skip

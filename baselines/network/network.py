@@ -269,7 +269,16 @@ def _make(node: Node, dtype: str) -> Any:
     """Make the Keras layer of a node; what only training asks for is left out, and initial values are not drawn."""
     config = {name: "zeros" if name.endswith("_initializer") else value for name, value in node.config.items()}
     config |= {name: None for name in config if name.endswith(("_regularizer", "_constraint"))}
-    return getattr(tf.keras.layers, node.kind).from_config({**config, "dtype": dtype})
+    return getattr(tf.keras.layers, node.kind).from_config(_in_dtype(config, dtype))
+
+
+def _in_dtype(config: dict[str, Any], dtype: str) -> dict[str, Any]:
+    """The configuration of a layer, and of layers inside of it, with another type of numbers."""
+    inside = {
+        name: value | {"config": _in_dtype(value["config"], dtype)}
+        for name, value in config.items() if isinstance(value, dict) and "dtype" in (value.get("config") or ())
+    }  # fmt: skip
+    return {**config, **inside, "dtype": dtype}
 
 
 def _kernels(node: Node, position: int) -> Iterator[Kernel]:

@@ -23,8 +23,7 @@ ACTIVATIONS = {"Activation", "ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "Th
 
 #: Layers that scale to a mean and a deviation, so that what is before them can be of any scale.
 NORMALIZATIONS = {
-    "BatchNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization", "SpectralNormalization",
-    "UnitNormalization",
+    "BatchNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization", "UnitNormalization",
 }  # fmt: skip
 
 #: Layers whose weights only scale and shift.

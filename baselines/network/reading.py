@@ -7,14 +7,22 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.unavailable import MeasureUnavailable
+from baselines.network.applied import as_applied, kind_of
 from baselines.network.nodes import ACTIVATIONS, INPUT, WITH_KERNEL, Array, Node, Nodes
 from baselines.network.output import without_probabilities
 
 #: Layers that do nothing in inference mode.
-_IDLE = {
-    "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise", "Identity",
-    "RandomBrightness", "RandomContrast", "RandomFlip", "RandomRotation", "RandomTranslation", "RandomZoom",
-    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
+IDLE = {
+    "ActivityRegularization", "AlphaDropout", "AugMix", "CutMix", "Dropout", "Equalization", "GaussianDropout",
+    "GaussianNoise", "Identity", "MixUp", "RandAugment", "Solarization", "SpatialDropout1D", "SpatialDropout2D",
+    "SpatialDropout3D",
+    *(
+        f"Random{change}" for change in (
+            "Brightness", "ColorDegeneration", "ColorJitter", "Contrast", "ElasticTransform", "Erasing", "Flip",
+            "GaussianBlur", "Grayscale", "Height", "Hue", "Invert", "Perspective", "Posterization", "Rotation",
+            "Saturation", "Sharpness", "Shear", "Translation", "Width", "Zoom",
+        )
+    ),
 }  # fmt: skip
 
 #: Layers that leave numbers in their order, and do nothing if their shape stays, too.
@@ -114,19 +122,20 @@ class _Reader:
 
     def add(self, layer: Any, feeding: list[int], weights: tuple[Array, ...]) -> None:
         """Add a layer that takes in the outputs of the layers `feeding`."""
-        kind = _kind(layer)
+        inner, weights = as_applied(layer, weights)
+        kind = kind_of(inner)
         sources = tuple(INPUT if number == INPUT else self._outputs[number] for number in feeding)
         output = sources[0]
         shape = tuple(tf.nest.flatten(layer._inbound_nodes[0].output_tensors)[0].shape[1:])
-        if self._is_idle(layer, kind, output, shape):
+        if self._is_idle(inner, kind, output, shape):
             self._outputs.append(output)
             return
         if kind == "Activation":
-            output = self._add_activation(layer.name, layer.activation, weights, output)
+            output = self._add_activation(layer.name, inner.activation, weights, output)
         else:
-            activation = layer.activation if kind in _ACTIVATED else None  # that of others may be inside of them
+            activation = inner.activation if kind in _ACTIVATED else None  # that of others may be inside of them
             n_own = len(weights) - len(getattr(activation, "weights", ()))
-            output = self._add_node(layer, kind, sources, weights[:n_own])
+            output = self._add_node(layer, inner, sources, weights[:n_own])
             if activation not in (None, tf.keras.activations.linear):
                 output = self._add_activation(f"{layer.name} activation", activation, weights[n_own:], output)
         self._outputs.append(output)
@@ -137,17 +146,18 @@ class _Reader:
         """Whether a layer, whose outputs have a shape, passes on what it takes in, as it is."""
         if kind == "Activation":
             return layer.activation is tf.keras.activations.linear
-        return kind in _IDLE or (kind in _ORDERED and shape == self.shapes[source])
+        return kind in IDLE or (kind in _ORDERED and shape == self.shapes[source])
 
-    def _add_node(self, layer: Any, kind: str, sources: tuple[int, ...], weights: tuple[Array, ...]) -> int:
-        """Add a layer without its activation; one with the channels in front stands between two permutations."""
-        config = layer.get_config()
+    def _add_node(self, layer: Any, inner: Any, sources: tuple[int, ...], weights: tuple[Array, ...]) -> int:
+        """Add what a layer applies, without activation; with the channels in front it stands between permutations."""
+        kind, config = kind_of(inner), inner.get_config()
+        config = {name: value for name, value in config.items() if not name.startswith("lora_")}
         if kind in _ACTIVATED:
             config["activation"] = "linear"
         else:
-            _require_known_activations(layer, config)
+            _require_known_activations(inner, config)
         if kind == "BatchNormalization":
-            config["axis"] = _axis(layer)
+            config["axis"] = _axis(inner)
         keywords, switches = _arguments(layer, kind, len(sources))
         if kind not in WITH_KERNEL or config.get("data_format") != "channels_first":
             return self._append(Node(layer.name, kind, config, weights, sources, keywords, switches))
@@ -160,7 +170,7 @@ class _Reader:
         """Add an activation, which may be a function or a layer."""
         if not isinstance(activation, tf.keras.layers.Layer):
             return self._append(Node(name, "Activation", {"activation": _named(activation)}, (), (source,)))
-        kind = _kind(activation)
+        kind = kind_of(activation)
         if kind not in ACTIVATIONS:
             raise MeasureUnavailable(f"{name} is layer {activation.name}, which is no activation")
         if kind == "Activation":
@@ -170,17 +180,6 @@ class _Reader:
     def _append(self, node: Node) -> int:
         self.nodes.append(node)
         return len(self.nodes) - 1
-
-
-def _kind(layer: Any) -> str:
-    """The class of one of Keras' own layers; one that computes something else may bear the same name."""
-    kind = type(layer).__name__
-    own = getattr(tf.keras.layers, kind, None)
-    if own is None or type(layer).call is not own.call:
-        raise MeasureUnavailable(f"layer {layer.name} ({kind}) is not one of Keras' own layers")
-    if kind == "Lambda":
-        raise MeasureUnavailable(f"layer {layer.name} (Lambda) computes a function of its own")
-    return kind
 
 
 def _named(activation: Any) -> Any:

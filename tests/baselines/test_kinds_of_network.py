@@ -1,13 +1,16 @@
 """Kinds of networks and what measures make of them: the values of the same function written plainly, or a refusal."""
 
+import inspect
+
 import numpy as np
 import pytest
 import tensorflow as tf
 from measure_values import values
 from small_networks import dataset, layers
 
-from baselines import MEASURES
+from baselines import MEASURES, MeasureUnavailable
 from baselines.core.measure import Need
+from baselines.network.reading import IDLE
 
 #: Every cheap measure, and some of each other family.
 NAMES = sorted(
@@ -122,3 +125,132 @@ def test_outputs_that_are_no_logits_are_refused_with_the_layer_or_what_they_are(
 def test_what_needs_no_logits_works_without():
     names = ["num_params", "log_prod_of_fro", "rankme"]
     assert_same(chain(layers.Dense(3, "sigmoid")), chain(layers.Dense(3)), names)
+
+
+def test_spectral_normalization_is_the_layer_with_the_kernel_that_it_has_divided():
+    source = [tf.keras.Input((6, 6, 1)), layers.SpectralNormalization(layers.Conv2D(4, 3, activation="relu"))]
+    end = [layers.Flatten(), layers.SpectralNormalization(layers.Dense(8, "relu")), layers.Dense(3)]
+    model = drawn(tf.keras.Sequential([*source, *end]))
+    before = model.get_weights()
+    model(IMAGES[:2], training=True)  # divides the kernels
+    plain = chain(layers.Dense(3))
+    for one, own in zip(plain.layers, model.layers, strict=True):
+        one.set_weights(getattr(own, "layer", own).get_weights())
+    assert np.abs(plain.get_weights()[0] - before[0]).max() > 0.01
+    assert np.allclose(plain(IMAGES), model(IMAGES), atol=1e-6)
+    plain.initial_weights = plain.get_weights()
+    model.initial_weights = model.get_weights()
+    assert_same(model, plain, [name for name in NAMES if name != "distance_from_init"])
+
+
+def test_an_update_of_low_rank_is_added_to_the_weights():
+    model = chain(layers.Dense(3))
+    for layer in model.layers:
+        if layer.weights:
+            layer.enable_lora(2, lora_alpha=3.0)
+    drawn(model)
+    plain = chain(layers.Dense(3))
+    for one, own in zip(plain.layers, model.layers, strict=True):
+        if own.weights:
+            one.set_weights([own.kernel, own.bias])
+    assert np.allclose(plain(IMAGES), model(IMAGES), atol=1e-5)
+    del plain.initial_weights, model.initial_weights
+    assert_same(model, plain)
+
+
+def test_a_dense_layer_at_every_time_is_a_dense_layer():
+    def net(wrap):
+        source = tf.keras.Input((6, 6, 1))
+        flow = layers.Reshape((6, 6))(source)
+        for layer in (layers.Dense(5, "relu"), layers.Dropout(0.5), layers.Dense(4)):
+            flow = wrap(layer)(flow)
+        flow = layers.GlobalMaxPooling1D()(layers.ReLU()(flow))
+        return drawn(tf.keras.Model(source, layers.Dense(3)(flow)))
+
+    assert_same(net(layers.TimeDistributed), net(lambda layer: layer))
+
+
+def test_layers_of_half_precision_are_computed_with_all_digits():
+    half = chain(layers.Dense(3))
+    tf.keras.config.set_dtype_policy("float16")
+    try:
+        model = chain(layers.Dense(3))
+    finally:
+        tf.keras.config.set_dtype_policy("float32")
+    assert {array.dtype for array in model.get_weights()} == {np.dtype(np.float16)}
+    half.set_weights(model.get_weights())
+    half.initial_weights = model.initial_weights
+    assert_same(model, half)
+
+
+#: Layers that measures of weights, or all of them, refuse by name.
+REFUSED = {
+    "quantized": (lambda: [quantized(layers.Dense(3, name="end"))], r"layer end is quantized \(int8\)"),
+    "a layer of mine inside": (
+        lambda: [layers.Reshape((4, 2)), layers.TimeDistributed(Mine(2), name="all"), layers.Flatten(), layers.Dense(3)],
+        r"layer mine \(Mine\) is not one of Keras' own layers",
+    ),
+    "recurrent": (
+        lambda: [layers.Reshape((4, 2)), layers.Bidirectional(layers.LSTM(3), name="both"), layers.Dense(3)],
+        r"does not understand the weights of layer both \(Bidirectional\)",
+    ),
+}  # fmt: skip
+
+
+class Mine(layers.Dense):
+    def call(self, inputs):
+        return super().call(inputs) + 1
+
+
+def quantized(layer):
+    layer.build((None, 8))
+    layer.quantize("int8")
+    return layer
+
+
+@pytest.mark.parametrize(("end", "said"), REFUSED.values(), ids=REFUSED)
+def test_layers_that_are_not_understood_are_refused_by_name(end, said):
+    model = chain(*end())
+    for name in ("param_norm", "num_params", "fisher_trace"):
+        with pytest.raises(MeasureUnavailable, match=said):
+            MEASURES[name].function(model, DATA)
+
+
+def test_an_update_of_low_rank_inside_of_a_layer_is_refused_by_name():
+    source = tf.keras.Input((6, 6, 1))
+    flow = layers.Reshape((6, 6))(source)
+    attention = layers.MultiHeadAttention(1, 2, name="attention")
+    model = tf.keras.Model(source, layers.Dense(3)(layers.Flatten()(attention(flow, flow))))
+    attention._query_dense.enable_lora(1)
+    with pytest.raises(MeasureUnavailable, match="layer attention with query in it has an update of low rank"):
+        MEASURES["cross_entropy"].function(model, DATA)
+
+
+#: What some layers must be told to be made.
+SETTINGS = {
+    "rate": 0.5, "stddev": 0.5, "factor": 0.3, "height_factor": 0.3, "width_factor": 0.3, "max_factor": 0.3,
+    "value_range": (0, 1),
+}  # fmt: skip
+
+
+def idle_layer(kind):
+    """An idle layer of a kind, with an effect in training."""
+    make = getattr(layers, kind)
+    settings = {**SETTINGS, "factor": 4} if kind == "RandomPosterization" else SETTINGS
+    return make(**{name: value for name, value in settings.items() if name in inspect.signature(make).parameters})
+
+
+@pytest.mark.parametrize(
+    "kind", sorted(kind for kind in IDLE if hasattr(layers, kind) and "1D" not in kind and "3D" not in kind)
+)
+def test_an_idle_layer_leaves_images_as_they_are(kind):
+    images = 4 * np.random.default_rng(0).random((2, 6, 6, 3), np.float32) - 1
+    assert np.array_equal(idle_layer(kind)(images, training=False), images)
+
+
+def test_idle_layers_in_front_change_nothing(of_logits):
+    front = [idle_layer(kind) for kind in ("RandomRotation", "RandomFlip", "GaussianNoise", "RandomErasing", "Dropout")]
+    plain = chain(layers.Dense(3))
+    model = tf.keras.Sequential([tf.keras.Input((6, 6, 1)), *front, *plain.layers])
+    model.initial_weights = plain.initial_weights
+    assert_alike(values(model, DATA, NAMES), of_logits)

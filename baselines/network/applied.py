@@ -1,0 +1,91 @@
+"""The layer that a wrapper applies, and the weights as they are applied."""
+
+from typing import Any
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.unavailable import MeasureUnavailable
+from baselines.network.nodes import Array
+
+#: Layers that compute a function that Keras does not describe.
+_OPAQUE = {"FlaxLayer", "JaxLayer", "Lambda", "TFSMLayer", "TorchModuleWrapper"}
+
+#: Layers that treat every position alike, so that they need no wrapper to do so.
+_ALIKE_EVERYWHERE = {"Activation", "Dense", "Dropout"}
+
+#: Attributes of the two factors of an update of low rank (LoRA).
+_FACTORS = (("lora_kernel_a", "lora_kernel_b"), ("lora_embeddings_a", "lora_embeddings_b"))
+
+
+def kind_of(layer: Any) -> str:
+    """The class of one of Keras' own layers; one that computes something else may bear the same name.
+
+    Raises:
+        MeasureUnavailable: it is no layer of Keras, or computes a function of its own.
+    """
+    kind = type(layer).__name__
+    own = getattr(tf.keras.layers, kind, None)
+    if own is None or type(layer).call is not own.call:
+        raise MeasureUnavailable(f"layer {layer.name} ({kind}) is not one of Keras' own layers")
+    if kind in _OPAQUE:
+        raise MeasureUnavailable(f"layer {layer.name} ({kind}) computes a function of its own")
+    return kind
+
+
+def as_applied(layer: Any, arrays: tuple[Array, ...]) -> tuple[Any, tuple[Array, ...]]:
+    """The layer inside of wrappers that need not be there, with the weights that it computes with.
+
+    Spectral normalization divides the kernel in training and stores it, so in inference mode the layer inside is all
+    there is. An update of low rank is added to what it updates.
+
+    Args:
+        layer: a layer of a model.
+        arrays: its weights, in the order of `get_weights()`.
+
+    Raises:
+        MeasureUnavailable: the layer, or one inside of it, is not Keras' own, or is quantized; or an update is inside.
+    """
+    while (kind := kind_of(layer)) in ("SpectralNormalization", "TimeDistributed"):
+        if kind == "TimeDistributed" and type(layer.layer).__name__ not in {
+            *_ALIKE_EVERYWHERE,
+            "SpectralNormalization",
+        }:
+            break
+        layer, arrays = layer.layer, _of(layer.layer.weights, layer, arrays)
+    _require_plain(layer)
+    return layer, _updated(layer, arrays) if getattr(layer, "lora_enabled", False) else arrays
+
+
+def in_full_precision(array: Array) -> Array:
+    """An array of half precision as float32, others as they are."""
+    is_half = array.dtype.itemsize == 2 and array.dtype.kind not in "iu"  # float16, and bfloat16, whose kind is V
+    return array.astype(np.float32) if is_half else array
+
+
+def _of(variables: list[Any], layer: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Those of a layer's arrays that belong to some of its variables."""
+    places = {id(variable): place for place, variable in enumerate(layer.weights)}
+    return tuple(arrays[places[id(variable)]] for variable in variables)
+
+
+def _require_plain(layer: Any) -> None:
+    for part in layer._flatten_layers():
+        if part is not layer and not isinstance(part, tf.keras.Model):
+            kind_of(part)
+        name = layer.name if part is layer else f"{layer.name} with {part.name} in it"
+        if getattr(part, "quantization_mode", None) is not None:
+            raise MeasureUnavailable(
+                f"layer {name} is quantized ({part.quantization_mode}): take the model before that"
+            )
+        if part is not layer and getattr(part, "lora_enabled", False):
+            raise MeasureUnavailable(f"layer {name} has an update of low rank: merge it into the weights first")
+
+
+def _updated(layer: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Add the product of the two factors to the first array, and leave them out."""
+    factors = [getattr(layer, name) for pair in _FACTORS for name in pair if hasattr(layer, name)]
+    others = [variable for variable in layer.weights if not any(variable is factor for factor in factors)]
+    first, second = _of(factors, layer, arrays)
+    updated, *rest = _of(others, layer, arrays)
+    return (updated + np.float32(layer.lora_alpha / layer.lora_rank) * (first @ second), *rest)
