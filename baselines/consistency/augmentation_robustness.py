@@ -8,6 +8,7 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.requirements import require_unit_range
 from baselines.core.sample import Array
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
@@ -46,7 +47,9 @@ def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000
 
     Raises:
         MeasureUnavailable: inputs are not images of 1, 3 or 4 channels, the first three of which are colours.
+        ValueError: a pixel is not in [0, 1].
     """
+    require_unit_range(subject)
     inputs = subject.sample(n_samples, seed).inputs
     rng = stream("augmentation robustness", seed)
     saturations = rng.uniform(*SATURATION, (2, len(inputs))).astype(np.float32)

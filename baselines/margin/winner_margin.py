@@ -4,6 +4,7 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.requirements import require_unit_range
 from baselines.core.sample import Array, Sample
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
@@ -34,13 +35,15 @@ def layer_margin_winner(subject: Subject, *, n_samples: int = 500, data: str = "
         seed: draws examples, changes and partners.
 
     Raises:
-        ValueError: other `data`.
+        ValueError: other `data`, or a pixel that is to be augmented is not in [0, 1].
     """
     from scipy.stats import trim_mean
 
     network, sample = subject.network, subject.sample(n_samples, seed)
     if data not in ("augmented", "mixup"):
         raise ValueError(f"data: expected augmented or mixup, found {data}")
+    if data == "augmented":
+        require_unit_range(subject)
     images = augmented(sample.inputs, seed) if data == "augmented" else mixed(sample, seed)
     place = network.layers[_first(network)][1]
     margins, lengths, features = margins_at(network, place, images, sample.labels)

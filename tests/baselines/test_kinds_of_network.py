@@ -187,7 +187,7 @@ def test_layers_of_half_precision_are_computed_with_all_digits():
 REFUSED = {
     "quantized": (lambda: [quantized(layers.Dense(3, name="end"))], r"layer end is quantized \(int8\)"),
     "a layer of mine inside": (
-        lambda: [layers.Reshape((4, 2)), layers.TimeDistributed(Mine(2), name="all"), layers.Flatten(), layers.Dense(3)],
+        lambda: [layers.Reshape((4, 2)), layers.TimeDistributed(Mine(2)), layers.Flatten(), layers.Dense(3)],
         r"layer mine \(Mine\) is not one of Keras' own layers",
     ),
     "recurrent": (

@@ -107,11 +107,41 @@ def test_a_network_without_weight_layers_is_refused(name, data):
         (lambda data: data.take(0), "expected examples, found none"),
         (lambda data: data.batch(20), r"found labels \(20,\)"),
         (lambda data: data.map(lambda image, label: (image, tf.one_hot(label, 3))), r"found labels \(3,\)"),
+        (
+            lambda data: data.map(lambda image, label: (image, label / 2)),
+            r"example 1: expected a whole number as its label, found 0\.5",
+        ),
     ],
 )
 def test_data_of_another_form_are_refused_in_one_line(change, found, data):
     with pytest.raises(ValueError, match=rf"^dataset: .*{found}"):
         baselines.load("inverse_margin")(small(), change(data))
+
+
+def test_labels_that_are_no_class_are_refused_with_the_example(data):
+    changed = data.map(lambda image, label: (image, label + 1))
+    said = repr(ValueError("dataset: example 2: expected a label from 0 to 2, found 3"))
+    of_labels = {name for name, measure in MEASURES.items() if Need.LABELS in measure.needs}
+    assert set(values(small(), changed, of_labels).values()) == {said}
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.inf])
+def test_inputs_that_are_not_finite_are_refused_with_the_example(bad):
+    images = np.zeros((40, 6, 6, 1))
+    images[7, 2, 5, 0] = bad
+    said = repr(ValueError(f"dataset: example 7: expected finite numbers, found {np.float32(bad)} at (2, 5, 0)"))
+    names = {name for name, measure in MEASURES.items() if Need.DATA in measure.needs and measure.cost != "weights"}
+    found = values(small(), dataset(images, np.arange(40) % 3), names)
+    assert set(found.values()) == {said}
+
+
+def test_pixels_out_of_the_range_that_changes_of_colours_take_are_refused(data):
+    changed = data.map(lambda image, label: (image * 255, label))
+    for name in ("augmentation_robustness_penalty", "layer_margin_winner"):
+        with pytest.raises(
+            ValueError, match=r"^dataset: example 0: expected pixels in \[0, 1\], found 2.* at \(\d, \d, 0\)"
+        ):
+            baselines.load(name)(small(), changed)
 
 
 def test_a_value_that_is_no_number_is_refused_with_what_came_out(data):
