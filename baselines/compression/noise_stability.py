@@ -163,7 +163,7 @@ def _register_noise(layer: int) -> None:
         source=_PAPER + ", definition 3",
         cost=Cost.FORWARD,
         work="3 F",
-        needs={Need.DATA},
+        needs={Need.DATA} if layer else {Need.DATA, Need.QUANTITIES},
     )
     def noise_sensitivity(
         subject: Subject, *, tau: float = 0.1, n_draws: int = 2, n_samples: int = 2048, seed: int = 0

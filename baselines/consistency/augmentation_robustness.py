@@ -30,7 +30,7 @@ ASPECT = 0.3  #: of the narrowest erased rectangle
     source="Aithal et al. 2021, arXiv 2101.06459",
     cost=Cost.MANY,
     work="8 F",
-    needs={Need.DATA, Need.CLASSES},
+    needs={Need.DATA, Need.CLASSES, Need.QUANTITIES},
 )
 def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
     """Mean penalty over images for seven changes of each. Range: [0, 27].

@@ -24,7 +24,7 @@ _NEEDS = {Need.DATA, Need.LABELS}
     source=_SOURCE,
     cost=Cost.FORWARD,
     work="1 F of 450 mixtures of each class",
-    needs=_NEEDS,
+    needs={*_NEEDS, Need.QUANTITIES},
 )
 def mixup_error(
     subject: Subject, *, per_class: int = 10, n_batches: int = 10, parity_unshuffled: bool = False, seed: int = 0
@@ -100,7 +100,7 @@ def manifold_mixup_error(
     source=_SOURCE,
     cost=Cost.FORWARD,
     work="1 F of 450 mixtures of each class, and 1 F of 1200 examples up to the first convolution",
-    needs=_NEEDS,
+    needs={*_NEEDS, Need.QUANTITIES},
 )
 def dbi_mixup(subject: Subject, *, seed: int = 0) -> float:
     """`davies_bouldin_index` times `mixup_error`, with their defaults. Range: [0, inf); 0 if either is 0."""

@@ -14,7 +14,7 @@ from baselines.core.subject import Subject
     source="Aithal et al. 2021, arXiv 2101.06459, and their submission, team Always Generalize",
     cost=Cost.MANY,
     work="8 F of 12,864 examples",
-    needs={Need.DATA, Need.CLASSES},
+    needs={Need.DATA, Need.CLASSES, Need.QUANTITIES},
 )
 def augmentation_robustness_runner_up(
     subject: Subject, *, batch: int = 64, n_batches: int = 201, seed: int = 0

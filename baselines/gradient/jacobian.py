@@ -18,7 +18,7 @@ from baselines.network import INPUT, Network, joined
     source="PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976)",
     cost=Cost.GRADIENTS,
     work="kappa B",
-    needs={Need.DATA, Need.GRADIENTS},
+    needs={Need.DATA, Need.GRADIENTS, Need.QUANTITIES},
 )
 def jacobian_norm(subject: Subject, *, n_batches: int = 33, batch_size: int = 16, classes_at_once: int = 10) -> float:
     """Mean square of the entries of d logits / d input of a layer, averaged over layers. Range: [0, inf).
@@ -108,7 +108,7 @@ def _input_jacobian(network: Network, images: Any, directions: Any, outputs: str
     source="Novak et al. 2018, arXiv 1802.08760",
     cost=Cost.GRADIENTS,
     work="kappa B",
-    needs={Need.DATA, Need.GRADIENTS},
+    needs={Need.DATA, Need.GRADIENTS, Need.QUANTITIES},
 )
 def input_jacobian_norm(
     subject: Subject, *, n_samples: int = 2048, outputs: str = "logits", classes_at_once: int = 10, seed: int = 0
@@ -131,7 +131,7 @@ def input_jacobian_norm(
     source="Novak et al. 2018, arXiv 1802.08760",
     cost=Cost.GRADIENTS,
     work="kappa B",
-    needs={Need.DATA, Need.GRADIENTS},
+    needs={Need.DATA, Need.GRADIENTS, Need.QUANTITIES},
 )
 def log_jacobian_norm_normalized(
     subject: Subject, *, n_samples: int = 2048, classes_at_once: int = 10, seed: int = 0
@@ -151,7 +151,7 @@ def log_jacobian_norm_normalized(
     source="Dherin, Munn, Rosca and Barrett 2022, arXiv 2209.13083",
     cost=Cost.GRADIENTS,
     work="kappa B",
-    needs={Need.DATA, Need.GRADIENTS},
+    needs={Need.DATA, Need.GRADIENTS, Need.QUANTITIES},
 )
 def geometric_complexity(subject: Subject, *, n_samples: int = 2048, classes_at_once: int = 10, seed: int = 0) -> float:
     """Geometric complexity: a discrete Dirichlet energy of the logits over the training inputs. Range: [0, inf).

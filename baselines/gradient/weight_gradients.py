@@ -59,18 +59,19 @@ def _drawn(subject: Subject, n_samples: int, seed: int, label: str) -> Array:
 
 
 def _gradient_measure(
-    name: str, meaning: str, formula: str, source: str, compute: Callable[[Subject, int, int], float]
-) -> None:
+    name: str, meaning: str, formula: str, source: str, compute: Callable[[Subject, int, int], float],
+    needs: set[Need] = _NEEDS,
+) -> None:  # fmt: skip
     """Register a measure of gradients, and its logarithm."""
 
-    @measure(name=name, meaning=meaning, formula=formula, source=source, cost=Cost.GRADIENTS, work="1 B", needs=_NEEDS)
+    @measure(name=name, meaning=meaning, formula=formula, source=source, cost=Cost.GRADIENTS, work="1 B", needs=needs)
     def plain(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
         """Range: [0, inf)."""
         return compute(subject, n_samples, seed)
 
     @measure(
         name=f"log_{name}", meaning=f"logarithm: {meaning}", formula=f"ln({formula} + 1e-30)",
-        source=source, cost=Cost.GRADIENTS, work="1 B", needs=_NEEDS,
+        source=source, cost=Cost.GRADIENTS, work="1 B", needs=needs,
     )  # fmt: skip
     def logarithm(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
         """At least ln 1e-30."""
@@ -142,13 +143,14 @@ def input_gradients(subject: Subject, n_samples: int, seed: int) -> Array:
 _gradient_measure(
     "input_gradient_norm", "norm of the loss' gradient with respect to the input", "E |d l / d x|_2",
     "Novak et al. 2018, arXiv 1802.08760", lambda subject, n, seed: float(input_gradients(subject, n, seed).mean()),
+    needs={*_NEEDS, Need.QUANTITIES},
 )  # fmt: skip
 
 
 @measure(
     meaning="change of the logits under noise on the input",
     formula="E |f(x + eta) - f(x)|^2 / E |f|^2, eta ~ N(0, tau^2 I)", source="Forouzesh et al. 2021, arXiv 2010.02074",
-    cost=Cost.FORWARD, work="2 F", needs={Need.DATA},
+    cost=Cost.FORWARD, work="2 F", needs={Need.DATA, Need.QUANTITIES},
 )  # fmt: skip
 def sensitivity_output_change(
     subject: Subject, *, relative_noise: float = 0.01, n_samples: int = 10_000, seed: int = 0

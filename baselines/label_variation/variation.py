@@ -21,7 +21,7 @@ MIXING = 2.0
     source=_SOURCE,
     cost=Cost.FORWARD,
     work="1 F of 500 examples for each graph",
-    needs=_NEEDS,
+    needs={*_NEEDS, Need.QUANTITIES},
 )
 def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int = 0) -> float:
     """Label variation of the penultimate layer on mixup. Range: [0, 1/4].

@@ -110,7 +110,7 @@ def _margins(network: Network, images: Array, labels: Array, components: Array) 
     source="Mouton, Theunissen and Davel 2023, arXiv 2308.15466",
     cost=Cost.MANY,
     work="up to 20 F and 20 B",
-    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
+    needs={Need.DATA, Need.LABELS, Need.GRADIENTS, Need.QUANTITIES},
 )
 def constrained_margin(
     subject: Subject, *, n_samples: int = 500, n_components: int = 0, pca_samples: int = 1000, rate: float = 0.25,

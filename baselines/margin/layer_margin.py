@@ -17,7 +17,7 @@ from baselines.network import INPUT, Network, joined
 from baselines.network.hidden import hidden_positions
 
 _JIANG = "Jiang et al. 2018, arXiv 1810.00113"
-_NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
+_NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS, Need.QUANTITIES}  # the input is one of the layers
 
 #: Gradients are taken to be at least this long, and total variations at least this large.
 SHORTEST, STILL = 1e-6, 1e-12

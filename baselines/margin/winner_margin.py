@@ -22,7 +22,7 @@ CROPS = np.linspace(0.85, 1, 16)
     meaning="minus the mean margin in the first layer, on augmented examples",
     formula="-E (f_y - f_j) / (|d (f_y - f_j) / d x^1| + 1e-7) / (sqrt(trimmed mean of variances) + 1e-7)",
     source="Natekar and Sharma 2020, arXiv 2012.02775", cost=Cost.GRADIENTS, work="1 F and 1 B",
-    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
+    needs={Need.DATA, Need.LABELS, Need.GRADIENTS, Need.QUANTITIES},
 )  # fmt: skip
 def layer_margin_winner(subject: Subject, *, n_samples: int = 500, data: str = "augmented", seed: int = 0) -> float:
     """Misclassified examples count with their negative margin.

@@ -24,7 +24,7 @@ _STANDS_IN = "an augmented copy is the surrogate of held-out images"
     source=_PAPER + ", eq. 2",
     cost=Cost.FORWARD,
     work="1 F",
-    needs={Need.DATA},
+    needs={Need.DATA, Need.QUANTITIES},
 )
 def cna(
     subject: Subject, *, include_output_layer: bool = False, n_bins: int = 1000, n_samples: int = 10_000, seed: int = 0
@@ -51,7 +51,7 @@ def cna(
     source=_PAPER + ", eq. 5",
     cost=Cost.FORWARD,
     work="2 F",
-    needs={Need.DATA},
+    needs={Need.DATA, Need.QUANTITIES},
 )
 def cna_area(
     subject: Subject, *, surrogate: str = "augment", include_output_layer: bool = False, n_bins: int = 1000,
@@ -85,7 +85,7 @@ def cna_area(
     source=_PAPER + ", eq. 7",
     cost=Cost.FORWARD,
     work="2 F",
-    needs={Need.DATA, Need.LABELS},
+    needs={Need.DATA, Need.LABELS, Need.QUANTITIES},
 )
 def cna_margin(
     subject: Subject, *, statistic: str = "max", space: str = "probabilities", surrogate: str = "augment",
@@ -122,7 +122,7 @@ def cna_margin(
     source=_PAPER + ", eq. 5 and 6",
     cost=Cost.FORWARD,
     work="2 F",
-    needs={Need.DATA, Need.LABELS},
+    needs={Need.DATA, Need.LABELS, Need.QUANTITIES},
 )
 def cna_area_over_margin(
     subject: Subject, *, statistic: str = "max", space: str = "probabilities", margin_floor: float = 1e-6,

@@ -109,7 +109,7 @@ def _register_gi(perturbation: Perturbation) -> None:
         source=SOURCE,
         cost=Cost.MANY,
         work="25 F",
-        needs={Need.DATA, Need.LABELS},
+        needs={Need.DATA, Need.LABELS, Need.QUANTITIES},
     )
     def gi(
         subject: Subject, *, low: float = perturbation.low, high: float = perturbation.high, n_alphas: int = 25,
@@ -153,7 +153,7 @@ def _register_mean_error(perturbation: Perturbation) -> None:
         source=SOURCE,
         cost=Cost.MANY,
         work="25 F",
-        needs={Need.DATA, Need.LABELS},
+        needs={Need.DATA, Need.LABELS, Need.QUANTITIES},
     )
     def pr_mean_error(
         subject: Subject, *, low: float = perturbation.low, high: float = perturbation.high, n_alphas: int = 25,
@@ -181,7 +181,7 @@ def _register_augmented_subset_error(perturbation: Perturbation) -> None:
         source=SOURCE,
         cost=Cost.FORWARD,
         work="1 F of at least 2048 examples",
-        needs={Need.DATA, Need.LABELS},
+        needs={Need.DATA, Need.LABELS, Need.QUANTITIES},
     )
     def augmented_subset_error(
         subject: Subject, *, low: float = perturbation.low, high: float = perturbation.high, share: float = 0.1,

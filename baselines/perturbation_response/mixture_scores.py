@@ -21,7 +21,7 @@ def _register_gi(kind: str, layer: int) -> None:
         source=SOURCE,
         cost=Cost.MANY,
         work="11 F",
-        needs={Need.DATA, Need.LABELS},
+        needs=_needs(layer),
     )
     def gi(
         subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, paper_budget: bool = False, seed: int = 0,
@@ -46,7 +46,7 @@ def _register_pal(
 ) -> None:
     @measure(
         name=name, meaning=meaning, formula=formula, source=SOURCE, cost=Cost.MANY,
-        work=f"{11 * len(curves)} F", needs={Need.DATA, Need.LABELS},
+        work=f"{11 * len(curves)} F", needs=_needs(min(layer for _, layer in curves)),
     )  # fmt: skip
     def pal(
         subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, paper_budget: bool = False, seed: int = 0
@@ -74,7 +74,7 @@ def _register_mean_error(kind: str, layer: int) -> None:
         source=SOURCE,
         cost=Cost.MANY,
         work="11 F",
-        needs={Need.DATA, Need.LABELS},
+        needs=_needs(layer),
     )
     def pr_mean_error(
         subject: Subject, *, n_alphas: int = 11, n_samples: int = 2048, paper_budget: bool = False, seed: int = 0
@@ -90,6 +90,11 @@ def _register_mean_error(kind: str, layer: int) -> None:
         """
         number = _number(n_samples, paper_budget=paper_budget)
         return mean_error(mixup_curve(subject, kind, layer, n_alphas, number, seed)[1])
+
+
+def _needs(layer: int) -> set[Need]:
+    """Outputs of a layer can be mixed, whatever the inputs are."""
+    return {Need.DATA, Need.LABELS} if layer else {Need.DATA, Need.LABELS, Need.QUANTITIES}
 
 
 def _number(n_samples: int, *, paper_budget: bool) -> int:

@@ -10,6 +10,7 @@ from small_networks import dataset, layers
 
 from baselines import MEASURES, MeasureUnavailable
 from baselines.core.measure import Need
+from baselines.network import INPUT, Network
 from baselines.network.reading import IDLE
 
 #: Every cheap measure, and some of each other family.
@@ -254,3 +255,33 @@ def test_idle_layers_in_front_change_nothing(of_logits):
     model = tf.keras.Sequential([tf.keras.Input((6, 6, 1)), *front, *plain.layers])
     model.initial_weights = plain.initial_weights
     assert_alike(values(model, DATA, NAMES), of_logits)
+
+
+@pytest.fixture
+def whole_numbers_only(monkeypatch):
+    """Whoever runs a network on inputs that are no whole numbers gets an error."""
+    run = Network.run
+
+    def checked(self, given, wanted):
+        if INPUT in given:
+            tf.debugging.assert_equal(given[INPUT], tf.round(given[INPUT]), "no number of a token")
+        return run(self, given, wanted)
+
+    monkeypatch.setattr(Network, "run", checked)
+
+
+def test_numbers_of_tokens_are_neither_mixed_nor_moved(whole_numbers_only):
+    front = [tf.keras.Input((7,)), layers.Embedding(11, 6, name="words"), layers.Conv1D(5, 3, activation="relu")]
+    model = drawn(tf.keras.Sequential([*front, layers.GlobalMaxPooling1D(), layers.Dense(3)]))
+    data = dataset(np.random.default_rng(0).integers(1, 11, (40, 7)), np.arange(40) % 3)
+    found = values(model, data)
+    for name in ("cross_entropy", "davies_bouldin_index", "gi_intra_l1", "manifold_mixup_error", "vr"):
+        assert isinstance(found[name], float), name
+    for name, value in found.items():
+        if Need.QUANTITIES in MEASURES[name].needs:
+            assert value == repr(MeasureUnavailable(TOKENS)), name
+        else:
+            assert isinstance(value, float) or "layer words (Embedding)" in value, name
+
+
+TOKENS = "needs inputs that are quantities, and layer words (Embedding) takes in numbers of tokens"
