@@ -7,6 +7,7 @@ from baselines.core.sample import Array, Sample
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.label_variation.graphs import cosines, neighbours, normalized_variation, squared_distances, variation
+from baselines.network.penultimate import penultimate_features
 
 _SOURCE = "Lassance et al. 2020, arXiv 2011.12737"
 _NEEDS = {Need.DATA, Need.LABELS}
@@ -16,7 +17,7 @@ MIXING = 2.0
 
 
 @measure(
-    meaning="labels' variation between nearest neighbours among the last layer's inputs, of mixed examples",
+    meaning="labels' variation between nearest neighbours in the penultimate representation, of mixed examples",
     formula="median over graphs of max(tr(Y' L Y) / (4 n), 0), L = I - D^-1/2 A D^-1/2, A_ij = 1 for i's nearest j",
     source=_SOURCE,
     cost=Cost.FORWARD,
@@ -27,7 +28,7 @@ def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int 
     """Label variation of the penultimate layer on mixup. Range: [0, 1/4].
 
     Training examples, as many of each class, are mixed with each other as l x + (1 - l) x', and so are their
-    labels. Nearest neighbours are those of the inputs of the network's last layer, scaled to length 1.
+    labels. Nearest neighbours are those of the penultimate representation (pooled, as for `cdnv`), scaled to length 1.
 
     Args:
         subject: the network and its training data.
@@ -36,12 +37,11 @@ def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int 
         seed: draws examples, partners and shares.
     """
     network = subject.network
-    last = _layers(subject)[-1][0]
     values = []
     for graph in range(n_graphs):
         rng = stream("vpm", seed, graph)
         inputs, labels = _mixed(_balanced(subject.examples, max(n_samples // network.n_classes, 1), rng), subject, rng)
-        values.append(nearest_variation(network.outputs(inputs, last[:1])[0], labels, is_symmetric=False))
+        values.append(nearest_variation(penultimate_features(network, inputs), labels, is_symmetric=False))
     return float(np.median(values))
 
 

@@ -2,9 +2,10 @@
 
 Chuang et al. 2021 (arXiv 2106.03314): the k-variance of a class is the Wasserstein-1 distance between two halves of its
 examples, in a hidden layer. Their bound has the margins over the mean k-variance, times a Lipschitz constant of
-what follows. Layers, numbers of examples and the one split into halves are those of the authors' code.
+what follows. Numbers of examples and the one split into halves are those of the authors' code.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 #: What is added to lengths of gradients; and the least spread.
 SMALL, STILL = 1e-6, 1e-12
 
-#: Where the layer may be, in the order of preference: numbers of the model's layers, from 0.
+#: Where the layer may be in the authors' code, in the order of preference: numbers of the model's layers, from 0.
 _PLACES = {"1st": (2, 3, 4, 5), "8th": (8, 9, 6, 7, 5, 4, 3, 2)}
 
 
@@ -55,18 +56,24 @@ def _classes(subject: Subject, place: int, per_class: int, seed: int) -> list[_C
     return found
 
 
-def _position(network: Network, layer: str) -> int:
-    """The input of a convolution or pooling layer; of a network without any a hidden layer's output."""
+def hidden_position(network: Network, layer: str) -> int:
+    """Where the first or the eighth hidden layer ends, or the last of fewer."""
     if layer not in _PLACES:
         raise ValueError(f"layer: expected 1st or 8th, found {layer}")
-    strided = {i for i, node in enumerate(network.nodes) if "strides" in node.config}
-    for number in _PLACES[layer]:
-        if number < len(network.layers) and strided & set(network.nodes_of(number)):
-            return network.layers[number][0][0]
     hidden = hidden_positions(network)
     if not hidden:
         raise MeasureUnavailable("needs a hidden layer, which this network lacks")
     return hidden[0] if layer == "1st" else hidden[min(7, len(hidden) - 1)]
+
+
+def authors_position(network: Network, layer: str) -> int:
+    """The input of a convolution or pooling layer, chosen by number; of a network without any `hidden_position`."""
+    if layer in _PLACES:
+        strided = {i for i, node in enumerate(network.nodes) if "strides" in node.config}
+        for number in _PLACES[layer]:
+            if number < len(network.layers) and strided & set(network.nodes_of(number)):
+                return network.layers[number][0][0]
+    return hidden_position(network, layer)
 
 
 def k_variance(points: Array) -> float:
@@ -95,48 +102,60 @@ def _over(statistic: str, margins: Array, spreads: Array, shares: Array) -> floa
     return -float(value) / max(float(spreads @ shares) / float(shares.sum()), STILL)
 
 
-@measure(
-    meaning="minus the median margin over the k-variance of the classes in a hidden layer",
-    formula="-median margin / sum_c share_c V_c L_c, V_c = W_1 of halves of c, L_c = max over c of |d margin / d x^l|",
-    source=_SOURCE, cost=Cost.GRADIENTS, work="1 F and 1 B", needs=_NEEDS,
-)  # fmt: skip
-def kv_margin(
-    subject: Subject, *, layer: str = "1st", statistic: str = "median", per_class: int = 200, seed: int = 0
-) -> float:
-    """kV-Margin: free of the scale of logits and layer. Range: (-inf, inf).
+def _register(suffix: str, where: str, position: Callable[[Network, str], int]) -> None:
+    """Register both measures in a layer that `position` finds, and `where` describes."""
 
-    Wrong answers count with their negative margins. Classes with one example in the sample do not count. Classes that
-    are single points in the layer leave a spread of 0, which counts as 1e-12.
+    @measure(
+        name=f"kv_margin{suffix}",
+        meaning=f"minus the median margin over the k-variance of the classes in {where}",
+        formula="-median margin / sum_c share_c V_c L_c, V_c = W_1 of halves of c, L_c = max over c of "
+        "|d margin / d x^l|",
+        source=_SOURCE, cost=Cost.GRADIENTS, work="1 F and 1 B", needs=_NEEDS,
+    )  # fmt: skip
+    def kv_margin(
+        subject: Subject, *, layer: str = "1st", statistic: str = "median", per_class: int = 200, seed: int = 0
+    ) -> float:
+        """kV-Margin: free of the scale of logits and layer. Range: (-inf, inf).
 
-    Args:
-        subject: the network and its training data.
-        layer: "1st" is the input of the first convolution or pooling layer among the model's layers 2 to 5, from 0;
-            "8th" of that among 8, 9, 6, 7, 5, 4, 3, 2. Of a network without: what its first or eighth hidden weight
-            layer puts out, or its last.
-        statistic: "median" as in the authors' code, or "mean".
-        per_class: training examples, times the number of classes; they are drawn from all together.
-        seed: draws the examples.
+        Wrong answers count with their negative margins. Classes with one example in the sample do not count. Classes
+        that are single points in the layer leave a spread of 0, which counts as 1e-12.
 
-    Raises:
-        ValueError: another `layer` or `statistic`.
-        MeasureUnavailable: there is no hidden layer, or no class counts.
-    """
-    classes = _classes(subject, _position(subject.network, layer), per_class, seed)
-    margins = np.concatenate([one.margins for one in classes])
-    spreads = np.array([one.variance * one.lengths.max() for one in classes])
-    return _over(statistic, margins, spreads, np.array([one.share for one in classes]))
+        `kv_margin` counts hidden weight layers, with what belongs to them, and looks at their outputs.
+        `kv_margin_authors` takes the layer by its number as the authors' code does: "1st" is the input of the first
+        convolution or pooling layer among the model's layers 2 to 5, from 0; "8th" of that among 8, 9, 6, 7, 5, 4, 3,
+        2. How a model is written decides which that is. Of a network without: as `kv_margin`.
+
+        Args:
+            subject: the network and its training data.
+            layer: "1st" or "8th"; of a network with fewer layers the last.
+            statistic: "median" as in the authors' code, or "mean".
+            per_class: training examples, times the number of classes; they are drawn from all together.
+            seed: draws the examples.
+
+        Raises:
+            ValueError: another `layer` or `statistic`.
+            MeasureUnavailable: there is no hidden layer, or no class counts.
+        """
+        classes = _classes(subject, position(subject.network, layer), per_class, seed)
+        margins = np.concatenate([one.margins for one in classes])
+        spreads = np.array([one.variance * one.lengths.max() for one in classes])
+        return _over(statistic, margins, spreads, np.array([one.share for one in classes]))
+
+    @measure(
+        name=f"kv_gn_margin{suffix}",
+        meaning=f"minus the median distance from the boundary over the k-variance of the classes, in {where}",
+        formula="-median (margin / (|d margin / d x^l| + 1e-6)) / sum_c share_c V_c, V_c = W_1 of halves of class c",
+        source=_SOURCE, cost=Cost.GRADIENTS, work="1 F and 1 B", needs=_NEEDS,
+    )  # fmt: skip
+    def kv_gn_margin(
+        subject: Subject, *, layer: str = "8th", statistic: str = "median", per_class: int = 200, seed: int = 0
+    ) -> float:
+        """kV-GN-Margin, of gradient-normalized margins. Range: (-inf, inf). Layers and parameters: see `kv_margin`."""
+        classes = _classes(subject, position(subject.network, layer), per_class, seed)
+        distances = np.concatenate([one.margins / (one.lengths + SMALL) for one in classes])
+        spreads = np.array([one.variance for one in classes])
+        return _over(statistic, distances, spreads, np.array([one.share for one in classes]))
 
 
-@measure(
-    meaning="minus the median distance from the boundary in a hidden layer, over the k-variance of the classes there",
-    formula="-median (margin / (|d margin / d x^l| + 1e-6)) / sum_c share_c V_c, V_c = W_1 of halves of class c",
-    source=_SOURCE, cost=Cost.GRADIENTS, work="1 F and 1 B", needs=_NEEDS,
-)  # fmt: skip
-def kv_gn_margin(
-    subject: Subject, *, layer: str = "8th", statistic: str = "median", per_class: int = 200, seed: int = 0
-) -> float:
-    """kV-GN-Margin, of gradient-normalized margins. Range: (-inf, inf). Parameters and limits: see `kv_margin`."""
-    classes = _classes(subject, _position(subject.network, layer), per_class, seed)
-    distances = np.concatenate([one.margins / (one.lengths + SMALL) for one in classes])
-    spreads = np.array([one.variance for one in classes])
-    return _over(statistic, distances, spreads, np.array([one.share for one in classes]))
+_register("", "a hidden layer", hidden_position)
+_register("_authors", "the layer that the authors' code takes by its number", authors_position)

@@ -15,7 +15,7 @@ SMALL = 1e-7
 @measure(
     meaning="intrinsic dimension of the penultimate representation",
     formula="slope of -ln(1 - F(r)) over ln r, r = distance to second over that to first neighbour: TwoNN",
-    source="Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784",
+    source="Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784, and their code",
     cost=Cost.FORWARD,
     work="1 F",
     needs={Need.DATA},
@@ -23,7 +23,9 @@ SMALL = 1e-7
 def intrinsic_dimension(subject: Subject, *, n_samples: int = 2048, fraction: float = 0.9, seed: int = 0) -> float:
     """TwoNN estimate (Facco et al. 2017). Range: [0, inf). The paper finds lower test errors where it is low.
 
-    Examples with the same representation count as one. One or two different ones have dimension 0.
+    As in the authors' code, F at the i-th of n ratios is i / n, the two largest ratios are left out in any case, and
+    examples do not count whose nearest neighbour has the same representation, or whose two nearest are equally far.
+    Where all examples have one or two representations, these have dimension 0.
 
     Args:
         subject: the network and its training data.
@@ -32,27 +34,28 @@ def intrinsic_dimension(subject: Subject, *, n_samples: int = 2048, fraction: fl
         seed: draws the examples.
 
     Raises:
-        MeasureUnavailable: every example has two neighbours at the same distance, as in a lattice.
+        MeasureUnavailable: fewer than three examples count, as in a lattice.
     """
-    features, _ = penultimate(subject, n_samples, seed)
-    return two_nn(np.unique(features, axis=0).astype(np.float64), fraction)
+    features = penultimate(subject, n_samples, seed)[0].astype(np.float64)
+    return two_nn(features, fraction) if len(np.unique(features, axis=0)) > 2 else 0.0
 
 
 def two_nn(points: Array, fraction: float) -> float:
-    """Intrinsic dimension of different points (n, features), by the line through the origin that fits best."""
-    if len(points) < 3:
-        return 0.0
-    nearest = np.sort(_two_nearest(points), axis=1)
-    return slope(nearest[:, 1] / nearest[:, 0], fraction)
+    """Intrinsic dimension of points (n, features), by the line through the origin that fits best."""
+    first, second = np.sort(_two_nearest(points), axis=1).T
+    counts = (first > 0) & (first < second)
+    return slope(second[counts] / first[counts], fraction)
 
 
 def slope(ratios: Array, fraction: float) -> float:
-    """Exponent d of ratios (n,) whose distribution is about F(r) = 1 - r^-d, r >= 1."""
-    logs = np.sort(np.log(ratios))
-    kept = logs[: max(int(fraction * len(logs)), 1)]
-    if not kept.any():
-        raise MeasureUnavailable("needs examples whose neighbours are not equally far, which are lacking")
-    return float(kept @ -np.log1p(-np.arange(len(kept)) / len(logs))) / float(kept @ kept)
+    """Exponent d of ratios (n,) whose distribution is about F(r) = 1 - r^-d, r > 1."""
+    number = len(ratios)
+    if number < 3:
+        raise MeasureUnavailable(
+            "needs three examples whose two nearest neighbours are not equally far, which are lacking"
+        )
+    kept = np.sort(np.log(ratios))[: min(max(int(fraction * number), 1), number - 2)]
+    return float(kept @ -np.log1p(-np.arange(1, len(kept) + 1) / number)) / float(kept @ kept)
 
 
 def _two_nearest(points: Array) -> Array:

@@ -1,27 +1,22 @@
-"""The penultimate representation: the inputs of the last weight layer."""
+"""The penultimate representation of examples, once for all measures of it."""
 
 import numpy as np
 
 from baselines.core.measure import MeasureUnavailable
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
+from baselines.network.penultimate import penultimate_features
 
 
 @shared
 def penultimate(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array]:
-    """Draw examples; returns the inputs (n, features) of the last weight layer, float32, and the labels (n,).
-
-    A feature map is taken as one long vector.
+    """Draw examples; returns their `penultimate_features` (n, features), float32, and the labels (n,).
 
     Raises:
         MeasureUnavailable: there is no weight layer.
     """
-    network, sample = subject.network, subject.sample(n_samples, seed)
-    if not network.weight_nodes:
-        raise MeasureUnavailable("needs a weight layer, which this network lacks")
-    place = network.nodes[network.weight_nodes[-1]].sources[0]
-    features = network.outputs(sample.inputs, [place])[0]
-    return features.reshape(len(sample), -1), sample.labels
+    sample = subject.sample(n_samples, seed)
+    return penultimate_features(subject.network, sample.inputs), sample.labels
 
 
 @shared

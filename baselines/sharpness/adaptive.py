@@ -57,20 +57,20 @@ def adaptive_sharpness_worst_linf(
         rho: as above, and so are the others that are not named here.
         normalize_logits: as above.
         n_steps: of each attack.
-        batch: m, examples of a batch; all batches weigh alike, a last smaller one, too.
+        batch: m, examples of a batch. The last one may have fewer, and weighs as much less.
         n_samples: as above.
         seed: as above.
     """
     space = weight_space(subject, n_samples, seed)
-    rises = []
+    rises = 0.0
     losses = _losses_of_normalized if normalize_logits else cross_entropies
     with space.network.restoring():
         for first in range(0, len(space.sample), batch):
             some = slice(first, first + batch)
             value = functools.partial(space.batch_gradient, some=some, losses=losses)
             low, high = highest(value, space.trained, rho * np.abs(space.trained), n_steps)
-            rises.append((high - low) / len(space.sample.labels[some]))
-    return float(np.mean(rises))
+            rises += high - low
+    return rises / len(space.sample)
 
 
 @measure(

@@ -10,6 +10,7 @@ from test_sharpness import ONE_FEATURE
 
 import baselines
 from baselines.core.streams import stream_seed
+from baselines.core.subject import Subject
 from baselines.sharpness.auto_pgd import checkpoints, highest
 
 worst, average, asam = map(
@@ -66,6 +67,16 @@ def test_each_batch_has_its_own_worst_change():
     assert alone == pytest.approx((loss(0.7) - loss(1) + loss(-1.3) - loss(-1)) / 2, rel=1e-4)
     together = worst(model, data, rho=rho, batch=2, normalize_logits=False)
     assert together == pytest.approx((loss(1.3) - loss(1) + loss(-1.3) - loss(-1)) / 2, rel=1e-4)
+
+
+def test_an_incomplete_last_batch_weighs_by_its_examples():
+    """Each example alone, or two of one class together, have their own worst change; two of both classes share one."""
+    model, data, rho = dense([[2.0, 1.0]]), dataset([[1.0], [1.0], [1.0]], [0, 1, 1]), 0.1
+    labels = Subject(model, data).sample(1024, 0).labels
+    single = {0: loss(0.7) - loss(1), 1: loss(-1.3) - loss(-1)}
+    pair = 2 * single[1] if labels[2] == 0 else loss(1.3) - loss(1) + loss(-1.3) - loss(-1)
+    found = worst(model, data, rho=rho, batch=2, normalize_logits=False)
+    assert found == pytest.approx((pair + single[labels[2]]) / 3, rel=1e-4)
 
 
 def small():

@@ -9,7 +9,7 @@ from small_networks import dataset, dense, layers
 
 import baselines
 from baselines.core.subject import Subject
-from baselines.margin.k_variance import _position, k_variance
+from baselines.margin.k_variance import authors_position, hidden_position, k_variance
 
 kv, kv_gn = baselines.load("kv_margin"), baselines.load("kv_gn_margin")
 
@@ -130,10 +130,34 @@ def test_layers():
     ]  # fmt: skip
     model = tf.keras.Sequential([tf.keras.Input((8, 8, 1)), *middle])
     found = Subject(model, None).network
-    assert _position(found, "1st") == found.layers[1][1]
-    assert _position(found, "8th") == found.layers[6][1]
-    with pytest.raises(ValueError, match="layer: expected 1st or 8th"):
-        _position(found, "2nd")
+    assert authors_position(found, "1st") == found.layers[1][1]
+    assert authors_position(found, "8th") == found.layers[6][1]
+    assert hidden_position(found, "1st") == found.layers[1][1]
+    assert hidden_position(found, "8th") == found.layers[8][1]
     deep = Subject(dense(*[np.eye(2)] * 12), None).network
-    assert deep.shape(_position(deep, "1st")) == (2,)
-    assert [_position(deep, layer) for layer in ("1st", "8th")] == [1, 15]
+    assert deep.shape(authors_position(deep, "1st")) == (2,)
+    for position in (authors_position, hidden_position):
+        assert [position(deep, layer) for layer in ("1st", "8th")] == [1, 15]
+        with pytest.raises(ValueError, match="layer: expected 1st or 8th"):
+            position(found, "2nd")
+
+
+def test_a_layer_of_pooling_to_itself_in_front_moves_the_authors_choice_alone():
+    def values_of(*front):
+        model = tf.keras.Sequential(
+            [
+                tf.keras.Input((6, 6, 1)),
+                *front,
+                *(layers.Conv2D(3, 3, padding="same", activation="relu") for _ in range(4)),
+                layers.Flatten(),
+                layers.Dense(3),
+            ]
+        )
+        rng = np.random.default_rng(0)
+        model.set_weights([rng.normal(size=array.shape) for array in model.get_weights()])
+        data = dataset(np.random.default_rng(1).random((30, 6, 6, 1)), np.arange(30) % 3)
+        return [baselines.load(f"kv_margin{suffix}")(model, data) for suffix in ("", "_authors")]
+
+    plain, moved = values_of(), values_of(layers.Rescaling(1.0))
+    assert plain[0] == pytest.approx(moved[0], rel=1e-5)
+    assert plain[1] != pytest.approx(moved[1], rel=1e-2)

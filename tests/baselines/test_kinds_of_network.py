@@ -10,7 +10,8 @@ from small_networks import dataset, layers
 
 from baselines import MEASURES, MeasureUnavailable
 from baselines.core.measure import Need
-from baselines.network import INPUT, Network
+from baselines.network import INPUT, Network, read_nodes
+from baselines.network.penultimate import penultimate_features
 from baselines.network.reading import IDLE
 
 #: Every cheap measure, and some of each other family.
@@ -24,7 +25,7 @@ NAMES = sorted(
 OF_OUTPUTS = [name for name in NAMES if MEASURES[name].needs & {Need.LABELS, Need.CLASSES}]
 
 #: Count the layers of the model as they are written, Reshape and Flatten at its end, too.
-LAYERS_AS_WRITTEN = {"jacobian_norm", "vpm", "vr", "wcv"}
+LAYERS_AS_WRITTEN = {"jacobian_norm", "vr", "wcv"}
 
 IMAGES = np.random.default_rng(1).random((40, 6, 6, 1))
 DATA = dataset(IMAGES, np.arange(40) % 3)
@@ -285,3 +286,44 @@ def test_numbers_of_tokens_are_neither_mixed_nor_moved(whole_numbers_only):
 
 
 TOKENS = "needs inputs that are quantities, and layer words (Embedding) takes in numbers of tokens"
+
+
+OF_PENULTIMATE = ["cdnv", "neural_collapse_nc1", "intrinsic_dimension", "rankme", "vpm"]
+
+
+def test_the_penultimate_representation_of_a_pooled_map_is_pooled():
+    def net(*end):
+        front = [tf.keras.Input((6, 6, 1)), layers.Conv2D(5, 3, activation="relu")]
+        return drawn(tf.keras.Sequential([*front, *end]))
+
+    plain = net(layers.GlobalAveragePooling2D(), layers.Dense(3))
+    kernel, bias, head, end = plain.get_weights()
+    for pooling in ([layers.GlobalAveragePooling2D()], [layers.AveragePooling2D(4), layers.Flatten()]):
+        model = net(layers.Conv2D(3, 1), *pooling)
+        model.set_weights([kernel, bias, head[None, None], end])
+        assert np.allclose(model(IMAGES), plain(IMAGES), atol=1e-5)
+        assert_same(model, plain, OF_PENULTIMATE)
+
+
+def test_the_penultimate_representations_of_branches_stand_side_by_side():
+    def net(join):
+        source = tf.keras.Input((6, 6, 1))
+        flow = layers.Flatten()(source)
+        sides = [layers.Dense(4, "relu")(flow), layers.Dense(5, "tanh")(flow)]
+        return drawn(tf.keras.Model(source, join(sides)))
+
+    model = net(lambda sides: layers.Add()([layers.Dense(3)(side) for side in sides]))
+    plain = net(lambda sides: layers.Dense(3)(layers.Concatenate()(sides)))
+    *front, one, bias, other, _ = model.get_weights()
+    plain.set_weights([*front, np.concatenate([one, other]), bias])
+    model.set_weights([*front, one, bias, other, 0 * bias])
+    assert np.allclose(model(IMAGES), plain(IMAGES), atol=1e-5)
+    assert_same(model, plain, OF_PENULTIMATE)
+
+
+def test_a_connection_around_the_last_layer_leaves_its_input_the_penultimate_representation():
+    source = tf.keras.Input((6, 6, 1))
+    middle = layers.Dense(3, "tanh")(layers.Dense(4, "relu")(layers.Flatten()(source)))
+    model = drawn(tf.keras.Model(source, layers.Add()([layers.Dense(3)(middle), middle])))
+    features = tf.keras.Model(source, middle)(IMAGES).numpy()
+    assert penultimate_features(Network(read_nodes(model)), np.float32(IMAGES)) == pytest.approx(features, abs=1e-5)

@@ -20,7 +20,7 @@ def showing(points, scale=1.0, rotation=None):
     """A network whose penultimate representation is its input, scaled and turned."""
     size = np.shape(points)[1]
     kernel = scale * (np.eye(size) if rotation is None else rotation)
-    return dense(kernel, np.ones((size, 3)), activation=None)
+    return dense(kernel, np.ones((size, 4)), activation=None)
 
 
 def value(measure, points, labels, **parameters):
@@ -129,7 +129,8 @@ def test_intrinsic_dimension_of_a_subspace(size):
 
 @pytest.mark.parametrize("fraction", [0.5, 0.9])
 def test_the_slope_of_quantiles_is_their_exponent(fraction):
-    ratios = (1 - np.arange(400) / 400) ** (-1 / 3.0)
+    with np.errstate(divide="ignore"):
+        ratios = (1 - np.arange(1, 401) / 400) ** (-1 / 3.0)  # the last one is infinite, and left out
     assert slope(np.random.default_rng(0).permutation(ratios), fraction) == pytest.approx(3)
 
 
@@ -139,16 +140,27 @@ def test_ratios_of_distances_on_a_line():
     assert value(dimension, points[:, None], np.zeros(4)) == pytest.approx(slope(np.array(ratios), 0.9), rel=1e-6)
 
 
-def test_equal_representations_count_once():
+def test_examples_without_a_ratio_of_distances_do_not_count():
+    """As in the authors' code: those with a copy of themselves, and those whose two neighbours are equally far."""
     points = np.random.default_rng(0).random((300, 2))
-    once = value(dimension, points, np.zeros(300))
-    assert value(dimension, np.repeat(points, 3, axis=0), np.zeros(900)) == pytest.approx(once)
+    expected = value(dimension, points, np.zeros(300))
+    others = 50 + np.array([[0, 0], [0, 0], [9, 9], [9, 8], [9, 10], [20, 20], [20, 21], [20, 19]])
+    between = 50 + np.array([[9, 8], [9, 10], [20, 21], [20, 19]])  # copies of those beside the middle ones
+    assert value(dimension, np.concatenate([points, others, between]), np.zeros(312)) == pytest.approx(expected)
     assert value(dimension, np.repeat(points[:2], 3, axis=0), np.zeros(6)) == 0
+
+
+def test_the_formula_of_the_authors_code():
+    points = np.random.default_rng(1).normal(size=(60, 3))
+    distances = np.sort(np.linalg.norm(points[:, None] - points[None], axis=2), axis=1)
+    x = np.sort(np.log(distances[:, 2] / distances[:, 1]))[:54]
+    y = -np.log(1 - np.arange(1, 55) / 60)
+    assert value(dimension, points, np.zeros(60)) == pytest.approx(float(x @ y / (x @ x)), rel=1e-5)
 
 
 def test_a_lattice_has_no_intrinsic_dimension():
     points = np.stack(np.meshgrid([0, 1, 2], [0, 1, 2]), axis=-1).reshape(-1, 2)
-    with pytest.raises(baselines.MeasureUnavailable, match="not equally far"):
+    with pytest.raises(baselines.MeasureUnavailable, match="are not equally far, which are lacking"):
         value(dimension, points, np.zeros(9))
 
 

@@ -1,0 +1,68 @@
+"""The penultimate representation: what the last weight layers take in, pooled as the network pools behind them."""
+
+import math
+from typing import Any
+
+from baselines.core.lazy import tf
+from baselines.core.sample import Array
+from baselines.core.unavailable import MeasureUnavailable
+from baselines.network.network import Network, joined
+from baselines.network.nodes import INPUT
+
+
+def penultimate_features(network: Network, inputs: Array) -> Array:
+    """Representations (n, features), float32, of inputs (n, ...).
+
+    A feature map is pooled over its positions if what the last weight layer makes of it is pooled to one position:
+    averages commute with that layer. Otherwise it is one long vector. Where the logits are a sum of several branches,
+    the representations of their last weight layers stand side by side.
+
+    Raises:
+        MeasureUnavailable: there is no weight layer.
+    """
+    pools = {network.nodes[place].sources[0]: _pool(network, place) for place in last_weight_nodes(network)}
+
+    def run(images: Any) -> list[Any]:
+        found = network.run({INPUT: images}, list(pools))
+        return [tf.concat([pool(features) for pool, features in zip(pools.values(), found, strict=True)], axis=1)]
+
+    return joined(network.in_batches("penultimate features", run, [inputs]))[0]
+
+
+def last_weight_nodes(network: Network) -> list[int]:
+    """Weight layers from which the output is reached without another one; of two on one path the later one.
+
+    Raises:
+        MeasureUnavailable: one of them is no dense layer or convolution; or there is none.
+    """
+    weights = {place for place, node in enumerate(network.nodes) if node.weights and not node.scales}
+    found = [place for place in _before(network, len(network.nodes) - 1, weights) if place in weights]
+    if not found:
+        raise MeasureUnavailable("needs a dense layer or a convolution, which this network lacks")
+    for node in (network.nodes[place] for place in found):
+        if not node.has_kernel:
+            raise MeasureUnavailable(f"does not understand the weights of layer {node.name} ({node.kind})")
+    return sorted(p for p in found if not any(p in _before(network, other, set()) for other in found if other != p))
+
+
+def _before(network: Network, place: int, stops: set[int]) -> set[int]:
+    """A position and all from which it is reached, but for those in front of `stops`."""
+    found, waiting = set[int](), [place]
+    while waiting:
+        position = waiting.pop()
+        if position not in found and position != INPUT:
+            found.add(position)
+            waiting += () if position in stops else network.nodes[position].sources
+    return found
+
+
+def _pool(network: Network, place: int) -> Any:
+    """What makes one vector (n, features) of what a last weight layer takes in (n, ..., features)."""
+    shape = network.shape(network.nodes[place].sources[0])
+    behind = _before(network, len(network.nodes) - 1, {place})
+    pooling = [p for p in behind if "Pooling" in network.nodes[p].kind and math.prod(network.shape(p)[:-1]) == 1]
+    pooling = [p for p in pooling if place in _before(network, p, set())]
+    if len(shape) < 2 or not pooling:
+        return lambda features: tf.reshape(features, (-1, math.prod(shape)))
+    reduce = tf.reduce_max if "MaxPooling" in network.nodes[pooling[0]].kind else tf.reduce_mean
+    return lambda features: reduce(features, axis=list(range(1, len(shape))))
