@@ -36,9 +36,10 @@ def augmentation_robustness_penalty(subject: Subject, *, n_samples: int = 10_000
     """Mean penalty over images for seven changes of each. Range: [0, 27].
 
     A change of the image that leaves the predicted class as it is costs the change of its probability.
-    P_t is 6 for a flip from left to right, 1 for a random saturation, 2 for the centre enlarged, 3 for edges,
-    1 for more brightness, 12 for flip and saturation together, 2 for a random rectangle set to 0. It is also 0
-    for a network that gives one answer to all. The changes are made for pixels in [0, 1].
+    P_t is 6 for a flip from left to right, 1 for a random saturation, 2 for the centre enlarged, 3 for edges, 1 for
+    more brightness, 12 for flip and saturation together, 2 for a random rectangle set to 0. At chance accuracy it says
+    nothing: a network that gives one answer to all has the best value, 0, too. The changes are made for pixels in [0,
+    1].
 
     Args:
         subject: the network and its training data, images.

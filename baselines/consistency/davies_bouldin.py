@@ -30,7 +30,8 @@ def davies_bouldin_index(
 ) -> float:  # fmt: skip
     """Davies-Bouldin index of the true classes, averaged over batches. Range: [0, inf).
 
-    It is 0 for classes that are single points, and where all classes have the same centroid.
+    It is 0 for classes that are single points, and where all classes have the same centroid. At chance accuracy it says
+    nothing: the latter is no better than chance, and has the best value.
 
     Args:
         subject: the network and its training data.

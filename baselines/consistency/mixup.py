@@ -103,7 +103,14 @@ def manifold_mixup_error(
     needs={*_NEEDS, Need.QUANTITIES},
 )
 def dbi_mixup(subject: Subject, *, seed: int = 0) -> float:
-    """`davies_bouldin_index` times `mixup_error`, with their defaults. Range: [0, inf); 0 if either is 0."""
+    """`davies_bouldin_index` times `mixup_error`, with their defaults. Range: [0, inf); 0 if either is 0.
+
+    At chance accuracy it says nothing: the index is 0, its best value, where all examples are in one place, too.
+
+    Args:
+        subject: the network and its training data.
+        seed: draws examples, partners and batches.
+    """
     overlap = mean_index(subject, **MEASURES["davies_bouldin_index"].parameters | {"seed": seed})
     return overlap * midpoint_error(subject, **MEASURES["mixup_error"].parameters | {"seed": seed})
 

@@ -26,6 +26,7 @@ def augmentation_robustness_runner_up(
     the batch of number 200, the 201st; all images of a batch get the same factor of saturation, another one for the
     flipped images; and it sums. It returned minus the sum, which is small where the gap should be large: the score
     of the competition hardly asks for the sign, and here it is changed. As there, pixels of any range are taken.
+    At chance accuracy it says nothing: a network that gives one answer to all has the best value, 0.
 
     Args:
         subject: the network and its training data, images.

@@ -27,6 +27,8 @@ ROUNDING = 1e-6
 def cdnv(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Mean CDNV over pairs of classes. Range: [0, 5e11]; 0 where every class is a single point.
 
+    At chance accuracy it says nothing: a network in which all classes are one point has the best value, too.
+
     Classes with fewer than two examples in the sample do not count.
 
     Args:
@@ -63,7 +65,8 @@ def neural_collapse_nc1(subject: Subject, *, n_samples: int = 2048, seed: int = 
     """Within-class covariance in units of the covariance of the class means. Range: [0, inf); 0 for full collapse.
 
     All examples of the sample count alike in Sigma_W, all classes in Sigma_B, whose center is the mean of the class
-    means. The paper has as many examples of each class. A network that gives all classes the same mean gets 0.
+    means. The paper has as many examples of each class. At chance accuracy it says nothing: a network that gives all
+    classes the same mean has the best value, 0, too.
     Classes and parameters are those of `cdnv`.
     """
     features, labels = penultimate_by_class(subject, n_samples, seed)

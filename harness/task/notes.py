@@ -1,6 +1,9 @@
 """Notes on valid tasks that matter before a run, and to readers of scores."""
 
+import math
 from collections.abc import Collection, Sequence
+
+import numpy as np
 
 from harness.format.output import Output
 from harness.format.reference import Reference
@@ -11,11 +14,14 @@ from scoring import ScoreUndefined, require_official
 #: Maximum number of names in a line.
 NAMED = 3
 
+#: Standard deviations above the share of the largest class up to which a train accuracy may be chance.
+DEVIATIONS = 3
+
 
 def notes_of(task: Task) -> list[str]:
     """Return notes on a valid task, one per line, without the task's name; see also `notes_of_initial_weights`."""
     lines = [] if task.reference is None else notes_of_reference(task.reference)
-    return [*lines, *_of_outputs(task)]
+    return [*lines, *_of_outputs(task), *_of_chance(task)]
 
 
 def notes_of_initial_weights(task: Task) -> list[str]:
@@ -30,6 +36,23 @@ def outputs_of(task: Task) -> str:
     if len(found) == 1:
         return str(found[0])
     return ", ".join(f"{output} of {_models(numbers[output], output is found[0])}" for output in found)
+
+
+def _of_chance(task: Task) -> list[str]:
+    """A note on models that have not learned their training set: some measures have their best values there."""
+    if task.reference is None:
+        return []
+    number, most = task.data.n_samples, int(np.bincount(task.data.labels).max())
+    chance = most / number
+    highest = chance + DEVIATIONS * math.sqrt(chance * (1 - chance) / number)
+    found = [model for model, accuracy in task.reference.train_accuracy.items() if accuracy <= highest]
+    if not found:
+        return []
+    which = f"{len(found)} models ({named(found)}) have" if len(found) > 1 else f"{found[0]} has"
+    return [
+        f"{which} a train accuracy that chance reaches (up to {highest:.3g}): measures of collapse, of the order of "
+        "classes, of steadiness and of mixtures say nothing there, whatever their value (docs/measures.md#at-chance)"
+    ]
 
 
 def _models(number: int, is_first: bool) -> str:
