@@ -30,8 +30,8 @@ def effective_dimensionality(
     steps of Lanczos' iteration, the positive ones of which count. Those far above alpha are right by then; the others
     are still missed, so that values grow with the steps. The authors take 100 steps: on the shipped tasks these find
     1.7 times as much, in about the same order (Kendall's tau 0.86 to 0.89). Of three networks of 1,690 weights 25 steps
-    find 45 to 50 % of the whole Hessian's value, 100 steps 67 to 71 %; as many steps as weights find all of it. They leave biases out, and do not fold
-    batch normalization as it is done here.
+    find 45 to 50 % of the whole Hessian's value, 100 steps 67 to 71 %; as many steps as weights find all of it. They
+    leave biases out, and do not fold batch normalization as it is done here.
 
     Args:
         subject: the network and its training data.
