@@ -1,6 +1,8 @@
 """Kinds of networks and what measures make of them: the values of the same function written plainly, or a refusal."""
 
 import inspect
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,8 @@ from baselines.core.measure import Need
 from baselines.network import INPUT, Network, read_nodes
 from baselines.network.penultimate import penultimate_features
 from baselines.network.reading import IDLE
+from harness.format.architecture import parse_architecture
+from harness.format.output import Output
 
 #: Every cheap measure, and some of each other family.
 NAMES = sorted(
@@ -122,6 +126,16 @@ def test_outputs_that_are_no_logits_are_refused_with_the_layer_or_what_they_are(
         assert all(
             part in found for part in ("MeasureUnavailable", "needs logits", said, "end the network with logits")
         )
+
+
+@pytest.mark.parametrize(
+    "name", ["softmax in the layer", "softmax layer", "log-softmax", "sigmoids", "tempered", "pooled"]
+)
+def test_the_harness_says_of_a_file_what_measures_find_in_the_model(name):
+    end = ENDS[name] if name in ENDS else NO_LOGITS[name][0]
+    model = chain(*end())
+    said = parse_architecture(json.loads(model.to_json()), Path("config.json")).output
+    assert (said is Output.NO_LOGITS) == bool(read_nodes(model).no_logits)
 
 
 def test_what_needs_no_logits_works_without():
