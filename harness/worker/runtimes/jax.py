@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
-from harness.worker.runtimes.runtime import Alike, Runtime
+from harness.worker.runtimes.runtime import Alike, Runtime, map_arrays
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,10 +51,7 @@ class Jax(Runtime):
 
     def load_dataset(self, directory: Path) -> "Samples":
         """Return the samples without reading them."""
-        import numpy as np
-
-        inputs, labels = (np.load(directory / name, mmap_mode="c") for name in ("inputs.npy", "labels.npy"))
-        return Samples(np.asarray(inputs), np.asarray(labels))
+        return Samples(*map_arrays(directory))
 
 
 @contextmanager

@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from harness.worker.operation_seeds import keep_seeds_of_operations
-from harness.worker.runtimes.runtime import SUBMISSION, Runtime
+from harness.worker.runtimes.runtime import SUBMISSION, Runtime, map_arrays
+
+#: Examples, and bytes of inputs, that a pass over the training data copies at a time.
+BLOCK, BLOCK_BYTES = 256, 2**22
 
 
 class TensorFlow(Runtime):
@@ -71,18 +74,26 @@ class TensorFlow(Runtime):
             legacy.refuse_what_is_ignored()
 
     def load_dataset(self, directory: Path) -> Any:
-        """Return an unbatched `tf.data.Dataset` of (float32 input, int32 label).
+        """Return an unbatched `tf.data.Dataset` of (float32 input, int32 label) over the mapped arrays.
 
-        The harness has decoded the shards into arrays once; here they are only wrapped, so a pass over the data needs
-        no parsing.
+        A pass copies a block of examples at a time. `from_tensor_slices` would hold all examples twice, and zero as
+        many bytes whenever an iterator is made: tf.data optimizes a dataset's graph with a stand-in of every tensor.
+        A variable has none.
+
+        `dataset.arrays` are inputs and labels as NumPy arrays.
         """
-        import numpy as np
         import tensorflow as tf
 
-        inputs = np.load(directory / "inputs.npy", mmap_mode="r")
-        labels = np.load(directory / "labels.npy", mmap_mode="r")
+        arrays = map_arrays(directory)
+        block = max(min(BLOCK, BLOCK_BYTES // arrays[0][0].nbytes), 1)
         with tf.device("CPU:0"):  # the whole training set stays in host memory; batches move to the GPU
-            return tf.data.Dataset.from_tensor_slices((inputs, labels))
+            mapped = [tf.Variable(tf.experimental.dlpack.from_dlpack(array.__dlpack__())) for array in arrays]
+            starts = tf.data.Dataset.range(0, len(arrays[1]), block)
+            blocks = starts.map(lambda start: tuple(variable[start : start + block] for variable in mapped))
+            dataset = blocks.unbatch().apply(tf.data.experimental.assert_cardinality(len(arrays[1])))
+        for name, value in (("arrays", arrays), ("_mapped", mapped)):  # TensorFlow itself keeps no variable alive
+            object.__setattr__(dataset, name, value)  # bypasses TensorFlow's tracking of attributes
+        return dataset
 
 
 # Both have the module and name of what they call, so that AutoGraph leaves them alone as it does that.

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, ClassVar
 
-from harness.worker.runtimes.runtime import Alike, Runtime
+from harness.worker.runtimes.runtime import Alike, Runtime, map_arrays
 
 
 class Torch(Runtime):
@@ -59,9 +59,8 @@ class Torch(Runtime):
         import numpy as np
         import torch
 
-        inputs = np.load(directory / "inputs.npy", mmap_mode="c")  # tensors must be writable
-        labels = np.load(directory / "labels.npy").astype(np.int64)
-        return torch.utils.data.TensorDataset(torch.from_numpy(inputs), torch.from_numpy(labels))
+        inputs, labels = map_arrays(directory)
+        return torch.utils.data.TensorDataset(torch.from_numpy(inputs), torch.from_numpy(labels.astype(np.int64)))
 
 
 def _leave_padding_out_of_means() -> None:
