@@ -1,5 +1,6 @@
 """Training examples as arrays, drawn by seed."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,17 +31,23 @@ class Sample:
 
 
 def read_examples(dataset: Any) -> Sample:
-    """Read the whole training set, an unbatched `tf.data.Dataset` of (input, label), in its own order.
+    """Return the whole training set, an unbatched `tf.data.Dataset` of (input, label), in its own order.
+
+    A dataset of the harness has its mapped arrays as `dataset.arrays`, which are not copied; others are read.
 
     Raises:
         ValueError: it is empty, or an example is not as `checked` expects it.
     """
-    batches = enumerate(dataset.batch(READ))
-    parts = [checked(inputs.numpy(), labels.numpy(), READ * number) for number, (inputs, labels) in batches]
+    arrays = getattr(dataset, "arrays", None)
+    parts = [
+        checked(inputs, labels, READ * number)
+        for number, (inputs, labels) in enumerate(_batches(dataset) if arrays is None else _slices(*arrays))
+    ]
     if not parts:
         raise ValueError("dataset: expected examples, found none")
-    inputs, labels = (np.concatenate(some) for some in zip(*parts, strict=True))
-    return Sample(inputs, labels, len(labels))
+    labels = np.concatenate([some for _, some in parts])
+    inputs = np.concatenate([some for some, _ in parts]) if arrays is None else arrays[0]
+    return Sample(inputs.astype(np.float32, copy=False), labels, len(labels))
 
 
 def checked(inputs: Array, labels: Array, start: int) -> tuple[Array, Array]:
@@ -65,6 +72,16 @@ def checked(inputs: Array, labels: Array, start: int) -> tuple[Array, Array]:
         found = f"found {inputs[first, *place]} at {tuple(place)}"
         raise ValueError(f"dataset: example {start + first}: expected finite numbers, {found}")
     return inputs, whole
+
+
+def _batches(dataset: Any) -> Iterator[tuple[Array, Array]]:
+    for inputs, labels in dataset.batch(READ):
+        yield inputs.numpy(), labels.numpy()
+
+
+def _slices(inputs: Array, labels: Array) -> Iterator[tuple[Array, Array]]:
+    for start in range(0, len(labels), READ):
+        yield inputs[start : start + READ], labels[start : start + READ]
 
 
 def draw(examples: Sample, number: int, seed: int, *, by_class: bool = False) -> Sample:

@@ -1,4 +1,10 @@
-"""Measures the memory and processor time of a call's processes from outside."""
+"""Measures the memory and processor time of a call's processes from outside.
+
+Resident pages of files on a disk do not count: libraries and training data, which calls share. A page that a process
+has written to is its own and counts, unless it belongs to a shared mapping of a file in scratch space, whose size is
+bounded on its own. All others can be dropped and read again whenever the machine needs memory, which is why the
+kernel's control groups do not end a call for them either. Files without a disk (shared memory, tmpfs) do count.
+"""
 
 import ctypes
 import os
@@ -15,10 +21,11 @@ from harness.sandbox.processes import Processes, stat_fields
 KCMP = {"x86_64": 312, "aarch64": 272}
 KCMP_VM = 1
 
-#: Lines of `status`: resident set, swapped-out pages, page tables, and pages from the machine's pool of huge pages.
-#: Lines of `smaps_rollup`: resident and swapped-out pages, each divided by the number of processes that share it.
-SIZES = re.compile(rb"^(VmRSS|VmSwap|VmPTE|HugetlbPages):\s+(\d+) kB", re.MULTILINE)
-SHARES = re.compile(rb"^(Pss|SwapPss):\s+(\d+) kB", re.MULTILINE)
+#: Lines of `status`: resident pages without a file, resident pages of shared memory and tmpfs, swapped-out pages, page
+#: tables, and pages from the machine's pool of huge pages.
+#: Lines of `smaps_rollup`: the first three, each page divided by the number of processes that share it.
+SIZES = re.compile(rb"^(RssAnon|RssShmem|VmSwap|VmPTE|HugetlbPages):\s+(\d+) kB", re.MULTILINE)
+SHARES = re.compile(rb"^(Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB", re.MULTILINE)
 PARENT = re.compile(rb"^PPid:\s+(\d+)", re.MULTILINE)
 
 #: Seconds after which the measurement ends as soon as its total exceeds the limit.
@@ -54,7 +61,7 @@ class _Memory:
 def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] = lambda: False) -> Usage:
     """Return the total usage of the processes of a call.
 
-    The resident set size is cheap to read, but counts a page shared by forked children once per child. Only if the sum
+    Resident pages are cheap to read, but a page shared by forked children counts once per child. Only if the sum
     exceeds `limit_bytes` is the proportional set size read, which is exact. A process that denies access to it counts
     in full. That second pass takes milliseconds per process, and longer where it has to wait for a lock; it ends
     without a size once `give_up` returns true, and after `HURRY_S` as soon as the total is over the limit.
@@ -98,7 +105,7 @@ def _memory(entry: str) -> _Memory | None:
         else:
             return None
     parent = PARENT.search(status)
-    pages = sizes[b"VmRSS"] + sizes[b"VmSwap"]
+    pages = sizes[b"RssAnon"] + sizes[b"RssShmem"] + sizes[b"VmSwap"]
     private = sizes[b"VmPTE"] + sizes.get(b"HugetlbPages", 0)
     return _Memory(thread, f"{entry.rpartition('/')[0]}/{parent[1].decode() if parent else 0}", pages, private)
 

@@ -39,6 +39,7 @@ def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) ->
         (resource.RLIMIT_NOFILE, open_files),
         (resource.RLIMIT_FSIZE, file_bytes),
         (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_MEMLOCK, 0),  # pages of files do not count as memory because the kernel can drop them
     ):
         _, hard = resource.prlimit(pid, kind)
         bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import psutil
 import pytest
@@ -40,6 +41,20 @@ empty = mmap.mmap(-1, 20 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, 
 empty.madvise(mmap.MADV_NOHUGEPAGE)
 for place in range(0, 20 << 30, 2 << 20): empty[place]
 """
+
+
+#: Reads all of a mapped file; the descriptors of files without a disk are closed.
+MAP = """
+import mmap, os, pathlib
+def held(descriptor):
+    os.truncate(descriptor, 100 << 20)
+    mapped = mmap.mmap(descriptor, 100 << 20, {flags})
+    os.close(descriptor)
+    {touch}
+    return mapped
+"""
+READ, WRITE = "sum(mapped[::4096])", "mapped[:] = b'x' * (100 << 20)"
+SHARED, PRIVATE = "mmap.MAP_SHARED", "mmap.MAP_PRIVATE"
 
 
 @contextmanager
@@ -84,6 +99,43 @@ def test_memory_is_seen_behind_a_first_thread_that_has_ended() -> None:
         for limit in (MUCH, 0):
             difference = measure(Tree(large), limit).memory_bytes - measure(Tree(small), limit).memory_bytes
             assert 90 * MIB < difference < 120 * MIB
+
+
+def mapping(opening: str, flags: str, touch: str) -> int:
+    """Bytes, cheap and exact, of a process that maps 100 MiB of a file, more than of one that does not."""
+    program = MAP.format(flags=flags, touch=touch)
+    with running(program) as small, running(f"{program}mapped = held({opening}); ") as large:
+        cheap, exact = (
+            measure(Tree(large), limit).memory_bytes - measure(Tree(small), limit).memory_bytes for limit in (MUCH, 0)
+        )
+    assert abs(cheap - exact) < 10 * MIB
+    return cheap
+
+
+@pytest.mark.parametrize(
+    "opening", ["os.memfd_create('x')", "os.open('/dev/shm/pgdl-{}', os.O_RDWR | os.O_CREAT)"], ids=["memfd", "tmpfs"]
+)
+@pytest.mark.parametrize("flags", [SHARED, PRIVATE])
+def test_files_without_a_disk_count(opening: str, flags: str) -> None:
+    path = Path("/dev/shm", f"pgdl-{os.getpid()}")
+    try:
+        assert 90 * MIB < mapping(opening.format(os.getpid()), flags, WRITE) < 120 * MIB
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def test_shared_memory_without_a_file_counts() -> None:
+    with running("") as small, running("import mmap; m = mmap.mmap(-1, 100 << 20); m.write(b'x' * (100 << 20)); ") as own:
+        assert 90 * MIB < measure(Tree(own), MUCH).memory_bytes - measure(Tree(small), MUCH).memory_bytes < 120 * MIB
+
+
+def test_pages_of_a_file_count_once_they_are_written_to(tmp_path: Path) -> None:
+    """All calls share the training data and the libraries; what a call makes of them is its own."""
+    (tmp_path / "data").write_bytes(bytes(100 << 20))
+    opening = f"os.open({str(tmp_path / 'data')!r}, os.O_RDWR)"
+    assert mapping(opening, SHARED, READ) < 10 * MIB
+    assert mapping(opening, PRIVATE, READ) < 10 * MIB
+    assert 90 * MIB < mapping(opening, PRIVATE, WRITE) < 120 * MIB
 
 
 def test_page_tables_count() -> None:

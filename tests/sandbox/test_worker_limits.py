@@ -16,7 +16,7 @@ from harness.worker.limits import apply_limits
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
 apply_limits(processes=64, open_files=1024, file_bytes=4096)
-names = ("NPROC", "NOFILE", "FSIZE", "CORE")
+names = ("NPROC", "NOFILE", "FSIZE", "CORE", "MEMLOCK")
 limits = {name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}")) for name in names}
 try:
     with open(sys.argv[1], "wb") as file:
@@ -51,6 +51,7 @@ def test_limits_are_hard_and_never_above_what_was_allowed_before(tmp_path: Path)
         "NOFILE": [100, 100],
         "FSIZE": [4096, 4096],
         "CORE": [0, 0],
+        "MEMLOCK": [0, 0],
         "too large a file": "File too large",
     }
 
