@@ -100,9 +100,9 @@ def write_model(
         write_weights(directory / INITIAL_WEIGHTS, dense_weights(layers, random))
 
 
-def dense_weights(layers: Sequence[Layer], random: np.random.Generator) -> Weights:
+def dense_weights(layers: Sequence[Layer], random: np.random.Generator, n_inputs: int = INPUT_SHAPE[0]) -> Weights:
     """Random kernel and bias of each layer."""
-    sizes = [INPUT_SHAPE[0], *(int(layer["units"]) for layer in layers)]
+    sizes = [n_inputs, *(int(layer["units"]) for layer in layers)]
     return [
         [random.normal(size=shape).astype(np.float32) for shape in ((n_in, n_out), (n_out,))]
         for n_in, n_out in itertools.pairwise(sizes)

@@ -1,6 +1,8 @@
 """The training data have the form that people of each framework expect."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,6 +52,53 @@ def test_torch_a_map_style_dataset(data: Path) -> None:
     inputs, labels = next(iter(torch.utils.data.DataLoader(dataset, batch_size=10)))
     np.testing.assert_array_equal(inputs.numpy(), INPUTS)
     np.testing.assert_array_equal(labels.numpy(), LABELS)
+
+
+#: What a measure may do with a dataset.
+WAYS: dict[str, Callable[[Any], Any]] = {
+    "as it is": lambda dataset: dataset,
+    "again": lambda dataset: dataset.repeat(2),
+    "batches": lambda dataset: dataset.batch(100),
+    "part of a block": lambda dataset: dataset.skip(250).take(20).batch(7),
+    "shard": lambda dataset: dataset.shard(3, 1).batch(32, drop_remainder=True),
+    "shuffled": lambda dataset: dataset.shuffle(300, seed=3).batch(64),
+    "mapped": lambda dataset: dataset.map(lambda x, y: (x + 1, y)).prefetch(2),
+    "pairs": lambda dataset: dataset.batch(2).unbatch().shuffle(10_000, seed=1).take(40),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_tensorflow_a_dataset_like_that_of_slices(way: str, tmp_path: Path) -> None:
+    tf = pytest.importorskip("tensorflow")
+    inputs, labels = np.random.default_rng(0).random((600, 4, 3), np.float32), np.arange(600, dtype=np.int32) % 7
+    np.save(tmp_path / "inputs.npy", inputs)
+    np.save(tmp_path / "labels.npy", labels)
+    found = WAYS[way](RUNTIMES["tensorflow"].load_dataset(tmp_path))
+    wanted = WAYS[way](tf.data.Dataset.from_tensor_slices((inputs, labels)))
+    assert isinstance(found, tf.data.Dataset)
+    assert found.element_spec == wanted.element_spec
+    assert int(found.cardinality()) == int(wanted.cardinality())
+    for _ in range(2):  # shuffled anew each time
+        for ours, theirs in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(ours[0], theirs[0])
+            np.testing.assert_array_equal(ours[1], theirs[1])
+
+
+def test_tensorflow_reads_inputs_larger_than_a_block(tmp_path: Path) -> None:
+    pytest.importorskip("tensorflow")
+    inputs = np.random.default_rng(0).random((3, 1100, 1024), np.float32)
+    np.save(tmp_path / "inputs.npy", inputs)
+    np.save(tmp_path / "labels.npy", np.arange(3, dtype=np.int32))
+    for (image, label), wanted in zip(RUNTIMES["tensorflow"].load_dataset(tmp_path), inputs, strict=True):
+        np.testing.assert_array_equal(image, wanted)
+        assert label.shape == ()
+
+
+def test_tensorflow_also_has_the_arrays(data: Path) -> None:
+    pytest.importorskip("tensorflow")
+    inputs, labels = RUNTIMES["tensorflow"].load_dataset(data).arrays
+    np.testing.assert_array_equal(inputs, INPUTS)
+    np.testing.assert_array_equal(labels, LABELS)
 
 
 def test_the_files_stay_as_they_are_when_tensors_are_changed(data: Path) -> None:

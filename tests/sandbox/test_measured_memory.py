@@ -125,7 +125,10 @@ def test_files_without_a_disk_count(opening: str, flags: str) -> None:
 
 
 def test_shared_memory_without_a_file_counts() -> None:
-    with running("") as small, running("import mmap; m = mmap.mmap(-1, 100 << 20); m.write(b'x' * (100 << 20)); ") as own:
+    with (
+        running("") as small,
+        running("import mmap; m = mmap.mmap(-1, 100 << 20); m.write(b'x' * (100 << 20)); ") as own,
+    ):
         assert 90 * MIB < measure(Tree(own), MUCH).memory_bytes - measure(Tree(small), MUCH).memory_bytes < 120 * MIB
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from harness.worker.operation_seeds import keep_seeds_of_operations
 from harness.worker.runtimes.runtime import SUBMISSION, Runtime, map_arrays
 
-#: Examples, and bytes of inputs, that a pass over the training data copies at a time.
+#: Examples, and bytes of inputs, that a pass over the training data takes at a time.
 BLOCK, BLOCK_BYTES = 256, 2**22
 
 
@@ -76,8 +76,8 @@ class TensorFlow(Runtime):
     def load_dataset(self, directory: Path) -> Any:
         """Return an unbatched `tf.data.Dataset` of (float32 input, int32 label) over the mapped arrays.
 
-        A pass copies a block of examples at a time. `from_tensor_slices` would hold all examples twice, and zero as
-        many bytes whenever an iterator is made: tf.data optimizes a dataset's graph with a stand-in of every tensor.
+        They are sliced block by block. `from_tensor_slices` alone would hold all examples twice, and zero as many
+        bytes whenever an iterator is made: tf.data optimizes a dataset's graph with a stand-in of every tensor in it.
         A variable has none.
 
         `dataset.arrays` are inputs and labels as NumPy arrays.
@@ -88,9 +88,13 @@ class TensorFlow(Runtime):
         block = max(min(BLOCK, BLOCK_BYTES // arrays[0][0].nbytes), 1)
         with tf.device("CPU:0"):  # the whole training set stays in host memory; batches move to the GPU
             mapped = [tf.Variable(tf.experimental.dlpack.from_dlpack(array.__dlpack__())) for array in arrays]
-            starts = tf.data.Dataset.range(0, len(arrays[1]), block)
-            blocks = starts.map(lambda start: tuple(variable[start : start + block] for variable in mapped))
-            dataset = blocks.unbatch().apply(tf.data.experimental.assert_cardinality(len(arrays[1])))
+
+            def examples(start: Any) -> Any:
+                return tf.data.Dataset.from_tensor_slices(tuple(one[start : start + block] for one in mapped))
+
+            n_examples = len(arrays[1])
+            blocks = tf.data.Dataset.range(0, n_examples, block)
+            dataset = blocks.flat_map(examples).apply(tf.data.experimental.assert_cardinality(n_examples))
         for name, value in (("arrays", arrays), ("_mapped", mapped)):  # TensorFlow itself keeps no variable alive
             object.__setattr__(dataset, name, value)  # bypasses TensorFlow's tracking of attributes
         return dataset
