@@ -19,7 +19,7 @@ from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import Network, Nodes, fold_batch_norm, in_full_precision, outputs_of, read_nodes
 
 #: Bytes of results that are kept for other measures, so that none runs out of memory for the sake of its neighbours.
-#: The training set, and the networks with what was compiled of them, come on top.
+#: The networks with what was compiled of them come on top, and so does a training set that is not mapped.
 RETAINED_BYTES = 256 * 2**20
 
 P = ParamSpec("P")

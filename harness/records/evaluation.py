@@ -61,7 +61,8 @@ class Evaluation(Base, kw_only=True):
     )
     call_cpu_s: Mapped[float] = mapped_column(Float(53), comment="Processor seconds of the call alone.")
     peak_memory_bytes: Mapped[int] = mapped_column(
-        BigInteger, comment="Peak memory of all the call's processes, sampled every 50 ms."
+        BigInteger,
+        comment="Peak memory of all the call's processes, without pages of files on a disk, sampled every 50 ms.",
     )
     time_limit_s: Mapped[float] = mapped_column(
         Float(53), comment="The time limit in force: seconds per call; `time_budget` says how it is applied."
