@@ -1,4 +1,4 @@
-"""Peak memory and time of measures at real size: the table of docs/measures.md.
+"""Peak memory of measures at real size: the table of docs/measures.md.
 
     nice python -m tests.benchmarks.measure_memory TASKS RESULTS [cost ...]
 
@@ -19,20 +19,26 @@ def main(tasks: str, results: str, *costs: str) -> None:
     names = [name for name, one in baselines.MEASURES.items() if one.cost in (costs or ("weights", "forward"))]
     command = [sys.executable, "-m", "harness.cli", "run", *names, "--tasks", tasks, "--results", results]
     subprocess.run([*command, "--workers", "1"], stdout=sys.stderr)
-    peaks, times, outcomes = {}, {}, {}
-    with open_results(results, submissions=tuple(names)) as rows:
+    print_table(names, results)
+
+
+def print_table(names: list[str], results: str) -> None:
+    """Print a line for each measure: its passes, and the largest peak of its recorded calls."""
+    peaks: dict[str, int] = {}
+    ended: dict[str, set[str]] = {name: set() for name in names}
+    with open_results(results) as rows:
         for row in rows:
             name = row["submission"]
+            if name not in ended:
+                continue
             peaks[name] = max(peaks.get(name, 0), row["peak_memory_bytes"])
-            times[name] = max(times.get(name, 0), row["call_cpu_s"])
-            outcomes.setdefault(name, set()).add(row["outcome"])
-    print("| measure | work | peak memory, GB | processor time, s |\n|---|---|---|---|")
+            ended[name].add(row["outcome"])
+    print("| measure | passes | peak memory, GB |\n|---|---|---|")
     for name in names:
-        if outcomes.get(name) == {"OK"}:
-            work = baselines.MEASURES[name].work.replace("|", "\\|")
-            print(f"| `{name}` | {work} | {peaks[name] / 1e9:.2f} | {times[name]:.1f} |")
-        else:
-            print(f"| `{name}` | not measured: {', '.join(sorted(outcomes.get(name, {'no call'})))} | | |")
+        work, peak = baselines.MEASURES[name].work, f"{peaks.get(name, 0) / 1e9:.2f}"
+        if ended[name] != {"OK"}:
+            peak = f"at least {peak}: {', '.join(sorted(ended[name])) or 'not called'}"
+        print(f"| `{name}` | {work} | {peak} |")
 
 
 if __name__ == "__main__":
