@@ -35,9 +35,9 @@ def print_table(names: list[str], results: str) -> None:
             ended[name].add(row["outcome"])
     print("| measure | passes | peak memory, GB |\n|---|---|---|")
     for name in names:
-        work, peak = baselines.MEASURES[name].work, f"{peaks.get(name, 0) / 1e9:.2f}"
-        if ended[name] != {"OK"}:
-            peak = f"at least {peak}: {', '.join(sorted(ended[name])) or 'not called'}"
+        work, peak = baselines.MEASURES[name].work, f"{peaks[name] / 1e9:.2f}" if name in peaks else "not called"
+        if ended[name] - {"OK"}:
+            peak = f"at least {peak}: {', '.join(sorted(ended[name]))}"
         print(f"| `{name}` | {work} | {peak} |")
 
 
