@@ -111,11 +111,15 @@ def _memory(entry: str) -> _Memory | None:
 
 
 def _proportional_size(memory: _Memory) -> int:
-    """Return the size with each shared page divided by its number of users; the full size where access is denied."""
+    """Return the size with each shared page divided by its number of users.
+
+    The full size where access is denied, and on Linux before 5.4, which does not tell files from other pages there.
+    """
     try:
-        return sum(_bytes(SHARES, _read(f"{memory.thread}/smaps_rollup")).values()) + memory.private
+        shares = _bytes(SHARES, _read(f"{memory.thread}/smaps_rollup"))
     except PermissionError:
         return memory.bytes
+    return sum(shares.values()) + memory.private if b"Pss_Anon" in shares else memory.bytes
 
 
 def _shares_memory(entry: str, memory: _Memory, memories: dict[str, _Memory], numbers: dict[str, int]) -> bool:
