@@ -196,6 +196,7 @@ class TestInstalled:
                 "expected 10, one for each image",
             ),
         ],
+        ids=["no archive", "too short", "another number of labels"],
     )
     def test_a_damaged_file_is_named(self, directory, test_part, file, content, found):
         path = directory / f"{file}-ubyte.gz"
