@@ -5,9 +5,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from archives import FAR, catalogue, files_of, make_archive
 from in_process import Pgdl
-from servers import Served
+
+from tests.fetch.archives import FAR, catalogue, files_of, make_archive
+from tests.fetch.servers import Served
 
 TASKS = Path("tasks")
 
@@ -88,7 +89,7 @@ def models() -> set[str]:
 
 
 def test_what_a_server_redirects_to_is_fetched(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
-    from servers import serve
+    from tests.fetch.servers import serve
 
     make_archive(server.directory / "data.zip")
     with serve(tmp_path) as first:

@@ -12,11 +12,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from archives import catalogue, make_archive
 from in_process import Pgdl
-from servers import Served, serve
 
 from harness.fetch import ranges, remote, staging, transfer
+from tests.fetch.archives import catalogue, make_archive
+from tests.fetch.servers import Served, serve
 from tests.fetch.test_fetched_corpora import TASKS, content, fetch
 
 

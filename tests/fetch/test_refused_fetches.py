@@ -10,11 +10,11 @@ from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 
 import pytest
-from archives import catalogue, make_archive
 from in_process import Pgdl
-from servers import Served
 
 from harness.fetch import members
+from tests.fetch.archives import catalogue, make_archive
+from tests.fetch.servers import Served
 from tests.fetch.test_fetched_corpora import TASKS, fetch
 from tests.throwaway import edit_json
 
