@@ -56,6 +56,7 @@ def _print(files: "TaskFiles", withhold: "Withhold") -> None:
     from harness.format.reference import read_reference
     from harness.tables import print_table, wide_console
     from harness.task.data import read_training_data
+    from harness.task.gap_error import gap_error
     from harness.task.origin import origin_of
     from harness.task.summary import architectures, gaps_by_value, summarise
     from harness.text import printable
@@ -78,18 +79,23 @@ def _print(files: "TaskFiles", withhold: "Withhold") -> None:
     if files.reference is not None:
         rows: list[tuple[Any, ...]] = [("(all)", "", summary.models, *gap_cells(summary.gaps))]
         last = ""
-        for one in gaps_by_value(read_reference(files.reference)):
+        reference = read_reference(files.reference)
+        for one in gaps_by_value(reference):
             name = one.hyperparameter if one.hyperparameter != last else ""
             rows.append((name, one.value, one.models, *gap_cells(one.gaps)))
             last = one.hyperparameter
         headings = ("hyperparameter", "value", "models", *GAP_COLUMNS)
         print_table(wide_console(), headings, rows, left=("hyperparameter", "value"))
+        if (error := gap_error(files, reference)) is not None:
+            share = "" if error.share is None else f", {error.share:.0%} of the variance of the gaps"
+            click.echo(f"standard error of a gap: {error.standard_error:.4f}, from {error.n_test} test samples{share}")
     click.echo()
 
 
 def _as_object(files: "TaskFiles", withhold: "Withhold") -> dict[str, Any]:
     from harness.format.reference import read_reference
     from harness.task.data import read_training_data
+    from harness.task.gap_error import gap_error
     from harness.task.origin import origin_of
     from harness.task.summary import architectures, gaps_by_value, summarise
 
@@ -109,5 +115,8 @@ def _as_object(files: "TaskFiles", withhold: "Withhold") -> dict[str, Any]:
     if origin is not None:
         content["fetched"] = {key: value for key, value in asdict(origin).items() if key != "files"}
     if files.reference is not None:
-        content["gaps_by_value"] = [asdict(one) for one in gaps_by_value(read_reference(files.reference))]
+        reference = read_reference(files.reference)
+        content["gaps_by_value"] = [asdict(one) for one in gaps_by_value(reference)]
+        if (error := gap_error(files, reference)) is not None:
+            content["gap_error"] = asdict(error)
     return content

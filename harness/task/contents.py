@@ -37,5 +37,9 @@ def read_contents(task: TaskFiles) -> Contents:
     except OSError as error:
         raise UserError("cannot be read", file=error.filename, found=error.strerror) from error
     lacking = tuple(path.name for path in task.models if not (path / INITIAL_WEIGHTS).exists())
-    n_test = sum(map(count_samples, find_shards(task.test))) if has_shards(task.test) else None
-    return Contents(models, data, lacking, n_test)
+    return Contents(models, data, lacking, count_test_samples(task))
+
+
+def count_test_samples(task: TaskFiles) -> int | None:
+    """Return the number of test samples; None if there are no test shards."""
+    return sum(map(count_samples, find_shards(task.test))) if has_shards(task.test) else None

@@ -1,10 +1,11 @@
 import json
 import shutil
+import statistics
 import subprocess
 import sys
 
 import pytest
-from throwaway import make_task
+from throwaway import GAPS, make_task
 
 from harness.errors import UserError
 from harness.task.layout import find_references, find_tasks
@@ -98,7 +99,7 @@ def test_what_cannot_be_found(tmp_path, pgdl, monkeypatch, arguments, message):
 
 
 def test_list_and_show(tmp_path, pgdl):
-    make_task(tmp_path)
+    make_task(tmp_path, n_test=48)
     listed = pgdl("task", "list", tmp_path).lines
     assert listed[0].split() == [
         "task", "hidden", "models", "min", "gap", "mean", "median", "max", "size", "hyperparameters",
@@ -111,6 +112,14 @@ def test_list_and_show(tmp_path, pgdl):
     assert ["(all)", "8", *GAPS_OF_ALL] in rows
     assert ["tanh", "4", "0.0500", "0.1975", "0.1700", "0.4000"] in rows
     assert "8 architectures of 2 to 3 layers: Dense; outputs are logits" in shown
+    variance = sum(gap * (1 - gap) / 48 for gap in GAPS) / 8  # train accuracies are 1
+    share = variance / statistics.pvariance(GAPS)
+    expected = (
+        f"standard error of a gap: {variance**0.5:.4f}, from 48 test samples, {share:.0%} of the variance of the gaps"
+    )
+    assert expected in shown
+    (described,) = json.loads(pgdl("task", "show", tmp_path, "--format", "json").out)
+    assert described["gap_error"] == pytest.approx({"n_test": 48, "standard_error": variance**0.5, "share": share})
 
 
 def test_nothing_heavy_is_imported(tmp_path):
