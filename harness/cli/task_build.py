@@ -1,11 +1,13 @@
 """`pgdl task build`: trains a task from a recipe."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.cli import as_json, completion, options
+from harness.cli.current_step import LINE_EVERY_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,7 +115,7 @@ def _train(build: "Build", missing: "Sequence[int]", workers: int, console: "Con
 
 
 class BuildProgress:
-    """One line per finished model and, on a terminal, a bar for each model in training and one for all."""
+    """One line per finished model; a bar for each model in training and one for all, or elsewhere a line a minute."""
 
     def __init__(self, recipe: "Recipe", total: int, console: "Console") -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -125,6 +127,7 @@ class BuildProgress:
             TextColumn("{task.fields[now]}"),
         )
         self._recipe, self._console = recipe, console
+        self._done, self._total, self._line_s = 0, total, time.monotonic()
         self._bars = Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal)
         self._all = self._bars.add_task("models", total=total, now="")
         self._models: dict[int, TaskID] = {}
@@ -148,11 +151,19 @@ class BuildProgress:
                 self._models[cell] = self._bars.add_task(f"model_{cell}", total=epochs, now="")
             now = f"cross-entropy {details['cross_entropy']:.4f}, accuracy {details['accuracy']:.4f}"
             self._bars.update(self._models[cell], completed=details["epoch"], now=now)
+            if not self._console.is_terminal and time.monotonic() - self._line_s >= LINE_EVERY_S:
+                done = f"{self._done} of {_models(self._total)} done"
+                self._print(f"{done}; model_{cell}: epoch {details['epoch']}, {now}")
         else:
+            self._done += 1
             if cell in self._models:
                 self._bars.remove_task(self._models.pop(cell))
             self._bars.advance(self._all)
-            self._console.print(_line(self._recipe, cell, event.kind, details), markup=False)
+            self._print(_line(self._recipe, cell, event.kind, details))
+
+    def _print(self, line: str) -> None:
+        self._console.print(line, markup=False)
+        self._line_s = time.monotonic()
 
 
 def _line(recipe: "Recipe", cell: int, kind: str, details: dict[str, Any]) -> str:
