@@ -77,8 +77,9 @@ def compare(
     others = read_published(published) if published else []
     run = prepare_run([one.submission for one in chosen], Path(tasks_dir), task_names, execution, progress)
     references = _require_references(run.tasks, Path(tasks_dir))
+    whole = [name for name, reference in references.items() if reference.part is None]
     if published:
-        require_published(others, published, [task.name for task in run.tasks])
+        require_published(others, published, whole)
     run = replace(run, left_out=find_left_out(run.submissions, run.shown))
     _require_useful([one.submission.name for one in chosen if one.is_named], run)
     with Records(str(results)) as records:
@@ -86,7 +87,7 @@ def compare(
         families = {one.submission.name: one.family for one in chosen}
         rows = records.newest([call.key for call in plan.calls])
         board = compare_rows(rows, references, families, run.withheld, run.left_out)
-    board = with_published(board, others) if published else board
+    board = with_published(board, others, whole) if published else board
     oracle = score_oracle(references, run.withheld)
     return CompareResult(board, oracle, records.name, run.setup.executor.is_sandboxed)
 

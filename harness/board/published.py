@@ -1,7 +1,7 @@
 """Published scores of measures, shown beside one's own: tables of papers and of teams, each with its source."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -44,26 +44,31 @@ def read_published(name: str) -> list[PublishedRow]:
 
 
 def require_published(rows: Sequence[PublishedRow], name: str, tasks: Sequence[str]) -> None:
-    """Raise `UserError` unless there are scores on one of some tasks."""
+    """Raise `UserError` unless there are scores on one of some tasks, which are whole."""
     known = {task for row in rows for task in row.values}
     if known.isdisjoint(tasks):
         what, expected = f"--published {name}: no scores on these tasks", f"some of {', '.join(sorted(known))}"
-        raise UserError(what, expected=expected, found=", ".join(tasks), remedy=f"pgdl task fetch {name} fetches them")
+        raise UserError(
+            what,
+            expected=expected,
+            found=", ".join(tasks) or "no whole task",
+            remedy=f"pgdl task fetch {name} fetches them",
+        )
 
 
-def with_published(board: Board, published: Sequence[PublishedRow]) -> Board:
-    """Return the board with a column of published scores for each task, and their sources."""
-    rows = [_beside(row, [one for one in published if one.measure == row.submission]) for row in board.rows]
+def with_published(board: Board, published: Sequence[PublishedRow], tasks: Collection[str]) -> Board:
+    """Return the board with a column of published scores for each of `tasks`, and their sources."""
+    rows = [_beside(row, [one for one in published if one.measure == row.submission], tasks) for row in board.rows]
     shown = {row.submission for row in board.rows}
     sources = dict.fromkeys(one.source for one in published if one.measure in shown) or ["none of these measures"]
-    note = "published: scores that others reported, in the same unit; each is the first of"
+    note = "published: scores that others reported on tasks of these names, in the same unit; each is the first of"
     return replace(
         board, rows=rows, more=[*board.more, TASK_PUBLISHED], remarks=[*board.remarks, f"{note} {'; '.join(sources)}."]
     )
 
 
-def _beside(row: Row, published: Sequence[PublishedRow]) -> Row:
-    values = {task: value for one in reversed(published) for task, value in one.values.items()}
+def _beside(row: Row, published: Sequence[PublishedRow], known: Collection[str]) -> Row:
+    values = {task: value for one in reversed(published) for task, value in one.values.items() if task in known}
     tasks = {name: replace(on_task, published=values.get(name)) for name, on_task in row.tasks.items()}
     return replace(row, tasks=tasks)
 

@@ -13,11 +13,14 @@ from harness.fetch.catalogue import Wanted as WantedTasks
 from harness.fetch.plan import TaskPlan, plan_task
 from harness.fetch.source import Source, find_source
 from harness.fetch.staging import Staging, digest_of_task, require_space
-from harness.fetch.transfer import transfer
+from harness.fetch.transfer import DamagedError, transfer
 from harness.fetch.watcher import Watcher
 from harness.format.fetched import FETCHING, Fetched
 from harness.format.layout import REFERENCE
 from harness.task.some_models import Wanted
+
+#: File in `FETCHING` whose lock a command holds that fetches into the directory.
+LOCK = "lock"
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,11 @@ def fetch_corpus(
     with _alone(root):
         for one in wanted:
             for task in one.tasks:
-                Staging(root, task.name).finish()
+                staging = Staging(root, task.name)
+                with writing(staging.inputs, remedy="finished files are kept"):
+                    staging.finish()
+        if whole and all(_is_here(one, task, root, models) for one in wanted for task in one.tasks):
+            return [_known(task, root) for one in wanted for task in one.tasks]
         sources = [find_source(one, root, watcher, whole=whole) for one in wanted]
         plans = [
             (source, task, _plan(source, task, Staging(root, task.name, f"{one.corpus.name}/{task.name}"), models))
@@ -83,16 +90,40 @@ def _fetch(source: Source, task: KnownTask, plan: TaskPlan, command: str, watche
     if not plan.is_done:
         with writing(staging.inputs, remedy="finished files are kept"):
             staging.begin(command)
-            if plan.missing:
-                transfer(lambda: source.open(watcher.seen), plan.missing, staging, source.url)
+            _transfer(source, plan, watcher)
             record = _record(source, plan)
             _require_digest(task, record, source)
             staging.install(record)
         if record.part is None and task.sha256 is None:
             watcher.note(f"{task.name}: SHA-256 of all files {digest_of_task(record)} ({UNKNOWN} to the catalogue)")
-    installed = staging.record
-    assert installed is not None
-    return FetchedTask(task.name, staging.inputs, installed, not plan.is_done)
+    return _known(task, staging.root, is_new=not plan.is_done)
+
+
+def _known(task: KnownTask, root: Path, *, is_new: bool = False) -> FetchedTask:
+    """Return a task that is at its place."""
+    staging = Staging(root, task.name)
+    assert staging.record is not None
+    return FetchedTask(task.name, staging.inputs, staging.record, is_new)
+
+
+def _transfer(source: Source, plan: TaskPlan, watcher: Watcher) -> None:
+    if not plan.missing:
+        return
+    try:
+        transfer(lambda: source.open(watcher.seen), plan.missing, plan.staging, source.url)
+    except DamagedError:
+        source.discard()  # of a whole archive, the next command fetches another copy
+        raise
+
+
+def _is_here(wanted: WantedTasks, task: KnownTask, root: Path, models: Wanted) -> bool:
+    """Whether a task was fetched from this archive, with at least these models."""
+    record = Staging(root, task.name).record
+    if record is None or record.url != wanted.archive.url:
+        return False
+    if isinstance(models, tuple):
+        return set(models) <= {path.partition("/")[0] for path in record.files}
+    return record.part is None or (models is not None and record.models >= models)
 
 
 def _record(source: Source, plan: TaskPlan) -> Fetched:
@@ -115,16 +146,25 @@ def _require_digest(task: KnownTask, record: Fetched, source: Source) -> None:
 def _alone(root: Path) -> Iterator[None]:
     """Let one process at a time fetch into a directory; raises `UserError` if another one does."""
     fetching = root / FETCHING
+    file = fetching / LOCK
     with writing(root, problem="cannot be created"):
         fetching.mkdir(parents=True, exist_ok=True)
-        lock = os.open(root, os.O_RDONLY)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    except BlockingIOError as error:
-        remedy = "wait until it has ended"
-        raise UserError("another pgdl task fetch is at work here", file=root, remedy=remedy) from error
-    finally:
-        os.close(lock)
-        with suppress(OSError):  # unless something in it is to be continued
-            fetching.rmdir()
+        lock = file.open("w")  # a file that can be written: some network file systems lock no other
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_ours = file.exists() and os.path.samestat(
+                file.stat(), os.fstat(lock.fileno())
+            )  # not one that another command has just removed
+        except BlockingIOError:
+            is_ours = False
+        except OSError as error:
+            raise UserError("cannot be locked", file=file, found=error.strerror) from error
+        if not is_ours:
+            raise UserError("another pgdl task fetch is at work here", file=root, remedy="wait until it has ended")
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # unless something in the directory is to be continued
+                file.unlink()
+                fetching.rmdir()

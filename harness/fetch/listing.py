@@ -83,6 +83,8 @@ def read_listing(file: IO[bytes], tasks: Iterable[str], url: str) -> Listing:
     try:
         with zipfile.ZipFile(file) as archive:
             entries, directory = archive.infolist(), archive.start_dir
+        if not all(0 <= entry.header_offset < directory for entry in entries):
+            raise BadArchiveError("a member that begins outside of the archive")
         if len(entries) > MAX_FILES:
             raise BadArchiveError(f"expected at most {MAX_FILES} files, found {len(entries)}")
         found: dict[str, dict[str, Member]] = {}

@@ -50,8 +50,7 @@ def get_part(session: requests.Session, url: str, wanted: str) -> requests.Respo
     """Return the answer to a request of a part; raises `UserError` unless it is one."""
     headers = {"Range": wanted, "Accept-Encoding": "identity"}
     response = session.get(url, headers=headers, stream=True, timeout=TIMEOUTS_S)
-    if url.startswith("https:") and not response.url.startswith("https:"):
-        raise UserError("leads to an address without encryption", file=url, found=printable(response.url))
+    require_encrypted(url, response)
     if response.status_code in _PASSING:
         response.close()
         raise LostError(f"the server answers {response.status_code} {printable(response.reason)}")
@@ -62,6 +61,12 @@ def get_part(session: requests.Session, url: str, wanted: str) -> requests.Respo
     if response.status_code != requests.codes.partial_content:
         raise response_error(url, response)
     return response
+
+
+def require_encrypted(url: str, response: requests.Response) -> None:
+    """Raise `UserError` if a redirection has led from an encrypted connection to another one."""
+    if url.startswith("https:") and not response.url.startswith("https:"):
+        raise UserError("leads to an address without encryption", file=url, found=printable(response.url))
 
 
 def content_range(response: requests.Response) -> tuple[int, int]:

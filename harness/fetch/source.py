@@ -12,7 +12,7 @@ from harness.errors import UserError, writing
 from harness.fetch.catalogue import Archive, Wanted
 from harness.fetch.listing import Listing, Member, read_listing
 from harness.fetch.members import MAX_ARCHIVE
-from harness.fetch.ranges import TIMEOUTS_S
+from harness.fetch.ranges import TIMEOUTS_S, require_encrypted
 from harness.fetch.remote import CHUNK, RemoteFile, find_remote
 from harness.fetch.staging import require_space
 from harness.fetch.troubles import connection_error, response_error
@@ -65,8 +65,12 @@ def find_source(wanted: Wanted, root: Path, watcher: Watcher, *, whole: bool) ->
     is_pinned = archive.sha256 is not None
     if whole:
         here = _fetch_whole(archive, root, watcher)
-        with here.open("rb") as local:
-            listing = read_listing(local, tasks, archive.url)
+        try:
+            with here.open("rb") as local:
+                listing = read_listing(local, tasks, archive.url)
+        except UserError:
+            here.unlink()  # the next command fetches it again
+            raise
         source = Source(archive.url, here.stat().st_size, None, listing, here, is_pinned)
     else:
         remote = find_remote(archive.url)
@@ -75,6 +79,7 @@ def find_source(wanted: Wanted, root: Path, watcher: Watcher, *, whole: bool) ->
         file = remote.within(listing.boundaries)
         source = Source(archive.url, remote.length, remote.etag, listing, file, is_pinned)
     if is_pinned and archive.sha256 != listing.sha256:
+        source.discard()
         what = "another archive than the catalogue says: SHA-256 of its directory"
         raise UserError(what, file=archive.url, expected=archive.sha256, found=listing.sha256)
     return source
@@ -88,6 +93,7 @@ def _fetch_whole(archive: Archive, root: Path, watcher: Watcher) -> Path:
     partial = here.with_suffix(".partial")
     try:
         with requests.get(archive.url, stream=True, timeout=TIMEOUTS_S, headers={"Accept-Encoding": "identity"}) as got:
+            require_encrypted(archive.url, got)
             if got.status_code != requests.codes.ok:
                 raise response_error(archive.url, got)
             length = int(got.headers.get("Content-Length") or 0)

@@ -22,7 +22,7 @@ class Staging:
     """The task `name` below the directory of the tasks, while it is fetched and afterwards; `source` is CORPUS/TASK."""
 
     def __init__(self, root: Path, name: str, source: str = "") -> None:
-        self.name, self.source = name, source
+        self.root, self.name, self.source = root, name, source
         self._directory = root / FETCHING / name
         self.inputs, self.references = root / INPUTS / name, root / REFERENCES / name
         self.finished = self._read_journal()
@@ -75,11 +75,11 @@ class Staging:
             return
         record = read_fetched(self._directory / RECORD)
         assert record is not None
-        self.inputs.mkdir(parents=True, exist_ok=True)
         self.references.mkdir(parents=True, exist_ok=True)
-        for name in sorted({path.partition("/")[0] for path in record.files}):
-            if self.place(name).is_dir():
-                self.place(name).rename(self.inputs / name)
+        for path in record.files:  # what else was fetched, perhaps of an earlier archive, is not of the task
+            if self.place(path).is_file():
+                (self.inputs / path).parent.mkdir(parents=True, exist_ok=True)
+                self.place(path).replace(self.inputs / path)
         if (self._directory / CHOSEN).exists():
             (self._directory / CHOSEN).replace(self.references / REFERENCE)
         write_fetched(self.references / RECORD, record)

@@ -23,6 +23,11 @@ CONNECTIONS, CHUNK = 4, 1024**2
 #: Seconds to wait for the threads of a transfer that failed; they end with the process in any case.
 END_S = 1.0
 
+
+class DamagedError(UserError):
+    """A member is not what the directory of its archive says."""
+
+
 _Outcome = tuple[Member, FetchedFile] | Exception
 
 
@@ -30,7 +35,8 @@ def transfer(open_archive: Callable[[], IO[bytes]], members: Sequence[Member], s
     """Fetch members into a staging directory; those that are finished are kept whatever happens to others.
 
     Raises:
-        UserError: a member is not what the directory of the archive says, the server fails, the disk is full.
+        DamagedError: a member is not what the directory of the archive says.
+        UserError: the server fails, the disk is full.
     """
     waiting: SimpleQueue[Member] = SimpleQueue()
     for member in sorted(members, key=lambda member: -member.entry.compress_size):  # a large one last keeps others idle
@@ -106,7 +112,7 @@ def _as_user_error(error: Exception, staging: Staging, url: str) -> Exception:
     """Return the message on what ended a transfer; a bug as it is."""
     if isinstance(error, (BadArchiveError, *DAMAGE)):
         remedy = "the same command fetches this file again; if that does not help, the archive is damaged"
-        return UserError("damaged", file=url, found=printable(str(error))[:200], remedy=remedy)
+        return DamagedError("damaged", file=url, found=printable(str(error))[:200], remedy=remedy)
     if isinstance(error, OSError):
         remedy = "the same command continues when there is space; finished files are kept"
         return UserError(

@@ -171,7 +171,7 @@ def _require_whole(root: Path, names: Sequence[str]) -> None:
     """Raise `UserError` for a task that is half-fetched; without names all are meant."""
     here = root.absolute()
     is_task = here.parent.name == INPUTS
-    half = half_fetched(here.parent.parent if is_task else root)
+    half = half_fetched(here.parent.parent if is_task else here.parent if here.name == INPUTS else root)
     meant = [name for name in half if name in (names or ([here.name] if is_task else half))]
     if meant:
         others = "" if names or is_task else ", or name other tasks with --task"

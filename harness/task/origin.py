@@ -1,7 +1,10 @@
 """Whether a fetched task is still what was fetched."""
 
+from pathlib import Path
+
 from harness.errors import UserError
 from harness.format.fetched import RECORD, Fetched, read_fetched
+from harness.format.layout import MODEL_FILES, find_shards, has_shards
 from harness.task.digests import Digests
 from harness.task.layout import TaskFiles
 
@@ -26,7 +29,10 @@ def changed_since_fetched(files: TaskFiles) -> list[str]:
         return []
     expected = {files.directory / path: file.sha256 for path, file in fetched.files.items()}
     expected[files.reference] = fetched.reference_sha256
-    problems = []
+    problems = [
+        str(UserError("was not fetched with the task", file=file, remedy=_REMEDY))
+        for file in _files_of(files) if file not in expected
+    ]  # fmt: skip
     with Digests(files.directory) as digests:
         for file, digest in expected.items():
             found = digests.of(file) if file.is_file() else "no file"
@@ -35,3 +41,9 @@ def changed_since_fetched(files: TaskFiles) -> list[str]:
                 error = UserError(problem, file=file, expected=f"SHA-256 {digest}", found=found, remedy=_REMEDY)
                 problems.append(str(error))
     return problems
+
+
+def _files_of(files: TaskFiles) -> list[Path]:
+    """Return the files that the task consists of."""
+    shards = [shard for part in (files.train, files.test) if has_shards(part) for shard in find_shards(part)]
+    return shards + [file for model in files.models for name in MODEL_FILES if (file := model / name).exists()]

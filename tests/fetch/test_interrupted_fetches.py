@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from in_process import Pgdl
 
-from harness.fetch import ranges, remote, staging, transfer
+from harness.fetch import corpus, ranges, remote, staging, transfer
 from tests.fetch.archives import catalogue, make_archive
 from tests.fetch.servers import Served, serve
 from tests.fetch.test_fetched_corpora import TASKS, content, fetch
@@ -195,24 +195,66 @@ def test_a_move_that_was_interrupted_is_continued_and_refused_until_then(
     pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fetch(pgdl, file, "small", "--models", 2)
-    real, moved = Path.rename, []
+    real, moved = Path.replace, []
 
     def stop(self: Path, target: Path) -> Path:
-        if self.parent.name == staging.FILES:
+        if staging.FILES in self.parts:
             moved.append(self)
-            if len(moved) == 3:
+            if len(moved) == 5:
                 raise KeyboardInterrupt
         return real(self, target)
 
-    monkeypatch.setattr(Path, "rename", stop)
+    monkeypatch.setattr(Path, "replace", stop)
     assert fetch(pgdl, file).code == 130
-    assert "half-fetched: tiny" in pgdl("task", "validate", TASKS).err
-    assert "half-fetched: tiny" in pgdl("task", "validate", TASKS / "input_data" / "tiny").err
-    monkeypatch.setattr(Path, "rename", real)
+    for place in (TASKS, TASKS / "input_data", TASKS / "input_data" / "tiny"):
+        assert "half-fetched: tiny" in pgdl("task", "validate", place).err
+    monkeypatch.setattr(Path, "replace", real)
     server.hits.clear()
     assert fetch(pgdl, file).code == 0
     assert is_whole(server)
     assert len(server.hits) <= 4
+
+
+def test_what_an_earlier_archive_had_does_not_get_into_the_task(
+    pgdl: Pgdl, server: Served, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was interrupted after some shards that the next version of the archive does not have."""
+    kept = staging.Staging(TASKS, "tiny")
+    kept.begin("small")
+    left = kept.place("dataset_1/train/shard_7.tfrecord")
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"of yesterday")
+    assert fetch(pgdl, file).code == 0
+    assert is_whole(server)
+    (TASKS / "input_data" / "tiny" / "dataset_1" / "train" / "shard_7.tfrecord").write_bytes(b"of somebody")
+    ended = pgdl("task", "validate", TASKS)
+    assert "shard_7.tfrecord: was not fetched with the task" in ended.out
+
+
+def test_a_model_that_gets_a_file_more_is_extended(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
+    """Directories that are there already are no obstacle."""
+    later = make_archive(server.directory / "later.zip")
+    with zipfile.ZipFile(later) as members, zipfile.ZipFile(server.directory / "data.zip", "w") as earlier:
+        for entry in members.infolist():
+            if not entry.filename.endswith("model_3/weights_init.hdf5"):
+                earlier.writestr(entry, members.read(entry))
+    file = catalogue(tmp_path, server.url)
+    assert fetch(pgdl, file).code == 0
+    later.replace(server.directory / "data.zip")
+    assert fetch(pgdl, file).code == 0
+    assert is_whole(server)
+
+
+def test_a_whole_archive_that_is_none_is_fetched_again(pgdl: Pgdl, server: Served, file: Path) -> None:
+    archive = server.directory / "data.zip"
+    good = archive.read_bytes()
+    archive.write_bytes(b"<html>log in first</html>")
+    assert "damaged" in fetch(pgdl, file, "small", "--whole").err
+    archive.write_bytes(good)
+    assert fetch(pgdl, file, "small", "--whole").code == 0
+    server.hits.clear()
+    assert "is there already" in fetch(pgdl, file, "small", "--whole").err
+    assert server.hits == []
 
 
 def test_other_tasks_can_be_used_while_one_is_fetched(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
@@ -229,8 +271,8 @@ def test_other_tasks_can_be_used_while_one_is_fetched(pgdl: Pgdl, server: Served
 
 
 def test_two_fetches_into_one_directory_do_not_meet(pgdl: Pgdl, server: Served, file: Path) -> None:
-    TASKS.mkdir()
-    lock = os.open(TASKS, os.O_RDONLY)
+    (TASKS / ".fetching").mkdir(parents=True)
+    lock = os.open(TASKS / ".fetching" / corpus.LOCK, os.O_RDWR | os.O_CREAT)
     fcntl.flock(lock, fcntl.LOCK_EX)
     assert "another pgdl task fetch is at work here" in fetch(pgdl, file).err
     os.close(lock)

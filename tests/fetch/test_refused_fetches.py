@@ -220,3 +220,14 @@ def test_a_certificate_that_nobody_vouches_for(pgdl: Pgdl, tmp_path: Path) -> No
     server.shutdown()
     assert "the certificate of 127.0.0.1 is not accepted: found " in line
     assert "REQUESTS_CA_BUNDLE names the file" in line
+
+
+def test_a_member_outside_of_the_archive_is_refused(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
+    archive = make_archive(server.directory / "data.zip")
+    content = bytearray(archive.read_bytes())
+    first = content.index(b"PK\x01\x02")  # of the directory
+    content[first + 42 : first + 46] = (2**31).to_bytes(4, "little")
+    archive.write_bytes(content)
+    ended = fetch(pgdl, catalogue(tmp_path, server.url))
+    assert ended.code == 2
+    assert "a member that begins outside of the archive" in ended.err
