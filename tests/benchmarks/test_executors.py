@@ -67,6 +67,7 @@ class _Engine(RayEngine):
 
 
 def test_a_call_on_a_cluster_costs_little_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # or Ray writes a token into the user's home
     import ray
 
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path))

@@ -28,6 +28,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) ->
         "PGDL_CACHE": str(cache),
         "SECRET_TOKEN": "hunter2",
         "COLUMNS": "200",
+        "RAY_AUTH_MODE": "disabled",  # whatever token the user has
     }
 
 

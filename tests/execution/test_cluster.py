@@ -35,7 +35,7 @@ from tests.throwaway import make_task
 @pytest.fixture(autouse=True)
 def four_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
-    monkeypatch.setattr(machine.os, "sched_getaffinity", lambda pid: {0, 1, 2, 3})
+    monkeypatch.setattr(machine, "available_cores", lambda: 4)
     monkeypatch.setattr(machine, "find_gpus", list)
     for name in ("AGAIN_S", "LOOK_S"):
         monkeypatch.setattr(fleet, name, 0.05)

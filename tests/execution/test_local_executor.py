@@ -53,7 +53,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
     for kind in (Model, TrainingData):
         monkeypatch.setattr(kind, "write_canonical", lambda self, directory: None)
-    monkeypatch.setattr(machine.os, "sched_getaffinity", lambda pid: {0, 1, 2, 3})
+    monkeypatch.setattr(machine, "available_cores", lambda: 4)
     monkeypatch.setattr(machine, "find_gpus", list)
 
 

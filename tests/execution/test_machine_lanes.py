@@ -16,7 +16,7 @@ from harness.sandbox.limits import GIB
 def lanes(workers: int | None = None, *, cores: int, gpus: int = 0, memory: int = 1024, limit: int = 4) -> Lanes:
     """Lanes on a machine with so many cores, GPUs and GiB of memory; `limit` is GiB per call."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machine.os, "sched_getaffinity", lambda _pid: set(range(cores)))
+        patch.setattr(machine, "available_cores", lambda: cores)
         patch.setattr(machine.psutil, "virtual_memory", lambda: SimpleNamespace(total=memory * GIB))
         patch.setattr(
             machine, "find_gpus", lambda: [Gpu(i, f"GPU-{i}", "NVIDIA H200", f"0000:{i}b:00.0") for i in range(gpus)]
