@@ -71,7 +71,7 @@ def _of(variables: list[Any], layer: Any, arrays: tuple[Array, ...]) -> tuple[Ar
 
 def _require_plain(layer: Any) -> None:
     for part in layer._flatten_layers():
-        if part is not layer and not isinstance(part, tf.keras.Model):
+        if part is not layer and not isinstance(part, tf.keras.Model) and not _is_cell(part):
             kind_of(part)
         name = layer.name if part is layer else f"{layer.name} with {part.name} in it"
         if getattr(part, "quantization_mode", None) is not None:
@@ -80,6 +80,12 @@ def _require_plain(layer: Any) -> None:
             )
         if part is not layer and getattr(part, "lora_enabled", False):
             raise MeasureUnavailable(f"layer {name} has an update of low rank: merge it into the weights first")
+
+
+def _is_cell(part: Any) -> bool:
+    """Whether a layer is a part of a recurrent one that Keras has, but does not name."""
+    kind = type(part)
+    return kind.__module__.startswith("keras.src.layers.rnn.") and not hasattr(tf.keras.layers, kind.__name__)
 
 
 def _updated(layer: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...]:

@@ -27,8 +27,8 @@ def images(n, *shape, seed=0):
     return np.random.default_rng(seed).random((n, *shape), np.float32)
 
 
-def conv(*first, shape=(8, 8, 1)):
-    model = tf.keras.Sequential([tf.keras.Input(shape), *first, layers.Flatten(), layers.Dense(3)])
+def conv(*first, shape=(8, 8, 1), n_classes=3):
+    model = tf.keras.Sequential([tf.keras.Input(shape), *first, layers.Flatten(), layers.Dense(n_classes)])
     draw = np.random.default_rng(1)
     model.set_weights([draw.normal(size=w.shape) for w in model.get_weights()])
     return model
@@ -193,7 +193,7 @@ def test_t1():
 def test_stratified_batches_have_two_examples_of_each_class():
     """With one example of each of 20 classes in a batch there is no spread, with two there is."""
     x, labels = images(200, 8, 8, 1), np.arange(200) % 20
-    model, data = conv(layers.Conv2D(2, 3)), dataset(x, labels)
+    model, data = conv(layers.Conv2D(2, 3), n_classes=20), dataset(x, labels)
     found = [davies_bouldin_index(model, data, batch=10, stratified=flag) for flag in (False, True)]
     assert 0 <= found[0] < found[1]
     alone = dataset(x[:20], np.arange(20))

@@ -75,7 +75,7 @@ def work():
     for module in (box, scales):
         patch.setattr(module, "largest_harmless", counting_searches(largest_harmless, counts))
     rng = np.random.default_rng(5)
-    images, model = rng.normal(size=(90, 7, 7, 3)), network()
+    images, model = rng.uniform(size=(90, 7, 7, 3)), network()
     data = dataset(images, model(images.astype(np.float32)).numpy().argmax(axis=1))  # it is right about all of them
     with patch.context(), baselines.sharing():
         for name in baselines.MEASURES:
