@@ -8,7 +8,7 @@ from baselines.core.needs import Need
 from baselines.core.sample import checked
 from baselines.core.subject import Subject, shared
 from baselines.core.unavailable import MeasureUnavailable
-from baselines.network import looks_like
+from baselines.network import is_linear, looks_like
 
 #: Examples whose outputs tell whether these are logits.
 LOOKED_AT = 32
@@ -82,7 +82,7 @@ def _require_quantities(subject: Subject) -> None:
 
 
 def _require_logits(subject: Subject) -> None:
-    """Functions of your own may make probabilities, too, which the graph of layers does not tell, but values do."""
+    """Layers may make probabilities in a way that the graph does not tell, but values do."""
     if (found := _found_instead(subject)) is not None:
         raise MeasureUnavailable(
             f"needs logits, but the outputs' values are {found}: end the network with logits, or with Keras' softmax"
@@ -94,7 +94,8 @@ def _found_instead(subject: Subject) -> str | None:
     if subject.nodes.no_logits:  # said where logits are asked for
         return None
     for inputs, labels in subject.dataset.batch(LOOKED_AT).take(1):
-        return looks_like(subject.network.outputs(checked(inputs.numpy(), labels.numpy(), 0)[0])[0])
+        outputs = subject.network.outputs(checked(inputs.numpy(), labels.numpy(), 0)[0])[0]
+        return None if is_linear(subject.nodes) else looks_like(outputs)  # values of a fit by least squares may mislead
     return None
 
 

@@ -7,10 +7,10 @@ from baselines.network.applied import in_full_precision
 from baselines.network.fold import fold_batch_norm
 from baselines.network.network import Kernel, Network, joined
 from baselines.network.nodes import INPUT, Node, Nodes
-from baselines.network.output import looks_like
+from baselines.network.output import is_linear, looks_like
 from baselines.network.reading import outputs_of, read_nodes
 
 __all__ = [
-    "INPUT", "Kernel", "Network", "Node", "Nodes", "fold_batch_norm", "in_full_precision", "joined", "looks_like",
-    "outputs_of", "read_nodes",
+    "INPUT", "Kernel", "Network", "Node", "Nodes", "fold_batch_norm", "in_full_precision", "is_linear", "joined",
+    "looks_like", "outputs_of", "read_nodes",
 ]  # fmt: skip

@@ -34,13 +34,26 @@ def without_probabilities(network: Nodes, shapes: Mapping[int, tuple[int | None,
     position = len(network.nodes) - 1
     while position != INPUT and network.nodes[position].kind in _ARRANGING:
         (position,) = network.nodes[position].sources
-    if position != INPUT and _is_of_all(network.nodes[position], shapes[position], n_outputs):
-        return _without(network, position)
-    for node in _behind_weights(network.nodes):
-        if (what := _probabilities(node)) is not None:
-            reason = f"needs logits, which are lost in layer {node.name} ({what})"
-            return replace(network, no_logits=f"{reason}: end the network with logits, or a softmax over all classes")
-    return network
+    if position in shapes and position != INPUT and _is_of_all(network.nodes[position], shapes[position], n_outputs):
+        return _without(network, position)  # nodes without a shape are inside of a layer, before its activation
+    if (node := _made_of_probabilities(network.nodes)) is None:
+        return network
+    function = node.config.get("activation")
+    if callable(function):
+        name = getattr(function, "__name__", type(function).__name__)
+        reason = f"needs logits, but layer {node.name} ends in a function of your own ({name}), which may give others"
+    else:
+        reason = f"needs logits, which are lost in layer {node.name} ({_probabilities(node)})"
+    return replace(network, no_logits=f"{reason}: end the network with logits, or a softmax over all classes")
+
+
+def is_linear(network: Nodes) -> bool:
+    """Whether outputs are those of a weight layer, at most arranged otherwise or pooled: logits, whatever values."""
+    position = len(network.nodes) - 1
+    while position != INPUT and _arranges_or_pools(network.nodes[position].kind):
+        (position,) = network.nodes[position].sources
+    node = network.nodes[position]
+    return position != INPUT and (node.has_kernel or node.kind == "EinsumDense")
 
 
 def looks_like(outputs: Array) -> str | None:
@@ -70,20 +83,31 @@ def _is_of_all(node: Node, shape: tuple[int | None, ...], n_outputs: int) -> boo
 def _probabilities(node: Node) -> str | None:
     """Name of the activation if a node gives probabilities or their logarithms."""
     name = "softmax" if node.kind == "Softmax" else node.config.get("activation")
-    return name if node.kind in ("Softmax", "Activation") and name in _PROBABILITIES else None
+    is_known = node.kind in ("Softmax", "Activation") and isinstance(name, str)
+    return name if is_known and name in _PROBABILITIES else None
 
 
-def _behind_weights(nodes: tuple[Node, ...]) -> list[Node]:
-    """The nodes from which the output is reached without passing a weight layer, the last first."""
-    found, waiting = set[int](), [len(nodes) - 1]
-    while waiting:
-        position = waiting.pop()
-        if position in found or position == INPUT:
-            continue
-        if not nodes[position].weights or nodes[position].scales:
-            found.add(position)
-            waiting += nodes[position].sources
-    return [nodes[position] for position in sorted(found, reverse=True)]
+def _made_of_probabilities(nodes: tuple[Node, ...]) -> Node | None:
+    """The node that makes the probabilities of which alone, or side by side with others, the outputs are computed.
+
+    None if there is none: a gate's probabilities are multiplied by something else. A function that Keras does not know
+    may make probabilities.
+    """
+    found: dict[int, Node | None] = {INPUT: None}
+    for position, node in enumerate(nodes):
+        parts = [found[source] for source in node.sources]
+        together = any if node.kind == "Concatenate" else all
+        if _probabilities(node) or (node.kind == "Activation" and callable(node.config["activation"])):
+            found[position] = node
+        elif (node.weights and not node.scales) or not together(parts):
+            found[position] = None
+        else:
+            found[position] = next(part for part in parts if part is not None)
+    return found[len(nodes) - 1]
+
+
+def _arranges_or_pools(kind: str) -> bool:
+    return kind in _ARRANGING or "Pooling" in kind
 
 
 def _without(network: Nodes, position: int) -> Nodes:

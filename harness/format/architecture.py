@@ -68,7 +68,7 @@ class Architecture:
     @cached_property
     def output(self) -> Output:
         """What the network's outputs are."""
-        return output_of(self.canonical["layers"])
+        return output_of(self.canonical)
 
     @cached_property
     def digest(self) -> str:
@@ -138,7 +138,7 @@ def _from_layer_list(file: Path, content: Mapping[str, Any]) -> Architecture:
     if not layers:
         raise UserError("layers", expected="at least one", found="none")
     shape = _input_shape(content.get("input_shape"))
-    canonical = {"format": "layers", "input_shape": shape, "layers": layers, **final_softmax(layers)}
+    canonical = {"format": "layers", "input_shape": shape, "layers": layers, **final_softmax(layers, shape)}
     groups = tuple(f"layers/{group}" for group in group_names(layer["class_name"] for layer in layers))
     return Architecture(file, canonical, (None,) * len(layers), tuple(range(len(layers))), groups)
 
@@ -162,7 +162,7 @@ def _from_keras(file: Path, content: Mapping[str, Any]) -> Architecture:
     layers = [flat.layers[number] for number in order]
     entries = [layer.definition for layer in layers] if flat.is_chain else _entries(flat, calls)
     form = "layers" if flat.is_chain else "graph"
-    canonical = {"format": form, "input_shape": shape, "layers": entries, **final_softmax(entries)}
+    canonical = {"format": form, "input_shape": shape, "layers": entries, **final_softmax(entries, shape)}
     position = {number: i for i, number in enumerate(order)}
     file_order = tuple(position[number] for number in range(len(flat.layers)) if number in position)
     models: dict[str, tuple[int, ...]] = {}

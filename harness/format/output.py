@@ -1,12 +1,14 @@
 """What the outputs of a network are: logits, or probabilities, or their logarithms.
 
-The library of measures finds the same in a model (`baselines/network/output.py`).
+The library of measures finds the same in a model (`baselines/network/output.py`); a test compares both.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from harness.format.layer_shapes import shapes_of
 from harness.format.layers import TRAINING_ONLY
 
 #: Layers that pass on the numbers that they take in, perhaps in another arrangement.
@@ -16,10 +18,10 @@ _PASSING = TRAINING_ONLY.keys() | {"Flatten", "Identity", "Permute", "Reshape"}
 _WEIGHTY = {"Dense", "EinsumDense", "Embedding", "MultiHeadAttention"}
 _WEIGHTY_BEGINNINGS = ("Conv", "DepthwiseConv", "SeparableConv")
 
-#: Activations that give probabilities or their logarithms; those of the first two can be taken off.
-_PROBABILITIES = (
-    "softmax", "log_softmax", "hard_sigmoid", "log_sigmoid", "sigmoid", "sparse_sigmoid", "sparsemax",
-)  # fmt: skip
+#: Activations that give probabilities or their logarithms.
+_PROBABILITIES = {
+    "hard_sigmoid", "log_sigmoid", "log_softmax", "sigmoid", "softmax", "sparse_sigmoid", "sparsemax",
+}  # fmt: skip
 
 #: Layers of a canonical form (`harness.format.architecture`).
 Layers = Sequence[Mapping[str, Any]]
@@ -29,37 +31,56 @@ class Output(StrEnum):
     """The outputs of a network, for readers."""
 
     LOGITS = "logits"
-    PROBABILITIES = "probabilities"  #: of a softmax
+    PROBABILITIES = "probabilities"  #: of a softmax over all classes
     LOG_PROBABILITIES = "log-probabilities"  #: of a log-softmax
-    NO_LOGITS = "probabilities without logits"  #: of sigmoids, or of a softmax that is not the end
+    NO_LOGITS = (
+        "probabilities without logits"  #: of sigmoids, or of a softmax that is not the end or not over all classes
+    )
 
 
-def final_softmax(layers: Layers) -> dict[str, int]:
+def final_softmax(layers: Layers, input_shape: Sequence[int]) -> dict[str, int]:
     """Return the entry `softmax` of a canonical form; nothing if there is none, or if its layer is called twice.
 
-    It is the position of a log-softmax, too, which is taken off alike.
+    It is the position of a softmax over all outputs, and likewise of a log-softmax or the sigmoid of a single output.
     """
     position = _last_computing(layers, len(layers) - 1)
     is_shared = any("layer" in entry and position in (i, entry["layer"]) for i, entry in enumerate(layers))
-    return {"softmax": position} if _activation(layers, position) in _PROBABILITIES[:2] and not is_shared else {}
+    return {"softmax": position} if not is_shared and _is_of_all(layers, input_shape, position) else {}
 
 
-def output_of(layers: Layers) -> Output:
-    """Return what the outputs of the layers of a canonical form are."""
-    if end := final_softmax(layers):
-        is_log = _activation(layers, end["softmax"]) == "log_softmax"
-        return Output.LOG_PROBABILITIES if is_log else Output.PROBABILITIES
-    pending, seen = [len(layers) - 1], set[int]()
-    while pending:
-        position = pending.pop()
-        if position < 0 or position in seen:
-            continue
-        seen.add(position)
-        if _activation(layers, position) in _PROBABILITIES:
-            return Output.NO_LOGITS
-        if not _is_weighty(layers, position):
-            pending += _inputs(layers, position)
-    return Output.LOGITS
+def output_of(architecture: Mapping[str, Any]) -> Output:
+    """Return what the outputs of a canonical form are."""
+    layers = architecture["layers"]
+    if (end := architecture.get("softmax")) is not None:
+        return Output.LOG_PROBABILITIES if _activation(layers, end) == "log_softmax" else Output.PROBABILITIES
+    return Output.NO_LOGITS if _are_probabilities(layers) else Output.LOGITS
+
+
+def _are_probabilities(layers: Layers) -> bool:
+    """Whether the outputs are computed of nothing but probabilities; a gate's are multiplied by something else."""
+    found: dict[int, bool] = {-1: False}
+    for position in range(len(layers)):
+        parts = [found[source] for source in _inputs(layers, position)]
+        together = any if _class_name(layers, position) == "Concatenate" else all
+        found[position] = _activation(layers, position) in _PROBABILITIES or (
+            not _is_weighty(layers, position) and together(parts)
+        )
+    return found[len(layers) - 1]
+
+
+def _is_of_all(layers: Layers, input_shape: Sequence[int], position: int) -> bool:
+    """Whether a layer ends with one distribution of all outputs, be it a sigmoid of one output."""
+    name = _activation(layers, position)
+    if name not in ("softmax", "log_softmax", "sigmoid"):
+        return False
+    shape = shapes_of(layers, input_shape)[position]
+    if shape is None:
+        return False
+    axes = [] if name == "sigmoid" else _definition(layers, position)["config"].get("axis", -1)
+    lengths: list[int] = [
+        shape[axis if axis < 0 else axis - 1] for axis in (axes if isinstance(axes, list) else [axes])
+    ]
+    return math.prod(lengths) == math.prod(shape)
 
 
 def _is_weighty(layers: Layers, position: int) -> bool:

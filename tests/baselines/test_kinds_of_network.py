@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from small_networks import dataset, layers
 
 from baselines import MEASURES, MeasureUnavailable
 from baselines.core.measure import Need
-from baselines.network import INPUT, Network, read_nodes
+from baselines.network import INPUT, Network, looks_like, read_nodes
 from baselines.network.penultimate import penultimate_features
 from baselines.network.reading import IDLE
 from harness.format.architecture import parse_architecture
@@ -64,10 +65,6 @@ def softmax_of_mine(x):
     return tf.nn.softmax(x)
 
 
-def log_softmax_of_mine(x):
-    return tf.nn.log_softmax(x)
-
-
 #: Ends of a network that are dropped, since measures look at logits.
 ENDS = {
     "softmax in the layer": lambda: [layers.Dense(3, "softmax")],
@@ -112,9 +109,20 @@ NO_LOGITS = {
         lambda: [layers.Reshape((2, 4)), layers.Dense(3), layers.Softmax(name="end"), layers.Flatten()],
         "layer end (softmax)",
     ),
-    "a softmax of my own": (lambda: [layers.Dense(3, softmax_of_mine)], "values are probabilities"),
-    "a log-softmax of my own": (
-        lambda: [layers.Dense(3, log_softmax_of_mine)], "values are logarithms of probabilities"
+    "a softmax of my own": (
+        lambda: [layers.Dense(3, softmax_of_mine, name="end")],
+        "layer end activation ends in a function of your own (softmax_of_mine)",
+    ),
+    "a softmax of my own, scaled": (
+        lambda: [layers.Dense(3), layers.Activation(softmax_of_mine), layers.Rescaling(2.0)],
+        "ends in a function of your own (softmax_of_mine)",
+    ),
+    "a sigmoid of my own": (
+        lambda: [layers.Dense(3, lambda x: tf.sigmoid(x))], "ends in a function of your own (<lambda>)"
+    ),
+    "a softmax over the places": (
+        lambda: [layers.Reshape((2, 4)), layers.Dense(3), layers.Softmax(axis=1, name="end"), layers.Flatten()],
+        "layer end (softmax)",
     ),
 }  # fmt: skip
 
@@ -128,14 +136,116 @@ def test_outputs_that_are_no_logits_are_refused_with_the_layer_or_what_they_are(
         )
 
 
-@pytest.mark.parametrize(
-    "name", ["softmax in the layer", "softmax layer", "log-softmax", "sigmoids", "tempered", "pooled"]
-)
-def test_the_harness_says_of_a_file_what_measures_find_in_the_model(name):
-    end = ENDS[name] if name in ENDS else NO_LOGITS[name][0]
-    model = chain(*end())
-    said = parse_architecture(json.loads(model.to_json()), Path("config.json")).output
-    assert (said is Output.NO_LOGITS) == bool(read_nodes(model).no_logits)
+def branched(join):
+    """A network whose end is made of the outputs of a hidden layer."""
+    source = tf.keras.Input((6, 6, 1))
+    return drawn(tf.keras.Model(source, join(layers.Dense(8, "relu")(layers.Flatten()(source)))))
+
+
+def mixture_of_experts(flow):
+    gate = layers.Reshape((2, 1))(layers.Dense(2, "softmax")(flow))
+    experts = layers.Reshape((2, 3))(layers.Dense(6)(flow))
+    return layers.Flatten()(layers.Dot(axes=1)([gate, experts]))
+
+
+def attention_pooling(flow):
+    places = layers.Reshape((4, 2))(flow)
+    weights = layers.Softmax(axis=1)(layers.Dense(1)(places))
+    return layers.GlobalAveragePooling1D()(layers.Multiply()([weights, layers.Dense(3)(places)]))
+
+
+#: Ends with a gate, whose probabilities are multiplied by something else.
+GATED = {
+    "gated linear unit": lambda flow: layers.Multiply()([layers.Dense(3)(flow), layers.Dense(3, "sigmoid")(flow)]),
+    "gate of my own": lambda flow: layers.Multiply()([layers.Dense(3)(flow), layers.Dense(1, softmax_of_mine)(flow)]),
+    "mixture of experts": mixture_of_experts,
+    "attention pooling": attention_pooling,
+}
+
+
+@pytest.mark.parametrize("join", GATED.values(), ids=GATED)
+def test_a_gate_takes_no_logits_away(join):
+    model = branched(join)
+    assert isinstance(values(model, DATA, ["mixup_error"])["mixup_error"], float)
+    np.testing.assert_allclose(Network(read_nodes(model)).outputs(np.float32(IMAGES))[0], model(IMAGES), rtol=1e-4)
+
+
+def test_values_tell_of_probabilities_that_the_graph_does_not_show():
+    def join(flow):
+        shares = layers.Softmax()(layers.Reshape((2, 3))(layers.Dense(6)(flow)))
+        return layers.Flatten()(layers.Attention()([layers.Reshape((1, 3))(layers.Dense(3)(flow)), shares]))
+
+    assert "the outputs' values are probabilities" in values(branched(join), DATA, ["mixup_error"])["mixup_error"]
+    logarithms = tf.nn.log_softmax(np.random.default_rng(0).normal(size=(5, 3))).numpy()
+    assert looks_like(logarithms) == "logarithms of probabilities"
+
+
+@pytest.mark.parametrize("pooling", [[], [layers.Reshape((1, 3)), layers.GlobalAveragePooling1D()]])
+def test_logits_of_a_fit_by_least_squares_may_look_like_probabilities(pooling):
+    model = chain(layers.Dense(3), *pooling)
+    *others, kernel, _ = model.get_weights()
+    model.set_weights([*others, (kernel - kernel.mean(axis=1, keepdims=True)) / 100, np.full(3, 1 / 3)])
+    assert looks_like(model(IMAGES).numpy()) == "probabilities"
+    assert isinstance(values(model, DATA, ["mixup_error"])["mixup_error"], float)
+
+
+def test_a_convolution_with_the_channels_in_front_may_be_the_end():
+    front = [tf.keras.Input((2, 6, 6)), layers.Conv2D(4, 6, data_format="channels_first")]
+    nodes = read_nodes(tf.keras.Sequential([*front, layers.Flatten()]))
+    assert ([node.kind for node in nodes.nodes], nodes.no_logits) == (["Permute", "Conv2D", "Permute", "Flatten"], "")
+
+
+def behind_sigmoids(layer):
+    return lambda: chain(layers.Dense(6, "sigmoid"), layers.Reshape((6, 1)), layer, layers.Flatten())
+
+
+#: Networks, and what is said of their outputs.
+OUTPUTS = {
+    **{name: (lambda end=end: chain(*end()), "taken off") for name, end in ENDS.items()},
+    **{name: (lambda join=join: branched(join), "logits") for name, join in GATED.items()
+       if name in ("gated linear unit", "attention pooling")},
+    **{name: (lambda end=NO_LOGITS[name][0]: chain(*end()), "no logits")
+       for name in ("sigmoids", "tempered", "pooled", "several softmaxes", "a softmax over the places")},
+    "one sigmoid": (lambda: chain(layers.Dense(1, "sigmoid")), "taken off"),
+    "softmaxes of two classes": (
+        lambda: chain(layers.Dense(4), layers.Reshape((2, 2)), layers.Softmax(), layers.Flatten()), "no logits"
+    ),
+    "a softmax at one place": (
+        lambda: chain(layers.Reshape((4, 1, 2)), layers.Conv2D(3, (4, 1)), layers.Softmax(), layers.Flatten()),
+        "taken off",
+    ),
+    "a softmax at several places": (
+        lambda: chain(layers.Reshape((4, 1, 2)), layers.Conv2D(3, (2, 1)), layers.Softmax(), layers.Flatten()),
+        "no logits",
+    ),
+    "product of softmaxes": (
+        lambda: branched(lambda x: layers.Multiply()([layers.Dense(3, "softmax")(x) for _ in range(2)])), "no logits"
+    ),
+    "softmax beside logits": (
+        lambda: branched(lambda x: layers.Concatenate()([layers.Dense(3, "softmax")(x), layers.Dense(3)(x)])),
+        "no logits",
+    ),
+    **{type(layer).__name__: (behind_sigmoids(layer), "logits") for layer in (
+        layers.Dense(2), layers.EinsumDense("abc,cd->abd", (6, 2)), layers.Conv1D(2, 2), layers.Embedding(5, 2),
+        layers.Conv1DTranspose(2, 2), layers.DepthwiseConv1D(2), layers.SeparableConv1D(2, 2),
+    )},
+    **{type(layer).__name__: (behind_sigmoids(layer), "no logits") for layer in (
+        layers.BatchNormalization(), layers.LayerNormalization(), layers.GroupNormalization(1), layers.PReLU(),
+    )},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "expected"), OUTPUTS.values(), ids=OUTPUTS)
+def test_the_harness_says_of_a_file_what_measures_find_in_the_model(make, expected):
+    model = make()
+    nodes = read_nodes(model)
+    changed = not np.allclose(Network(replace(nodes, no_logits="")).outputs(np.float32(IMAGES))[0], model(IMAGES), 1e-4)
+    assert ("no logits" if nodes.no_logits else "taken off" if changed else "logits") == expected
+    file = json.loads(json.dumps(json.loads(model.to_json())).replace('"mixed_float16"', '"float32"'))
+    architecture = parse_architecture(file, Path("config.json"))
+    outputs = {"no logits": {Output.NO_LOGITS}, "logits": {Output.LOGITS}}
+    assert architecture.output in outputs.get(expected, {Output.PROBABILITIES, Output.LOG_PROBABILITIES})
+    assert ("softmax" in architecture.canonical) == (expected == "taken off")
 
 
 def test_what_needs_no_logits_works_without():

@@ -77,6 +77,28 @@ def test_only_passing_layers() -> None:
     assert chain(layer("Flatten"), layer("Dropout", rate=0.5)).output is Output.LOGITS
 
 
+@pytest.mark.parametrize(
+    ("ending", "is_of_all"),
+    [
+        ([layer("Reshape", target_shape=[2, 2]), layer("Softmax"), layer("Flatten")], False),
+        ([layer("Reshape", target_shape=[2, 2]), layer("Softmax", axis=[1, 2]), layer("Flatten")], True),
+        ([layer("Reshape", target_shape=[4, 1]), layer("Softmax"), layer("Flatten")], False),
+        ([layer("Reshape", target_shape=[4, 1]), layer("Softmax", axis=1), layer("Flatten")], True),
+        ([layer("Dense", units=1, activation="sigmoid")], True),
+    ],
+)
+def test_what_is_taken_off_is_of_all_outputs(ending: list[dict[str, Any]], is_of_all: bool) -> None:
+    architecture = chain(layer("Dense", units=4), *ending)
+    assert architecture.output is (Output.PROBABILITIES if is_of_all else Output.NO_LOGITS)
+    assert ("softmax" in architecture.canonical) == is_of_all
+
+
+@pytest.mark.parametrize("gate", ["sigmoid", "softmax"])
+def test_a_gate_takes_no_logits_away(gate: str) -> None:
+    dense = [("one", "Dense", {"units": 3}, ["input"]), ("gate", "Dense", {"units": 3, "activation": gate}, ["input"])]
+    assert graph(*dense, ("end", "Multiply", {}, ["one", "gate"])).output is Output.LOGITS
+
+
 @pytest.mark.parametrize("combining", ["Average", "Add", "Concatenate", "Multiply"])
 def test_several_softmaxes_have_no_logits(combining: str) -> None:
     dense = [(name, "Dense", {"units": 3, "activation": "softmax"}, ["input"]) for name in ("one", "other")]

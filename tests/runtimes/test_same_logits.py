@@ -144,7 +144,7 @@ def ended(staged: list[Path]) -> list[Path]:
         dense["config"]["activation"] = "softmax" if name == "fused" else "linear"
         architecture["layers"] = [*layers, dense, *ending, dropout]
         del architecture["softmax"]
-        architecture |= final_softmax(architecture["layers"])
+        architecture |= final_softmax(architecture["layers"], architecture["input_shape"])
         write_json(target / "architecture.json", architecture)
         targets.append(target)
     return targets
