@@ -1,6 +1,9 @@
-"""The processors that this process may use."""
+"""The processors that this process may use, and how libraries are told to use fewer."""
 
 import os
+
+#: Environment variables that bound the threads of products of matrices, in NumPy's OpenBLAS and elsewhere.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 def available_cores() -> int:

@@ -58,11 +58,13 @@ def require_unit_range(subject: Subject) -> None:
     inputs = subject.examples.inputs
     if inputs.ndim != 4:  # no images: who changes them says so
         return
-    for number, (least, most) in enumerate(zip(*_extremes(subject), strict=True)):
-        if least < 0 or most > 1:
-            worst = least if least < 0 else most
-            place = tuple(map(int, np.argwhere(inputs[number] == worst)[0]))
-            raise ValueError(f"dataset: example {number}: expected pixels in [0, 1], found {worst:g} at {place}")
+    least, most = _extremes(subject)
+    wrong = np.flatnonzero((least < 0) | (most > 1))
+    if len(wrong):
+        number = wrong[0]
+        worst = least[number] if least[number] < 0 else most[number]
+        place = tuple(map(int, np.argwhere(inputs[number] == worst)[0]))
+        raise ValueError(f"dataset: example {number}: expected pixels in [0, 1], found {worst:g} at {place}")
 
 
 @shared
@@ -91,11 +93,11 @@ def _require_logits(subject: Subject) -> None:
 
 @shared
 def _found_instead(subject: Subject) -> str | None:
-    if subject.nodes.no_logits:  # said where logits are asked for
+    # What has no logits is told where they are asked for; values of a fit by least squares may mislead.
+    if subject.nodes.no_logits or is_linear(subject.nodes):
         return None
     for inputs, labels in subject.dataset.batch(LOOKED_AT).take(1):
-        outputs = subject.network.outputs(checked(inputs.numpy(), labels.numpy(), 0)[0])[0]
-        return None if is_linear(subject.nodes) else looks_like(outputs)  # values of a fit by least squares may mislead
+        return looks_like(subject.network.outputs(checked(inputs.numpy(), labels.numpy(), 0)[0])[0])
     return None
 
 

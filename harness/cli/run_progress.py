@@ -3,14 +3,12 @@
 import time
 from collections import Counter
 from collections.abc import Collection, Sequence
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
@@ -19,7 +17,7 @@ from rich.progress import (
 
 from harness.api.needs import lacks_initial_weights
 from harness.api.tally import machines_line
-from harness.cli.current_step import LINE_EVERY_S
+from harness.cli.bars import Bars
 from harness.execution.plan import PlannedCall
 from harness.execution.run import Recorded
 from harness.outcome import Outcome
@@ -31,7 +29,7 @@ SHOWN_LINES = 12
 SHOWN_FAILURES = 5
 
 
-class RunProgress:
+class RunProgress(Bars):
     """Prints failures as they happen and, on a terminal, shows a line with the remaining time per submission.
 
     Failures on the tasks in `withheld` are only counted, because model and reason would reveal something of the model;
@@ -39,18 +37,17 @@ class RunProgress:
     """
 
     def __init__(self, calls: Sequence[PlannedCall], console: Console, withheld: Collection[str] = ()) -> None:
-        self._console, self._withheld = console, withheld
+        super().__init__(
+            console, TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+            TextColumn("{task.fields[failed]}"), TimeElapsedColumn(), TextColumn("left"),
+            TimeRemainingColumn(elapsed_when_finished=False),
+        )  # fmt: skip
+        self._withheld = withheld
         self._left = Counter(call.submission.name for call in calls)
         self._total = dict(self._left)
-        self._begun_s = self._line_s = time.monotonic()
         self._failed: Counter[str] = Counter()
         self._machines: Counter[str] = Counter()
         self._shown: Counter[str] = Counter()
-        self._bars = Progress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[failed]}"),
-            TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(elapsed_when_finished=False),
-            console=console, disable=not console.is_terminal,
-        )  # fmt: skip
         width = max(map(len, self._total), default=0)
         self._lines: dict[str, TaskID] = {
             name: self._bars.add_task(
@@ -62,15 +59,10 @@ class RunProgress:
         self._all = self._bars.add_task(self._name, total=len(calls), failed="")
 
     def __enter__(self) -> Self:
-        self._bars.start()
+        super().__enter__()
         if self._lines:
             self._bars.start_task(next(iter(self._lines.values())))
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bars.stop()
 
     def step(self, line: str) -> None:
         """Show what is done until the first call ends, in place of the name of the bar for all calls."""
@@ -93,12 +85,11 @@ class RunProgress:
         self._bars.update(self._all, advance=1, description=f"{self._name} {machines}" if machines else self._name)
         if not self._left[name] and not self._console.is_terminal:
             self._console.print(f"{name}: {self._total[name]} calls done {failed}".rstrip())
-        if not self._console.is_terminal and time.monotonic() - self._line_s >= LINE_EVERY_S:
+        if self._line_is_due(time.monotonic()):
             self._print_all()
 
     def _print_all(self) -> None:
         """Print how many calls of all are done, and about how long the others take at the pace so far."""
-        self._line_s = time.monotonic()
         total, left = sum(self._total.values()), self._left.total()
         seconds = (self._line_s - self._begun_s) / (total - left) * left
         machines = f" ({machines_line(self._machines)})" if self._machines else ""

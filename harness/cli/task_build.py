@@ -1,22 +1,18 @@
 """`pgdl task build`: trains a task from a recipe."""
 
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.cli import as_json, completion, options
-from harness.cli.current_step import LINE_EVERY_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
-    from rich.progress import TaskID
 
-    from harness.corpus.build import Build, Event
-    from harness.corpus.recipe import Recipe
+    from harness.corpus.build import Build
 
 
 #: Exit code if a model could not be trained.
@@ -45,6 +41,7 @@ def command(recipe: str, out: Path, workers: int | None, limit: int | None, resu
 
     from rich.console import Console
 
+    from harness.cli.build_progress import models
     from harness.cores import available_cores
     from harness.corpus.build import Build
     from harness.corpus.catalogue import find_recipe
@@ -75,7 +72,7 @@ def command(recipe: str, out: Path, workers: int | None, limit: int | None, resu
     failed = _train(build, missing, number, console) if missing else []
     if missing:
         trained, hours = len(missing) - len(failed), (time.monotonic() - started) / 3600
-        console.print(f"{_models(trained)} in {60 * hours:.1f} min: {trained / hours:.0f} per hour")
+        console.print(f"{models(trained)} in {60 * hours:.1f} min: {trained / hours:.0f} per hour")
     code = _close(build, failed, console)
     _show(build, failed, form)
     return code
@@ -97,6 +94,8 @@ def _train(build: "Build", missing: "Sequence[int]", workers: int, console: "Con
     """Train models and show the progress; returns the cells that could not be trained."""
     from contextlib import closing
 
+    from harness.cli.build_progress import BuildProgress
+
     failed = []
     try:
         with (
@@ -114,85 +113,21 @@ def _train(build: "Build", missing: "Sequence[int]", workers: int, console: "Con
     return failed
 
 
-class BuildProgress:
-    """One line per finished model; a bar for each model in training and one for all, or elsewhere a line a minute."""
-
-    def __init__(self, recipe: "Recipe", total: int, console: "Console") -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[now]}"),
-        )
-        self._recipe, self._console = recipe, console
-        self._done, self._total, self._line_s = 0, total, time.monotonic()
-        self._bars = Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal)
-        self._all = self._bars.add_task("models", total=total, now="")
-        self._models: dict[int, TaskID] = {}
-
-    def __enter__(self) -> "BuildProgress":
-        self._bars.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._bars.stop()
-
-    def seen(self, event: "Event") -> None:
-        """Show an event."""
-        cell, details = event.cell, event.details
-        if event.kind == "data":
-            for note in details["notes"]:
-                self._console.print(note, markup=False)
-        elif event.kind == "look":
-            if cell not in self._models:
-                epochs = self._recipe.cells[cell].training.max_epochs
-                self._models[cell] = self._bars.add_task(f"model_{cell}", total=epochs, now="")
-            now = f"cross-entropy {details['cross_entropy']:.4f}, accuracy {details['accuracy']:.4f}"
-            self._bars.update(self._models[cell], completed=details["epoch"], now=now)
-            if not self._console.is_terminal and time.monotonic() - self._line_s >= LINE_EVERY_S:
-                done = f"{self._done} of {_models(self._total)} done"
-                self._print(f"{done}; model_{cell}: epoch {details['epoch']}, {now}")
-        else:
-            self._done += 1
-            if cell in self._models:
-                self._bars.remove_task(self._models.pop(cell))
-            self._bars.advance(self._all)
-            self._print(_line(self._recipe, cell, event.kind, details))
-
-    def _print(self, line: str) -> None:
-        self._console.print(line, markup=False)
-        self._line_s = time.monotonic()
-
-
-def _line(recipe: "Recipe", cell: int, kind: str, details: dict[str, Any]) -> str:
-    where = ", ".join(f"{name} {value}" for name, value in recipe.cells[cell].hyperparameters.items())
-    if kind == "failed":
-        return f"model_{cell} ({where}): not trained: {details['message']}"
-    train, test = details["metrics"]["train_acc"], details["metrics"]["test_acc"]
-    figures = f"train {train:.4f}, test {test:.4f}, gap {train - test:.4f}"
-    mark = "" if details["reached"] else ", criterion not reached"
-    return f"model_{cell} ({where}): {figures}, {details['epochs']} epochs, {details['seconds']:.1f} s{mark}"
-
-
-def _models(number: int) -> str:
-    return f"{number} model{'s' * (number != 1)}"
-
-
 def _close(build: "Build", failed: "Sequence[int]", console: "Console") -> int:
     """Print the state of the build, and assemble the task if all models are finished; returns the exit code."""
     import statistics
+
+    from harness.cli.build_progress import models
 
     recipe, records = build.recipe, build.records()
     unreached = [number for number, record in sorted(records.items()) if not record["reached"]]
     gaps = [record["metrics"]["train_acc"] - record["metrics"]["test_acc"] for record in records.values()]
     if gaps:
         spread = f"min {min(gaps):.4f}, median {statistics.median(gaps):.4f}, max {max(gaps):.4f}"
-        console.print(f"gaps of {_models(len(gaps))}: {spread}")
+        console.print(f"gaps of {models(len(gaps))}: {spread}")
     if unreached:
         names = ", ".join(f"model_{number}" for number in unreached)
-        console.print(f"{_models(len(unreached))} did not reach the criterion: {names}")
+        console.print(f"{models(len(unreached))} did not reach the criterion: {names}")
     refused = [number for number in unreached if recipe.cells[number].training.unreached == "error"]
     if failed or refused:
         console.print("The task is not complete: change the recipe (learning rate, epochs, criterion), or try again.")

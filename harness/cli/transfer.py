@@ -2,53 +2,39 @@
 
 import threading
 import time
-from types import TracebackType
-from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-from harness.cli.current_step import LINE_EVERY_S
+from harness.cli.bars import Bars
 
 
-class Transfer:
+class Transfer(Bars):
     """A `harness.fetch.watcher.Watcher`; leaving its context ends what is shown."""
 
     def __init__(self, console: Console) -> None:
         columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
-        self._console = console
-        self._bar = Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal)
-        self._all = self._bar.add_task("asking the server", total=None)
+        super().__init__(console, *columns, TimeRemainingColumn())
+        self._all = self._bars.add_task("asking the server", total=None)
         self._lock = threading.Lock()
         self._what, self._total, self._done = "", 0, 0
-        self._begun_s = self._line_s = time.monotonic()
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
 
     def begin(self, what: str, total: int) -> None:
         """Show that so many bytes will travel; 0 if that is not known."""
         self._what, self._total, self._done = what, total, 0
         self._begun_s = self._line_s = time.monotonic()
-        self._bar.reset(self._all, description=what, total=total or None)
+        self._bars.reset(self._all, description=what, total=total or None)
         if total and not self._console.is_terminal:
             self._console.print(f"{what}: {total / 1e6:.1f} MB")
 
     def seen(self, number: int) -> None:
         """Show that so many bytes have arrived."""
-        self._bar.advance(self._all, number)
+        self._bars.advance(self._all, number)
         with self._lock:
             self._done += number
             now_s = time.monotonic()
-            if self._console.is_terminal or now_s - self._line_s < LINE_EVERY_S:
+            if not self._line_is_due(now_s):
                 return
-            self._line_s = now_s
         rate = self._done / (now_s - self._begun_s)
         left = f", about {(self._total - self._done) / rate / 60:.0f} min left" if self._total > self._done else ""
         of = f" of {self._total / 1e6:.1f}" if self._total else ""

@@ -153,9 +153,8 @@ def _alone(root: Path) -> Iterator[None]:
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            is_ours = file.exists() and os.path.samestat(
-                file.stat(), os.fstat(lock.fileno())
-            )  # not one that another command has just removed
+            # Another command may have removed the file since it was opened.
+            is_ours = file.exists() and os.path.samestat(file.stat(), os.fstat(lock.fileno()))
         except BlockingIOError:
             is_ours = False
         except OSError as error:

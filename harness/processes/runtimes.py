@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 
+from harness.cores import THREADS
 from harness.errors import UserError
 from harness.worker.runtimes import RUNTIMES, Runtime
 
@@ -36,5 +37,4 @@ def environment(runtime: Runtime, threads: int, gpu: bool | str) -> dict[str, st
     `gpu` is `False` to hide every GPU, a UUID to hide all others, `True` for those that this process sees.
     """
     seen = {} if gpu is True else {"CUDA_VISIBLE_DEVICES": gpu or "-1"}
-    of_libraries = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
-    return os.environ | of_libraries | runtime.environment(threads, gpu=bool(gpu)) | seen
+    return os.environ | dict.fromkeys(THREADS, str(threads)) | runtime.environment(threads, gpu=bool(gpu)) | seen

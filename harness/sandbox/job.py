@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.cores import THREADS
 from harness.sandbox.devices import Gpu
 from harness.sandbox.libraries import search_path
 from harness.worker.runtimes import DEFAULT, RUNTIMES
@@ -27,7 +28,6 @@ class Job:
 
     def environment(self, home: str) -> dict[str, str]:
         """Return the complete environment of the worker; none of the harness' own variables is inherited."""
-        threads = str(self.threads)
         return {
             "PATH": "/usr/bin:/bin",
             "HOME": home,
@@ -35,8 +35,7 @@ class Job:
             "USER": "nobody",
             "LANG": "C.UTF-8",
             "PYTHONHASHSEED": "0",
-            "OMP_NUM_THREADS": threads,
-            "OPENBLAS_NUM_THREADS": threads,
+            **dict.fromkeys(THREADS, str(self.threads)),
             "CUDA_CACHE_PATH": home,
             "NVIDIA_TF32_OVERRIDE": "0",  # float32 on a GPU as on a processor
             "HDF5_USE_FILE_LOCKING": "FALSE",  # the sandbox has no flock

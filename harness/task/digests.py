@@ -17,6 +17,7 @@ from typing import Self
 
 import harness
 from harness.cache import cache_directory, write_whole
+from harness.cores import available_cores
 from harness.digest import digest_of_code
 
 #: Seconds within which a file may be written to without a change of its times.
@@ -77,7 +78,7 @@ class Digests:
 
     def of_data(self, shards: Sequence[Path]) -> str:
         """Return the digest over the contents of shards, in the given order; they are read in parallel."""
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
+        with ThreadPoolExecutor(available_cores()) as threads:
             return hashlib.sha256(b"".join(map(bytes.fromhex, threads.map(self.of, shards)))).hexdigest()
 
     def are_known(self, files: Sequence[Path]) -> bool:

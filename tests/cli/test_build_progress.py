@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from harness.cli import task_build
-from harness.cli.task_build import BuildProgress
+from harness.cli import build_progress
+from harness.cli.build_progress import BuildProgress
 from harness.corpus.build import Event
 from harness.corpus.catalogue import find_recipe
 from harness.corpus.recipe import read_recipe
@@ -14,7 +14,7 @@ from harness.corpus.recipe import read_recipe
 
 def test_a_line_a_minute_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 10_000, 20))
-    monkeypatch.setattr(task_build.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(build_progress.time, "monotonic", lambda: float(next(clock)))
     console = Console(file=io.StringIO(), width=160)
     recipe = read_recipe(find_recipe("digits_vgg"))
     metrics = {"train_acc": 1.0, "test_acc": 0.9}

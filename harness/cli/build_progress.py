@@ -1,0 +1,68 @@
+"""The progress of a build: what each model has come to, and how far those in training are."""
+
+import time
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
+
+from harness.cli.bars import Bars
+from harness.corpus.build import Event
+from harness.corpus.recipe import Recipe
+
+
+class BuildProgress(Bars):
+    """One line per finished model; a bar for each model in training and one for all, or elsewhere a line a minute."""
+
+    def __init__(self, recipe: Recipe, total: int, console: Console) -> None:
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[now]}"),
+        )
+        super().__init__(console, *columns, TimeRemainingColumn())
+        self._recipe, self._done, self._total = recipe, 0, total
+        self._all = self._bars.add_task("models", total=total, now="")
+        self._models: dict[int, TaskID] = {}
+
+    def seen(self, event: Event) -> None:
+        """Show an event."""
+        cell, details = event.cell, event.details
+        if event.kind == "data":
+            for note in details["notes"]:
+                self._console.print(note, markup=False)
+        elif event.kind == "look":
+            if cell not in self._models:
+                epochs = self._recipe.cells[cell].training.max_epochs
+                self._models[cell] = self._bars.add_task(f"model_{cell}", total=epochs, now="")
+            now = f"cross-entropy {details['cross_entropy']:.4f}, accuracy {details['accuracy']:.4f}"
+            self._bars.update(self._models[cell], completed=details["epoch"], now=now)
+            if self._line_is_due(time.monotonic()):
+                done = f"{self._done} of {models(self._total)} done"
+                self._print(f"{done}; model_{cell}: epoch {details['epoch']}, {now}")
+        else:
+            self._done += 1
+            if cell in self._models:
+                self._bars.remove_task(self._models.pop(cell))
+            self._bars.advance(self._all)
+            self._print(_line(self._recipe, cell, event.kind, details))
+
+    def _print(self, line: str) -> None:
+        self._console.print(line, markup=False)
+        self._line_s = time.monotonic()
+
+
+def _line(recipe: Recipe, cell: int, kind: str, details: dict[str, Any]) -> str:
+    where = ", ".join(f"{name} {value}" for name, value in recipe.cells[cell].hyperparameters.items())
+    if kind == "failed":
+        return f"model_{cell} ({where}): not trained: {details['message']}"
+    train, test = details["metrics"]["train_acc"], details["metrics"]["test_acc"]
+    figures = f"train {train:.4f}, test {test:.4f}, gap {train - test:.4f}"
+    mark = "" if details["reached"] else ", criterion not reached"
+    return f"model_{cell} ({where}): {figures}, {details['epochs']} epochs, {details['seconds']:.1f} s{mark}"
+
+
+def models(number: int) -> str:
+    """Return a number of models in words."""
+    return f"{number} model{'s' * (number != 1)}"
