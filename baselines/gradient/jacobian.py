@@ -7,7 +7,7 @@ import numpy as np
 from baselines.core.lazy import tf
 from baselines.core.measure import Cost, Need, measure
 from baselines.core.requirements import require_classes
-from baselines.core.sample import Array
+from baselines.core.sample import Array, checked
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network, joined
 
@@ -41,7 +41,8 @@ def jacobian_norm(subject: Subject, *, n_batches: int = 33, batch_size: int = 16
         network.spec(network.output),
     )
     batches = []
-    for images, _ in subject.dataset.batch(batch_size).take(n_batches):
+    for number, (images, labels) in enumerate(subject.dataset.batch(batch_size).take(n_batches)):
+        images, _ = checked(images.numpy(), labels.numpy(), batch_size * number)
         parts = [float(mean_squares(images, some)) for some in directions]
         batches.append(np.average(parts, weights=[len(some) for some in directions]))
     return float(np.mean(batches))
