@@ -16,11 +16,22 @@ import numpy as np
 from baselines.core.retained import Retained
 from baselines.core.sample import Array, Sample, draw, read_examples
 from baselines.core.unavailable import MeasureUnavailable
-from baselines.network import Network, Nodes, fold_batch_norm, in_full_precision, outputs_of, read_nodes
+from baselines.network import (
+    Network,
+    Nodes,
+    fold_batch_norm,
+    in_full_precision,
+    outputs_of,
+    read_nodes,
+    with_set_scales,
+)
 
 #: Bytes of results that are kept for other measures, so that none runs out of memory for the sake of its neighbours.
 #: The networks with what was compiled of them come on top, and so does a training set that is not mapped.
 RETAINED_BYTES = 256 * 2**20
+
+#: Examples on which scales in front of layer normalization and the like are taken.
+OF_SCALES = 256
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -68,19 +79,25 @@ class Subject:
 
     @functools.cached_property
     def folded(self) -> Network:
-        """The same with batch normalization folded into the weights: what measures of weights look at.
+        """The same with normalization folded into the weights: what measures of weights look at.
 
         `network` itself where there is none.
 
         Raises:
             MeasureUnavailable: there is a normalization that cannot be folded.
         """
-        return Network(fold_batch_norm(self.nodes)) if self.nodes.is_normalized else self.network
+        return self._folded(self.nodes) if self.nodes.is_normalized else self.network
 
     @functools.cached_property
     def folded_at_start(self) -> Network:
         """`folded` with the weights that training began with; raises `MeasureUnavailable` without them."""
-        return Network(fold_batch_norm(read_nodes(self.model, self.initial_weights)))
+        return self._folded(read_nodes(self.model, self.initial_weights))
+
+    def _folded(self, nodes: Nodes) -> Network:
+        folded = Network(fold_batch_norm(nodes))
+        if not nodes.normalizes_examples:
+            return folded
+        return Network(with_set_scales(folded, self.sample(OF_SCALES).inputs))
 
     @property
     def initial_weights(self) -> list[Any]:

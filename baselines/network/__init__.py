@@ -5,6 +5,7 @@
 
 from baselines.network.applied import in_full_precision
 from baselines.network.fold import fold_batch_norm
+from baselines.network.free_scales import with_set_scales
 from baselines.network.network import Kernel, Network, joined
 from baselines.network.nodes import INPUT, Node, Nodes
 from baselines.network.output import is_linear, looks_like
@@ -12,5 +13,5 @@ from baselines.network.reading import outputs_of, read_nodes
 
 __all__ = [
     "INPUT", "Kernel", "Network", "Node", "Nodes", "fold_batch_norm", "in_full_precision", "is_linear", "joined",
-    "looks_like", "outputs_of", "read_nodes",
+    "looks_like", "outputs_of", "read_nodes", "with_set_scales",
 ]  # fmt: skip

@@ -52,7 +52,7 @@ def as_applied(layer: Any, arrays: tuple[Array, ...]) -> tuple[Any, tuple[Array,
             "SpectralNormalization",
         }:
             break
-        layer, arrays = layer.layer, _of(layer.layer.weights, layer, arrays)
+        layer, arrays = layer.layer, arrays_of(layer.layer.weights, layer, arrays)
     _require_plain(layer)
     return layer, _updated(layer, arrays) if getattr(layer, "lora_enabled", False) else arrays
 
@@ -63,8 +63,8 @@ def in_full_precision(array: Array) -> Array:
     return array.astype(np.float32) if is_half else array
 
 
-def _of(variables: list[Any], layer: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Those of a layer's arrays that belong to some of its variables."""
+def arrays_of(variables: list[Any], layer: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Return those of a layer's arrays that belong to some of its variables."""
     places = {id(variable): place for place, variable in enumerate(layer.weights)}
     return tuple(arrays[places[id(variable)]] for variable in variables)
 
@@ -92,6 +92,6 @@ def _updated(layer: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
     """Add the product of the two factors to the first array, and leave them out."""
     factors = [getattr(layer, name) for pair in _FACTORS for name in pair if hasattr(layer, name)]
     others = [variable for variable in layer.weights if not any(variable is factor for factor in factors)]
-    first, second = _of(factors, layer, arrays)
-    updated, *rest = _of(others, layer, arrays)
+    first, second = arrays_of(factors, layer, arrays)
+    updated, *rest = arrays_of(others, layer, arrays)
     return (updated + np.float32(layer.lora_alpha / layer.lora_rank) * (first @ second), *rest)

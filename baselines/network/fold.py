@@ -4,6 +4,9 @@ In front of a batch normalization, weights can be scaled at will. Right behind a
 of that layer's outputs. Behind an activation such as ReLU, or pooling, the sizes of its scales still go back into the
 weight layer. Where they can't, as behind a sum of branches, they go on into the weight layers that it feeds. A sign
 and a shift may be left in its place, but no scale.
+
+A normalization that divides by what it finds in each example stays. Its own scale goes on into the weight layers that
+it feeds, if it feeds nothing else; scales in front of it are those of `free_scales`.
 """
 
 from dataclasses import replace
@@ -12,7 +15,7 @@ import numpy as np
 
 from baselines.core.unavailable import MeasureUnavailable
 from baselines.network.kernels import scale_inputs, scale_outputs, shift_inputs, takes_shift
-from baselines.network.nodes import INPUT, NORMALIZATIONS, Array, Node, Nodes
+from baselines.network.nodes import INPUT, OF_EXAMPLES, Array, Node, Nodes
 
 #: Layers that leave channels apart and commute with scaling them by positive numbers.
 _HOMOGENEOUS = {
@@ -34,15 +37,22 @@ def fold_batch_norm(network: Nodes) -> Nodes:
     """
     nodes = network.nodes
     for position, node in enumerate(nodes):
-        if node.kind in NORMALIZATIONS:
-            folded = _fold(nodes, position) if node.kind == "BatchNormalization" else None
+        if node.kind == "BatchNormalization":
+            folded = _fold(nodes, position)
             if folded is None:
-                raise MeasureUnavailable(
-                    f"layer {node.name} ({node.kind}) cannot be folded into weights, and those before it could be of "
-                    "any scale"
-                )
+                raise not_understood(node)
             nodes = folded
+        elif node.kind in OF_EXAMPLES:
+            nodes = _fold_scale(nodes, position)
     return _without_idle(replace(network, nodes=nodes))
+
+
+def not_understood(norm: Node, where: str = "") -> MeasureUnavailable:
+    """The refusal of a normalization in front of which weights could be of any scale."""
+    return MeasureUnavailable(
+        f"layer {norm.name} ({norm.kind}) cannot be folded into weights, and those before it{where} could be of any "
+        "scale"
+    )
 
 
 def _fold(nodes: _Network, position: int) -> _Network | None:
@@ -65,13 +75,43 @@ def _fold(nodes: _Network, position: int) -> _Network | None:
     return _with_shift(_replaced(nodes, scaled), position, np.sign(factor), shift / size)
 
 
+def _fold_scale(nodes: _Network, position: int) -> _Network:
+    """Let the weight layers behind a normalization of examples have its scale, and its shift if they all can."""
+    norm = nodes[position]
+    scale, center = own_affine(norm)
+    behind = _fed(nodes, position) if scale is not None and scale.ndim == 1 else []
+    if scale is None or not behind:
+        return nodes
+    shift = np.zeros_like(scale) if center is None else center
+    size = np.where(scale == 0, 1.0, np.abs(scale))
+    nodes = _replaced(nodes, {place: scale_inputs(nodes[place], size) for place in behind})
+    sign, shift = np.sign(scale), shift / size
+    takers = consumers(nodes, position)
+    if all(takes_shift(nodes[place]) for place in takers):
+        layers = {place: scale_inputs(shift_inputs(nodes[place], shift), sign) for place in takers}
+        sign, shift = np.ones_like(sign), np.zeros_like(shift)
+        nodes = _replaced(nodes, layers)
+    arrays = tuple(array.astype(np.float32) for array in (sign, shift))
+    if norm.kind == "RMSNormalization":  # it has no shift
+        return _replaced(nodes, {position: replace(norm, weights=arrays[:1])})
+    config = {**norm.config, "scale": True, "center": True}
+    return _replaced(nodes, {position: replace(norm, config=config, weights=arrays)})
+
+
+def own_affine(norm: Node) -> tuple[Array | None, Array | None]:
+    """Scale and shift of a normalization of examples, float64; None for what it lacks."""
+    arrays = [array.astype(np.float64) for array in norm.weights]
+    scale = arrays.pop(0) if norm.config.get("scale", bool(arrays)) else None
+    return scale, arrays.pop(0) if arrays else None
+
+
 def _source(nodes: _Network, position: int) -> int | None:
     """The weight layer whose outputs alone are what a batch normalization scales, through what commutes with that."""
     (place,) = nodes[position].sources
     while place != INPUT and len(consumers(nodes, place)) == 1:
         if nodes[place].has_kernel:
             return place
-        if not _is_homogeneous(nodes[place]):
+        if not is_homogeneous(nodes[place]):
             return None
         (place,) = nodes[place].sources
     return None
@@ -84,7 +124,7 @@ def _fed(nodes: _Network, position: int) -> list[int]:
         if nodes[place].has_kernel:
             found.append(place)
             continue
-        behind = _fed(nodes, place) if _is_homogeneous(nodes[place]) or _keeps_channels_last(nodes[place]) else []
+        behind = _fed(nodes, place) if is_homogeneous(nodes[place]) or _keeps_channels_last(nodes[place]) else []
         if not behind:
             return []
         found += behind
@@ -97,14 +137,11 @@ def _with_shift(nodes: _Network, position: int, factor: Array, shift: Array) -> 
     if len(behind) == 1 and takes_shift(nodes[behind[0]]):
         layer = scale_inputs(shift_inputs(nodes[behind[0]], shift), factor)
         return _replaced(nodes, {behind[0]: layer, position: _idle(nodes[position])})
-    norm = nodes[position]
-    variance = np.full_like(factor, 1 - norm.config["epsilon"])
-    weights = tuple(array.astype(np.float32) for array in (factor, shift, np.zeros_like(shift), variance))
-    config = {**norm.config, "scale": True, "center": True}
-    return _replaced(nodes, {position: replace(norm, config=config, weights=weights)})
+    return _replaced(nodes, {position: as_affine(nodes[position], factor, shift)})
 
 
-def _is_homogeneous(node: Node) -> bool:
+def is_homogeneous(node: Node) -> bool:
+    """Whether a node leaves channels apart and commutes with scaling each by a positive number."""
     if node.kind == "Activation":
         return node.config["activation"] in ("relu", "leaky_relu", "linear")
     if node.kind == "ReLU":
@@ -129,6 +166,13 @@ def affine(norm: Node) -> tuple[Array, Array]:
     mean, variance = arrays
     factor = scale / np.sqrt(variance + norm.config["epsilon"])
     return factor, center - mean * factor
+
+
+def as_affine(norm: Node, factor: Array, shift: Array) -> Node:
+    """A batch normalization that does no more than multiply and add, each (channels,)."""
+    variance = np.full_like(factor, 1 - norm.config["epsilon"])
+    weights = tuple(array.astype(np.float32) for array in (factor, shift, np.zeros_like(shift), variance))
+    return replace(norm, config={**norm.config, "scale": True, "center": True}, weights=weights)
 
 
 def _idle(norm: Node) -> Node:

@@ -11,7 +11,8 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.unavailable import MeasureUnavailable
-from baselines.network.nodes import INPUT, Array, Node, Nodes
+from baselines.network.attention import Attention
+from baselines.network.nodes import ATTENTION, INPUT, Array, Node, Nodes
 
 #: Bytes of all activations of a batch, about.
 BATCH_BYTES = 2**28
@@ -267,6 +268,8 @@ def joined(batches: Iterable[Sequence[Array]]) -> list[Array]:
 
 def _make(node: Node, dtype: str) -> Any:
     """Make the Keras layer of a node; what only training asks for is left out, and initial values are not drawn."""
+    if node.kind == ATTENTION:
+        return Attention(**node.config)
     config = {name: "zeros" if name.endswith("_initializer") else value for name, value in node.config.items()}
     config |= {name: None for name in config if name.endswith(("_regularizer", "_constraint"))}
     return getattr(tf.keras.layers, node.kind).from_config(_in_dtype(config, dtype))

@@ -26,6 +26,12 @@ NORMALIZATIONS = {
     "BatchNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization", "UnitNormalization",
 }  # fmt: skip
 
+#: Those that divide by what they find in each example.
+OF_EXAMPLES = NORMALIZATIONS - {"BatchNormalization"}
+
+#: A node between the projections of an attention; Keras has no layer of this kind.
+ATTENTION = "attention of heads"
+
 #: Layers whose weights only scale and shift.
 _SCALES = NORMALIZATIONS | {"Normalization", "PReLU"}
 
@@ -68,3 +74,8 @@ class Nodes:
     def is_normalized(self) -> bool:
         """Whether a node normalizes."""
         return any(node.kind in NORMALIZATIONS for node in self.nodes)
+
+    @property
+    def normalizes_examples(self) -> bool:
+        """Whether a node divides by what it finds in each example."""
+        return any(node.kind in OF_EXAMPLES for node in self.nodes)

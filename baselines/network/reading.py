@@ -7,7 +7,8 @@ import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.unavailable import MeasureUnavailable
-from baselines.network.applied import as_applied, kind_of
+from baselines.network.applied import arrays_of, as_applied, kind_of
+from baselines.network.attention import attention, dense, is_plain
 from baselines.network.nodes import ACTIVATIONS, INPUT, WITH_KERNEL, Array, Node, Nodes
 from baselines.network.output import without_probabilities
 
@@ -93,7 +94,7 @@ def _add_layers(model: Any, source: int, found: list[_Fed]) -> int:
         if len(layer._inbound_nodes) != 1:
             raise MeasureUnavailable(f"layer {layer.name} is used twice")
         (call,) = layer._inbound_nodes  # `layer.input` would be that of the first call
-        tensors = call.keras_inputs if hasattr(call, "keras_inputs") else call.input_tensors  # Keras 2, Keras 3
+        tensors = _tensors(call)
         if not all(id(tensor) in producers for tensor in tensors):
             raise MeasureUnavailable(f"layer {layer.name} takes in what no layer before it has put out")
         sources = [producers[id(tensor)] for tensor in tensors]
@@ -159,12 +160,31 @@ class _Reader:
         if kind == "BatchNormalization":
             config["axis"] = _axis(inner)
         keywords, switches = _arguments(layer, kind, len(sources))
+        if kind == "MultiHeadAttention" and is_plain(config, switches, [self.shapes[source] for source in sources]):
+            return self._add_attention(layer.name, inner, weights, _by_name(keywords, sources), switches)
         if kind not in WITH_KERNEL or config.get("data_format") != "channels_first":
             return self._append(Node(layer.name, kind, config, weights, sources, keywords, switches))
         axes = range(1, len(config["kernel_size"]) + 2)
         back = self._append(_permutation(layer.name, (*axes[1:], 1), sources))
         own = self._append(Node(layer.name, kind, config | {"data_format": "channels_last"}, weights, (back,)))
         return self._append(_permutation(layer.name, (axes[-1], *axes[:-1]), (own,)))
+
+    def _add_attention(
+        self, name: str, layer: Any, weights: tuple[Array, ...], sources: dict[str, int], switches: dict[str, bool]
+    ) -> int:
+        """Add an attention as dense layers, and what lies between."""
+        sources = {"key": sources["value"]} | sources
+        arrays = {
+            part: arrays_of(getattr(layer, f"_{part}_dense").weights, layer, weights)
+            for part in ("query", "key", "value", "output")
+        }
+        places = [
+            self._append(dense(f"{name} {part}", arrays[part], sources[part], flat=1))
+            for part in ("query", "key", "value")
+        ]
+        causal = switches.get("use_causal_mask", False)
+        heads = self._append(attention(f"{name} heads", layer.get_config()["num_heads"], tuple(places), causal=causal))
+        return self._append(dense(f"{name} output", arrays["output"], heads, flat=2))
 
     def _add_activation(self, name: str, activation: Any, weights: tuple[Array, ...], source: int) -> int:
         """Add an activation, which may be a function or a layer."""
@@ -202,15 +222,34 @@ def _permutation(name: str, axes: tuple[int, ...], sources: tuple[int, ...]) -> 
 
 
 def _arguments(layer: Any, kind: str, n_sources: int) -> tuple[tuple[str, ...], dict[str, bool]]:
-    """Names of the last inputs of the layer's call, in the order in which Keras lists them, and its switches."""
+    """Names of the last inputs of the layer's call, in the order of this Keras, and its switches."""
     if kind not in _NAMED_INPUTS:
         return (), {}
     call = layer._inbound_nodes[0]
     given = call.arguments.kwargs if hasattr(call, "arguments") else call.call_kwargs  # Keras 3, Keras 2
     switches = {name: value for name, value in given.items() if isinstance(value, bool)}
-    named = tuple(sorted(name for name in _NAMED_INPUTS[kind] if given.get(name) is not None))
-    positional = _NAMED_INPUTS[kind][: n_sources - len(named)]
+    tensors = _tensors(call)
+    for name, value in given.items():
+        if name not in _NAMED_INPUTS[kind] and any(value is tensor for tensor in tensors):
+            raise MeasureUnavailable(f"layer {layer.name} ({kind}) takes in its {name} from another layer")
+    left = {name: given[name] for name in _NAMED_INPUTS[kind] if given.get(name) is not None}
+    positional = _NAMED_INPUTS[kind][: n_sources - len(left)]
+    named = []
+    for tensor in tensors[len(positional) :]:
+        named.append(next(name for name, value in left.items() if value is tensor))
+        del left[named[-1]]
     return (*positional[1:], *named), switches
+
+
+def _tensors(call: Any) -> list[Any]:
+    """The symbolic tensors that a layer's call takes in."""
+    return list(call.keras_inputs if hasattr(call, "keras_inputs") else call.input_tensors)  # Keras 2, Keras 3
+
+
+def _by_name(keywords: tuple[str, ...], sources: tuple[int, ...]) -> dict[str, int]:
+    """What an attention takes in, by the names of its arguments; the first one may have none among `keywords`."""
+    names = keywords if len(keywords) == len(sources) else ("query", *keywords)
+    return dict(zip(names, sources, strict=True))
 
 
 def _axis(norm: Any) -> int:

@@ -10,6 +10,7 @@ from baselines.core.subject import Subject, shared
 from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import Network, Node
 from baselines.network.fold import affine
+from baselines.network.nodes import ATTENTION, OF_EXAMPLES
 from baselines.norm.magnitude import JIANG
 from baselines.norm.terms import Terms, norm_measure
 
@@ -35,6 +36,8 @@ def _squared(node: Node) -> Node:
         scale, shift = affine(node)
         weights = (scale**2, shift**2, np.zeros_like(shift), np.full_like(scale, 1 - node.config["epsilon"]))
         return replace(node, config={**node.config, "scale": True, "center": True}, weights=weights)
+    if node.kind in OF_EXAMPLES or node.kind == ATTENTION:
+        raise MeasureUnavailable(f"needs paths of weights alone: layer {node.name} ({node.kind}) divides or multiplies")
     if node.weights:
         raise MeasureUnavailable(f"does not understand the weights of layer {node.name} ({node.kind})")
     return node

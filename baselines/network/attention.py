@@ -1,0 +1,64 @@
+"""Attention of several heads, taken apart: dense layers for query, key, value and output, and what lies between."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from baselines.core.lazy import tf
+from baselines.network.nodes import ATTENTION, Array, Node
+
+
+def is_plain(config: Mapping[str, Any], switches: Mapping[str, bool], shapes: list[tuple[Any, ...]]) -> bool:
+    """Whether a `MultiHeadAttention` is one along the one axis of places, and puts out nothing else."""
+    outputs = config.get("output_shape")
+    return (
+        all(len(shape) == 2 and None not in shape for shape in shapes)
+        and config.get("attention_axes") in (None, 1, [1], (1,))
+        and (outputs is None or isinstance(outputs, int) or len(outputs) == 1)
+        and not config.get("use_gate")
+        and not switches.get("return_attention_scores")
+    )
+
+
+def dense(name: str, arrays: tuple[Array, ...], source: int, *, flat: int) -> Node:
+    """One of its projections as a dense layer.
+
+    Args:
+        name: of the attention, and which projection it is.
+        arrays: kernel and, if there is one, bias; heads and their numbers are axes of their own.
+        source: what it takes in.
+        flat: axes of the kernel that its inputs are, from the front.
+    """
+    kernel, *bias = arrays
+    kernel = kernel.reshape(math.prod(kernel.shape[:flat]), -1)
+    config = {"units": kernel.shape[1], "use_bias": bool(bias), "activation": "linear"}
+    return Node(name, "Dense", config, (kernel, *(array.reshape(-1) for array in bias)), (source,))
+
+
+class Attention:
+    """What heads do with queries, keys and values (n, places, heads times numbers), as a layer without weights."""
+
+    weights: tuple[()] = ()
+
+    def __init__(self, heads: int, *, causal: bool) -> None:
+        self.heads, self.causal = heads, causal
+
+    def __call__(self, inputs: Any, training: bool = False) -> Any:
+        """softmax(q k' / sqrt(d)) v for each head, (n, places, heads times numbers)."""
+        query, key, value = (self._apart(tensor) for tensor in inputs)
+        scores = tf.matmul(query, key, transpose_b=True) / math.sqrt(query.shape[-1])
+        if self.causal:
+            seen = tf.linalg.band_part(tf.ones(scores.shape[-2:], tf.bool), -1, 0)
+            scores = tf.where(seen, scores, scores.dtype.min)
+        found = tf.transpose(tf.matmul(tf.nn.softmax(scores), value), (0, 2, 1, 3))
+        return tf.reshape(found, (-1, found.shape[1], found.shape[2] * found.shape[3]))
+
+    def _apart(self, tensor: Any) -> Any:
+        """(n, places, heads times numbers) -> (n, heads, places, numbers)."""
+        parts = tf.reshape(tensor, (-1, tensor.shape[1], self.heads, tensor.shape[2] // self.heads))
+        return tf.transpose(parts, (0, 2, 1, 3))
+
+
+def attention(name: str, heads: int, sources: tuple[int, ...], *, causal: bool) -> Node:
+    """The node of what heads do; `sources` are the positions of queries, keys and values."""
+    return Node(name, ATTENTION, {"heads": heads, "causal": causal}, (), sources)

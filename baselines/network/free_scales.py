@@ -1,0 +1,186 @@
+"""Sets the scales that layer, group, RMS and unit normalization take away, so that no measure depends on them.
+
+Whatever such a layer takes in can be scaled, and the network's function stays. Batch normalization divides by a
+deviation over the training data, and folding it leaves weights that give numbers of deviation one. So here: all weights
+whose results are summed in front of a normalization are scaled together, until the square of what it divides by is one
+on average over training examples. Groups of channels that are normalized apart have scales of their own.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.network.fold import affine, as_affine, consumers, is_homogeneous, not_understood, own_affine
+from baselines.network.kernels import scale_inputs, scale_outputs
+from baselines.network.network import Network, joined
+from baselines.network.nodes import ACTIVATIONS, ATTENTION, INPUT, OF_EXAMPLES, Array, Node, Nodes
+
+#: Layers that pass on a scale if all that they take in has it.
+_JOINING = {"Add", "Average", "Maximum", "Minimum", "Subtract"}
+
+#: Layers that pass on a scale if all channels have the same.
+_REARRANGING = {"Concatenate", "Flatten", "Permute", "RepeatVector", "Reshape"}
+
+#: Layers without weights to be scaled that put out numbers of a given size, beside activations.
+_OF_GIVEN_SIZE = {"Normalization", "Rescaling"}
+
+
+#: Squares below it count as this, as where nothing but zeros enters a unit normalization.
+_TINY = 1e-30
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """Where numbers have one scale that is free, with nodes by position."""
+
+    normalizations: tuple[int, ...]  #: that take it away
+    makers: tuple[int, ...]  #: whose weights give it
+    takers: tuple[int, ...]  #: weight layers that it enters
+    groups: int  #: of channels with scales of their own
+
+
+def with_set_scales(network: Network, inputs: Array) -> Nodes:
+    """Return a network in which scales before normalizations are set; logits are the same but for rounding.
+
+    Args:
+        network: batch normalization is folded.
+        inputs: training examples (n, ...), of which averages are taken.
+
+    Raises:
+        MeasureUnavailable: it is not understood what decides on the scale before a normalization.
+    """
+    nodes = list(network.nodes)
+    streams = (_stream(network, node) for node in network.nodes if node.kind in OF_EXAMPLES)
+    for stream in dict.fromkeys(filter(None, streams)):
+        factor = _squares(network, stream, inputs) ** -0.5
+        for place in stream.makers:
+            nodes[place] = _scaled(nodes[place], _spread(factor, network.shape(place)[-1]))
+        for place in stream.takers:
+            channels = network.shape(nodes[place].sources[0])[-1]
+            nodes[place] = scale_inputs(nodes[place], _spread(1 / factor, channels))
+        for place in stream.normalizations:
+            nodes[place] = _with_epsilon(nodes[place], factor, network.shape(place)[-1])
+    return replace(network.description, nodes=tuple(nodes))
+
+
+def _stream(network: Network, norm: Node) -> _Stream | None:
+    """What has its scale in common with what a normalization takes in; None if that is fixed."""
+    nodes = network.nodes
+    places = _connected(nodes, norm.sources[0])
+    makers = {place for place in places if not _passing(nodes, place)}
+    entered = {number for place in places for number in consumers(nodes, place) if place not in _passing(nodes, number)}
+    if {INPUT, len(nodes) - 1} & places:
+        return None
+    if any(_gives_fixed(nodes[number]) for number in makers) or any(_is_fixed(nodes[number]) for number in entered):
+        return None
+    normalizations = tuple(sorted(number for number in entered if nodes[number].kind in OF_EXAMPLES))
+    takers = entered.difference(normalizations)
+    groups = math.gcd(*(_groups(nodes[number], network.shape(number)[-1]) for number in normalizations))
+    strange = [number for number in takers if not nodes[number].has_kernel]
+    strange += [number for number in makers if not (nodes[number].has_kernel or nodes[number].scales)]
+    strange += [number for number in places if groups > 1 and nodes[number].kind in _REARRANGING]
+    if strange:
+        raise not_understood(norm, f" through layer {nodes[strange[0]].name} ({nodes[strange[0]].kind})")
+    return _Stream(normalizations, tuple(sorted(makers)), tuple(sorted(takers)), groups)
+
+
+def _connected(nodes: tuple[Node, ...], start: int) -> set[int]:
+    """All positions that have their scale in common with one."""
+    found, waiting = set[int](), [start]
+    while waiting:
+        place = waiting.pop()
+        if place not in found:
+            found.add(place)
+            waiting += _passing(nodes, place)
+            waiting += [number for number in consumers(nodes, place) if place in _passing(nodes, number)]
+    return found
+
+
+def _passing(nodes: tuple[Node, ...], place: int) -> tuple[int, ...]:
+    """Positions whose scale a node passes on as it is."""
+    if place == INPUT:
+        return ()
+    node = nodes[place]
+    if node.kind == ATTENTION:  # linear in the values alone
+        *others, value = node.sources
+        return () if value in others else (value,)
+    passes = is_homogeneous(node) or node.kind in _JOINING | _REARRANGING
+    return node.sources if passes else ()
+
+
+def _is_fixed(node: Node) -> bool:
+    """Whether a node gives numbers of a given size, or takes in those of no other."""
+    return node.kind in ACTIVATIONS | _OF_GIVEN_SIZE | {ATTENTION}
+
+
+def _gives_fixed(node: Node) -> bool:
+    """The same for nodes that are no weight layers; a normalization without a scale of its own gives size one."""
+    return _is_fixed(node) or (node.kind in OF_EXAMPLES and own_affine(node)[0] is None)
+
+
+def _groups(norm: Node, channels: int) -> int:
+    """Number of groups of channels that a normalization treats apart."""
+    groups = norm.config.get("groups", 1)
+    return channels if groups == -1 else int(groups)
+
+
+def _squares(network: Network, stream: _Stream, inputs: Array) -> Array:
+    """Average square of what a stream's normalizations divide by, (groups,); raises where the axes are others."""
+    norms = [network.nodes[place] for place in stream.normalizations]
+
+    def run(images: Any) -> list[Any]:
+        entering = network.run({INPUT: images}, [norm.sources[0] for norm in norms])
+        return [_moments(norm, tensor) for norm, tensor in zip(norms, entering, strict=True)]
+
+    found = joined(network.in_batches(("squares", stream.normalizations), run, [inputs]))
+    means = [
+        moments.mean(axis=0, dtype=float).reshape(stream.groups, -1).mean(axis=1) + norm.config.get("epsilon", 0.0)
+        for norm, moments in zip(norms, found, strict=True)
+    ]
+    return np.asarray(np.maximum(np.mean(means, axis=0), _TINY))
+
+
+def _moments(norm: Node, tensor: Any) -> Any:
+    """Square of what a normalization divides by (examples, groups), averaged over places; without its epsilon."""
+    rank = len(tensor.shape)
+    axes = norm.config["axis"]
+    axes = [axis % rank for axis in ([axes] if isinstance(axes, int) else axes)]
+    if rank - 1 not in axes or (norm.kind == "GroupNormalization" and len(axes) > 1) or norm.config.get("rms_scaling"):
+        raise not_understood(norm)
+    if norm.kind == "GroupNormalization":
+        groups, channels = _groups(norm, tensor.shape[-1]), tensor.shape[-1]
+        apart = tf.reshape(tensor, (-1, math.prod(tensor.shape[1:-1]), groups, channels // groups))
+        return tf.math.reduce_variance(apart, axis=(1, 3))
+    if norm.kind == "LayerNormalization":
+        found = tf.math.reduce_variance(tensor, axis=axes)
+    else:
+        found = tf.reduce_mean(tf.square(tensor), axis=axes)
+    return tf.reduce_mean(tf.reshape(found, (-1, math.prod(found.shape[1:]))), axis=1, keepdims=True)
+
+
+def _spread(groups: Array, channels: int) -> Array:
+    """A number for each channel from one for each group."""
+    return np.repeat(groups, channels // len(groups))
+
+
+def _scaled(node: Node, factor: Array) -> Node:
+    """Let a node put out `factor` times, (channels,), what it did."""
+    if node.has_kernel:
+        return scale_outputs(node, factor, np.zeros_like(factor))
+    if node.kind == "BatchNormalization":
+        scale, shift = affine(node)
+        return as_affine(node, factor * scale, factor * shift)
+    return replace(node, weights=tuple((array * factor).astype(np.float32) for array in node.weights))
+
+
+def _with_epsilon(norm: Node, factor: Array, channels: int) -> Node:
+    """A normalization that does with `factor` times what it took in, (groups,), as it did before."""
+    if "epsilon" not in norm.config:
+        return norm
+    epsilon = norm.config["epsilon"] * _spread(factor**2, _groups(norm, channels))
+    if np.ptp(epsilon) == 0:
+        return replace(norm, config=norm.config | {"epsilon": float(epsilon[0])})
+    return replace(norm, config=norm.config | {"epsilon": epsilon.astype(np.float32)[:, None]})  # (groups, 1)
