@@ -40,7 +40,7 @@ def cdnv(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
         MeasureUnavailable: fewer than two classes count.
     """
     features, labels = penultimate_by_class(subject, n_samples, seed)
-    means, within, sizes = _centered(features, labels)
+    means, within, sizes = centered(features, labels)
     variances = np.bincount(labels, np.einsum("nf,nf->n", within, within)) / sizes
     first, second = np.triu_indices(len(means), 1)
     distances = np.sum((means[first] - means[second]) ** 2, axis=1)
@@ -70,13 +70,13 @@ def neural_collapse_nc1(subject: Subject, *, n_samples: int = 2048, seed: int = 
     Classes and parameters are those of `cdnv`.
     """
     features, labels = penultimate_by_class(subject, n_samples, seed)
-    means, within, _ = _centered(features, labels)
+    means, within, _ = centered(features, labels)
     # With the centered means as the columns of M, Sigma_B is M M' / kappa, and the trace kappa E |pinv(M) (h - mu)|^2.
     inverse = np.linalg.pinv((means - means.mean(axis=0)).T, rcond=ROUNDING)
     return float(np.mean(np.sum((within @ inverse.T) ** 2, axis=1)))
 
 
-def _centered(features: Array, labels: Array) -> tuple[Array, Array, Array]:
+def centered(features: Array, labels: Array) -> tuple[Array, Array, Array]:
     """Means of classes (classes, f), examples less their class' mean (n, f), and numbers of examples (classes,)."""
     features = features.astype(np.float64)
     members = np.eye(labels.max() + 1)[labels]

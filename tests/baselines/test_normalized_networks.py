@@ -20,14 +20,14 @@ FRONT, BEHIND = 3.7, 2.2
 #: Look at weights, or at what layers of the model put out, as they are written.
 AS_WRITTEN = {
     "cna", "cna_area", "cna_area_over_margin", "cna_margin", "davies_bouldin_index", "dbi_mixup", "distance_from_init",
-    "jacobian_norm", "vpm", "vr", "wcv",
+    "jacobian_norm", "layer_margin_winner", "vpm", "vr", "wcv",
 }  # fmt: skip
 
 #: Sums of many float32 numbers, and searches, end in other digits.
 COARSE = {"constrained_margin", "gsnr"}
 
 NEED_PATHS = {"path_norm", "log_path_norm", "path_norm_over_margin"}
-NEED_LARGE_LAYERS = {"alpha", "weighted_alpha", "log_alpha_norm"}
+NEED_LARGE_LAYERS = {"alpha", "alpha_req", "weighted_alpha", "log_alpha_norm"}
 
 
 def norm(kind, rewritten, name=None):

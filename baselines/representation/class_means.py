@@ -1,0 +1,143 @@
+"""Neural collapse of the class means: their angles, the classifier that they make, and how it differs from the last."""
+
+import math
+
+import numpy as np
+
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.outputs import logits
+from baselines.core.product import product
+from baselines.core.sample import Array
+from baselines.core.subject import Subject
+from baselines.network.penultimate import last_weight_nodes
+from baselines.representation.collapse import centered
+from baselines.representation.penultimate import penultimate, penultimate_by_class
+
+_NEEDS = {Need.DATA, Need.LABELS}
+_SOURCE = "Papyan, Han and Donoho 2020, arXiv 2008.08186"
+
+
+@measure(
+    meaning="neural collapse NC2: how far the class means are from a simplex",
+    formula="|M M' / |M M'|_F - (I - 1 1' / kappa) / sqrt(kappa - 1)|_F, M rows of centered class means",
+    source=f"{_SOURCE}; the form of Zhu et al. 2021, arXiv 2105.02375",
+    cost=Cost.FORWARD,
+    work="1 F",
+    needs=_NEEDS,
+)
+def neural_collapse_nc2(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Distance of the class means from equal norms and equal, largest angles. Range: [0, 2]; 0 for a simplex.
+
+    Zhu et al. take the rows of the last kernel; these are the means of the penultimate representation, as in the first
+    paper. Two classes always make a simplex. Where all means are one, it is 1. Classes and parameters are those of
+    `cdnv`.
+    """
+    means = _centered_means(*penultimate_by_class(subject, n_samples, seed))
+    number = len(means)
+    simplex = (np.eye(number) - 1 / number) / math.sqrt(number - 1)
+    return float(np.linalg.norm(_of_norm_one(means @ means.T) - simplex))
+
+
+@measure(
+    meaning="neural collapse NC3: how far the last kernel is from the class means",
+    formula="|W / |W|_F - M / |M|_F|_F^2, W the last kernel, M centered class means, a row for each class",
+    source=_SOURCE,
+    cost=Cost.FORWARD,
+    work="1 F",
+    needs=_NEEDS,
+)
+def neural_collapse_nc3(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Squared distance of the last kernel from the class means, both of norm 1. Range: [0, 4].
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples.
+        seed: draws them.
+
+    Raises:
+        MeasureUnavailable: the logits are not those of one dense layer on the penultimate representation, or a class
+            has fewer than two examples in the sample.
+    """
+    features, labels = penultimate_by_class(subject, n_samples, seed)
+    means = _centered_means(features, labels)
+    kernel = _last_kernel(subject)
+    if kernel.shape != means.T.shape:
+        raise MeasureUnavailable(
+            f"needs a last kernel with the class means' shape {means.T.shape}, found {kernel.shape}: a class has fewer "
+            "than two examples, or something lies between the penultimate representation and the logits"
+        )
+    return float(np.sum((_of_norm_one(kernel.T) - _of_norm_one(means)) ** 2))
+
+
+@measure(
+    meaning="neural collapse NC4: how often the nearest class mean differs from the network's answer",
+    formula="mean of 1[argmin_c |h - mu_c| != argmax_c f_c(x)]",
+    source=_SOURCE,
+    cost=Cost.FORWARD,
+    work="1 F",
+    needs=_NEEDS,
+)
+def neural_collapse_nc4(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Share of examples whose nearest class mean is not the class that the network answers. Range: [0, 1].
+
+    Means are those of the penultimate representation, of classes with an example in the sample.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples.
+        seed: draws them.
+    """
+    _, answers = logits(subject, n_samples, seed)
+    return float(np.mean(_nearest(*penultimate(subject, n_samples, seed)) != answers.argmax(axis=1)))
+
+
+@measure(
+    meaning="training error of the nearest class mean in the penultimate representation",
+    formula="mean of 1[argmin_c |h - mu_c| != y]",
+    source="Galanti, Gyorgy and Hutter 2022, arXiv 2112.15121",
+    cost=Cost.FORWARD,
+    work="1 F",
+    needs=_NEEDS,
+)
+def nearest_class_mean_error(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Share of training examples that are nearer to the mean of another class. Range: [0, 1].
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples.
+        seed: draws them.
+    """
+    features, labels = penultimate(subject, n_samples, seed)
+    return float(np.mean(_nearest(features, labels) != labels))
+
+
+def _nearest(features: Array, labels: Array) -> Array:
+    """The class (n,) whose mean is nearest to each representation (n, f)."""
+    classes, numbers = np.unique(labels, return_inverse=True)
+    means, _, _ = centered(features, numbers)
+    middle = means.mean(axis=0)  # near the numbers, so that little is lost in differences of squares
+    means, points = means - middle, features.astype(np.float64) - middle
+    found: Array = classes[np.argmin(np.sum(means**2, axis=1) - 2 * product(points, means.T), axis=1)]
+    return found
+
+
+def _centered_means(features: Array, labels: Array) -> Array:
+    means, _, _ = centered(features, labels)
+    found: Array = means - means.mean(axis=0)
+    return found
+
+
+def _of_norm_one(matrix: Array) -> Array:
+    """A matrix over its Frobenius norm; zeros stay."""
+    found: Array = matrix / (np.linalg.norm(matrix) or 1.0)
+    return found
+
+
+def _last_kernel(subject: Subject) -> Array:
+    """The kernel (features, classes) of the one layer whose outputs are the logits."""
+    network = subject.network
+    last = last_weight_nodes(network)
+    kernels = [kernel.matrix for kernel in network.kernels if kernel.node in last]
+    if len(kernels) != 1:
+        raise MeasureUnavailable(f"needs one last weight layer, found {len(kernels)}")
+    return kernels[0]

@@ -1,0 +1,97 @@
+"""How well a linear model of the penultimate representation explains the training labels."""
+
+import math
+
+import numpy as np
+
+from baselines.core.measure import Cost, Need, measure
+from baselines.core.sample import Array
+from baselines.core.subject import Subject
+from baselines.representation.penultimate import penultimate
+
+_NEEDS = {Need.DATA, Need.LABELS}
+
+#: What is added to squared norms before they divide, as LogME's authors do. It decides where labels are fitted exactly.
+SMALL = 1e-5
+
+#: Steps after which the fixed point is taken to be found; it is after two or three.
+STEPS = 100
+
+#: Directions in which representations vary by less than this part of the largest variance are rounding.
+ROUNDING = 1e-10
+
+
+@measure(
+    meaning="minus the log evidence of linear models of the labels on the penultimate representation: LogME",
+    formula="-mean over classes of max over alpha, beta of ln N(1[y = c]; 0, I / beta + F F' / alpha) / n",
+    source="You, Liu, Wang and Long 2021, arXiv 2102.11005",
+    cost=Cost.FORWARD,
+    work="1 F and SVD",
+    needs=_NEEDS,
+)
+def log_me(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Minus the maximum evidence for one example, in nats, averaged over classes. Range: (-inf, inf).
+
+    The paper ranks pretrained networks by the evidence; larger evidence goes with better transfer. Labels that are
+    fitted exactly have an evidence that a constant of its authors' code limits.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples.
+        seed: draws them; classes without an example in the sample do not count.
+    """
+    features, labels = penultimate(subject, n_samples, seed)
+    left, values, _ = np.linalg.svd(features.astype(np.float64), full_matrices=False)
+    squares = values[values > math.sqrt(ROUNDING) * max(values[0], math.sqrt(ROUNDING))] ** 2
+    targets = (labels[:, None] == np.unique(labels)).astype(np.float64)
+    projected = left[:, : len(squares)].T @ targets
+    sums = np.sum(targets**2, axis=0)
+    return -float(np.mean([evidence(squares, *one, len(labels)) for one in zip(projected.T, sums, strict=True)]))
+
+
+def evidence(squares: Array, projected: Array, total: float, number: int) -> float:
+    """Maximum log evidence for one of `number` targets.
+
+    Args:
+        squares: squared singular values of the features that are not 0, (r,).
+        projected: the targets along their left singular vectors, (r,).
+        total: sum of the squared targets.
+        number: of targets.
+    """
+    outside = max(total - float(projected @ projected), 0.0)
+    prior, noise = 1.0, 1.0  # precisions of weights and of labels
+    for _ in range(STEPS):
+        ratio = prior / noise
+        left = number - len(squares) + float(np.sum(ratio / (squares + ratio)))
+        weights = float(np.sum(squares * (projected / (squares + ratio)) ** 2))
+        residual = float(np.sum((projected * ratio / (squares + ratio)) ** 2)) + outside
+        prior, noise = (number - left) / (weights + SMALL), left / (residual + SMALL)
+        if not 0 < prior / noise < math.inf or math.isclose(prior / noise, ratio, rel_tol=1e-6):
+            break
+    determinant = float(np.sum(np.log1p(noise / prior * squares))) if prior else 0.0
+    return (number * math.log(noise / (2 * math.pi)) - determinant - noise * residual - prior * weights) / (2 * number)
+
+
+@measure(
+    meaning="minus the variance between classes over all variance of the penultimate representation: H-score",
+    formula="-tr(pinv(cov(h)) cov(E[h | y]))",
+    source="Bao et al. 2019, An information-theoretic approach to transferability in task transfer learning",
+    cost=Cost.FORWARD,
+    work="1 F and SVD",
+    needs=_NEEDS,
+)
+def h_score(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Minus the H-score. Range: [1 - kappa, 0]; 1 - kappa for classes that are points in general position.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples; with fewer than features it is 1 - kappa, whatever they are.
+        seed: draws them.
+    """
+    features, labels = penultimate(subject, n_samples, seed)
+    points = features.astype(np.float64) - features.mean(axis=0, dtype=np.float64)
+    left, values, _ = np.linalg.svd(points, full_matrices=False)
+    left = left[:, values > math.sqrt(ROUNDING) * max(values[0], math.sqrt(ROUNDING))]
+    members = (labels[:, None] == np.unique(labels)).astype(np.float64)
+    # The trace is the squared length of the whitened points' class means, weighted by the classes' sizes.
+    return -float(np.sum((left.T @ members) ** 2 / members.sum(axis=0)))
