@@ -99,7 +99,7 @@ def normalized(units=(1, 1, 1), *, idle=False):
     """
     norms = [layers.BatchNormalization(epsilon=1e-3 * unit**2) for unit in units]
     middle = [layers.DepthwiseConv2D(3), norms[0], layers.ReLU(), layers.SeparableConv2D(5, 2), layers.ReLU(), norms[1]]
-    end = [layers.Flatten(), layers.Dense(12), norms[2], layers.ReLU(), layers.Dense(3)]
+    end = [layers.Flatten(), layers.Dense(40), norms[2], layers.ReLU(), layers.Dense(3)]
     if idle:
         middle = [layers.RandomFlip(), *between(middle, lambda: layers.SpatialDropout2D(0.5))]
         end = [layers.GaussianNoise(1.0), *between(end, lambda: layers.Dropout(0.5)), layers.Identity()]
@@ -175,7 +175,7 @@ def test_functions_that_are_compiled_find_the_same_as_those_that_are_not(name, i
 
 def dense(*, order=slice(None), apart=False):
     """A dense network whose inputs are in another order, or whose layers are apart from their activations."""
-    hidden = [[layers.Dense(n), layers.ReLU()] if apart else [layers.Dense(n, "relu")] for n in (12, 6)]
+    hidden = [[layers.Dense(n), layers.ReLU()] if apart else [layers.Dense(n, "relu")] for n in (12, 24)]
     first = [layers.Rescaling(1.0)] if apart else []
     model = tf.keras.Sequential([tf.keras.Input((12,)), *first, *hidden[0], *hidden[1], layers.Dense(3)])
     with_weights(model)
@@ -188,7 +188,7 @@ def dense(*, order=slice(None), apart=False):
 def rewritten():
     """The dense network as a graph: a model within the model, layers with names, at the end a softmax and more."""
     source, flow = (tf.keras.Input((12,)) for _ in range(2))
-    inner = tf.keras.Model(flow, layers.Dense(6, "relu", name="second")(layers.Dense(12, "relu", name="first")(flow)))
+    inner = tf.keras.Model(flow, layers.Dense(24, "relu", name="second")(layers.Dense(12, "relu", name="first")(flow)))
     logits = layers.Dense(3, name="weight_decay_0.1")(inner(source))
     arranged = layers.Flatten()(layers.Reshape((3, 1))(layers.Softmax()(logits)))
     model = tf.keras.Model(source, layers.Activation("linear", dtype="float64")(arranged), name="another")
