@@ -49,24 +49,26 @@ def neural_collapse_nc2(subject: Subject, *, n_samples: int = 2048, seed: int = 
 def neural_collapse_nc3(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """Squared distance of the last kernel from the class means, both of norm 1. Range: [0, 4].
 
+    Classes without an example in the sample do not count, and neither do their columns of the kernel.
+
     Args:
         subject: the network and its training data.
         n_samples: training examples.
         seed: draws them.
 
     Raises:
-        MeasureUnavailable: the logits are not those of one dense layer on the penultimate representation, or a class
-            has fewer than two examples in the sample.
+        MeasureUnavailable: the logits are not those of one dense layer on the penultimate representation.
     """
-    features, labels = penultimate_by_class(subject, n_samples, seed)
-    means = _centered_means(features, labels)
+    features, labels = penultimate(subject, n_samples, seed)
     kernel = _last_kernel(subject)
-    if kernel.shape != means.T.shape:
+    if len(kernel) != features.shape[1]:
         raise MeasureUnavailable(
-            f"needs a last kernel with the class means' shape {means.T.shape}, found {kernel.shape}: a class has fewer "
-            "than two examples, or something lies between the penultimate representation and the logits"
+            f"needs a last layer on the penultimate representation: it has {features.shape[1]} numbers, and the kernel "
+            f"takes in {len(kernel)}"
         )
-    return float(np.sum((_of_norm_one(kernel.T) - _of_norm_one(means)) ** 2))
+    classes, numbers = np.unique(labels, return_inverse=True)
+    means = _centered_means(features, numbers)
+    return float(np.sum((_of_norm_one(kernel[:, classes].T) - _of_norm_one(means)) ** 2))
 
 
 @measure(

@@ -5,7 +5,7 @@ import numpy as np
 from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.product import product
 from baselines.core.sample import Array
-from baselines.core.subject import Subject
+from baselines.core.subject import Subject, shared
 from baselines.representation.penultimate import penultimate
 
 #: Variances below this part of the largest are rounding of representations in float32.
@@ -61,6 +61,7 @@ def alpha_req(subject: Subject, *, n_samples: int = 2048, first: int = 11, last:
     return abs(-float(slope) - 1)
 
 
+@shared
 def _variances(subject: Subject, n_samples: int, seed: int) -> Array:
     """Variances of the representation along its principal directions, largest first, without rounding."""
     features = penultimate(subject, n_samples, seed)[0].astype(np.float64)

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
-from small_networks import dataset, dense
+from small_networks import dataset, dense, layers
 from test_representation import PAIRS, clusters, value
 
 import baselines
@@ -48,9 +49,15 @@ def test_means_on_a_line_are_far_from_a_simplex():
     assert value(nc2, np.repeat(means, 2)[:, None], THREE) == pytest.approx(expected, rel=1e-6)
 
 
-def test_a_kernel_that_does_not_take_the_representation_is_refused():
-    with pytest.raises(baselines.MeasureUnavailable, match=r"shape \(3, 3\), found \(3, 4\)"):
-        linear(np.ones((3, 4)), SIMPLEX, THREE, nc3)
+def test_classes_without_examples_do_not_count():
+    kernel = np.hstack([np.eye(3) - 1 / 3, [[5.0], [-7.0], [1.0]]])
+    assert linear(kernel, SIMPLEX, THREE, nc3) == pytest.approx(0, abs=1e-6)
+
+
+def test_a_kernel_that_takes_in_something_else_is_refused():
+    model = tf.keras.Sequential([tf.keras.Input((4, 4, 1)), layers.Conv2D(3, 2), layers.GlobalMaxPooling2D()])
+    with pytest.raises(baselines.MeasureUnavailable, match="it has 1 numbers, and the kernel takes in 4"):
+        nc3(model, dataset(np.random.default_rng(0).random((6, 4, 4, 1)), THREE))
 
 
 def test_the_nearest_mean_and_the_networks_answer():

@@ -396,7 +396,7 @@ def whole_numbers_only(monkeypatch):
 
 
 def test_numbers_of_tokens_are_neither_mixed_nor_moved(whole_numbers_only):
-    front = [tf.keras.Input((7,)), layers.Embedding(11, 6, name="words"), layers.Conv1D(5, 3, activation="relu")]
+    front = [tf.keras.Input((7,)), layers.Embedding(11, 6, name="words"), layers.Conv1D(30, 3, activation="relu")]
     model = drawn(tf.keras.Sequential([*front, layers.GlobalMaxPooling1D(), layers.Dense(3)]))
     data = dataset(np.random.default_rng(0).integers(1, 11, (40, 7)), np.arange(40) % 3)
     found = values(model, data)
