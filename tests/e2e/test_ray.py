@@ -14,7 +14,6 @@ from typing import Any
 
 import psutil
 import pytest
-from matrix import full
 from real_runs import records, write_submission
 
 ray = pytest.importorskip("ray", reason="the extra [ray] is not installed")
@@ -87,7 +86,8 @@ def test_values_are_those_of_a_local_run(tmp_path, four_models, pgdl, program, a
     assert (socket.gethostname() in environment, "machine_class" in environment) == (True, True)
 
 
-@pytest.mark.parametrize("victim", ["machine", full("driver")])
+@pytest.mark.full
+@pytest.mark.parametrize("victim", ["machine", "driver"])
 def test_whoever_is_killed_the_same_command_goes_on(tmp_path, four_models, start, program, address, victim):
     submission, database = write_submission(tmp_path, "slow", SLOW), tmp_path / "r.db"
     arguments = ["run", submission, "--tasks", four_models, "--memory", "1G", "--results", database, "--workers", 1]

@@ -7,11 +7,12 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
+from matrix import full
 from real_runs import records
 from throwaway import INPUT_SHAPE, edit_json, make_task, write_json, write_shards, write_weights
 
 from harness.format.shards import read_samples
-from harness.worker.runtimes import RUNTIMES
+from harness.worker.runtimes import DEFAULT, RUNTIMES
 
 Pgdl = Any
 
@@ -63,14 +64,17 @@ def arrays_in(path: Path) -> list[list[np.ndarray]]:
 
 
 @pytest.mark.usefixtures("sandbox")
-def test_templates_and_library_measure_the_same(place: Path, pgdl: Pgdl) -> None:
-    names = [name for name, runtime in RUNTIMES.items() if not runtime.missing()]
+@pytest.mark.parametrize("names", [(DEFAULT, "jax"), full(tuple(RUNTIMES))], ids=["two", "all"])
+def test_templates_and_library_measure_the_same(
+    place: Path, pgdl: Pgdl, tmp_path: Path, names: tuple[str, ...]
+) -> None:
+    names = tuple(name for name in names if not RUNTIMES[name].missing())
     for name in names:
-        assert pgdl("new", place / name, "--runtime", name).returncode == 0
-    templates = (place / name for name in names)
-    done = pgdl("run", *templates, "neg_output_margin", "--tasks", place, "--results", place / "r.db")
+        assert pgdl("new", tmp_path / name, "--runtime", name).returncode == 0
+    templates = (tmp_path / name for name in names)
+    done = pgdl("run", *templates, "neg_output_margin", "--tasks", place, "--results", tmp_path / "r.db")
     assert done.returncode == 0, done.stdout
-    found = records(place / "r.db")
+    found = records(tmp_path / "r.db")
     for submissions in (names, ["neg_output_margin"]):
         values = {(row["submission"], row["task"], row["model"]): row["value"] for row in found
                   if row["submission"] in submissions}  # fmt: skip

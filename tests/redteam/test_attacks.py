@@ -50,7 +50,7 @@ SHORTER = {"k_forged_value", "m_environments", "t_namespaces"}
 
 FILES = {path.stem: path for path in sorted(HERE.glob("[ac]*s/*.py"))}
 STARTS = ("fast", "fresh", "landlock") if CHOSEN else ("fast",)
-MODES = [(start, name) for start in STARTS for name in RUNTIMES if CHOSEN or name != "keras2"]
+MODES = [(start, name) for start in STARTS for name in RUNTIMES if CHOSEN or name in (DEFAULT, "jax")]
 
 pytestmark = pytest.mark.timeout(1800)
 
