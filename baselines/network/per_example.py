@@ -57,6 +57,15 @@ def weight_moments(network: Network, inputs: Any, value: Callable[[Any], Any]) -
     return _joined([total for total, _ in found]), _joined([power for _, power in found])
 
 
+def gradient_products(network: Network, inputs: Any, labels: Any) -> Any:
+    """Inner products (n, n) of the gradients of single examples' cross-entropies; the rest is as with `per_example`.
+
+    The gradients of a layer's part are held for all examples at once, so these should be few.
+    """
+    layers = _layers(network, inputs, lambda logits: cross_entropies(logits, labels))
+    return tf.add_n([part.products() for layer in layers for part in _parts(layer)])
+
+
 class _Layer(NamedTuple):
     """A weight layer, what goes through it, and the gradient of what is differentiated with respect to its output."""
 
@@ -73,6 +82,7 @@ class Part(NamedTuple):
     squares: Callable[[], Any]  #: squared norms (n,)
     total: Callable[[], Any]  #: sum over examples, of the weights' shape or its transpose
     power: Callable[[], Any]  #: sum of squares over examples, of the same shape
+    products: Callable[[], Any]  #: inner products (n, n)
 
 
 def _layers(network: Network, inputs: Any, value: Callable[[Any], Any]) -> list[_Layer]:
@@ -137,7 +147,12 @@ def _part(gradients: Any) -> Part:
         lambda: _sum(tf.square(gradients)),
         lambda: tf.reduce_sum(gradients, axis=0),
         lambda: tf.reduce_sum(tf.square(gradients), axis=0),
+        lambda: _among(tf.reshape(gradients, (-1, math.prod(gradients.shape[1:])))),
     )
+
+
+def _among(rows: Any) -> Any:
+    return tf.matmul(rows, rows, transpose_b=True)
 
 
 def _sum(values: Any) -> Any:
@@ -166,7 +181,13 @@ def _outer(entering: Any, slope: Any) -> Part:
     def squares() -> Any:
         return _sum(tf.matmul(entering, entering, transpose_b=True) * tf.matmul(slope, slope, transpose_b=True))
 
-    return Part(squares, lambda: tf.matmul(rows, columns, transpose_a=True), power)
+    def products() -> Any:
+        if positions == 1:
+            return _among(rows) * _among(columns)
+        gradients = tf.matmul(slope, entering, transpose_a=True)
+        return _among(tf.reshape(gradients, (-1, inputs * outputs)))
+
+    return Part(squares, lambda: tf.matmul(rows, columns, transpose_a=True), power, products)
 
 
 def _depthwise(node: Node, entering: Any, slope: Any) -> Iterator[Part]:

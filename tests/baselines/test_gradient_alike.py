@@ -13,7 +13,8 @@ from baselines.core.fisher import fisher_diagonal
 from baselines.core.subject import Subject
 
 gsnr, m_coherence, tic_trace, tic_diag = map(baselines.load, ("gsnr", "m_coherence", "tic_trace", "tic_diag"))
-ALL = [gsnr, m_coherence, tic_trace, tic_diag]
+confusion, cosine, sign = map(baselines.load, ("gradient_confusion", "neg_stiffness_cosine", "neg_stiffness_sign"))
+ALL = [gsnr, m_coherence, tic_trace, tic_diag, confusion, cosine, sign]
 
 
 def coin(probability, right, number=200):
@@ -42,6 +43,20 @@ def test_calibrated_probabilities_give_the_number_of_weights_over_that_of_exampl
     model, data = coin(0.7, 0.7)
     assert tic_trace(model, data) == pytest.approx(1 / 200, rel=1e-4)
     assert tic_diag(model, data) == pytest.approx(2 / 200, rel=1e-4)
+
+
+@pytest.mark.parametrize("right", [0.25, 0.5, 1.0])
+def test_pairs_of_a_coin_agree_or_are_opposed(right):
+    model, data = coin(0.8, right, 8)
+    n_right = int(8 * right)
+    opposed = n_right * (8 - n_right) / (8 * 7 / 2)
+    assert cosine(model, data) == sign(model, data) == pytest.approx(2 * opposed - 1)
+    assert confusion(model, data) == pytest.approx(1 if opposed else -1)
+
+
+def test_one_example_has_no_pair():
+    with pytest.raises(baselines.MeasureUnavailable, match="needs two training examples"):
+        cosine(*coin(0.8, 1.0, 1))
 
 
 def test_coherence_of_equal_and_of_orthogonal_gradients():
@@ -74,6 +89,11 @@ def test_against_one_backward_pass_for_each_example(make):
     data = dataset(images, labels)
     assert gsnr(model, data) == pytest.approx(-expected, rel=1e-3)
     assert m_coherence(model, data) == pytest.approx(-8 * np.sum(of_loss.mean(axis=0) ** 2) / noise.sum(), rel=1e-3)
+    lengths = np.linalg.norm(of_loss, axis=1)
+    cosines = (of_loss @ of_loss.T / np.outer(lengths, lengths))[np.triu_indices(8, 1)]
+    assert cosine(model, data) == pytest.approx(-cosines.mean(), rel=1e-3, abs=1e-5)
+    assert sign(model, data) == -np.sign(cosines).mean()
+    assert confusion(model, data) == pytest.approx(-cosines.min(), rel=1e-3, abs=1e-5)
     assert tic_trace(model, data) == pytest.approx(noise.sum() / fisher.sum() / 8, rel=1e-3)
     assert tic_diag(model, data, epsilon=1e-4) == pytest.approx(np.sum(noise / (fisher + 1e-4)) / 8, rel=2e-3)
 
