@@ -4,6 +4,8 @@
 #   docker build --tag pgdl-harness:0.1.0 --build-arg EXTRAS=gpu .           # TensorFlow with its CUDA libraries
 #   docker build --tag pgdl-harness:0.1.0 --build-arg EXTRAS=tensorflow,jax .
 #
+#   docker build --tag pgdl-codabench:0.1.0 --target codabench .             # for Codabench (docs/codabench.md)
+#
 #   docker run --rm --volume "$PWD:/work" --user "$(id -u):$(id -g)" OPTIONS pgdl-harness:0.1.0 run my_measure.py --tasks task_data
 #
 # where OPTIONS are `--gpus all` for GPUs, and what lets bubblewrap make its namespaces and mount a /proc of its own,
@@ -16,7 +18,7 @@
 # Tried: built and run, sandbox included, with Podman 5.4 on a machine without GPU and AppArmor, and with another
 # Debian 13 with Python 3.13 in place of the base image. Not tried: a Docker engine, AppArmor, GPUs.
 ARG PYTHON=3.13
-FROM python:${PYTHON}-slim-trixie
+FROM python:${PYTHON}-slim-trixie AS installed
 ARG EXTRAS=tensorflow
 
 LABEL org.opencontainers.image.title="pgdl-harness" \
@@ -36,6 +38,12 @@ COPY submissions /opt/pgdl/submissions
 COPY task_data /opt/pgdl/task_data
 RUN pip install --no-cache-dir --constraint /opt/pgdl/constraints.txt "/opt/pgdl[$EXTRAS]"
 
+# Codabench gives each container the command, and files that belong to root.
+FROM installed AS codabench
+ENV HOME=/tmp
+CMD ["pgdl", "--help"]
+
+FROM installed
 RUN useradd --uid 1000 --no-create-home pgdl \
     && install --directory --owner=pgdl --group=pgdl /work
 USER 1000:1000

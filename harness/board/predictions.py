@@ -1,10 +1,12 @@
-"""Reads the competition's own `.predict` files: one JSON object per task, model id -> value."""
+"""The competition's own `.predict` files: one JSON object per task, model id -> value."""
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from harness.board.collect import Record, value_of
 from harness.errors import UserError
 from harness.format.files import read_json
 from harness.format.layout import model_name
@@ -35,6 +37,18 @@ def read_predictions(directory: Path, references: Mapping[str, Reference]) -> di
             found=found,
         )
     return {name: _read(file, references[name]) if file.exists() else {} for name, file in files.items()}
+
+
+def predictions_of(rows: Iterable[Record]) -> dict[str, bytes]:
+    """Return file name -> content for the records of one submission; a call that failed otherwise has no value."""
+    tasks: dict[str, dict[str, float | str]] = {}
+    for row in rows:
+        value, task = value_of(row), tasks.setdefault(row.task, {})
+        if not isinstance(value, Failure):
+            task[row.model] = value
+        elif value.exceeded:
+            task[row.model] = EXCEEDED
+    return {f"{name}.predict": json.dumps(dict(sorted(models.items()))).encode() for name, models in tasks.items()}
 
 
 def _read(file: Path, reference: Reference) -> dict[str, float | Failure]:

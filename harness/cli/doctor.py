@@ -121,7 +121,7 @@ def _machine() -> Iterator[Finding]:
 
 
 def _sandbox() -> Iterator[Finding]:
-    from harness.sandbox import Fast, Landlock, not_linux
+    from harness.sandbox import Fast, Landlock, becomes_others, not_linux
 
     if (elsewhere := not_linux()) is not None:
         yield BAD, "calls", "not on this system", str(elsewhere)
@@ -135,7 +135,9 @@ def _sandbox() -> Iterator[Finding]:
     warnings: list[str] = []
     best, second = Fast(instead=warnings.append), Landlock()
     problem, weaker = best.problem(), second.problem()
-    who = "root, which starts every call as another user" if os.geteuid() == 0 else "an ordinary user"
+    who = "root, which starts every call as another user" if becomes_others() else "an ordinary user"
+    if os.geteuid() == 0 and not becomes_others():
+        who = "root without the capabilities to start calls as other users"
     if problem is None:
         yield GOOD, "sandbox", f"bubblewrap at {shutil.which('bwrap')}, as {who}", "tried now with small submissions:"
         yield _memory_limit()

@@ -35,6 +35,7 @@ COMMANDS = {
     "invariance": "Follow the accuracy of networks as their data are perturbed.",
     "testbed": "Evaluate models on noise and unseen classes, and measures against that.",
     "ci": "Evaluate the submissions that a change of a repository touches.",
+    "codabench": "Host a competition on Codabench: its bundle, its programs, and the results that come back.",
     "task": "List, show, validate, build, import and fetch tasks.",
     "doctor": "Check this machine and its sandbox, and name remedies.",
 }

@@ -212,6 +212,10 @@ _OUTPUT: Any = {
     "import), or the beginning of their names (compare).",
 }  # fmt: skip
 output = click.option("--output", **_OUTPUT)
+#: Of commands that write one file.
+output_file = click.option(
+    "--output", required=True, type=click.Path(path_type=Path), metavar="FILE", help="Where to write the file."
+)
 #: Of commands that make a task. `--out` is the name that it had in version 0.1.
 out = click.option("--output", "--out", "out", required=True, **_OUTPUT)
 

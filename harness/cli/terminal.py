@@ -74,7 +74,7 @@ class Terminal(Progress):
         self._step.end()
         assert self._run is not None
         self._run.__exit__(None, None, None)
-        if isinstance(sys.exception(), KeyboardInterrupt):
+        if type(sys.exception()) is KeyboardInterrupt:  # Ctrl-C, not a container whose time is up
             self.console.print(f"{n_recorded} of {n_calls} calls are recorded; the same command resumes the run.")
 
 

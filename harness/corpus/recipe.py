@@ -7,17 +7,17 @@ import hashlib
 import inspect
 import itertools
 import json
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from harness.corpus.families import FAMILIES
 from harness.errors import UserError
 from harness.hints import did_you_mean
+from harness.toml import checked, read_toml, require
 
 Parametric = Literal["rotation", "translate_x", "translate_y", "color_jitter"]
 PARAMETRIC = ("rotation", "translate_x", "translate_y", "color_jitter")
@@ -65,16 +65,16 @@ class DataRecipe(_Section):
 
     @model_validator(mode="after")
     def _fit(self) -> Self:
-        _require(self.n_train is None or self.train_share is None, "data.train_share", "not together with n_train")
-        _require(
+        require(self.n_train is None or self.train_share is None, "data.train_share", "not together with n_train")
+        require(
             (self.path is not None) == (self.source in OWN_SOURCES), "data.path", f"with {', '.join(OWN_SOURCES)} only"
         )
         parametric = self.test_perturbation != "none"
-        _require(
+        require(
             not parametric or self.perturbation_range is not None, "data.perturbation_range", "for test_perturbation"
         )
         limits = self.perturbation_range
-        _require(limits is None or limits[0] < limits[1], "data.perturbation_range", "the smaller number first")
+        require(limits is None or limits[0] < limits[1], "data.perturbation_range", "the smaller number first")
         return self
 
 
@@ -87,7 +87,7 @@ class Stop(_Section):
     @model_validator(mode="after")
     def _one(self) -> Self:
         one = (self.cross_entropy is None) != (self.train_accuracy is None)
-        _require(one, "training.stop", "either cross_entropy or train_accuracy")
+        require(one, "training.stop", "either cross_entropy or train_accuracy")
         return self
 
 
@@ -179,59 +179,14 @@ def read_recipe(path: Path) -> Recipe:
     Raises:
         UserError: with all problems, one line each.
     """
-    content, text = _parse(path)
-    file = _checked(_File, content, "", path)
+    content, text = read_toml(path, "a recipe")
+    file = checked(_File, content, "", path)
     _raise(path, [*_family_problems(file), *_grid_problems(file)])
     cells = tuple(_cells(file, path))
     digest = hashlib.sha256(json.dumps([BUILDER, content], sort_keys=True).encode()).hexdigest()
     _raise(path, _cell_problems(file, cells))
     family = file.architecture["family"]
     return Recipe(file.name, file.description, path, text, digest, file.data, family, file.grid, cells)
-
-
-def _parse(path: Path) -> tuple[dict[str, Any], str]:
-    try:
-        text = path.read_text()
-        return tomllib.loads(text), text
-    except OSError as error:
-        raise UserError("cannot be read", file=path, expected="a recipe", found=error.strerror) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError("not TOML", file=path, found=error) from error
-
-
-def _checked(model: Any, content: dict[str, Any], where: str, path: Path) -> Any:
-    """Build a section; raises `UserError` with all of its problems."""
-    try:
-        return model.model_validate(content)
-    except ValidationError as error:
-        lines = []
-        for problem in error.errors():
-            key = ".".join([where, *map(str, problem["loc"])]).strip(".")
-            lines.append(_problem(key, problem, _fields(model, problem["loc"]), path))
-        raise UserError("\n".join(map(str, lines))) from error
-
-
-def _problem(key: str, problem: Any, known: set[str], path: Path) -> UserError:
-    if problem["type"] == "extra_forbidden":
-        return UserError(f"{key}: unknown key", file=path, remedy=did_you_mean(key.split(".")[-1], known))
-    if problem["type"] == "missing":
-        return UserError(key, file=path, expected="a value", found="none")
-    if problem["type"] == "value_error":  # the message of `_require` names the key
-        return UserError(str(problem["ctx"]["error"]), file=path)
-    expected = problem["msg"].removeprefix("Input should be ").removeprefix("a valid ")
-    return UserError(key, file=path, expected=expected, found=repr(problem["input"]))
-
-
-def _fields(model: Any, location: tuple[Any, ...]) -> set[str]:
-    """Return the keys of the section that has a problem."""
-    for part in location[:-1]:
-        model = getattr(model.model_fields.get(part), "annotation", None)
-    return set(getattr(model, "model_fields", ()))
-
-
-def _require(condition: bool, key: str, expected: str) -> None:
-    if not condition:
-        raise ValueError(f"{key}: expected {expected}")
 
 
 def _settings(family: str) -> dict[str, Any]:
@@ -289,7 +244,7 @@ def _cells(file: _File, path: Path) -> Iterator[Cell]:
     for number, values in enumerate(itertools.product(*axes.values())):
         chosen = dict(zip(axes, values, strict=True))
         trained = {name: value for name, value in chosen.items() if name in Training.model_fields}
-        training = _checked(Training, {**file.training, **trained}, "training", path)
+        training = checked(Training, {**file.training, **trained}, "training", path)
         built = {name: value for name, value in {**file.architecture, **chosen}.items() if name not in trained}
         architecture = {name: value for name, value in built.items() if name != "family"}
         yield Cell(number, chosen, architecture, training)

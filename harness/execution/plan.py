@@ -116,7 +116,7 @@ def plan_calls(
                 again = (repeat,) if repeat else ()
                 seed = int(_digest(settings.seed, digest, model.shown_digest, *again)[:8], 16)
                 about = (submission.name, digest, task.name, model.id, model.digest, task.data.digest)
-                key = _digest(*about, seed, configuration.id, *again)
+                key = call_key(*about, seed, configuration.id, repeat)
                 calls.append(
                     PlannedCall(
                         submission, task, model, configuration, seed, key, settings.limits, budgets[repeat], withheld,
@@ -124,6 +124,16 @@ def plan_calls(
                     )
                 )  # fmt: skip
     return calls
+
+
+def call_key(
+    submission: str, submission_digest: str, task: str, model: str, model_digest: str, data_digest: str, seed: int,
+    configuration: str, repeat: int,
+) -> str:  # fmt: skip
+    """Return the cache key of a call, from the columns of its record."""
+    again = (repeat,) if repeat else ()
+    about = (submission, submission_digest, task, model, model_digest, data_digest)
+    return _digest(*about, seed, configuration, *again)
 
 
 def _runtime_of(submission: Submission, settings: RunSettings) -> str:

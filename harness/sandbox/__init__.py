@@ -27,14 +27,15 @@ from harness.sandbox.kinds import (
 )
 from harness.sandbox.libraries import library as driver_library
 from harness.sandbox.limits import Limits, default_memory_bytes
+from harness.sandbox.privileges import becomes_others
 from harness.sandbox.selftest import CONTROL, TRAPS, run_traps, run_trial, trial_job
 from harness.sandbox.staging import Staging
 
 __all__ = [
     "AUTO", "AUTOMATIC", "CONTROL", "KINDS", "SANDBOX", "TRAPS", "Call", "Clock", "Fast", "Fresh", "Gpu", "Job", "Kind",
-    "Landlock", "Limits", "Parameter", "SandboxChoice", "Staging", "StoppedError", "Warn", "cgroup_problem",
-    "choose_kind", "default_memory_bytes", "driver_library", "find_gpus", "gpu_nodes", "isolation_of", "not_linux",
-    "options_for", "prepare_call", "run_traps", "run_trial", "trial_job",
+    "Landlock", "Limits", "Parameter", "SandboxChoice", "Staging", "StoppedError", "Warn", "becomes_others",
+    "cgroup_problem", "choose_kind", "default_memory_bytes", "driver_library", "find_gpus", "gpu_nodes", "isolation_of",
+    "not_linux", "options_for", "prepare_call", "run_traps", "run_trial", "trial_job",
 ]  # fmt: skip
 
 #: The modules that other rooms use, beside the names above: for the parts that a test plays of a sandbox.

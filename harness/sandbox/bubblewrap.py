@@ -16,6 +16,7 @@ from harness.sandbox.devices import Gpu, gpu_files, gpu_nodes
 from harness.sandbox.job import BOOTSTRAP, Job
 from harness.sandbox.libraries import search_path
 from harness.sandbox.limits import Limits
+from harness.sandbox.privileges import becomes_others
 from harness.sandbox.proc import hide, show
 
 #: First user ID for workers when root runs the harness. The kernel counts a user's processes over the whole
@@ -89,7 +90,7 @@ def _namespaces() -> list[str]:
 
 def worker_uid(slot: int) -> int | None:
     """Return the user ID of a worker; None where it keeps the caller's, which a user namespace hides."""
-    if os.geteuid() != 0:
+    if not becomes_others():
         return None
     users = int(Path("/proc/self/uid_map").read_text().split()[2])
     own = FIRST_UID + (os.getpid() << 8) + slot

@@ -21,6 +21,10 @@ from harness.sandbox.watch import Watch
 TICK = 0.05
 
 
+#: Multiple of the limit on processes and threads above which a call is ended where the kernel did not refuse them: it
+#: bounds no processes of root without capabilities, and counts those of an ordinary user together.
+WATCHED = 2
+
 #: Outcomes after which the worker is intact and can run another measure.
 HARMLESS = {Outcome.OK, Outcome.EXCEPTION, Outcome.BAD_VALUE}
 
@@ -200,6 +204,7 @@ class Call:
         scratch_bytes = limits.scratch_bytes + limits.shared_memory_bytes
         for outcome, problem, used, limit, unit in (
             (Outcome.MEMORY, "out of memory", self._usage.memory_bytes, limits.memory_bytes, MIB),
+            (Outcome.MEMORY, "too many processes and threads", self._usage.threads, WATCHED * limits.processes, 1),
             (Outcome.MEMORY, "too many sockets", storage.sockets, limits.sockets, 1),
             (Outcome.OUTPUT, "printed too much", self._worker.output_total, limits.output_bytes, MIB),
             (Outcome.OUTPUT, "wrote too much", storage.scratch_bytes, scratch_bytes, MIB),
@@ -227,7 +232,8 @@ class Call:
     def _sample_usage(self) -> None:
         used = self._watch.sample()
         if used is not None:
-            self._usage = Usage(used.memory_bytes, max(used.cpu_s, self._usage.cpu_s))  # some processes may have ended
+            cpu_s = max(used.cpu_s, self._usage.cpu_s)  # some processes may have ended
+            self._usage = replace(used, cpu_s=cpu_s)
             self._peak = max(self._peak, self._usage.memory_bytes)
 
     def _deadline_passed(self) -> bool:

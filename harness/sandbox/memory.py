@@ -1,4 +1,4 @@
-"""Measures the memory and processor time of a call's processes from outside.
+"""Measures the memory, processor time and number of a call's processes from outside.
 
 Resident pages of files on a disk do not count: libraries and training data, which calls share. A page that a process
 has written to is its own and counts, unless it belongs to a shared mapping of a file in scratch space, whose size is
@@ -38,10 +38,11 @@ _libc = ctypes.CDLL(None)
 
 @dataclass(frozen=True)
 class Usage:
-    """Memory and processor time of the processes of a call at one moment."""
+    """Memory, processor time and number of the processes of a call at one moment."""
 
     memory_bytes: int
     cpu_s: float
+    threads: int = 0  #: of all processes together
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,12 @@ def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] 
     """
     began = time.monotonic()
     memories: dict[str, _Memory] = {}
-    ticks = 0
+    ticks = threads = 0
     for entry in processes.entries():
         with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended, and so uses nothing
-            ticks += sum(map(int, stat_fields(entry)[11:15]))
+            fields = stat_fields(entry)
+            ticks += sum(map(int, fields[11:15]))
+            threads += int(fields[17])
             memory = _memory(entry)
             if memory is not None:
                 memories[entry] = memory
@@ -80,13 +83,13 @@ def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] 
         total, numbers = 0, processes.numbers()
         for entry, memory in sorted(memories.items(), key=lambda item: -item[1].bytes):
             if give_up():
-                return Usage(0, ticks / TICKS)
+                return Usage(0, ticks / TICKS, threads)
             if total > limit_bytes and time.monotonic() > began + HURRY_S:
                 break
             with suppress(FileNotFoundError, ProcessLookupError):
                 if not _shares_memory(entry, memory, memories, numbers):
                     total += _proportional_size(memory)
-    return Usage(total, ticks / TICKS)
+    return Usage(total, ticks / TICKS, threads)
 
 
 def _memory(entry: str) -> _Memory | None:

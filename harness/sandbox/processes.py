@@ -123,6 +123,6 @@ def progress(entries: Iterable[str]) -> Progress:
 
 
 def stat_fields(entry: str) -> list[str]:
-    """Return the fields of `stat` after the process' name: its state at 0, its processor times at 11 to 14."""
+    """Return the fields of `stat` after the process' name: state 0, processor times 11 to 14, threads 17."""
     with open(f"{entry}/stat", "rb", buffering=0) as file:  # noqa: PTH123
         return file.read(4096).rpartition(b")")[2].decode().split()

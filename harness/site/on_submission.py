@@ -53,7 +53,8 @@ def _summary(row: Row, n_rows: int) -> str:
         text += f" (90 % interval {row.standing.low:.1f} to {row.standing.high:.1f})"
     if row.rank is None:
         return f"{text}, not ranked."
-    text += f", rank {row.rank} of {n_rows}"
+    if n_rows > 1:
+        text += f", rank {row.rank} of {n_rows}"
     if row.standing is not None and row.standing.best_rank < row.standing.worst_rank:
         text += f", which may be anything from {row.standing.best_rank} to {row.standing.worst_rank} by luck"
     return f"{text}." if row.complete else f"{text}; incomplete."

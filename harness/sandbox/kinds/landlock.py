@@ -22,6 +22,7 @@ from harness.sandbox.job import Job
 from harness.sandbox.kinds.kind import Kind
 from harness.sandbox.libraries import search_path
 from harness.sandbox.limits import Limits
+from harness.sandbox.privileges import becomes_others
 from harness.sandbox.seccomp import filter_program
 from harness.sandbox.supervised import SupervisedBody
 from harness.sandbox.zygote import Zygotes
@@ -49,13 +50,15 @@ THREADS = "/proc/self/task"
 
 #: Promises of bubblewrap's sandbox that this one does not keep.
 MISSING = (
-    "workers of an ordinary user run as that user: only Landlock and the filter protect your files and processes",
+    "workers of an ordinary user, and of root without capabilities, run as that user: only Landlock and the filter "
+    "protect your files and processes",
     "process IDs are the machine's: a call can count the processes that start before it and during it",
     "the machine's name is not hidden, nor is the path of your cache",
     "a call can ask for the existence, size and times of any file whose path it guesses, but not for its content",
     "reading a file that calls share may update its access time, which a later call can see",
     "scratch space is on your disk; its size and number of files are watched, not bounded",
     "the memory watch alone enforces the memory limit, even where the kernel could enforce it",
+    "the number of processes of root without capabilities is watched, not bounded",
     "processes of an ordinary user are counted together: a call that starts too many can keep others from starting any",
     "there are no sockets, no /dev/shm, and so no locks of multiprocessing: a measure that needs them is refused",
 )
@@ -88,7 +91,7 @@ class Landlock(Kind):
             found = f"version {version}" if version else "none"
             remedy = "boot Linux 6.12 or newer with landlock among its security modules (lsm=)"
             return UserError("Landlock", expected=f"version {NEEDED} or newer", found=found, remedy=remedy)
-        return _inaccessible() if os.geteuid() == 0 else None
+        return _inaccessible() if becomes_others() else None
 
     def prepare(self, trials: Sequence[Job]) -> None:
         """Start a zygote for each trial and run its call; raises `UserError` where that does not work."""

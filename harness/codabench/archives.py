@@ -1,0 +1,33 @@
+"""Zip archives whose bytes depend on names and contents alone."""
+
+import shutil
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.errors import writing
+
+#: The earliest time that a zip archive can hold, for all files.
+NO_TIME = (1980, 1, 1, 0, 0, 0)
+
+#: A file that everybody may read.
+_MODE = 0o100644 << 16
+
+#: What a member is: its content, or the file that has it.
+Content = bytes | Path
+
+
+def write_archive(path: Path, members: Mapping[str, Content], *, packed: bool = True) -> None:
+    """Write an archive, in the order of names; the same members give the same bytes. Raises `UserError`."""
+    method = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
+    with writing(path), zipfile.ZipFile(path, "w", method) as archive:
+        for name in sorted(members):
+            info = zipfile.ZipInfo(name, NO_TIME)
+            info.compress_type, info.external_attr, info.create_system = method, _MODE, 3
+            content = members[name]
+            if isinstance(content, bytes):
+                archive.writestr(info, content)
+                continue
+            info.file_size = content.stat().st_size  # tells the archive whether it needs 64 bits
+            with content.open("rb") as source, archive.open(info, "w") as target:
+                shutil.copyfileobj(source, target, 1 << 20)

@@ -1,0 +1,157 @@
+"""Results that come back from the platform: verified, under their owners' names, in one database of records."""
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from harness.codabench.results import RECORDS, RESULT, Result, read_result
+from harness.codabench.seal import MAX_BYTES
+from harness.errors import UserError
+from harness.execution.plan import call_key
+from harness.format.archive import names, open_archive, read_member
+from harness.records import Evaluation, Records, Request, add_records, columns_of
+from harness.submission.name import ALLOWED, is_name, taken
+
+#: Name of the file as it is downloaded: its folder then names the submission.
+DOWNLOADED = "prediction_result"
+
+#: Most bytes of the records of one submission.
+MAX_RECORDS = 1024**3
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What became of the exports.
+
+    Attributes:
+        phase: name of their phase.
+        tasks: names of its tasks.
+        submissions: number of different submissions.
+        calls: number of calls that were added.
+        notes: lines on what was left out, and why.
+    """
+
+    phase: str
+    tasks: Sequence[str]
+    submissions: int
+    calls: int
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True)
+class _Export:
+    """One result, with its records under the name of their owner."""
+
+    file: Path
+    result: Result
+    rows: Sequence[Evaluation]
+    requests: Sequence[Request]
+
+    @property
+    def order(self) -> tuple[datetime, str]:
+        """When the submission was run."""
+        return min(request.requested_at for request in self.requests), str(self.file)
+
+    @property
+    def version(self) -> tuple[str, str]:
+        """What tells it from others: the name, and the digest of the files."""
+        return self.requests[0].submission, self.requests[0].submission_digest
+
+
+def name_of(export: Path) -> str:
+    """Return the name that a file or folder gives to its submission; raises `UserError` for one that cannot be one."""
+    path = export.resolve()
+    name = path.stem if path.is_file() else path.name
+    if name == DOWNLOADED:
+        name = path.parent.name
+    if not is_name(name):
+        raise UserError("cannot be the name of a submission", file=export, expected=ALLOWED, found=repr(name))
+    if owner := taken(name):
+        raise UserError(f"cannot be called {name!r}: {owner}", file=export, remedy="rename the file")
+    return name
+
+
+def collect(exports: Sequence[Path], key: bytes, results: Path) -> Collected:
+    """Add the records of exports to a database, the earliest first.
+
+    A call that was made twice, because the platform ran the same files twice for one name, counts once: the first
+    record stays. What cannot be verified is left out, with a note.
+
+    Raises:
+        UserError: an export cannot be named, or they are of several phases, or none can be used.
+    """
+    notes: list[str] = []
+    found = [one for export in exports if (one := _read(export, name_of(export), key, notes)) is not None]
+    if not found:
+        raise UserError("\n".join([*notes, "no export can be used"]))
+    phases = {one.result.phase: one for one in found}
+    if len(phases) > 1:
+        first, second = list(phases.values())[:2]
+        both = f"{first.result.phase_name!r} ({first.file}) and {second.result.phase_name!r} ({second.file})"
+        remedy = "collect each phase into a database of its own; the same phase of a changed bundle is another one"
+        raise UserError("of several phases", found=both, remedy=remedy)
+    added = 0
+    with Records(str(results)) as records:
+        for one in sorted(found, key=lambda export: export.order):
+            added += _add(one, records, notes)
+    different = {one.version for one in found}
+    return Collected(found[0].result.phase_name, found[0].result.tasks, len(different), added, notes)
+
+
+def _read(export: Path, name: str, key: bytes, notes: list[str]) -> _Export | None:
+    try:
+        with _unpacked(export) as directory:
+            result = read_result(directory, key)
+            if result.problem or not result.recorded:
+                notes.append(f"{export}: left out: {result.problem or result.missing}")
+                return None
+            with Records(str(directory / RECORDS), read_only=True) as records:
+                rows = [_renamed(row._mapping, name) for row in records.newest_of(long=True)]
+                asked = {"submission": name, "source": str(export)}
+                requests = [Request(**columns_of(request) | asked) for request in records.requests()]
+    except UserError as error:
+        notes.append(f"left out: {error}")
+        return None
+    if result.missing:
+        notes.append(f"{export}: {result.missing}")
+    return _Export(export, result, rows, requests)
+
+
+@contextmanager
+def _unpacked(export: Path) -> Iterator[Path]:
+    """Yield a directory with the files of a result; of an archive, only those are unpacked."""
+    if export.is_dir():
+        yield export
+        return
+    with tempfile.TemporaryDirectory() as temporary, open_archive(export) as archive:
+        wanted = [name for name in names(archive) if name in (RESULT, RECORDS) or name.endswith(".predict")]
+        for name in wanted:
+            if "/" not in name:
+                most = MAX_BYTES if name == RESULT else MAX_RECORDS
+                Path(temporary, name).write_bytes(read_member(archive, name, most))
+        yield Path(temporary)
+
+
+def _add(export: _Export, records: Records, notes: list[str]) -> int:
+    """Add the rows that are not there yet; returns their number."""
+    known = {row.key: row.value for row in records.newest([row.key for row in export.rows])}
+    if different := sum(known.get(row.key, row.value) != row.value for row in export.rows):
+        notes.append(f"{export.file}: {different} calls had other values when they were made again; the first count")
+    with tempfile.TemporaryDirectory() as temporary:
+        file = Path(temporary, RECORDS)
+        with Records(str(file)) as renamed:
+            renamed.add(*export.rows)
+            renamed.ask(export.requests)
+        return add_records(records, file)
+
+
+def _renamed(row: Mapping[str, Any], name: str) -> Evaluation:
+    """Return a record under another name, with the key that `pgdl run` gives to such a call."""
+    columns = {column: value for column, value in row.items() if column != "id"} | {"submission": name}
+    about = ("submission", "submission_digest", "task", "model", "model_digest", "data_digest", "seed", "configuration")
+    key = call_key(*(columns[part] for part in about), columns["repeat"])
+    return Evaluation(**columns | {"key": key})

@@ -1,0 +1,117 @@
+"""A competition as its organiser describes it: a short TOML file, every key explained at its definition.
+
+Keys that exist in Codabench's own description of competitions have its names.
+"""
+
+import itertools
+from datetime import UTC, date, datetime, time
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from harness.configuration import GIB, LONGEST_S
+from harness.task import DEFAULT_DIRECTORY
+from harness.toml import checked, read_toml, require
+
+#: Seconds that a submission may take on the platform's own workers (`src/apps/competitions/tasks.py:117`).
+DEFAULT_QUEUE_S = 600
+
+#: Seconds that a container needs at least: to start, to import a framework, and to end in good time.
+SHORTEST_S = 60
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Page(_Section):
+    """`[[pages]]`: a page of the competition."""
+
+    title: str = Field(min_length=1, max_length=255, description="Title in the menu.")
+    file: str = Field(description="Markdown or HTML, relative to the TOML file.")
+
+
+class Phase(_Section):
+    """`[[phases]]`: tasks, limits and dates."""
+
+    name: str = Field(min_length=1, max_length=256, description="Name of the phase.")
+    description: str = Field("", description="What it is for.")
+    start: datetime = Field(description="Date, or date and time; without an offset, in UTC.")
+    end: datetime | None = Field(None, description="The same; the last phase may have none.")
+    tasks: list[str] = Field(description="Names of its tasks.")
+    hidden: bool = Field(
+        False, description="Whether participants see rounded scores only (docs/hidden-tasks.md). The tasks of other "
+        "phases are public: the starting kit has them with their reference data."
+    )  # fmt: skip
+    time_limit: float = Field(300.0, gt=0, le=LONGEST_S, strict=False, description="Seconds for each call.")
+    memory_gib: float = Field(4.0, gt=0, strict=False, description="Memory for each call.")
+    execution_time_limit: int = Field(
+        DEFAULT_QUEUE_S, ge=SHORTEST_S, le=LONGEST_S, description="Seconds for all calls of a submission together."
+    )
+    max_submissions_per_day: int = Field(5, ge=1, description="For each participant.")
+    max_submissions: int = Field(100, ge=1, description="For each participant, in the whole phase.")
+    auto_migrate_to_this_phase: bool = Field(
+        False, description="Whether the submissions of the phase before are run again when this one begins."
+    )
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory for each call."""
+        return int(self.memory_gib * GIB)
+
+    @field_validator("start", "end", mode="before")
+    @classmethod
+    def _in_utc(cls, value: object) -> object:
+        if isinstance(value, date) and not isinstance(value, datetime):
+            value = datetime.combine(value, time())
+        if not isinstance(value, datetime):
+            return value
+        return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.end is not None:
+            require(self.start < self.end, f"phase {self.name!r}: end", f"after its start, {self.start}")
+        require(bool(self.tasks), f"phase {self.name!r}: tasks", "one or more")
+        require(len(set(self.tasks)) == len(self.tasks), f"phase {self.name!r}: tasks", "each once")
+        return self
+
+
+class Competition(_Section):
+    """The whole file."""
+
+    title: str = Field(min_length=1, max_length=256, description="Title of the competition.")
+    description: str = Field("", description="What it is about, in a sentence.")
+    image: str = Field(description="Logo: a PNG, JPEG or GIF file.")
+    terms: str = Field(description="What participants agree to: a Markdown or HTML file.")
+    docker_image: str = Field(min_length=1, max_length=128, description="The image of docs/codabench.md.")
+    queue: str | None = Field(None, description="Vhost of the queue of your own workers; default: the platform's.")
+    contact_email: str | None = Field(None, max_length=256, description="Address of the organisers.")
+    tasks: str = Field(DEFAULT_DIRECTORY, description="Directory of the tasks.")
+    pages: list[Page] = Field(min_length=1)
+    phases: list[Phase] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        for before, after in itertools.pairwise(self.phases):
+            require(before.end is not None, f"phase {before.name!r}: end", "a date, because a phase follows")
+            expected = f"after the end of phase {before.name!r}, {before.end}"
+            require(before.end is None or before.end < after.start, f"phase {after.name!r}: start", expected)
+        names = [phase.name for phase in self.phases]
+        require(len(set(names)) == len(names), "phases", "phases with different names")
+        first = self.phases[0]
+        require(
+            not first.auto_migrate_to_this_phase, f"phase {first.name!r}", "no auto_migrate_to_this_phase: it is first"
+        )
+        for phase in self.phases:
+            expected = f"at most {DEFAULT_QUEUE_S} s on the platform's workers, or the `queue` of your own"
+            allowed = self.queue is not None or phase.execution_time_limit <= DEFAULT_QUEUE_S
+            require(allowed, f"phase {phase.name!r}: execution_time_limit", expected)
+        return self
+
+
+def read_competition(path: Path) -> Competition:
+    """Read and check a competition; raises `UserError` with all problems that the file itself has."""
+    content, _ = read_toml(path, "the description of a competition")
+    return checked(Competition, content, "", path)

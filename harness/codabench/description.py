@@ -1,0 +1,81 @@
+"""The file `competition.yaml` of a bundle."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import yaml
+
+from harness.codabench.columns import described
+from harness.codabench.competition import Competition
+from harness.codabench.phases import PlannedPhase
+
+#: The file, and the version of its keys.
+NAME, VERSION = "competition.yaml", 2
+
+INPUT, REFERENCE, INGESTION, SCORING = "input_data", "reference_data", "ingestion_program", "scoring_program"
+STARTING_KIT, SOLUTION = "starting_kit.zip", "solution.zip"
+
+
+def archive_of(number: int, part: str) -> str:
+    """Return the name of an archive of a phase."""
+    return f"phase_{number}_{part}.zip"
+
+
+def describe(competition: Competition, phases: Sequence[PlannedPhase], files: Mapping[str, str]) -> bytes:
+    """Return the description; `files` are the members of pages, terms and logo, by their paths in the TOML file.
+
+    Each phase has one of the platform's tasks, with all of its own: the final score is of all of them.
+    """
+    columns = {name: key for one in phases for name, key in one.settings.columns.items()}
+    hidden = [name for one in phases if one.phase.hidden for name in one.phase.tasks]
+    content: dict[str, Any] = {
+        "version": VERSION,
+        "title": competition.title,
+        "description": competition.description,
+        "image": files[competition.image],
+        "terms": files[competition.terms],
+        "docker_image": competition.docker_image,
+        "enable_detailed_results": True,
+        # The programs contain the key, and those of hidden phases the tasks.
+        "make_programs_available": False,
+        "make_input_data_available": False,
+        "pages": [{"title": page.title, "file": files[page.file]} for page in competition.pages],
+        "tasks": [_task(number, one) for number, one in enumerate(phases)],
+        "phases": [_phase(number, one) for number, one in enumerate(phases)],
+        "solutions": [
+            {"index": 0, "name": "template", "path": SOLUTION, "tasks": list(range(len(phases)))},
+        ],
+        "leaderboards": [
+            {
+                "title": "Results", "key": "results", "submission_rule": "Force_Last",
+                "columns": described(columns, hidden),
+            }
+        ],
+    }  # fmt: skip
+    for key in ("queue", "contact_email"):
+        if getattr(competition, key) is not None:
+            content[key] = getattr(competition, key)
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120).encode()
+
+
+def _task(number: int, one: PlannedPhase) -> dict[str, Any]:
+    parts = [INGESTION, SCORING, REFERENCE, *([] if one.phase.hidden else [INPUT])]
+    head = {"index": number, "name": one.phase.name, "description": ", ".join(one.phase.tasks)}
+    return head | {part: archive_of(number, part) for part in parts}
+
+
+def _phase(number: int, one: PlannedPhase) -> dict[str, Any]:
+    phase = one.phase
+    limits = ("execution_time_limit", "max_submissions_per_day", "max_submissions", "auto_migrate_to_this_phase")
+    found = {"index": number, "name": phase.name, "description": phase.description, "start": _text(phase.start)}
+    if phase.end is not None:
+        found["end"] = _text(phase.end)
+    found |= {key: getattr(phase, key) for key in limits}
+    found |= {f"hide_{what}": phase.hidden for what in ("output", "prediction_output", "score_output")}
+    return found | {"tasks": [number], "starting_kit": STARTING_KIT}
+
+
+def _text(moment: datetime) -> str:
+    """Return a time as text: the platform would forget the hours of a date that YAML knows as such."""
+    return f"{moment:%Y-%m-%d %H:%M:%S}"

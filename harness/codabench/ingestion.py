@@ -1,0 +1,164 @@
+"""The ingestion program: calls of one submission on the tasks of a phase, inside the platform's container.
+
+The container belongs to root without capabilities, has a network and no limit on memory; Landlock and the system-call
+filter isolate each call in it. The time of the container is limited: the calls end in good time before, because of a
+container that the platform ends nothing is kept.
+"""
+
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from harness.api import Execution, Progress, run
+from harness.board.predictions import predictions_of
+from harness.codabench.results import RECORDS, Result, copy_records, result_of, write_result
+from harness.codabench.seal import read_key
+from harness.codabench.settings import KEY, TASKS, Settings
+from harness.errors import UserError
+from harness.records import Records
+from harness.sandbox import Landlock
+from harness.task.contents import read_contents
+from harness.task.layout import find_tasks
+
+#: Name of every submission here; the organiser knows the true ones.
+NAME = "submission"
+
+#: Seconds between two results that are written in case that the container is killed.
+SAVE_S = 30.0
+
+#: Files of a submission in which the platform looks for a command, in its order, and most bytes of them.
+COMMANDS, MAX_BYTES = ("metadata.yaml", "metadata"), 64 * 1024
+
+
+@dataclass(frozen=True)
+class Places:
+    """The directories that the platform mounts."""
+
+    program: Path
+    input_data: Path
+    submission: Path
+    output: Path
+
+
+class OutOfTimeError(KeyboardInterrupt):
+    """The time of the container is used up: calls end as they do for Ctrl-C."""
+
+
+def ingest(places: Places, progress: Progress) -> Result:
+    """Make the calls and write the result.
+
+    Raises `UserError` if the tasks are not those of the phase, or calls cannot be made here; the result says so, too.
+    """
+    began = time.monotonic()
+    settings, key = Settings.read(places.program), read_key(places.program / KEY)
+    result = result_of(settings, key)
+    if (problem := _own_command(places.submission)) is not None:
+        result = result.model_copy(update={"problem": problem})
+        write_result(places.output, result, key, {})
+        return result
+    with tempfile.TemporaryDirectory() as temporary:
+        database = Path(temporary, RECORDS)
+        saving = _Saving(database, places.output, result, key)
+        saving.save(is_over=False)
+        try:
+            with saving.regularly(), suppress(OutOfTimeError), _until(began + settings.for_calls_s):
+                _call(places, settings, database, progress)
+        except UserError as error:
+            saving.save(is_over=True, problem=f"the calls could not be made: {error}")
+            raise
+        return saving.save(is_over=True)
+
+
+def _call(places: Places, settings: Settings, database: Path, progress: Progress) -> None:
+    tasks = places.program / TASKS if settings.hidden else places.input_data
+    for task in find_tasks(tasks, list(settings.tasks)):
+        if not settings.tasks[task.name].are_of(read_contents(task)):
+            raise UserError("not the models and data of the phase", file=task.directory, remedy="make the bundle again")
+    execution = Execution(
+        time_limit_s=settings.time_limit_s, memory_bytes=settings.memory_bytes, sandbox=Landlock.name,
+        withhold=settings.withhold.value,
+    )  # fmt: skip
+    run(
+        places.submission, tasks_dir=tasks, task_names=list(settings.tasks), results=database, names=[NAME],
+        execution=execution, progress=progress,
+    )  # fmt: skip
+
+
+def _own_command(submission: Path) -> str | None:
+    """Return why a submission is refused that the platform would run itself, outside of every sandbox."""
+    for name in COMMANDS:
+        file = submission / name
+        if not file.exists():
+            continue
+        try:
+            with file.open("rb") as stream:
+                content = yaml.safe_load(stream.read(MAX_BYTES))
+        except (OSError, yaml.YAMLError, RecursionError, ValueError):
+            return f"refused: {name} is not YAML"
+        if isinstance(content, dict) and "command" in content:
+            return f"refused: {name} has a `command`, which runs outside of the sandbox"
+        return None
+    return None
+
+
+@contextmanager
+def _until(ends_at: float) -> Iterator[None]:
+    """Raise `OutOfTimeError` in the context at a time of the monotonic clock."""
+
+    def end(*_: object) -> None:
+        raise OutOfTimeError
+
+    before = signal.signal(signal.SIGALRM, end)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, max(ends_at - time.monotonic(), 1e-3))
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class _Saving:
+    """Writes the result of what has been recorded so far."""
+
+    def __init__(self, database: Path, output: Path, result: Result, key: bytes) -> None:
+        self._database, self._output, self._result, self._key = database, output, result, key
+        self._copy = database.with_suffix(".copy")
+        self._writing = threading.Lock()
+
+    def save(self, *, is_over: bool, problem: str = "") -> Result:
+        """Write and return the result; there may be no records yet."""
+        with self._writing:
+            files: Mapping[str, Path | bytes] = {}
+            recorded = 0
+            if self._database.exists():
+                copy_records(self._database, self._copy)
+                with Records(str(self._copy)) as records:
+                    rows = list(records.newest_of())
+                recorded, files = len(rows), {RECORDS: self._copy, **predictions_of(rows)}
+            result = self._result.model_copy(update={"recorded": recorded, "is_over": is_over, "problem": problem})
+            write_result(self._output, result, self._key, files)
+            return result
+
+    @contextmanager
+    def regularly(self) -> Iterator[None]:
+        """Save again and again in the context, in a thread of its own."""
+        over = threading.Event()
+
+        def work() -> None:
+            while not over.wait(SAVE_S):
+                self.save(is_over=False)
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()

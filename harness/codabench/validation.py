@@ -1,0 +1,61 @@
+"""Checks a bundle before it is uploaded: by the platform's rules, and by those that keep its secrets."""
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from harness.codabench import own_rules, phase_rules  # noqa: F401 - they register their rules
+from harness.codabench.description import NAME
+from harness.codabench.opened import OpenedBundle, is_list_of_tables
+from harness.codabench.rules import RULES
+from harness.errors import UserError
+from harness.format.archive import open_archive, read_member
+from harness.text import printable
+
+#: Most bytes of the description.
+MAX_BYTES = 1024**2
+
+
+def validate_bundle(file: Path) -> list[str]:
+    """Return the problems of a bundle, one line each, with the place in the platform's sources; raises `UserError`.
+
+    Later rules may not be checked where an earlier one is broken.
+    """
+    with open_archive(file) as archive:
+        try:
+            content = yaml.safe_load(_description(archive))
+        except (yaml.YAMLError, RecursionError, ValueError) as error:
+            raise UserError(NAME, file=file, expected="YAML", found=printable(str(error))[:200]) from error
+        if not isinstance(content, dict):
+            raise UserError(NAME, file=file, expected="keys and values", found=type(content).__name__)
+        problems = [*_shapes(content)]
+        if not problems:
+            bundle = OpenedBundle(archive, content)
+            problems = [line for rule in RULES for line in rule.lines(bundle)]
+    return [printable(line) for line in problems]
+
+
+def _description(archive: zipfile.ZipFile) -> bytes:
+    names = archive.namelist()
+    if NAME not in names:
+        inside = next((name for name in names if name.endswith(f"/{NAME}")), None)
+        found = f"it in a folder, {printable(inside)}" if inside else "none"
+        raise UserError(
+            f"no {NAME} at the top", file=archive.filename, expected="it beside the other files", found=found
+        )
+    return read_member(archive, NAME, MAX_BYTES)
+
+
+def _shapes(content: dict[str, Any]) -> Iterator[str]:
+    """Yield the lists that are none; everything else takes their elements for granted."""
+    for key in ("pages", "tasks", "phases", "leaderboards"):
+        if key not in content:
+            yield f"no {key}"
+        elif not is_list_of_tables(content[key]):
+            yield f"{key}: expected a list, each element with keys"
+    for number, board in enumerate(content.get("leaderboards") or ()):
+        if isinstance(board, dict) and not is_list_of_tables(board.get("columns")):
+            yield f"leaderboard {number}: columns: expected a list, each element with keys"

@@ -1,0 +1,62 @@
+"""TOML files that people write: an invalid one is refused with all of its problems, each in one line."""
+
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from harness.errors import UserError
+from harness.hints import did_you_mean
+
+Section = TypeVar("Section", bound=BaseModel)
+
+
+def read_toml(path: Path, expected: str) -> tuple[dict[str, Any], str]:
+    """Return the content of a file and its text; raises `UserError`. `expected` says what the file should be."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        return tomllib.loads(text), text
+    except OSError as error:
+        raise UserError("cannot be read", file=path, expected=expected, found=error.strerror) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError("not TOML", file=path, found=error) from error
+
+
+def checked(model: type[Section], content: dict[str, Any], where: str, path: Path) -> Section:
+    """Build a section; raises `UserError` with all of its problems. `where` is the key of the section in the file."""
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        lines = []
+        for problem in error.errors():
+            key = ".".join([where, *map(str, problem["loc"])]).strip(".")
+            lines.append(_problem(key, problem, _fields(model, problem["loc"]), path))
+        raise UserError("\n".join(map(str, lines))) from error
+
+
+def require(condition: bool, key: str, expected: str) -> None:
+    """Raise the error of a validator of a section, which names the key."""
+    if not condition:
+        raise ValueError(f"{key}: expected {expected}")
+
+
+def _problem(key: str, problem: Any, known: set[str], path: Path) -> UserError:
+    if problem["type"] == "extra_forbidden":
+        return UserError(f"{key}: unknown key", file=path, remedy=did_you_mean(key.split(".")[-1], known))
+    if problem["type"] == "missing":
+        return UserError(key, file=path, expected="a value", found="none")
+    if problem["type"] == "value_error":  # the message of `require` names the key
+        return UserError(str(problem["ctx"]["error"]), file=path)
+    expected = problem["msg"].removeprefix("Input should be ").removeprefix("a valid ")
+    return UserError(key, file=path, expected=expected, found=repr(problem["input"]))
+
+
+def _fields(model: Any, location: tuple[Any, ...]) -> set[str]:
+    """Return the keys of the section that has a problem."""
+    for part in location[:-1]:
+        if isinstance(part, int):  # an element of a list of sections
+            (model,) = get_args(model) or (None,)
+        else:
+            model = getattr(getattr(model, "model_fields", {}).get(part), "annotation", None)
+    return set(getattr(model, "model_fields", ()))

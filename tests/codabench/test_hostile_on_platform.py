@@ -1,0 +1,125 @@
+"""What a hostile submission can reach in the platform's container, which has a network and runs as root."""
+
+import json
+import os
+import shutil
+import zipfile
+
+import pytest
+from organised import GOOD, pack
+from platform_worker import Worker
+
+from harness.sandbox import Landlock
+
+pytestmark = [
+    pytest.mark.skipif(
+        os.geteuid() != 0 or shutil.which("bwrap") is None, reason="containers need root and bubblewrap"
+    ),
+    pytest.mark.skipif((problem := Landlock().problem()) is not None, reason=f"no Landlock: {problem}"),
+]
+
+FEEDBACK, FINAL = 0, 1
+
+#: Returns the number of things that it could do; each is printed.
+HOSTILE = """
+import ctypes, os, pathlib, signal, socket
+done = []
+def attempt(name, action):
+    try:
+        result = action()
+    except BaseException:
+        return
+    if result is not False:
+        done.append(name)
+        print("BREACH:", name)
+for file in ("/app/program/key", "/app/program/phase.json", "/app/output/result.json", "/proc/1/environ",
+             "/proc/1/cmdline", "/proc/1/mem", "/app/ingested_program/complexity.py", "/etc/passwd"):
+    attempt(file, lambda: open(file, "rb").read(1))
+for place in ("/app/program/tasks", "/app/input_data", "/app/output", "/app", "/", "/tmp"):
+    attempt(place, lambda: os.listdir(place))
+for place in ("/app/output", "/app/input_data", "/app/program", "/app/ingested_program", "/tmp", "/dev/shm"):
+    attempt("write " + place, lambda: pathlib.Path(place, "mine").write_text("x"))
+for family in (socket.AF_INET, socket.AF_INET6, socket.AF_UNIX, socket.AF_NETLINK):
+    attempt(f"socket {family}", lambda: socket.socket(family))
+libc = ctypes.CDLL(None)
+for pid in (1, os.getppid()):
+    attempt(f"signal {pid}", lambda: os.kill(pid, 0))
+attempt("setuid", lambda: os.setuid(65534))
+attempt("unshare", lambda: libc.unshare(0x10000000) == 0)
+attempt("mount", lambda: libc.mount(b"none", b"/", b"tmpfs", 0, None) == 0)
+attempt("chroot", lambda: os.chroot("/"))
+attempt("ptrace", lambda: libc.ptrace(16, 1, 0, 0) == 0)
+attempt("raise limits", lambda: __import__("resource").setrlimit(4, (1, 1 << 30)))
+return float(len(done))
+"""
+
+#: Forks and starts threads without end.
+BOMB = """
+import os, threading, time
+while True:
+    try:
+        if os.fork() == 0:
+            time.sleep(30)
+    except OSError:
+        pass
+"""
+
+
+@pytest.fixture(scope="module")
+def worker(bundled, tmp_path_factory) -> Worker:
+    return Worker(bundled / "bundle.zip", tmp_path_factory.mktemp("worker"))
+
+
+@pytest.mark.parametrize("phase", [FEEDBACK, FINAL])
+def test_a_call_reaches_nothing_of_the_container(worker, tmp_path, phase):
+    ended = worker.run(phase, pack(tmp_path, "hostile", HOSTILE))
+    assert ended.status == "Finished", ended.log
+    assert ended.prediction is not None
+    with zipfile.ZipFile(ended.prediction) as archive:
+        values = json.loads(archive.read("tiny.predict" if phase == FEEDBACK else "secret.predict"))
+        assert not [name for name in archive.namelist() if name.endswith("mine")]
+    assert set(values.values()) == {0.0}, ended.report
+
+
+def test_a_bomb_of_processes_ends_its_own_call_alone(worker, tmp_path):
+    body = "if model.layers[0].units == 6:\n" + "".join(f"    {line}\n" for line in BOMB.strip().splitlines()) + GOOD
+    ended = worker.run(FEEDBACK, pack(tmp_path, "bomb", body))
+    assert ended.status == "Finished", ended.log
+    assert "4 MEMORY: too many processes and threads" in ended.report
+
+
+def test_a_command_of_the_submission_counts_for_nothing(worker, tmp_path):
+    """The platform runs it beside the ingestion program, outside of every sandbox."""
+    submission = pack(tmp_path, "commander", GOOD, metadata__yaml="command: /bin/true\n")
+    ended = worker.run(FEEDBACK, submission)
+    assert (ended.status, ended.scores) == ("Failed", {})
+    assert "refused: metadata.yaml has a `command`, which runs outside of the sandbox" in ended.report
+
+
+#: Hides the command, waits for the values, and writes others. Python's start is slower than the ingestion program's
+#: look at the metadata, so the file is gone before only because the shell removes it.
+FORGE = """
+cd /app/program
+rm metadata.yaml
+while [ ! -e /app/output/tiny.predict ]; do sleep 0.1; done
+echo '{"model_0": 1.0}' > /app/output/tiny.predict
+ls /app/program /app/input_data > /app/output/seen.txt
+"""
+
+
+def test_what_it_writes_in_place_of_the_values_is_recognised(worker, tmp_path):
+    submission = pack(tmp_path, "forger", GOOD, metadata__yaml="command: sh /app/program/forge.sh\n", forge__sh=FORGE)
+    ended = worker.run(FEEDBACK, submission)
+    assert (ended.status, ended.scores) == ("Failed", {})
+    assert "refused" in ended.report or "changed after the ingestion program wrote it" in ended.report
+
+
+def test_a_hidden_phase_has_no_input_data_that_it_could_read(worker, tmp_path):
+    script = "find /app -type f > /app/output/seen.txt; sleep 1"
+    command = f"sh -c '{script}'"
+    ended = worker.run(FINAL, pack(tmp_path, "reader", GOOD, metadata__yaml=f"command: {command}\n"))
+    assert ended.prediction is not None
+    with zipfile.ZipFile(ended.prediction) as archive:
+        seen = archive.read("seen.txt").decode().split()
+    assert {name for name in seen if not name.startswith(("/app/program/", "/app/output/"))} == set()
+    assert not [name for name in seen if "weights" in name or "/key" in name]
