@@ -47,8 +47,8 @@ COLUMNS = (
 
 
 def task_columns(tasks: Iterable[str]) -> dict[str, str]:
-    """Return the key of the column of each task of a competition."""
-    return {task: f"task_{number}" for number, task in enumerate(sorted(set(tasks)))}
+    """Return the key of the column of each task of a competition, in their order."""
+    return {task: f"task_{number}" for number, task in enumerate(dict.fromkeys(tasks))}
 
 
 def described(tasks: Mapping[str, str], hidden: Iterable[str]) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ def plan_phases(competition: Competition, root: Path, where: str, competition_id
     Raises:
         UserError: a task is missing or invalid, lacks reference data, or is hidden in one place and public in another.
     """
-    names = sorted({name for phase in competition.phases for name in phase.tasks})
+    names = list(dict.fromkeys(name for phase in competition.phases for name in phase.tasks))
     files = {task.name: task for task in find_tasks(root, names)}
     for task in files.values():
         if task.reference is None:

@@ -4,7 +4,7 @@ import zipfile
 from pathlib import Path
 
 from PIL import Image
-from throwaway import make_task
+from throwaway import GAPS, make_task
 
 #: Twenty lines.
 TOML = """\
@@ -42,7 +42,7 @@ def organise(directory: Path, toml: str = TOML) -> Path:
     """Write the tasks, the pages and the description; returns the last."""
     if not (directory / "task_data").exists():
         make_task(directory / "task_data", layout="full")
-        make_task(directory / "task_data", name="secret", layout="full", hidden=True, seed=1)
+        make_task(directory / "task_data", name="secret", layout="full", hidden=True, gaps=GAPS[::-1], seed=1)
         Image.new("RGB", (8, 8)).save(directory / "logo.png")
         (directory / "terms.md").write_text("Be fair.\n")
         (directory / "overview.md").write_text("# Overview\n")

@@ -19,10 +19,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import landlockpy
 import pyseccomp
+import pytest
 import yaml
 
+from harness.sandbox.kinds.landlock import NEEDED
+
 ROOT = Path(__file__).parents[2]
+
+NEEDS_CONTAINERS = [
+    pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("bwrap"), reason="containers need root and bubblewrap"),
+    pytest.mark.skipif(landlockpy.abi_version() < NEEDED, reason="this kernel's Landlock is too old"),
+]
 
 #: System calls that the default profile of container engines refuses to root without capabilities.
 REFUSED = (
