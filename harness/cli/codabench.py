@@ -1,5 +1,6 @@
 """`pgdl codabench`: competitions on Codabench."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -92,7 +93,7 @@ def collect(exports: tuple[Path, ...], key_file: Path, results: str, tasks_dir: 
         _write_site(found.phase, found.tasks, results, tasks_dir, html)
 
 
-def _write_site(title: str, tasks: "list[str]", results: str, tasks_dir: Path, html: Path) -> None:
+def _write_site(title: str, tasks: Sequence[str], results: str, tasks_dir: Path, html: Path) -> None:
     from harness import api
     from harness.site import write_site
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def _read(export: Path, name: str, key: bytes, notes: list[str]) -> _Export | No
                 notes.append(f"{export}: left out: {result.problem or result.missing}")
                 return None
             with Records(str(directory / RECORDS), read_only=True) as records:
-                rows = [_renamed(row._mapping, name) for row in records.newest_of(long=True)]
+                rows = [_renamed(dict(row._mapping), name) for row in records.newest_of(long=True)]
                 asked = {"submission": name, "source": str(export)}
                 requests = [Request(**columns_of(request) | asked) for request in records.requests()]
     except UserError as error:
@@ -152,6 +153,5 @@ def _add(export: _Export, records: Records, notes: list[str]) -> int:
 def _renamed(row: Mapping[str, Any], name: str) -> Evaluation:
     """Return a record under another name, with the key that `pgdl run` gives to such a call."""
     columns = {column: value for column, value in row.items() if column != "id"} | {"submission": name}
-    about = ("submission", "submission_digest", "task", "model", "model_digest", "data_digest", "seed", "configuration")
-    key = call_key(*(columns[part] for part in about), columns["repeat"])
+    key = call_key(**{part: columns[part] for part in signature(call_key).parameters})
     return Evaluation(**columns | {"key": key})

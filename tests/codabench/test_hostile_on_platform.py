@@ -7,7 +7,6 @@ import pytest
 from organised import GOOD, pack
 from platform_worker import NEEDS_CONTAINERS, Worker, start
 
-
 pytestmark = NEEDS_CONTAINERS
 
 FEEDBACK, FINAL = 0, 1
@@ -81,12 +80,11 @@ def test_the_attacks_succeed_without_the_sandbox(tmp_path):
     container = start("/usr/bin/python3 /app/program/attack.py", volumes, tmp_path / "log.txt")
     assert container.end() == 0
     found = container.log.read_text()
-    assert [what for what in ("/app/program/key", "/proc/1/environ", "write /app/output", "socket 2") if what in found] == [
-        "/app/program/key", "/proc/1/environ", "write /app/output", "socket 2",
-    ], found  # fmt: skip
+    for what in ("/app/program/key", "/proc/1/environ", "/app/input_data", "write /app/output", "socket 2", "ptrace"):
+        assert f"BREACH: {what}\n" in found
 
 
-@pytest.mark.parametrize("phase", [FEEDBACK, FINAL])
+@pytest.mark.parametrize("phase", [FEEDBACK, pytest.param(FINAL, marks=pytest.mark.full)])
 def test_a_call_reaches_nothing_of_the_container(worker, tmp_path, phase):
     ended = worker.run(phase, pack(tmp_path, "hostile", HOSTILE))
     assert ended.status == "Finished", ended.log
@@ -97,7 +95,7 @@ def test_a_call_reaches_nothing_of_the_container(worker, tmp_path, phase):
     assert set(values.values()) == {0.0}, ended.report
 
 
-@pytest.mark.parametrize("kind", BOMBS)
+@pytest.mark.parametrize("kind", ["threads", pytest.param("processes", marks=pytest.mark.full)])
 def test_a_bomb_ends_its_own_calls_alone(worker, tmp_path, kind):
     lines = "".join(f"    {line}\n" for line in BOMBS[kind].strip().splitlines())
     ended = worker.run(FEEDBACK, pack(tmp_path, "bomb", f"if model.layers[0].units == 6:\n{lines}{GOOD}"))

@@ -1,15 +1,18 @@
 """Submissions through the stand-in of the platform's worker: scores are those of `pgdl run` and `pgdl score`."""
 
+import io
 import json
 import zipfile
 from pathlib import Path
 
 import pytest
 from organised import GOOD, pack
-from platform_worker import NEEDS_CONTAINERS, Ended, Worker
+from platform_worker import NEEDS_CONTAINERS, Worker
 
 from harness import api
 from harness.board.scores import percent
+from harness.codabench.results import read_result
+from harness.codabench.seal import read_key
 
 pytestmark = NEEDS_CONTAINERS
 
@@ -28,24 +31,39 @@ def locally(bundled: Path, submission: Path, directory: Path, task: str) -> api.
     return api.score(**shared)
 
 
-@pytest.mark.parametrize(("phase", "task"), [(FEEDBACK, "tiny"), (FINAL, "secret")])
-def test_a_good_submission_has_the_score_of_a_local_run_to_the_last_digit(worker, bundled, tmp_path, phase, task):
+def values_in(archive: Path, task: str) -> dict[str, float]:
+    """The values of an output of the prediction step."""
+    with zipfile.ZipFile(archive) as opened:
+        found: dict[str, float] = json.loads(opened.read(f"{task}.predict"))
+        return found
+
+
+def test_a_good_submission_has_the_score_of_a_local_run_to_the_last_digit(worker, bundled, tmp_path):
     submission = pack(tmp_path, "good", GOOD)
-    ended = worker.run(phase, submission)
+    ended = worker.run(FEEDBACK, submission)
     assert ended.status == "Finished", ended.log
-    (mine,) = locally(bundled, submission, tmp_path, task).scores
-    (found,) = mine.score.tasks.values()
-    assert ended.scores["complete"] == 2
-    assert (ended.scores["score"], ended.scores[f"task_{phase}"]) == (mine.score.score, percent(found.official))
-    assert "Score " in ended.report
+    (mine,) = locally(bundled, submission, tmp_path, "tiny").scores
+    (task,) = mine.score.tasks.values()
+    assert [ended.scores[key] for key in ("complete", "score", "task_0")] == [
+        2,
+        mine.score.score,
+        percent(task.official),
+    ]
     assert "plotly" in ended.report
+    by_hand = tmp_path / "by_hand"
+    with zipfile.ZipFile(ended.prediction) as archive:
+        archive.extract("tiny.predict", by_hand)
+    files = api.score(predictions=by_hand, tasks_dir=bundled / "task_data", task_names=["tiny"])
+    assert files.scores[0].score.score == mine.score.score, "as from the competition's own files"
 
 
-def test_a_hidden_phase_shows_rounded_scores_and_nothing_else(worker, tmp_path):
-    ended = worker.run(FINAL, pack(tmp_path, "talker", f"print('SECRET')\n{GOOD}"))
+def test_a_hidden_phase_shows_rounded_scores_and_nothing_else(worker, bundled, tmp_path):
+    submission = pack(tmp_path, "talker", f"print('SECRET')\n{GOOD}")
+    ended = worker.run(FINAL, submission)
     assert ended.status == "Finished", ended.log
-    assert ended.scores.keys() == {"complete", "score", "task_1"}
-    assert ended.scores["score"] == round(ended.scores["score"], 1)
+    (mine,) = locally(bundled, submission, tmp_path, "secret").scores
+    assert ended.scores == {"complete": 2, "score": mine.score.score, "task_1": mine.score.score}
+    assert mine.score.score == round(mine.score.score, 1)
     for text in (ended.log, ended.report):
         assert [word for word in ("SECRET", "model_0") if word in text] == []
 
@@ -72,9 +90,46 @@ def test_files_that_are_no_submission_are_refused_by_name(worker, tmp_path):
     assert "INVALID_SUBMISSION" in ended.report
 
 
-def predictions(ended: Ended) -> dict[str, float]:
-    """The values that were handed to the scoring program."""
-    assert ended.prediction is not None
-    with zipfile.ZipFile(ended.prediction) as archive:
-        found: dict[str, float] = json.loads(archive.read("tiny.predict"))
-        return found
+def with_time(bundle: Path, seconds: int, target: Path) -> Path:
+    """Write a copy of a bundle whose programs believe that containers have less time."""
+    with zipfile.ZipFile(bundle) as old, zipfile.ZipFile(target, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name.endswith("_program.zip"):
+                content = shortened(content, seconds)
+            new.writestr(name, content)
+    return target
+
+
+def shortened(program: bytes, seconds: int) -> bytes:
+    """Change the time in the settings of a program."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(program)) as old, zipfile.ZipFile(packed, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "phase.json":
+                content = json.dumps(json.loads(content) | {"execution_time_limit_s": seconds}).encode()
+            new.writestr(name, content)
+    return packed.getvalue()
+
+
+def test_what_is_finished_when_the_time_runs_out_counts(bundled, tmp_path):
+    worker = Worker(with_time(bundled / "bundle.zip", 24, tmp_path / "short.zip"), tmp_path)
+    ended = worker.run(FEEDBACK, pack(tmp_path, "waiting", f"import time; time.sleep(4)\n{GOOD}"))
+    assert "of 8 calls were made, and the others have no value" in ended.report
+    assert ended.scores.get("complete", 0) == 0
+    result = read_result(ended.output.parents[1] / "prediction/output", read_key(bundled / "competition.key"))
+    assert (result.is_over, result.planned) == (True, 8)
+    made = values_in(ended.prediction, "tiny") if result.recorded else {}
+    assert len(made) == result.recorded < 8
+    locally(bundled, pack(tmp_path, "good", GOOD), tmp_path, "tiny")
+    again = {row["model"]: row["value"] for row in api.results(tmp_path / "results.db")}
+    assert made == {model: again[model] for model in made}, "a later run has the same values"
+
+
+def test_a_container_that_is_killed_leaves_a_result_that_says_so(worker, bundled, tmp_path):
+    ended = worker.run(FEEDBACK, pack(tmp_path, "endless", "while True: pass"), limit_s=15)
+    assert (ended.status, ended.prediction) == ("Failed: time limit", None), "the platform keeps nothing"
+    result = read_result(ended.output, read_key(bundled / "competition.key"))
+    assert not result.is_over
+    assert "the container was killed: " in result.missing
