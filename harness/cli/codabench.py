@@ -88,7 +88,8 @@ def collect(exports: tuple[Path, ...], key_file: Path, results: str, tasks_dir: 
     found = add(exports, read_key(key_file), Path(results))
     for line in found.notes:
         warn(line)
-    click.echo(f"{found.phase}: {found.submissions} submissions, {found.calls} new calls in {results}")
+    submissions = f"{found.submissions} submission{'s' if found.submissions > 1 else ''}"
+    click.echo(f"{found.phase}: {submissions}, {found.calls} new calls in {results}")
     if html is not None:
         _write_site(found.phase, found.tasks, results, tasks_dir, html)
 

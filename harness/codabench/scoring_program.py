@@ -69,7 +69,7 @@ def _score(places: Places) -> Scored:
     )  # fmt: skip
     (row,) = found.board.rows
     (page,) = found.pages
-    summary = " ".join(filter(None, (page["summary"], _said_of(result))))
+    summary = ". ".join(line.removesuffix(".") for line in (page["summary"], _said_of(result)) if line) + "."
     write_report(page | {"summary": summary}, places.output / REPORT)
     scores = scores_of(row, settings.columns)
     with writing(places.output):

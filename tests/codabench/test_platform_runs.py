@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from harness import api
 from harness.board.scores import percent
 from harness.codabench.results import read_result
 from harness.codabench.seal import read_key
+from harness.execution.plan import call_key
 
 pytestmark = NEEDS_CONTAINERS
 
@@ -50,6 +52,8 @@ def test_a_good_submission_has_the_score_of_a_local_run_to_the_last_digit(worker
         percent(task.official),
     ]
     assert "plotly" in ended.report
+    for row in api.results(tmp_path / "results.db"):
+        assert call_key(**{part: row[part] for part in signature(call_key).parameters}) == row["key"]
     by_hand = tmp_path / "by_hand"
     with zipfile.ZipFile(ended.prediction) as archive:
         archive.extract("tiny.predict", by_hand)

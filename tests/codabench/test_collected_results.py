@@ -1,0 +1,218 @@
+"""Results that come back from the platform: one database and a verified site, without what was tampered with."""
+
+import io
+import shutil
+import sqlite3
+import zipfile
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from throwaway import GAPS
+
+from harness import api
+from harness.board.predictions import predictions_of
+from harness.codabench.results import RECORDS, RESULT, result_of, write_result
+from harness.codabench.seal import make_key, read_key
+from harness.codabench.settings import Settings
+from harness.outcome import Outcome
+from harness.records import Records
+from tests.records.evaluation_rows import evaluation, request
+
+FIRST = datetime(2027, 2, 1, 12, 0, tzinfo=UTC)
+
+#: Values in the order of the gaps, and others.
+RIGHT, WRONG = list(GAPS), [0.3, 0.1, 0.4, 0.1, 0.5, 0.9, 0.2, 0.6]
+
+
+@pytest.fixture(scope="module")
+def phases(bundled: Path) -> list[Settings]:
+    """The settings of the phases, as the programs have them."""
+    found = []
+    with zipfile.ZipFile(bundled / "bundle.zip") as archive:
+        for number in (0, 1):
+            with zipfile.ZipFile(io.BytesIO(archive.read(f"phase_{number}_scoring_program.zip"))) as program:
+                found.append(Settings.model_validate_json(program.read("phase.json")))
+    return found
+
+
+Export = Callable[..., Path]
+
+
+@pytest.fixture
+def export(phases: list[Settings], bundled: Path, folder: Path) -> Export:
+    """Write NAME.zip as the platform gives it to an organiser."""
+    own = bundled / "competition.key"
+
+    def write(
+        name: str, values: list[float | None], *, phase: int = 0, digest: str = "d1", hours: int = 0, planned: int = 8,
+        key: Path = own, is_over: bool = True,
+    ) -> Path:  # fmt: skip
+        settings, output = phases[phase], folder / f"output-{name}-{hours}"
+        output.mkdir(parents=True)
+        ((task, digests),) = settings.tasks.items()
+        rows = [
+            evaluation(
+                submission="submission", submission_digest=digest, task=task, model=model, value=value,
+                outcome=Outcome.TIMEOUT if value is None else Outcome.OK,
+                model_digest=digests.models[model], data_digest=digests.data, sandbox="landlock",
+            )
+            for model, value in zip(digests.models, values, strict=False)
+        ]  # fmt: skip
+        with Records(str(output / "made.db")) as records:
+            records.add(*rows)
+            records.ask([request(rows[0], requested_at=FIRST + timedelta(hours=hours), source="/app/ingested_program")])
+            predictions = predictions_of(list(records.newest_of()))
+        opened = read_key(key)
+        result = result_of(settings, opened).model_copy(update={"recorded": len(rows), "is_over": is_over})
+        write_result(output, result, opened, {RECORDS: output / "made.db", **predictions})
+        (output / "made.db").unlink()
+        return Path(shutil.make_archive(str(folder / name), "zip", output))
+
+    return write
+
+
+@pytest.fixture
+def collect(pgdl, bundled):
+    """Run `pgdl codabench collect EXPORTS` into results.db."""
+
+    def run(*arguments):
+        fixed = ("--key", bundled / "competition.key", "--results", "results.db", "--tasks", bundled / "task_data")
+        return pgdl("codabench", "collect", *arguments, *fixed)
+
+    return run
+
+
+def board(bundled, task="tiny"):
+    rows = api.board(tasks_dir=bundled / "task_data", task_names=[task], results="results.db").board.rows
+    scores = [None if row.score is None else round(row.score, 6) for row in rows]
+    return [(row.submission, row.version, score) for row, score in zip(rows, scores, strict=True)]
+
+
+def test_the_board_and_a_verified_site_are_built(export, collect, bundled, pgdl):
+    ended = collect(export("ann", RIGHT), export("bob", WRONG, digest="d2"), "--html", "site")
+    assert ended.code == 0, ended.err
+    assert ended.out.splitlines()[0] == "Feedback: 2 submissions, 16 new calls in results.db"
+    assert ended.out.splitlines()[1].startswith("Written and verified: site, digest of all records: ")
+    (first, second) = board(bundled)
+    assert (first[0], second[0]) == ("ann", "bob")
+    assert first[2] == 100
+    assert pgdl("verify", "site").code == 0
+
+
+def test_downloads_are_named_by_their_folders(export, collect, bundled, folder):
+    (folder / "carla").mkdir()
+    export("x", RIGHT).rename(folder / "carla/prediction_result.zip")
+    assert collect("carla/prediction_result.zip").code == 0
+    assert [row[0] for row in board(bundled)] == ["carla"]
+
+
+def test_what_the_platform_ran_twice_counts_once(export, collect, bundled, folder):
+    (folder / "again").mkdir()
+    first = export("ann", RIGHT)
+    second = export("again/ann", [2.0, *RIGHT[1:]], hours=1)
+    ended = collect(second, first)
+    assert "1 submission, 8 new calls" in ended.out
+    assert "again/ann.zip: 1 calls had other values when they were made again; the first count" in ended.err
+    assert board(bundled) == [("ann", "d1", 100)]
+    assert "0 new calls" in collect(first).out
+
+
+def test_the_latest_files_of_a_name_are_its_version(export, collect, bundled, folder):
+    (folder / "again").mkdir()
+    collect(export("again/ann", RIGHT, hours=1, digest="d2"), export("ann", WRONG))
+    assert board(bundled) == [("ann", "d2", 100)]
+
+
+def test_hidden_tasks_are_rounded(export, collect, bundled):
+    ended = collect(export("ann", WRONG, phase=1), "--html", "site")
+    assert ended.code == 0, ended.err
+    ((_, _, score),) = board(bundled, "secret")
+    assert score == round(score, 1)
+    assert "0.9" not in Path("site/leaderboard.csv").read_text()
+
+
+def test_what_is_missing_is_said(export, collect, bundled):
+    ended = collect(export("ann", RIGHT[:5]), export("bob", RIGHT[:3], is_over=False))
+    assert "ann.zip: the container's time ran out: 5 of 8 calls were made" in ended.err
+    assert "bob.zip: the container was killed: 3 of 8 calls were made" in ended.err
+    assert [row[2] for row in board(bundled)] == [None, None]
+
+
+def edited(archive: Path, member: str, change: Callable[[Path], object]) -> None:
+    """Change a file of an archive in place."""
+    place = archive.with_suffix("")
+    shutil.unpack_archive(archive, place)
+    change(place / member)
+    shutil.make_archive(str(place), "zip", place)
+
+
+def better(database: Path) -> None:
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("update evaluations set value = 1 - value")
+        connection.commit()
+
+
+@pytest.mark.parametrize(
+    ("member", "change", "said"),
+    [
+        (RECORDS, better, "records.db: changed after the ingestion program wrote it"),
+        ("tiny.predict", lambda file: file.write_text("{}"), "tiny.predict: changed after the ingestion program wrote"),
+        ("tiny.predict", Path.unlink, "tiny.predict: changed after the ingestion program wrote it: expected"),
+        (
+            RESULT, lambda file: file.write_text(file.read_text().replace('"recorded": 8', '"recorded": 7')),
+            "result.json: changed after the ingestion program wrote it: found a seal that does not fit",
+        ),
+        (RESULT, lambda file: file.write_text("{}"), "result.json: not a sealed result"),
+        (RESULT, lambda file: file.write_text("[" * 100_000), "result.json: not a sealed result"),
+        (RESULT, Path.unlink, "result.json: no result of the ingestion program"),
+    ],
+    ids=["records", "predictions", "no predictions", "result", "empty", "nested", "no result"],
+)  # fmt: skip
+def test_what_was_tampered_with_is_named_and_left_out(export, collect, bundled, member, change, said):
+    bad = export("eve", RIGHT)
+    edited(bad, member, change)
+    ended = collect(bad, export("ann", WRONG))
+    assert ended.code == 0
+    assert said in ended.err
+    assert len(ended.err.splitlines()) == 1
+    assert [row[0] for row in board(bundled)] == ["ann"]
+
+
+def test_an_export_of_another_competition_is_refused(export, collect, folder):
+    make_key(folder / "other.key")
+    ended = collect(export("ann", RIGHT, key=folder / "other.key"))
+    assert ended.code == 2
+    assert "result.json: a result of another competition, or of a bundle with another key" in ended.err
+    assert ended.err.splitlines()[-1] == "no export can be used"
+    assert not Path("results.db").exists()
+
+
+def test_two_phases_are_not_mixed(export, collect):
+    ended = collect(export("ann", RIGHT), export("bob", RIGHT, phase=1))
+    assert ended.code == 2
+    assert "of several phases: found 'Feedback'" in ended.err
+    assert len(ended.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("ann.zip", b"PK\x03\x04 cut off", "ann.zip: damaged: expected a whole zip archive"),
+        ("vc-dim.zip", b"", "vc-dim.zip: cannot be called 'vc-dim': vc_dim is a measure of the library"),
+        ("ä.zip", b"", "cannot be the name of a submission"),
+    ],
+    ids=["damaged", "measure", "letters"],
+)
+def test_files_that_are_no_exports_are_refused_in_a_line(collect, folder, name, content, said):
+    (folder / name).write_bytes(content)
+    ended = collect(name)
+    assert ended.code == 2
+    assert said in ended.err
+
+
+def test_failures_come_back_as_they_were(export, collect, bundled):
+    collect(export("ann", [*RIGHT[:7], None]))
+    assert board(bundled) == [("ann", "d1", 0)]
