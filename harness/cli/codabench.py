@@ -29,7 +29,7 @@ def bundle(file: Path, output: Path) -> None:
     Example: pgdl codabench bundle competition.toml --output bundle.zip
     """
     from harness.cli.terminal import Terminal, note
-    from harness.codabench import write_bundle
+    from harness.codabench.bundle import write_bundle
     from harness.tables import wide_console
 
     with Terminal(wide_console()) as progress:
@@ -52,7 +52,7 @@ def validate(file: Path) -> int:
 
     Example: pgdl codabench validate bundle.zip
     """
-    from harness.codabench import validate_bundle
+    from harness.codabench.validation import validate_bundle
 
     problems = validate_bundle(file)
     for line in problems:
@@ -80,8 +80,8 @@ def collect(exports: tuple[Path, ...], key_file: Path, results: str, tasks_dir: 
     Example: pgdl codabench collect exports/*.zip --key competition.key --results final.db --html site
     """
     from harness.cli.terminal import warn
-    from harness.codabench import collect as add
-    from harness.codabench import read_key
+    from harness.codabench.collection import collect as add
+    from harness.codabench.seal import read_key
 
     if "://" in results:
         raise UserError("--results", expected="an SQLite file", found="a URL")

@@ -95,10 +95,9 @@ def collect(exports: Sequence[Path], key: bytes, results: Path) -> Collected:
         both = f"{first.result.phase_name!r} ({first.file}) and {second.result.phase_name!r} ({second.file})"
         remedy = "collect each phase into a database of its own; the same phase of a changed bundle is another one"
         raise UserError("of several phases", found=both, remedy=remedy)
-    added = 0
+    found.sort(key=lambda export: export.order)
     with Records(str(results)) as records:
-        for one in sorted(found, key=lambda export: export.order):
-            added += _add(one, records, notes)
+        added = _add(found, records, notes)
     different = {one.version for one in found}
     return Collected(found[0].result.phase_name, found[0].result.tasks, len(different), added, notes)
 
@@ -137,16 +136,22 @@ def _unpacked(export: Path) -> Iterator[Path]:
         yield Path(temporary)
 
 
-def _add(export: _Export, records: Records, notes: list[str]) -> int:
-    """Add the rows that are not there yet; returns their number."""
-    known = {row.key: row.value for row in records.newest([row.key for row in export.rows])}
-    if different := sum(known.get(row.key, row.value) != row.value for row in export.rows):
-        notes.append(f"{export.file}: {different} calls had other values when they were made again; the first count")
+def _add(exports: Sequence[_Export], records: Records, notes: list[str]) -> int:
+    """Add the rows that are not there yet, of several of one call the first; returns their number."""
+    keys = [row.key for one in exports for row in one.rows]
+    values: dict[str, float | None] = {row.key: row.value for row in records.newest(keys)}
+    chosen = []
+    for one in exports:
+        new = [row for row in one.rows if row.key not in values]
+        if different := sum(values.get(row.key, row.value) != row.value for row in one.rows):
+            notes.append(f"{one.file}: {different} calls had other values when they were made again; the first count")
+        values |= {row.key: row.value for row in new}
+        chosen += new
     with tempfile.TemporaryDirectory() as temporary:
         file = Path(temporary, RECORDS)
         with Records(str(file)) as renamed:
-            renamed.add(*export.rows)
-            renamed.ask(export.requests)
+            renamed.add(*chosen)
+            renamed.ask(request for one in exports for request in one.requests)
         return add_records(records, file)
 
 

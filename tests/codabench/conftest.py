@@ -31,7 +31,7 @@ def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 @pytest.fixture(scope="module")
 def bundled(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path) -> Iterator[Path]:
     """The directory of a competition with its bundle.zip."""
-    from harness.codabench import write_bundle
+    from harness.codabench.bundle import write_bundle
 
     directory = tmp_path_factory.mktemp("organised")
     shutil.copytree(shared_cache / "shapes", directory / "cache" / "shapes")
