@@ -65,6 +65,12 @@ def test_the_argument_decides_what_is_installed(machine, extras):
     assert machine.calls() == [f"pip install --no-cache-dir --constraint {TARGET}/constraints.txt {package}"]
 
 
+def test_the_stage_for_codabench_is_root_without_an_entry_point():
+    """The platform gives the whole command, and files that belong to root."""
+    stage = TEXT.partition("AS codabench\n")[2].partition("\nFROM ")[0]
+    assert [line.split()[0] for line in stage.splitlines() if line] == ["ENV", "CMD"]
+
+
 def test_it_is_the_command_run_by_an_ordinary_user():
     (entry,) = steps("ENTRYPOINT")
     (user,) = steps("USER")
