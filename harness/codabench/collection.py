@@ -14,6 +14,7 @@ from harness.codabench.seal import MAX_BYTES
 from harness.errors import UserError
 from harness.execution.plan import call_key
 from harness.format.archive import names, open_archive, read_member
+from harness.outcome import Outcome
 from harness.records import Evaluation, Records, Request, add_records, columns_of
 from harness.submission.name import ALLOWED, is_name, taken
 
@@ -110,7 +111,8 @@ def _read(export: Path, name: str, key: bytes, notes: list[str]) -> _Export | No
                 notes.append(f"{export}: left out: {result.problem or result.missing}")
                 return None
             with Records(str(directory / RECORDS), read_only=True) as records:
-                rows = [_renamed(dict(row._mapping), name) for row in records.newest_of(long=True)]
+                made = records.newest_of(only=[Evaluation.outcome != Outcome.INFRA_ERROR], long=True)
+                rows = [_renamed(dict(row._mapping), name) for row in made]
                 asked = {"submission": name, "source": str(export)}
                 requests = [Request(**columns_of(request) | asked) for request in records.requests()]
     except UserError as error:

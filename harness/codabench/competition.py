@@ -105,6 +105,8 @@ class Competition(_Section):
             not first.auto_migrate_to_this_phase, f"phase {first.name!r}", "no auto_migrate_to_this_phase: it is first"
         )
         for phase in self.phases:
+            expected = "with the `queue` of your own workers, whose containers have no network (docs/codabench.md)"
+            require(self.queue is not None or not phase.hidden, f"phase {phase.name!r}: hidden", expected)
             expected = f"at most {DEFAULT_QUEUE_S} s on the platform's workers, or the `queue` of your own"
             allowed = self.queue is not None or phase.execution_time_limit <= DEFAULT_QUEUE_S
             require(allowed, f"phase {phase.name!r}: execution_time_limit", expected)

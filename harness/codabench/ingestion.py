@@ -10,18 +10,20 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import yaml
 
 from harness.api import Execution, Progress, run
 from harness.board.predictions import predictions_of
-from harness.codabench.results import RECORDS, Result, copy_records, result_of, write_result
+from harness.codabench.results import KILLED, MADE, OUT_OF_TIME, RECORDS, Result, copy_records, result_of, write_result
 from harness.codabench.seal import read_key
 from harness.codabench.settings import KEY, TASKS, Settings
 from harness.errors import UserError
+from harness.outcome import Outcome
 from harness.records import Records
 from harness.sandbox import Landlock
 from harness.task.contents import read_contents
@@ -32,6 +34,9 @@ NAME = "submission"
 
 #: Seconds between two results that are written in case that the container is killed.
 SAVE_S = 30.0
+
+#: The network of a container without any.
+LOOPBACK = "lo"
 
 #: Files of a submission in which the platform looks for a command, in its order, and most bytes of them.
 COMMANDS, MAX_BYTES = ("metadata.yaml", "metadata"), 64 * 1024
@@ -56,24 +61,25 @@ def ingest(places: Places, progress: Progress) -> Result:
 
     Raises `UserError` if the tasks are not those of the phase, or calls cannot be made here; the result says so, too.
     """
-    began = time.monotonic()
     settings, key = Settings.read(places.program), read_key(places.program / KEY)
     result = result_of(settings, key)
-    if (problem := _own_command(places.submission)) is not None:
+    if (problem := _own_command(places.submission) or _network(settings)) is not None:
         result = result.model_copy(update={"problem": problem})
         write_result(places.output, result, key, {})
         return result
     with tempfile.TemporaryDirectory() as temporary:
         database = Path(temporary, RECORDS)
         saving = _Saving(database, places.output, result, key)
-        saving.save(is_over=False)
+        saving.save(KILLED)
         try:
-            with saving.regularly(), suppress(OutOfTimeError), _until(began + settings.for_calls_s):
+            with saving.regularly(), _until(psutil.Process().create_time() + settings.for_calls_s):
                 _call(places, settings, database, progress)
+        except OutOfTimeError:
+            return saving.save(OUT_OF_TIME)
         except UserError as error:
-            saving.save(is_over=True, problem=f"the calls could not be made: {error}")
+            saving.save(MADE, problem=f"the calls could not be made: {error}")
             raise
-        return saving.save(is_over=True)
+        return saving.save(MADE)
 
 
 def _call(places: Places, settings: Settings, database: Path, progress: Progress) -> None:
@@ -108,16 +114,27 @@ def _own_command(submission: Path) -> str | None:
     return None
 
 
+def _network(settings: Settings) -> str | None:
+    """Return why a hidden phase is not run where a command of the submission could send away what it sees."""
+    if not settings.hidden:
+        return None
+    found = sorted(name for name, state in psutil.net_if_stats().items() if state.isup and name != LOOPBACK)
+    if not found:
+        return None
+    remedy = "set COMPETITION_CONTAINER_NETWORK_DISABLED=True on the workers"
+    return f"a hidden phase needs containers without a network, and this one has {', '.join(found)}; {remedy}"
+
+
 @contextmanager
 def _until(ends_at: float) -> Iterator[None]:
-    """Raise `OutOfTimeError` in the context at a time of the monotonic clock."""
+    """Raise `OutOfTimeError` in the context at a time."""
 
     def end(*_: object) -> None:
         raise OutOfTimeError
 
     before = signal.signal(signal.SIGALRM, end)
     try:
-        signal.setitimer(signal.ITIMER_REAL, max(ends_at - time.monotonic(), 1e-3))
+        signal.setitimer(signal.ITIMER_REAL, max(ends_at - time.time(), 1e-3))
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -132,7 +149,7 @@ class _Saving:
         self._copy = database.with_suffix(".copy")
         self._writing = threading.Lock()
 
-    def save(self, *, is_over: bool, problem: str = "") -> Result:
+    def save(self, ended: str, problem: str = "") -> Result:
         """Write and return the result; there may be no records yet."""
         with self._writing:
             files: Mapping[str, Path | bytes] = {}
@@ -141,8 +158,9 @@ class _Saving:
                 copy_records(self._database, self._copy)
                 with Records(str(self._copy)) as records:
                     rows = list(records.newest_of())
-                recorded, files = len(rows), {RECORDS: self._copy, **predictions_of(rows)}
-            result = self._result.model_copy(update={"recorded": recorded, "is_over": is_over, "problem": problem})
+                recorded = sum(row.outcome != Outcome.INFRA_ERROR for row in rows)
+                files = {RECORDS: self._copy, **predictions_of(rows)}
+            result = self._result.model_copy(update={"recorded": recorded, "ended": ended, "problem": problem})
             write_result(self._output, result, self._key, files)
             return result
 
@@ -153,7 +171,7 @@ class _Saving:
 
         def work() -> None:
             while not over.wait(SAVE_S):
-                self.save(is_over=False)
+                self.save(KILLED)
 
         thread = threading.Thread(target=work, daemon=True)
         thread.start()

@@ -63,6 +63,8 @@ def secrets_kept(bundle: OpenedBundle) -> Lines:
 def outputs_hidden(bundle: OpenedBundle) -> Lines:
     """What a submission prints and returns on hidden tasks stays with the organiser."""
     hidden = {task.get("index") for task, path in bundle.parts("reference_data") if _hidden_tasks(bundle, path)}
+    if hidden and not bundle.content.get("queue"):
+        yield "no queue: hidden tasks need workers of your own, whose containers have no network"
     for phase in bundle.content["phases"]:
         for what in ("output", "prediction_output", "score_output"):
             if set(phase.get("tasks") or ()) & hidden and not phase.get(f"hide_{what}"):

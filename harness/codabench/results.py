@@ -18,6 +18,14 @@ from harness.errors import UserError, writing
 RESULT, RECORDS = "result.json", "records.db"
 
 
+#: How calls ended. The first is written in between, in case that it comes true.
+KILLED, OUT_OF_TIME, MADE = (
+    "the container was killed",
+    "the container's time ran out",
+    "the machine failed at some calls",
+)
+
+
 class Result(BaseModel):
     """The sealed file.
 
@@ -27,8 +35,8 @@ class Result(BaseModel):
         tasks: names of its tasks.
         problem: why there are no records; empty if there are.
         planned: number of calls of the phase.
-        recorded: number of them that have a record.
-        is_over: False for what was written in between, in case that the container is killed.
+        recorded: number of them that have a record which says something of the submission.
+        ended: how the calls ended, in words.
         files: name -> SHA-256 of the other files.
     """
 
@@ -41,7 +49,7 @@ class Result(BaseModel):
     problem: str = ""
     planned: int
     recorded: int = 0
-    is_over: bool = True
+    ended: str = KILLED
     files: dict[str, str] = {}
 
     @property
@@ -49,8 +57,7 @@ class Result(BaseModel):
         """What is missing, in a sentence; empty if nothing is."""
         if self.recorded == self.planned:
             return ""
-        how = "the container's time ran out" if self.is_over else "the container was killed"
-        return f"{how}: {self.recorded} of {self.planned} calls were made, and the others have no value."
+        return f"{self.ended}: {self.recorded} of {self.planned} calls were made, and the others have no value."
 
 
 def write_result(directory: Path, result: Result, key: bytes, files: Mapping[str, Path | bytes]) -> None:

@@ -72,7 +72,7 @@ class Container:
         return self.process.wait()
 
 
-def start(command: str, volumes: dict[Path, str], log: Path) -> Container:
+def start(command: str, volumes: dict[Path, str], log: Path, *, network: bool = True) -> Container:
     """Start a command in a container of the image (1036), whose root file system nothing else has."""
     image = [path for path in {sys.prefix, sys.base_prefix, str(ROOT)} if not path.startswith("/usr/")]
     tools = log.parent / "tools"
@@ -82,7 +82,7 @@ def start(command: str, volumes: dict[Path, str], log: Path) -> Container:
     profile = engines_profile()
     arguments = [
         "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
-        "--ro-bind", "/usr", "/usr",
+        *([] if network else ["--unshare-net"]), "--ro-bind", "/usr", "/usr",
         *(word for name in ("bin", "sbin", "lib", "lib64") for word in ("--symlink", f"usr/{name}", f"/{name}")),
         "--dir", "/etc", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache", "--tmpfs", "/tmp",
         *(word for path in sorted(image) for word in ("--ro-bind", path, path)),
@@ -118,9 +118,10 @@ class Ended:
 
 
 class Worker:
-    """Runs submissions on one phase of a bundle; `directory` is its own."""
+    """Runs submissions on the phases of a bundle; `directory` is its own, and `network` is a setting of it (1049)."""
 
-    def __init__(self, bundle: Path, directory: Path) -> None:
+    def __init__(self, bundle: Path, directory: Path, *, network: bool = True) -> None:
+        self._network = network
         self._bundle, self._directory = directory / "bundle", directory
         with zipfile.ZipFile(bundle) as archive:
             archive.extractall(self._bundle)
@@ -154,11 +155,13 @@ class Worker:
         (root / "output").mkdir(exist_ok=True)
         own = command_of(metadata) if metadata is not None else None
         if own:  # (889) a submission's own command, beside the ingestion program
-            containers.append(start(own, shared | {root / "program": "/app/program"}, root / "own.txt"))
+            containers.append(
+                start(own, shared | {root / "program": "/app/program"}, root / "own.txt", network=self._network)
+            )
         volumes = shared | {root / "ingestion_program": "/app/program", root / "program": "/app/ingested_program"}
         command = command_of(root / "ingestion_program/metadata.yaml")
         assert command is not None
-        containers.append(start(command, volumes, root / "log.txt"))
+        containers.append(start(command, volumes, root / "log.txt", network=self._network))
         done = wait(containers, limit_s)
         status = {"exitCode": containers[0].process.returncode}
         assert not (root / "output/metadata").exists(), "(1359) the submission would fail"
@@ -175,7 +178,7 @@ class Worker:
                    root / "input": "/app/input"}  # fmt: skip
         command = command_of(root / "program/metadata.yaml")
         assert command is not None
-        container = start(command, volumes, root / "log.txt")
+        container = start(command, volumes, root / "log.txt", network=self._network)
         done = wait([container], limit_s)
         log += (root / "log.txt").read_text()
         scores = root / "output/scores.json"

@@ -65,6 +65,7 @@ def column(content: Content, number: int = 0, **changes: Any) -> None:
         (lambda content: content["solutions"][0].pop("tasks"), "solution 0: no tasks"),
         (lambda content: content["tasks"][0].update(ingestion_only_during_scoring=True), "mounts reference data"),
         (lambda content: content.update(make_programs_available=True), "make_programs_available: the programs contain"),
+        (lambda content: content.pop("queue"), "no queue: hidden tasks need workers of your own"),
         (lambda content: phase(content, 1, hide_output=False), "phase Final: hide_output: expected true"),
         (
             lambda content: phase(content, public_data="phase_1_reference_data.zip"),

@@ -97,6 +97,7 @@ def test_the_description_is_what_the_platform_reads(bundled):
         ('tasks = ["tiny"]', 'tasks = ["tinny"]', "no task 'tinny': expected one of"),
         ('"logo.png"', '"terms.md"', "terms.md: not a logo: expected a whole image, PNG, JPEG, GIF"),
         ('"terms.md"', '"none.md"', "none.md: cannot be read: found No such file or directory"),
+        ("queue = ", "# queue = ", "phase 'Final': hidden: expected with the `queue` of your own workers"),
         ("time_limit = 5\nexecution", "time_limits = 5\nexecution", "unknown key; did you mean 'time_limit'?"),
     ],
 )  # fmt: skip
@@ -110,10 +111,10 @@ def test_what_cannot_be_a_competition_is_refused_in_one_line(folder, pgdl, befor
 
 
 def test_the_platforms_own_workers_have_ten_minutes(folder, pgdl):
-    toml = TOML.replace("queue = ", "# queue = ").replace(
-        "execution_time_limit = 600", "execution_time_limit = 3600", 1
-    )
-    made = pgdl("codabench", "bundle", organise(folder, toml), "--output", "bundle.zip")
+    public = TOML.partition('[[phases]]\nname = "Final"')[0].replace("queue = ", "# queue = ")
+    assert pgdl("codabench", "bundle", organise(folder, public), "--output", "bundle.zip").code == 0
+    longer = organise(folder, public.replace("execution_time_limit = 600", "execution_time_limit = 3600"))
+    made = pgdl("codabench", "bundle", longer, "--output", "bundle.zip")
     assert "execution_time_limit: expected at most 600 s on the platform's workers" in made.err
 
 

@@ -14,7 +14,7 @@ from throwaway import GAPS
 
 from harness import api
 from harness.board.predictions import predictions_of
-from harness.codabench.results import RECORDS, RESULT, result_of, write_result
+from harness.codabench.results import KILLED, OUT_OF_TIME, RECORDS, RESULT, result_of, write_result
 from harness.codabench.seal import make_key, read_key
 from harness.codabench.settings import Settings
 from harness.outcome import Outcome
@@ -48,7 +48,7 @@ def export(phases: list[Settings], bundled: Path, folder: Path) -> Export:
 
     def write(
         name: str, values: list[float | None], *, phase: int = 0, digest: str = "d1", hours: int = 0, planned: int = 8,
-        key: Path = own, is_over: bool = True,
+        key: Path = own, ended: str = OUT_OF_TIME, outcome: Outcome = Outcome.OK,
     ) -> Path:  # fmt: skip
         settings, output = phases[phase], folder / f"output-{name}-{hours}"
         output.mkdir(parents=True)
@@ -56,7 +56,7 @@ def export(phases: list[Settings], bundled: Path, folder: Path) -> Export:
         rows = [
             evaluation(
                 submission="submission", submission_digest=digest, task=task, model=model, value=value,
-                outcome=Outcome.TIMEOUT if value is None else Outcome.OK,
+                outcome=Outcome.TIMEOUT if value is None else outcome,
                 model_digest=digests.models[model], data_digest=digests.data, sandbox="landlock",
             )
             for model, value in zip(digests.models, values, strict=False)
@@ -66,7 +66,7 @@ def export(phases: list[Settings], bundled: Path, folder: Path) -> Export:
             records.ask([request(rows[0], requested_at=FIRST + timedelta(hours=hours), source="/app/ingested_program")])
             predictions = predictions_of(list(records.newest_of()))
         opened = read_key(key)
-        result = result_of(settings, opened).model_copy(update={"recorded": len(rows), "is_over": is_over})
+        result = result_of(settings, opened).model_copy(update={"recorded": len(rows), "ended": ended})
         write_result(output, result, opened, {RECORDS: output / "made.db", **predictions})
         (output / "made.db").unlink()
         return Path(shutil.make_archive(str(folder / name), "zip", output))
@@ -135,7 +135,7 @@ def test_hidden_tasks_are_rounded(export, collect, bundled):
 
 
 def test_what_is_missing_is_said(export, collect, bundled):
-    ended = collect(export("ann", RIGHT[:5]), export("bob", RIGHT[:3], is_over=False))
+    ended = collect(export("ann", RIGHT[:5]), export("bob", RIGHT[:3], ended=KILLED))
     assert "ann.zip: the container's time ran out: 5 of 8 calls were made" in ended.err
     assert "bob.zip: the container was killed: 3 of 8 calls were made" in ended.err
     assert [row[2] for row in board(bundled)] == [None, None]
@@ -216,3 +216,11 @@ def test_files_that_are_no_exports_are_refused_in_a_line(collect, folder, name, 
 def test_failures_come_back_as_they_were(export, collect, bundled):
     collect(export("ann", [*RIGHT[:7], None]))
     assert board(bundled) == [("ann", "d1", 0)]
+
+
+def test_what_a_machine_failed_on_is_no_result_and_a_later_one_counts(export, collect, bundled, folder):
+    (folder / "again").mkdir()
+    first = export("ann", RIGHT, outcome=Outcome.INFRA_ERROR)
+    ended = collect(first, export("again/ann", RIGHT, hours=1))
+    assert "8 new calls" in ended.out
+    assert board(bundled) == [("ann", "d1", 100)]

@@ -85,7 +85,8 @@ def test_the_attacks_succeed_without_the_sandbox(tmp_path):
 
 
 @pytest.mark.parametrize("phase", [FEEDBACK, pytest.param(FINAL, marks=pytest.mark.full)])
-def test_a_call_reaches_nothing_of_the_container(worker, tmp_path, phase):
+def test_a_call_reaches_nothing_of_the_container(bundled, tmp_path, phase):
+    worker = Worker(bundled / "bundle.zip", tmp_path, network=phase == FEEDBACK)
     ended = worker.run(phase, pack(tmp_path, "hostile", HOSTILE))
     assert ended.status == "Finished", ended.log
     assert ended.prediction is not None
@@ -140,3 +141,10 @@ def test_a_hidden_phase_has_no_input_data_that_it_could_read(worker, tmp_path):
         seen = archive.read("seen.txt").decode().split()
     assert {name for name in seen if not name.startswith(("/app/program/", "/app/output/"))} == set()
     assert not [name for name in seen if "weights" in name or "/key" in name]
+
+
+def test_a_hidden_phase_is_not_run_where_a_command_could_send_its_values_away(worker, tmp_path):
+    ended = worker.run(FINAL, pack(tmp_path, "good", GOOD))
+    assert (ended.status, ended.scores) == ("Failed", {})
+    assert "a hidden phase needs containers without a network, and this one has " in ended.report
+    assert "set COMPETITION_CONTAINER_NETWORK_DISABLED=True on the workers" in ended.report
