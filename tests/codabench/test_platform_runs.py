@@ -78,6 +78,7 @@ def test_a_failing_submission_has_no_score_and_the_reason(worker, tmp_path):
     assert "8 EXCEPTION: ValueError: no layer" in ended.report
 
 
+@pytest.mark.full
 def test_a_call_over_its_time_makes_the_score_0(worker, tmp_path):
     body = f"import time\nif len(model.layers) > 2 and model.layers[0].units == 6: time.sleep(60)\n{GOOD}"
     ended = worker.run(FEEDBACK, pack(tmp_path, "slow", body))
@@ -85,6 +86,7 @@ def test_a_call_over_its_time_makes_the_score_0(worker, tmp_path):
     assert (ended.scores["complete"], ended.scores["score"]) == (1, 0), "as on the board"
 
 
+@pytest.mark.full
 def test_files_that_are_no_submission_are_refused_by_name(worker, tmp_path):
     file = tmp_path / "empty.zip"
     with zipfile.ZipFile(file, "w") as archive:
@@ -117,6 +119,7 @@ def shortened(program: bytes, seconds: int) -> bytes:
     return packed.getvalue()
 
 
+@pytest.mark.full
 def test_what_is_finished_when_the_time_runs_out_counts(bundled, tmp_path):
     worker = Worker(with_time(bundled / "bundle.zip", 24, tmp_path / "short.zip"), tmp_path)
     ended = worker.run(FEEDBACK, pack(tmp_path, "waiting", f"import time; time.sleep(4)\n{GOOD}"))
