@@ -135,7 +135,10 @@ def _unpacked(export: Path) -> Iterator[Path]:
             if "/" not in name:
                 most = MAX_BYTES if name == RESULT else MAX_RECORDS
                 Path(temporary, name).write_bytes(read_member(archive, name, most))
-        yield Path(temporary)
+        try:
+            yield Path(temporary)
+        except UserError as error:
+            raise UserError(str(error).replace(f"{temporary}/", "")) from error
 
 
 def _add(exports: Sequence[_Export], records: Records, notes: list[str]) -> int:

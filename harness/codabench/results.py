@@ -4,9 +4,10 @@ import hashlib
 import os
 import shutil
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -17,13 +18,10 @@ from harness.errors import UserError, writing
 #: The sealed file, and the records; the others are `TASK.predict`.
 RESULT, RECORDS = "result.json", "records.db"
 
-
-#: How calls ended. The first is written in between, in case that it comes true.
-KILLED, OUT_OF_TIME, MADE = (
-    "the container was killed",
-    "the container's time ran out",
-    "the machine failed at some calls",
-)
+#: How calls ended; the first is written in between, in case that it comes true.
+KILLED = "the container was killed"
+OUT_OF_TIME = "the container's time ran out"
+MADE = "the machine failed at some calls"
 
 
 class Result(BaseModel):
@@ -107,6 +105,14 @@ def require_phase(result: Result, settings: Settings, file: Path) -> None:
         raise UserError(
             "a result of other settings", file=file, expected=expected, found=f"phase {result.phase_name!r}"
         )
+
+
+def require_digests(rows: Iterable[Any], settings: Settings, file: Path) -> None:
+    """Raise `UserError` for a record of other models or data: input data could be changed while calls were made."""
+    for row in rows:
+        task = settings.tasks[row.task]
+        if (task.models.get(row.model), task.data) != (row.model_digest, row.data_digest):
+            raise UserError(f"{row.task}: calls on other models or data than those of the phase", file=file)
 
 
 def copy_records(database: Path, target: Path) -> None:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from harness.api import report
 from harness.codabench.columns import scores_of
-from harness.codabench.results import RECORDS, Result, read_result, require_phase
+from harness.codabench.results import RECORDS, Result, read_result, require_digests, require_phase
 from harness.codabench.seal import read_key
 from harness.codabench.settings import KEY, Settings
 from harness.errors import UserError, writing
+from harness.records import Records
 from harness.site import write_report
 
 #: What the platform reads, and shows in a frame.
@@ -63,6 +64,8 @@ def _score(places: Places) -> Scored:
         raise UserError(result.problem)
     if not result.recorded:
         raise UserError(result.missing)
+    with Records(str(places.result / RECORDS), read_only=True) as records:
+        require_digests(records.newest_of(), settings, places.result / RECORDS)
     found = report(
         tasks_dir=places.reference, task_names=list(settings.tasks), results=places.result / RECORDS,
         withhold=settings.withhold.value,
