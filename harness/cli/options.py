@@ -209,13 +209,11 @@ repeat = click.option(
 _OUTPUT: Any = {
     "type": click.Path(path_type=Path), "metavar": "PATH",
     "help": "Where to write files: a directory (board, ci, overfit, testbed, invariance; for a task: task build, task "
-    "import), or the beginning of their names (compare).",
+    "import), the beginning of their names (compare), or a file (codabench bundle).",
 }  # fmt: skip
 output = click.option("--output", **_OUTPUT)
 #: Of commands that write one file.
-output_file = click.option(
-    "--output", required=True, type=click.Path(path_type=Path), metavar="FILE", help="Where to write the file."
-)
+output_file = click.option("--output", required=True, **_OUTPUT)
 #: Of commands that make a task. `--out` is the name that it had in version 0.1.
 out = click.option("--output", "--out", "out", required=True, **_OUTPUT)
 
