@@ -83,9 +83,7 @@ def collect(exports: tuple[Path, ...], key_file: Path, results: str, tasks_dir: 
     from harness.codabench.collection import collect as add
     from harness.codabench.seal import read_key
 
-    if "://" in results:
-        raise UserError("--results", expected="an SQLite file", found="a URL")
-    found = add(exports, read_key(key_file), Path(results))
+    found = add(exports, read_key(key_file), results)
     for line in found.notes:
         warn(line)
     submissions = f"{found.submissions} submission{'s' if found.submissions > 1 else ''}"

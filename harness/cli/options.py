@@ -192,7 +192,8 @@ directory = click.argument("directory", required=False, metavar="[DIR]", type=cl
 quiet = click.option("--quiet", "-q", is_flag=True, help="Print only warnings and errors; the exit code shows success.")
 html = click.option(
     "--html", type=click.Path(path_type=Path), metavar="PATH",
-    help="Also write HTML with plots: to this file (task show), or into this directory (board, report).",
+    help="Also write HTML with plots: to this file (task show), or into this directory (board, report, codabench "
+    "collect).",
 )  # fmt: skip
 
 force = click.option("--force", is_flag=True, help="Make recorded calls again.")

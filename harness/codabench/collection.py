@@ -77,7 +77,7 @@ def name_of(export: Path) -> str:
     return name
 
 
-def collect(exports: Sequence[Path], key: bytes, results: Path) -> Collected:
+def collect(exports: Sequence[Path], key: bytes, results: str) -> Collected:
     """Add the records of exports to a database, the earliest first.
 
     A call that was made twice, because the platform ran the same files twice for one name, counts once: the first
@@ -97,7 +97,7 @@ def collect(exports: Sequence[Path], key: bytes, results: Path) -> Collected:
         remedy = "collect each phase into a database of its own; the same phase of a changed bundle is another one"
         raise UserError("of several phases", found=both, remedy=remedy)
     found.sort(key=lambda export: export.order)
-    with Records(str(results)) as records:
+    with Records(results) as records:
         added = _add(found, records, notes)
     different = {one.version for one in found}
     return Collected(found[0].result.phase_name, found[0].result.tasks, len(different), added, notes)

@@ -120,6 +120,11 @@ def test_what_the_platform_ran_twice_counts_once(export, collect, bundled, folde
     assert "0 new calls" in collect(first).out
 
 
+def test_a_participant_may_hand_in_again_what_another_has(export, collect, bundled):
+    collect(export("ann", RIGHT), export("bob", RIGHT, hours=1))
+    assert [row[:2] for row in board(bundled)] == [("ann", "d1"), ("bob", "d1")], "the board names both"
+
+
 def test_the_latest_files_of_a_name_are_its_version(export, collect, bundled, folder):
     (folder / "again").mkdir()
     collect(export("again/ann", RIGHT, hours=1, digest="d2"), export("ann", WRONG))
