@@ -2,6 +2,8 @@
 
 from datetime import date, datetime, time
 
+from dateutil.parser import parse  # type: ignore[import-untyped]
+
 from harness.codabench.columns import LONGEST
 from harness.codabench.opened import OpenedBundle
 from harness.codabench.rules import Lines, rule
@@ -41,7 +43,7 @@ def dates(bundle: OpenedBundle) -> Lines:
     for name, phase in bundle.phases:
         try:
             start, end = _moment(phase.get("start")), _moment(phase.get("end"))
-        except ValueError:
+        except (ValueError, OverflowError):
             yield f"phase {name}: expected dates such as '2027-01-31 12:00:00'"
             return
         if start is None:
@@ -93,4 +95,5 @@ def _moment(value: object) -> datetime | None:
         return None
     if isinstance(value, date):
         return datetime.combine(value, time())
-    return datetime.fromisoformat(str(value)).replace(tzinfo=None)
+    moment: datetime = parse(str(value))
+    return moment.replace(tzinfo=None)

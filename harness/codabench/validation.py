@@ -22,19 +22,19 @@ MAX_BYTES = 1024**2
 def validate_bundle(file: Path) -> list[str]:
     """Return the problems of a bundle, one line each, with the place in the platform's sources; raises `UserError`.
 
-    Later rules may not be checked where an earlier one is broken.
+    Where the first rule is broken, that of the version, or a list is none, the others are not looked at.
     """
     with open_archive(file) as archive:
         try:
             content = yaml.safe_load(_description(archive))
         except (yaml.YAMLError, RecursionError, ValueError) as error:
-            raise UserError(NAME, file=file, expected="YAML", found=printable(str(error))[:200]) from error
+            raise UserError(NAME, expected="YAML", found=printable(str(error))[:200]) from error
         if not isinstance(content, dict):
-            raise UserError(NAME, file=file, expected="keys and values", found=type(content).__name__)
-        problems = [*_shapes(content)]
-        if not problems:
-            bundle = OpenedBundle(archive, content)
-            problems = [line for rule in RULES for line in rule.lines(bundle)]
+            raise UserError(NAME, expected="keys and values", found=type(content).__name__)
+        bundle = OpenedBundle(archive, content)
+        first, *others = RULES
+        problems = [*first.lines(bundle)] or [*_shapes(content)]
+        problems = problems or [line for rule in others for line in rule.lines(bundle)]
     return [printable(line) for line in problems]
 
 
@@ -43,9 +43,7 @@ def _description(archive: zipfile.ZipFile) -> bytes:
     if NAME not in names:
         inside = next((name for name in names if name.endswith(f"/{NAME}")), None)
         found = f"it in a folder, {printable(inside)}" if inside else "none"
-        raise UserError(
-            f"no {NAME} at the top", file=archive.filename, expected="it beside the other files", found=found
-        )
+        raise UserError(f"no {NAME} at the top", expected="it beside the other files", found=found)
     return read_member(archive, NAME, MAX_BYTES)
 
 

@@ -40,6 +40,7 @@ def column(content: Content, number: int = 0, **changes: Any) -> None:
     ("change", "said"),
     [
         (lambda content: content.update(version=3), "version: expected 2, found 3"),
+        (lambda content: (content.pop("version"), content.pop("pages")), "version: expected 2, found 1"),
         (lambda content: content.pop("title"), "no title"),
         (lambda content: content.update(title="x" * 300), "title: expected at most 256 characters"),
         (lambda content: content.pop("terms"), "no terms"),
@@ -54,6 +55,7 @@ def column(content: Content, number: int = 0, **changes: Any) -> None:
         (lambda content: phase(content, end="2026-01-01 00:00:00"), "phase Feedback: it ends before it starts"),
         (lambda content: phase(content, end="2028-01-01 00:00:00"), "phase Final: it starts before phase Feedback has"),
         (lambda content: content["phases"][0].pop("end"), "phase Feedback: no end, but phase Final follows"),
+        (lambda content: phase(content, end="2/28/2028 12:00"), "phase Final: it starts before phase Feedback has"),
         (lambda content: phase(content, start="soon"), "phase Feedback: expected dates such as"),
         (lambda content: phase(content, auto_migrate_to_this_phase=True), "to_this_phase: not in the first"),
         (lambda content: phase(content, 1, tasks={"a": 1}), "phase Final: no task with index a"),
