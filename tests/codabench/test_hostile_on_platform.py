@@ -96,7 +96,8 @@ def test_a_call_reaches_nothing_of_the_container(bundled, tmp_path, phase):
     assert set(values.values()) == {0.0}, ended.report
 
 
-@pytest.mark.parametrize("kind", ["threads", pytest.param("processes", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("kind", BOMBS)
 def test_a_bomb_ends_its_own_calls_alone(worker, tmp_path, kind):
     lines = "".join(f"    {line}\n" for line in BOMBS[kind].strip().splitlines())
     ended = worker.run(FEEDBACK, pack(tmp_path, "bomb", f"if model.layers[0].units == 6:\n{lines}{GOOD}"))

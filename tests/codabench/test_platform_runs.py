@@ -72,6 +72,7 @@ def test_a_hidden_phase_shows_rounded_scores_and_nothing_else(bundled, tmp_path)
         assert [word for word in ("SECRET", "model_0") if word in text] == []
 
 
+@pytest.mark.full
 def test_a_failing_submission_has_no_score_and_the_reason(worker, tmp_path):
     ended = worker.run(FEEDBACK, pack(tmp_path, "failing", "raise ValueError('no layer')"))
     assert (ended.status, ended.scores) == ("Finished", {"complete": 0, "seconds": ended.scores["seconds"]})
@@ -134,6 +135,7 @@ def test_what_is_finished_when_the_time_runs_out_counts(bundled, tmp_path):
     assert made == {model: again[model] for model in made}, "a later run has the same values"
 
 
+@pytest.mark.full
 def test_a_container_that_is_killed_leaves_a_result_that_says_so(worker, bundled, tmp_path):
     ended = worker.run(FEEDBACK, pack(tmp_path, "endless", "while True: pass"), limit_s=15)
     assert (ended.status, ended.prediction) == ("Failed: time limit", None), "the platform keeps nothing"
