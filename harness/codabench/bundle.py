@@ -47,8 +47,7 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
     competition = read_competition(source)
     pages = _pages(competition, source)
     key_file, notes = source.with_suffix(".key"), []
-    is_new = not key_file.exists()
-    if is_new:
+    if not key_file.exists():
         make_key(key_file)
         notes.append(f"{key_file} is new: keep it secret, and keep it: results can only be collected with it")
     key = read_key(key_file)
@@ -66,6 +65,7 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
             write_archive(Path(temporary, name), parts)
         whole = Path(temporary, "bundle.zip")
         write_archive(whole, members, packed=False)
+        whole.chmod(0o600)  # it holds the key, and hidden tasks
         whole.replace(out)
     return Bundle(out, phases, notes)
 

@@ -34,7 +34,8 @@ def test_one_command_makes_a_valid_bundle(folder, pgdl):
     assert "Feedback: public, tiny" in made.out
     assert "Final: hidden, secret" in made.out
     assert "competition.key is new: keep it secret" in made.err
-    assert (folder / "competition.key").stat().st_mode & 0o077 == 0
+    for secret in ("competition.key", "bundle.zip"):
+        assert (folder / secret).stat().st_mode & 0o077 == 0
     checked = pgdl("codabench", "validate", "bundle.zip")
     assert (checked.code, checked.out) == (0, "bundle.zip: valid\n")
 
