@@ -18,7 +18,9 @@ PAGES = {
     ],
     "Run": ["docs/systems", "docs/sandbox", "docs/outcomes", "docs/gpu", "docs/containers", "docs/cluster"],
     "Read a board": ["docs/statistics", "docs/records", "docs/json", "docs/results"],
-    "Host a competition": ["docs/platforms", "docs/codabench", "docs/leaderboard-job", "docs/hidden-tasks", "docs/security"],
+    "Host a competition": [
+        "docs/platforms", "docs/codabench", "docs/leaderboard-job", "docs/hidden-tasks", "docs/security",
+    ],
     "Other protocols": ["docs/overfitting", "docs/invariance", "docs/testbed", "docs/science"],
     "Python": ["docs/api", "docs/reference"],
     "For developers": ["CONTRIBUTING", "docs/architecture", "docs/testing", "CHANGELOG"],
