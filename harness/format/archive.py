@@ -32,6 +32,8 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
             if len(archive.infolist()) > MAX_MEMBERS:
                 raise UserError("too many members", expected=f"at most {MAX_MEMBERS}", found=len(archive.infolist()))
             yield archive
+    except OSError as error:
+        raise UserError("cannot be read", file=path, found=error.strerror) from error
     except DAMAGE as error:
         found = printable(str(error))[:200]
         remedy = "copy it again"

@@ -126,6 +126,11 @@ def test_too_little_time_for_all_calls_is_noted(folder, pgdl):
     assert "calls that use all of their 300 s take 2400 s one after the other, and a container has 540 s" in made.err
 
 
+def test_a_bundle_that_is_not_there_is_one_line(folder, pgdl):
+    ended = pgdl("codabench", "validate", "nothing.zip")
+    assert (ended.code, ended.err) == (2, "pgdl: nothing.zip: cannot be read: found No such file or directory\n")
+
+
 def test_another_key_is_another_competition(folder, pgdl):
     toml = organise(folder)
     (folder / "competition.key").write_text("not hexadecimal\n")
