@@ -97,6 +97,8 @@ class Subject:
         folded = Network(fold_batch_norm(nodes))
         if not nodes.normalizes_examples:
             return folded
+        if self.dataset is None:
+            raise MeasureUnavailable("needs training data for the scales in front of its normalizations")
         return Network(with_set_scales(folded, self.sample(OF_SCALES).inputs))
 
     @property

@@ -11,8 +11,9 @@ from baselines.network.nodes import Array
 #: Layers that compute a function that Keras does not describe.
 _OPAQUE = {"FlaxLayer", "JaxLayer", "Lambda", "TFSMLayer", "TorchModuleWrapper"}
 
-#: Layers that treat every position alike, so that they need no wrapper to do so.
-_ALIKE_EVERYWHERE = {"Activation", "Dense", "Dropout"}
+#: Layers that treat every position alike, so that they need no wrapper to do so; normalizations along the last axis.
+_ALIKE_EVERYWHERE = {"Activation", "Dense", "Dropout", "SpectralNormalization"}
+_ALONG_AN_AXIS = {"LayerNormalization", "RMSNormalization", "UnitNormalization"}
 
 #: Attributes of the two factors of an update of low rank (LoRA).
 _FACTORS = (("lora_kernel_a", "lora_kernel_b"), ("lora_embeddings_a", "lora_embeddings_b"))
@@ -47,14 +48,19 @@ def as_applied(layer: Any, arrays: tuple[Array, ...]) -> tuple[Any, tuple[Array,
         MeasureUnavailable: the layer, or one inside of it, is not Keras' own, or is quantized; or an update is inside.
     """
     while (kind := kind_of(layer)) in ("SpectralNormalization", "TimeDistributed"):
-        if kind == "TimeDistributed" and type(layer.layer).__name__ not in {
-            *_ALIKE_EVERYWHERE,
-            "SpectralNormalization",
-        }:
+        if kind == "TimeDistributed" and not _is_alike_everywhere(layer.layer):
             break
         layer, arrays = layer.layer, arrays_of(layer.layer.weights, layer, arrays)
     _require_plain(layer)
     return layer, _updated(layer, arrays) if getattr(layer, "lora_enabled", False) else arrays
+
+
+def _is_alike_everywhere(layer: Any) -> bool:
+    kind = type(layer).__name__
+    if kind not in _ALONG_AN_AXIS:
+        return kind in _ALIKE_EVERYWHERE
+    axis = layer.get_config()["axis"]
+    return (axis if isinstance(axis, int) else tuple(axis)) in (-1, (-1,))
 
 
 def in_full_precision(array: Array) -> Array:

@@ -42,9 +42,23 @@ def fold_batch_norm(network: Nodes) -> Nodes:
             if folded is None:
                 raise not_understood(node)
             nodes = folded
-        elif node.kind in OF_EXAMPLES:
+    network = _without_idle(replace(network, nodes=nodes))
+    nodes = network.nodes
+    for position, node in enumerate(nodes):
+        if node.normalizes and node.kind != "BatchNormalization":
+            if node.kind not in OF_EXAMPLES or not _normalizes_channels(node):
+                raise not_understood(node)
             nodes = _fold_scale(nodes, position)
-    return _without_idle(replace(network, nodes=nodes))
+    return replace(network, nodes=nodes)
+
+
+def _normalizes_channels(norm: Node) -> bool:
+    """Whether it normalizes channels together, or groups of them; Keras' "RMS scaling" is another function."""
+    axes = norm.config["axis"]
+    axes = [axes] if isinstance(axes, int) else list(axes)
+    if norm.config.get("rms_scaling") or (norm.kind == "GroupNormalization" and axes != [-1]):
+        return False
+    return -1 in axes
 
 
 def not_understood(norm: Node, where: str = "") -> MeasureUnavailable:
@@ -142,6 +156,8 @@ def _with_shift(nodes: _Network, position: int, factor: Array, shift: Array) -> 
 
 def is_homogeneous(node: Node) -> bool:
     """Whether a node leaves channels apart and commutes with scaling each by a positive number."""
+    if node.config.get("data_format") == "channels_first":
+        return False
     if node.kind == "Activation":
         return node.config["activation"] in ("relu", "leaky_relu", "linear")
     if node.kind == "ReLU":

@@ -2,8 +2,10 @@
 
 Whatever such a layer takes in can be scaled, and the network's function stays. Batch normalization divides by a
 deviation over the training data, and folding it leaves weights that give numbers of deviation one. So here: all weights
-whose results are summed in front of a normalization are scaled together, until the square of what it divides by is one
-on average over training examples. Groups of channels that are normalized apart have scales of their own.
+whose results are summed in front of a normalization are scaled together, until their variance (without centering: their
+mean square) is one on average over training examples. Groups of channels that are normalized apart have scales of their
+own. Where a normalization's own scale is summed with something that no normalization takes in, the mean square of such
+scales is set to one.
 """
 
 import math
@@ -39,6 +41,7 @@ class _Stream:
     normalizations: tuple[int, ...]  #: that take it away
     makers: tuple[int, ...]  #: whose weights give it
     takers: tuple[int, ...]  #: weight layers that it enters
+    shifts: tuple[int, ...]  #: what is left of batch normalization in it: a sign and a shift
     groups: int  #: of channels with scales of their own
 
 
@@ -53,10 +56,13 @@ def with_set_scales(network: Network, inputs: Array) -> Nodes:
         MeasureUnavailable: it is not understood what decides on the scale before a normalization.
     """
     nodes = list(network.nodes)
-    streams = (_stream(network, node) for node in network.nodes if node.kind in OF_EXAMPLES)
+    normalizations = [(place, node) for place, node in enumerate(nodes) if node.kind in OF_EXAMPLES]
+    starts = [(node.sources[0], node) for _, node in normalizations] + normalizations
+    streams = (_stream(network, start, node) for start, node in starts)
     for stream in dict.fromkeys(filter(None, streams)):
-        factor = _squares(network, stream, inputs) ** -0.5
-        for place in stream.makers:
+        squares = _squares(network, stream, inputs) if stream.normalizations else _own_squares(network, stream)
+        factor = np.where(squares > 0, squares, 1.0) ** -0.5  # nothing but zeros has no scale
+        for place in (*stream.makers, *stream.shifts):
             nodes[place] = _scaled(nodes[place], _spread(factor, network.shape(place)[-1]))
         for place in stream.takers:
             channels = network.shape(nodes[place].sources[0])[-1]
@@ -66,10 +72,10 @@ def with_set_scales(network: Network, inputs: Array) -> Nodes:
     return replace(network.description, nodes=tuple(nodes))
 
 
-def _stream(network: Network, norm: Node) -> _Stream | None:
-    """What has its scale in common with what a normalization takes in; None if that is fixed."""
+def _stream(network: Network, start: int, norm: Node) -> _Stream | None:
+    """What has its scale in common with a place in front of or behind a normalization; None if that is fixed."""
     nodes = network.nodes
-    places = _connected(nodes, norm.sources[0])
+    places = _connected(nodes, start)
     makers = {place for place in places if not _passing(nodes, place)}
     entered = {number for place in places for number in consumers(nodes, place) if place not in _passing(nodes, number)}
     if {INPUT, len(nodes) - 1} & places:
@@ -78,13 +84,14 @@ def _stream(network: Network, norm: Node) -> _Stream | None:
         return None
     normalizations = tuple(sorted(number for number in entered if nodes[number].kind in OF_EXAMPLES))
     takers = entered.difference(normalizations)
-    groups = math.gcd(*(_groups(nodes[number], network.shape(number)[-1]) for number in normalizations))
+    shifts = tuple(sorted(number for number in places if nodes[number].kind == "BatchNormalization"))
+    groups = math.gcd(*(_groups(nodes[number], network.shape(number)[-1]) for number in normalizations)) or 1
     strange = [number for number in takers if not nodes[number].has_kernel]
     strange += [number for number in makers if not (nodes[number].has_kernel or nodes[number].scales)]
     strange += [number for number in places if groups > 1 and nodes[number].kind in _REARRANGING]
     if strange:
         raise not_understood(norm, f" through layer {nodes[strange[0]].name} ({nodes[strange[0]].kind})")
-    return _Stream(normalizations, tuple(sorted(makers)), tuple(sorted(takers)), groups)
+    return _Stream(normalizations, tuple(sorted(makers)), tuple(sorted(takers)), shifts, groups)
 
 
 def _connected(nodes: tuple[Node, ...], start: int) -> set[int]:
@@ -107,7 +114,9 @@ def _passing(nodes: tuple[Node, ...], place: int) -> tuple[int, ...]:
     if node.kind == ATTENTION:  # linear in the values alone
         *others, value = node.sources
         return () if value in others else (value,)
-    passes = is_homogeneous(node) or node.kind in _JOINING | _REARRANGING
+    if node.kind == "Rescaling":
+        return () if np.any(node.config["offset"]) else node.sources
+    passes = is_homogeneous(node) or node.kind in _JOINING | _REARRANGING | {"BatchNormalization"}
     return node.sources if passes else ()
 
 
@@ -128,7 +137,7 @@ def _groups(norm: Node, channels: int) -> int:
 
 
 def _squares(network: Network, stream: _Stream, inputs: Array) -> Array:
-    """Average square of what a stream's normalizations divide by, (groups,); raises where the axes are others."""
+    """Average variance, or mean square, of what a stream's normalizations take in, (groups,)."""
     norms = [network.nodes[place] for place in stream.normalizations]
 
     def run(images: Any) -> list[Any]:
@@ -140,16 +149,21 @@ def _squares(network: Network, stream: _Stream, inputs: Array) -> Array:
         moments.mean(axis=0, dtype=float).reshape(stream.groups, -1).mean(axis=1) + norm.config.get("epsilon", 0.0)
         for norm, moments in zip(norms, found, strict=True)
     ]
-    return np.asarray(np.maximum(np.mean(means, axis=0), _TINY))
+    return np.asarray(np.mean(means, axis=0))
+
+
+def _own_squares(network: Network, stream: _Stream) -> Array:
+    """Mean square of the normalizations' own scales that are not 0, (1,)."""
+    scales = [
+        own_affine(network.nodes[place])[0] for place in stream.makers if network.nodes[place].kind in OF_EXAMPLES
+    ]
+    numbers = np.concatenate([scale[scale != 0] for scale in scales if scale is not None])
+    return np.array([np.mean(numbers**2) if len(numbers) else 1.0])
 
 
 def _moments(norm: Node, tensor: Any) -> Any:
-    """Square of what a normalization divides by (examples, groups), averaged over places; without its epsilon."""
-    rank = len(tensor.shape)
+    """Variance or mean square of what a normalization takes in (examples, groups), averaged over places."""
     axes = norm.config["axis"]
-    axes = [axis % rank for axis in ([axes] if isinstance(axes, int) else axes)]
-    if rank - 1 not in axes or (norm.kind == "GroupNormalization" and len(axes) > 1) or norm.config.get("rms_scaling"):
-        raise not_understood(norm)
     if norm.kind == "GroupNormalization":
         groups, channels = _groups(norm, tensor.shape[-1]), tensor.shape[-1]
         apart = tf.reshape(tensor, (-1, math.prod(tensor.shape[1:-1]), groups, channels // groups))
@@ -170,9 +184,9 @@ def _scaled(node: Node, factor: Array) -> Node:
     """Let a node put out `factor` times, (channels,), what it did."""
     if node.has_kernel:
         return scale_outputs(node, factor, np.zeros_like(factor))
-    if node.kind == "BatchNormalization":
+    if node.kind == "BatchNormalization":  # it passes the scale on
         scale, shift = affine(node)
-        return as_affine(node, factor * scale, factor * shift)
+        return as_affine(node, scale, factor * shift)
     return replace(node, weights=tuple((array * factor).astype(np.float32) for array in node.weights))
 
 

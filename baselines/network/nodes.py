@@ -32,6 +32,9 @@ OF_EXAMPLES = NORMALIZATIONS - {"BatchNormalization"}
 #: A node between the projections of an attention; Keras has no layer of this kind.
 ATTENTION = "attention of heads"
 
+#: Layers around another one.
+_WRAPPERS = {"TimeDistributed"}
+
 #: Layers whose weights only scale and shift.
 _SCALES = NORMALIZATIONS | {"Normalization", "PReLU"}
 
@@ -54,6 +57,12 @@ class Node:
         return self.kind in WITH_KERNEL
 
     @property
+    def normalizes(self) -> bool:
+        """Whether it normalizes, or wraps a layer that does."""
+        wrapped = self.config["layer"]["class_name"] if self.kind in _WRAPPERS else self.kind
+        return wrapped in NORMALIZATIONS or (self.kind == "Dot" and bool(self.config["normalize"]))
+
+    @property
     def scales(self) -> bool:
         """Whether its weights only scale and shift."""
         return self.kind in _SCALES
@@ -73,7 +82,7 @@ class Nodes:
     @property
     def is_normalized(self) -> bool:
         """Whether a node normalizes."""
-        return any(node.kind in NORMALIZATIONS for node in self.nodes)
+        return any(node.normalizes for node in self.nodes)
 
     @property
     def normalizes_examples(self) -> bool:

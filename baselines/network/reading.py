@@ -9,7 +9,7 @@ from baselines.core.lazy import tf
 from baselines.core.unavailable import MeasureUnavailable
 from baselines.network.applied import arrays_of, as_applied, kind_of
 from baselines.network.attention import attention, dense, is_plain
-from baselines.network.nodes import ACTIVATIONS, INPUT, WITH_KERNEL, Array, Node, Nodes
+from baselines.network.nodes import ACTIVATIONS, INPUT, OF_EXAMPLES, WITH_KERNEL, Array, Node, Nodes
 from baselines.network.output import without_probabilities
 
 #: Layers that do nothing in inference mode.
@@ -31,6 +31,9 @@ _ORDERED = {"Flatten", "Reshape"}
 
 #: Layers that end with an activation, which becomes a node of its own.
 _ACTIVATED = WITH_KERNEL | {"EinsumDense"}
+
+#: What may stand behind them, without its name.
+_MASKS = ("query_mask", "value_mask", "key_mask", "attention_mask")
 
 #: Layers whose inputs are arguments of their own, with the names of these.
 _NAMED_INPUTS = {"MultiHeadAttention": ("query", "value", "key")}
@@ -159,8 +162,11 @@ class _Reader:
             _require_known_activations(inner, config)
         if kind == "BatchNormalization":
             config["axis"] = _axis(inner)
+        if kind in OF_EXAMPLES:
+            config["axis"] = _from_the_end(config["axis"], len(self.shapes[sources[0]]) + 1)
         keywords, switches = _arguments(layer, kind, len(sources))
-        if kind == "MultiHeadAttention" and is_plain(config, switches, [self.shapes[source] for source in sources]):
+        shapes = [self.shapes[source] for source in sources]
+        if kind == "MultiHeadAttention" and is_plain(config, switches, shapes) and not _is_masked(layer):
             return self._add_attention(layer.name, inner, weights, _by_name(keywords, sources), switches)
         if kind not in WITH_KERNEL or config.get("data_format") != "channels_first":
             return self._append(Node(layer.name, kind, config, weights, sources, keywords, switches))
@@ -226,12 +232,16 @@ def _arguments(layer: Any, kind: str, n_sources: int) -> tuple[tuple[str, ...], 
     if kind not in _NAMED_INPUTS:
         return (), {}
     call = layer._inbound_nodes[0]
-    given = call.arguments.kwargs if hasattr(call, "arguments") else call.call_kwargs  # Keras 3, Keras 2
-    switches = {name: value for name, value in given.items() if isinstance(value, bool)}
-    tensors = _tensors(call)
-    for name, value in given.items():
-        if name not in _NAMED_INPUTS[kind] and any(value is tensor for tensor in tensors):
-            raise MeasureUnavailable(f"layer {layer.name} ({kind}) takes in its {name} from another layer")
+    if hasattr(call, "arguments"):  # Keras 3
+        arguments, given = call.arguments.args, call.arguments.kwargs
+    else:
+        arguments, given = call.call_args, call.call_kwargs
+    tensors, known = _tensors(call), _NAMED_INPUTS[kind]
+    others = dict(zip(_MASKS, arguments[len(known) :], strict=False)) | {n: given[n] for n in given if n not in known}
+    for name, value in others.items():
+        if value is not None and not isinstance(value, bool):
+            raise MeasureUnavailable(f"layer {layer.name} ({kind}) takes in its {name}, which is not understood")
+    switches = {name: value for name, value in given.items() if isinstance(value, bool) and name != "training"}
     left = {name: given[name] for name in _NAMED_INPUTS[kind] if given.get(name) is not None}
     positional = _NAMED_INPUTS[kind][: n_sources - len(left)]
     named = []
@@ -246,10 +256,22 @@ def _tensors(call: Any) -> list[Any]:
     return list(call.keras_inputs if hasattr(call, "keras_inputs") else call.input_tensors)  # Keras 2, Keras 3
 
 
+def _is_masked(layer: Any) -> bool:
+    """Whether what a layer takes in carries a mask of Keras', as behind `Masking`."""
+    return any(getattr(tensor, "_keras_mask", None) is not None for tensor in _tensors(layer._inbound_nodes[0]))
+
+
 def _by_name(keywords: tuple[str, ...], sources: tuple[int, ...]) -> dict[str, int]:
     """What an attention takes in, by the names of its arguments; the first one may have none among `keywords`."""
     names = keywords if len(keywords) == len(sources) else ("query", *keywords)
     return dict(zip(names, sources, strict=True))
+
+
+def _from_the_end(axes: Any, rank: int) -> Any:
+    """An axis, or several, of tensors of a rank, as negative numbers."""
+    if isinstance(axes, int):
+        return axes if axes < 0 else axes - rank
+    return [axis if axis < 0 else axis - rank for axis in axes]
 
 
 def _axis(norm: Any) -> int:

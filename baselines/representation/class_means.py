@@ -9,6 +9,7 @@ from baselines.core.outputs import logits
 from baselines.core.product import product
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
+from baselines.network import is_linear
 from baselines.network.penultimate import last_weight_nodes
 from baselines.representation.collapse import centered
 from baselines.representation.penultimate import penultimate, penultimate_by_class
@@ -26,7 +27,7 @@ _SOURCE = "Papyan, Han and Donoho 2020, arXiv 2008.08186"
     needs=_NEEDS,
 )
 def neural_collapse_nc2(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
-    """Distance of the class means from equal norms and equal, largest angles. Range: [0, 2]; 0 for a simplex.
+    """Distance of the class means from equal norms and equal, largest angles. Range: [0, sqrt(2)); 0 for a simplex.
 
     Zhu et al. take the rows of the last kernel; these are the means of the penultimate representation, as in the first
     paper. Two classes always make a simplex. Where all means are one, it is 1. Classes and parameters are those of
@@ -136,10 +137,10 @@ def _of_norm_one(matrix: Array) -> Array:
 
 
 def _last_kernel(subject: Subject) -> Array:
-    """The kernel (features, classes) of the one layer whose outputs are the logits."""
+    """The kernel (features, classes) of the one layer whose outputs are the logits, at most pooled."""
     network = subject.network
     last = last_weight_nodes(network)
     kernels = [kernel.matrix for kernel in network.kernels if kernel.node in last]
-    if len(kernels) != 1:
-        raise MeasureUnavailable(f"needs one last weight layer, found {len(kernels)}")
+    if len(kernels) != 1 or not is_linear(subject.nodes) or kernels[0].shape[1] != network.n_classes:
+        raise MeasureUnavailable("needs logits that are the outputs of one weight layer, at most pooled")
     return kernels[0]

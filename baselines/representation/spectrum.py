@@ -65,8 +65,9 @@ def alpha_req(subject: Subject, *, n_samples: int = 2048, first: int = 11, last:
 def _variances(subject: Subject, n_samples: int, seed: int) -> Array:
     """Variances of the representation along its principal directions, largest first, without rounding."""
     features = penultimate(subject, n_samples, seed)[0].astype(np.float64)
+    rounding = np.finfo(np.float32).eps ** 2 * np.sum(features**2)
     features -= features.mean(axis=0)
     if features.shape[0] < features.shape[1]:
         features = features.T
     found = np.linalg.eigvalsh(product(features.T, features))[::-1]
-    return np.asarray(found[found > ROUNDING * max(found[0], np.finfo(float).tiny)])
+    return np.asarray(found[found > max(ROUNDING * found[0], rounding)])

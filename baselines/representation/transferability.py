@@ -42,7 +42,8 @@ def log_me(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """
     features, labels = penultimate(subject, n_samples, seed)
     left, values, _ = np.linalg.svd(features.astype(np.float64), full_matrices=False)
-    squares = values[values > math.sqrt(ROUNDING) * max(values[0], math.sqrt(ROUNDING))] ** 2
+    squares = values[values > math.sqrt(ROUNDING) * values[0]] ** 2
+    squares = squares / squares.mean() if len(squares) else squares  # the prior has the scale of representations
     targets = (labels[:, None] == np.unique(labels)).astype(np.float64)
     projected = left[:, : len(squares)].T @ targets
     sums = np.sum(targets**2, axis=0)
@@ -91,7 +92,7 @@ def h_score(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     features, labels = penultimate(subject, n_samples, seed)
     points = features.astype(np.float64) - features.mean(axis=0, dtype=np.float64)
     left, values, _ = np.linalg.svd(points, full_matrices=False)
-    left = left[:, values > math.sqrt(ROUNDING) * max(values[0], math.sqrt(ROUNDING))]
+    left = left[:, values > math.sqrt(ROUNDING) * values[0]]
     members = (labels[:, None] == np.unique(labels)).astype(np.float64)
     # The trace is the squared length of the whitened points' class means, weighted by the classes' sizes.
     return -float(np.sum((left.T @ members) ** 2 / members.sum(axis=0)))

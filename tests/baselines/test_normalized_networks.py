@@ -23,8 +23,8 @@ AS_WRITTEN = {
     "jacobian_norm", "layer_margin_winner", "vpm", "vr", "wcv",
 }  # fmt: skip
 
-#: Sums of many float32 numbers, and searches, end in other digits.
-COARSE = {"constrained_margin", "gsnr"}
+#: Sums of many float32 numbers, searches, and directions that are nearly rounding, end in other digits.
+COARSE = {"constrained_margin", "gsnr", "h_score"}
 
 NEED_PATHS = {"path_norm", "log_path_norm", "path_norm_over_margin"}
 NEED_LARGE_LAYERS = {"alpha", "alpha_req", "weighted_alpha", "log_alpha_norm"}
