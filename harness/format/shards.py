@@ -25,6 +25,9 @@ from harness.format.messages import DTYPE_NAMES, FLOAT32, INT32, DecodeError, Ex
 
 Sample = tuple[NDArray[np.float32], int]
 
+#: Bytes of a record besides its payload: the length, its checksum, and that of the payload.
+FRAMING = 16
+
 _DTYPES = {FLOAT32: np.dtype("<f4"), INT32: np.dtype("<i4")}
 _COPY_AGAIN = "the file is damaged, copy it again"
 
@@ -35,8 +38,16 @@ MAX_AXES = 8
 
 def count_samples(shard: Path) -> int:
     """Return the number of records in a shard, at least 1; raises `UserError` if it is empty or truncated."""
-    with _mapped(shard) as data:
-        return sum(1 for _ in _payloads(data, shard))
+    with mapped(shard) as data:
+        return sum(1 for _ in payloads(data, shard))
+
+
+def expected_samples(shard: Path) -> int:
+    """Return the number of records if all have the length of the first, which is all that is read, else count them."""
+    with mapped(shard) as data:
+        _, length = next(payloads(data, shard))
+        number, rest = divmod(len(data), length + FRAMING)
+    return number if rest == 0 else count_samples(shard)
 
 
 def read_samples(shard: Path) -> Iterator[Sample]:
@@ -47,13 +58,13 @@ def read_samples(shard: Path) -> Iterator[Sample]:
     Raises:
         UserError: the file or one of its records is damaged or has content other than described above.
     """
-    with _mapped(shard) as data:
+    with mapped(shard) as data:
         first: tuple[int, ...] | None = None
-        for number, (start, length) in enumerate(_payloads(data, shard)):
+        for number, (start, length) in enumerate(payloads(data, shard)):
             payload = data[start : start + length]
             try:
-                _require_checksum(payload, data[start + length : start + length + 4])
-                sample = _decode(payload)
+                require_checksum(payload, data[start + length : start + length + 4])
+                sample = decode_sample(payload)
                 first = sample[0].shape if first is None else first
                 _require_plain(sample, first)
             except UserError as error:
@@ -62,7 +73,8 @@ def read_samples(shard: Path) -> Iterator[Sample]:
 
 
 @contextmanager
-def _mapped(shard: Path) -> Iterator[mmap.mmap]:
+def mapped(shard: Path) -> Iterator[mmap.mmap]:
+    """Map the bytes of a shard; raises `UserError` if there are none."""
     with shard.open("rb") as stream:
         if shard.stat().st_size == 0:
             raise UserError("empty shard", file=shard, expected="at least 1 record", found="0 bytes")
@@ -70,15 +82,15 @@ def _mapped(shard: Path) -> Iterator[mmap.mmap]:
             yield data
 
 
-def _payloads(data: mmap.mmap, shard: Path) -> Iterator[tuple[int, int]]:
-    """Yield start and length of each record's payload."""
+def payloads(data: mmap.mmap, shard: Path) -> Iterator[tuple[int, int]]:
+    """Yield start and length of each record's payload; raises `UserError` where the framing is damaged."""
     start, number = 0, 0
     while start < len(data):
         header = data[start : start + 12]
         length = struct.unpack("<Q", header[:8])[0] if len(header) == 12 else 0
         try:
             if len(header) == 12:
-                _require_checksum(header[:8], header[8:])
+                require_checksum(header[:8], header[8:])
             end = start + 12 + length + 4
             if end > len(data):
                 raise UserError(
@@ -93,7 +105,8 @@ def _payloads(data: mmap.mmap, shard: Path) -> Iterator[tuple[int, int]]:
         start, number = end, number + 1
 
 
-def _require_checksum(content: bytes, stored: bytes) -> None:
+def require_checksum(content: bytes, stored: bytes) -> None:
+    """Raise `UserError` unless the stored checksum is that of the content."""
     expected, found = _checksum(content), int.from_bytes(stored, "little")
     if found != expected:
         raise UserError("checksum", expected=f"{expected:#010x}", found=f"{found:#010x}", remedy=_COPY_AGAIN)
@@ -105,7 +118,8 @@ def _checksum(content: bytes) -> int:
     return int(((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
 
 
-def _decode(payload: bytes) -> Sample:
+def decode_sample(payload: bytes) -> Sample:
+    """Return the input, read-only, and the label of a record's payload; raises `UserError` for any other content."""
     try:
         features = Example.FromString(payload).features.feature
         inputs = _tensor(features, "inputs", FLOAT32)

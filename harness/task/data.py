@@ -1,25 +1,22 @@
 """A task's training data: decoded once, cached as two arrays, and memory-mapped when read."""
 
-import os
+import hashlib
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
-from numpy.lib.format import write_array_header_1_0
 from numpy.typing import NDArray
 
 from harness.cache import cache_directory, link_or_copy, locked
 from harness.errors import UserError
 from harness.format.layout import find_shards
 from harness.format.problems import Problems
-from harness.format.shards import count_samples, read_samples
-from harness.task.digests import Digests
-
-INPUTS, LABELS = "inputs.npy", "labels.npy"
+from harness.format.shards import count_samples
+from harness.task.decoding import INPUTS, LABELS, decode, scan_shards
+from harness.task.digests import Digests, data_digest
 
 #: Name of the finding that test data are valid.
 CHECKED = "test data"
@@ -75,19 +72,20 @@ class TrainingData:
 
 
 def read_training_data(source: Path) -> TrainingData:
-    """Return the decoded shards of `source`, from the cache if possible.
+    """Return the decoded shards of `source`, from the cache if possible: then none of them is read.
 
     Raises:
         UserError: a shard is damaged or contains anything other than samples of one shape.
     """
-    shards = find_shards(source)
-    with Digests(source) as digests:
-        digest = digests.of_data(shards)
-    entry = cache_directory("training_data") / digest
-    with locked(entry.with_suffix(".lock")):  # the next harness finds the shards decoded
-        if not _is_whole(entry):
-            _fill(entry, shards)
-    return TrainingData(source, entry, digest)
+    shards, root = find_shards(source), cache_directory("training_data")
+    alike = root / hashlib.sha256(repr([shard.stat().st_size for shard in shards]).encode()).hexdigest()
+    # Shards of these sizes have been decoded here before: those at hand may be the same ones, in another place.
+    may_be_known = alike.with_suffix(".lock").exists()
+    with locked(alike.with_suffix(".lock")), Digests(source) as digests:  # the next harness finds them decoded
+        digest = digests.of_data(shards) if may_be_known or digests.are_known(shards) else None
+        if digest is None or not _is_whole(root / digest):
+            digest = _fill(root, alike.with_suffix(".partial"), shards, digests)
+    return TrainingData(source, root / digest, digest)
 
 
 def check_test_data(source: Path, input_shape: tuple[int, ...], n_outputs: int) -> None:
@@ -99,15 +97,12 @@ def check_test_data(source: Path, input_shape: tuple[int, ...], n_outputs: int) 
     """
     shards = find_shards(source)
     with Digests(source) as digests:
-        digest = digests.of_data(shards)
-        if digests.finding(CHECKED, digest, input_shape, n_outputs):
+        if digests.are_known(shards) and digests.finding(CHECKED, digests.of_data(shards), input_shape, n_outputs):
             return
-        problems = Problems()
-        labels = [problems.attempt(_copy, shard, input_shape, None) for shard in shards]
-        problems.raise_if_any()
-        _check_labels(shards, np.concatenate([part for part in labels if part is not None]), n_outputs)
-        if digests.are_known(shards) and digests.of_data(shards) == digest:  # not modified meanwhile
-            digests.record("valid", CHECKED, digest, input_shape, n_outputs)
+        scanned = scan_shards(shards, input_shape, digests, Problems())
+        _check_labels(shards, np.concatenate([one.labels for one in scanned]), n_outputs)
+        if digests.are_known(shards):
+            digests.record("valid", CHECKED, data_digest([one.digest for one in scanned]), input_shape, n_outputs)
 
 
 def _is_whole(entry: Path) -> bool:
@@ -119,59 +114,24 @@ def _is_whole(entry: Path) -> bool:
     return len(inputs) == len(labels) > 0
 
 
-def _fill(entry: Path, shards: Sequence[Path]) -> None:
-    """Decode into a temporary directory and rename it, so that an incomplete entry is never visible."""
-    partial = entry.with_suffix(".partial")  # left by a killed harness if it exists: we hold the lock
-    for leftover in (partial, entry):
-        shutil.rmtree(leftover, ignore_errors=True)
+def _fill(root: Path, partial: Path, shards: Sequence[Path], digests: Digests) -> str:
+    """Decode into a temporary directory and rename it, so that an incomplete entry is never visible.
+
+    Returns the digest of the shards, by which the entry is named.
+    """
+    shutil.rmtree(partial, ignore_errors=True)  # left by a killed harness if it exists: we hold the lock
     partial.mkdir()
     try:
-        decode(shards, partial)
+        digest = decode(shards, partial, digests)
+        if not _is_whole(root / digest):
+            shutil.rmtree(root / digest, ignore_errors=True)
+            partial.replace(root / digest)
     except OSError as error:
         remedy = "free some space, or set PGDL_CACHE to another directory"
-        raise UserError("cannot write the decoded data", file=entry, found=error.strerror, remedy=remedy) from error
-    else:
-        partial.replace(entry)
+        raise UserError("cannot write the decoded data", file=partial, found=error.strerror, remedy=remedy) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-
-
-def decode(shards: Sequence[Path], directory: Path) -> None:
-    """Check shards and write their samples to inputs.npy and labels.npy; raises `UserError`."""
-    problems = Problems()
-    counts = [problems.attempt(count_samples, shard) for shard in shards]
-    shapes = (problems.attempt(_input_shape, shard) for shard, count in zip(shards, counts, strict=True) if count)
-    shape = next((shape for shape in shapes if shape is not None), ())
-    with (directory / INPUTS).open("wb") as stream:
-        header = {
-            "descr": "<f4",
-            "fortran_order": False,
-            "shape": (sum(count or 0 for count in counts), *shape),
-        }
-        write_array_header_1_0(stream, header)
-        labels = [
-            problems.attempt(_copy, shard, shape, stream) for shard, count in zip(shards, counts, strict=True) if count
-        ]
-        problems.raise_if_any()
-        stream.flush()
-        os.fsync(stream.fileno())
-    np.save(directory / LABELS, np.concatenate([part for part in labels if part is not None]))
-
-
-def _input_shape(shard: Path) -> tuple[int, ...]:
-    return next(read_samples(shard))[0].shape
-
-
-def _copy(shard: Path, shape: tuple[int, ...], sink: BinaryIO | None) -> NDArray[np.int32]:
-    """Check one shard's samples, append its inputs to `sink`, and return its labels."""
-    labels = []
-    for inputs, label in read_samples(shard):
-        if inputs.shape != shape:
-            raise UserError("shape of the inputs", file=shard, expected=shape, found=inputs.shape)
-        if sink is not None:
-            sink.write(inputs.data)
-        labels.append(label)
-    return np.array(labels, np.int32)
+    return digest
 
 
 def _check_labels(shards: Sequence[Path], labels: NDArray[np.int32], n_outputs: int) -> None:

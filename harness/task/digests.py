@@ -8,12 +8,12 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 import harness
 from harness.cache import cache_directory, write_whole
@@ -25,6 +25,8 @@ SETTLED_S = 2.0
 
 #: The packages that read and check tasks: findings of other code do not count.
 CHECKED_BY = tuple(Path(harness.__file__).parent / room for room in ("format", "task"))
+
+T = TypeVar("T")
 
 #: Size, modification time, status change time, inode and device of a file.
 Stamp = list[int]
@@ -67,6 +69,10 @@ class Digests:
 
     def read(self, file: Path) -> tuple[bytes, str]:
         """Return a file's content and its SHA-256, by reading it once; raises `OSError`."""
+        return self.reading(file, read)
+
+    def reading(self, file: Path, read: Callable[[Path], tuple[T, str]]) -> tuple[T, str]:
+        """Return what `read` makes of a file, and the SHA-256 that it has seen on the way."""
         stamp = _stamp(file)
         content, digest = read(file)
         self._remember(file, stamp, digest)
@@ -79,7 +85,7 @@ class Digests:
     def of_data(self, shards: Sequence[Path]) -> str:
         """Return the digest over the contents of shards, in the given order; they are read in parallel."""
         with ThreadPoolExecutor(available_cores()) as threads:
-            return hashlib.sha256(b"".join(map(bytes.fromhex, threads.map(self.of, shards)))).hexdigest()
+            return data_digest(list(threads.map(self.of, shards)))
 
     def are_known(self, files: Sequence[Path]) -> bool:
         """Whether the digests of those files that exist are known without reading them."""
@@ -119,6 +125,11 @@ def read(file: Path) -> tuple[bytes, str]:
 def model_digest(files: Iterable[tuple[str, str]]) -> str:
     """Return the digest of a model, computed from the name and digest of each of its files."""
     return hashlib.sha256("".join(f"{name} {digest}\n" for name, digest in files).encode()).hexdigest()
+
+
+def data_digest(shards: Sequence[str]) -> str:
+    """Return the digest of training or test data, computed from those of the shards."""
+    return hashlib.sha256(b"".join(map(bytes.fromhex, shards))).hexdigest()
 
 
 def _key(subject: Sequence[object]) -> str:

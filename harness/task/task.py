@@ -1,9 +1,11 @@
 """A valid task, and the checks that establish its validity."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.cores import available_cores
 from harness.errors import UserError
 from harness.format.architecture import Architecture, ModelShapes, read_architecture
 from harness.format.layout import CONFIG
@@ -82,12 +84,13 @@ class _Reading:
     def finish(self, shapes: Mapping[str, ModelShapes | str]) -> Task | InvalidTaskError:
         """Do the remaining checks, given the shapes of each architecture."""
         attempt = self._problems.attempt
-        with Digests(self._files.directory) as digests:
-            found = [
-                attempt(self._model, path, architecture, shapes[architecture.digest], digests)
+        with Digests(self._files.directory) as digests, ThreadPoolExecutor(available_cores()) as threads:
+            reading = [
+                threads.submit(self._model, path, architecture, shapes[architecture.digest], digests)
                 for path, architecture in self.architectures.items()
                 if architecture is not None
             ]
+            found = [attempt(one.result) for one in reading]
         models = tuple(model for model in found if model is not None)
         data = attempt(read_training_data, self._files.train)
         if models and data is not None:

@@ -82,13 +82,13 @@ CASES = [
         "shape",
         TRAIN,
         features(inputs=FIVE_ZEROS),
-        "record 1: inputs: expected shape (4,) as in record 0, found (5,)",
+        "record 1: inputs: expected shape (4,) as of others, found (5,)",
     ),
     (
         "shape of another shard",
         TRAIN,
         records(example(inputs=FIVE_ZEROS, output=LABEL_0)),
-        "shape of the inputs: expected (4,), found (5,)",
+        "record 0: inputs: expected shape (4,) as of others, found (5,)",
     ),
     (
         "not finite",
@@ -113,7 +113,7 @@ CASES = [
         "test: shape",
         TEST,
         records(example(inputs=FIVE_ZEROS, output=LABEL_0), file=TEST),
-        "expected (4,), found (5,)",
+        "expected shape (4,) as of others, found (5,)",
     ),
     ("test: label", TEST, features(TEST, output=tensor(np.int32(3))), "record 1: label: expected 0..2"),
 ]

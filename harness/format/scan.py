@@ -1,0 +1,150 @@
+"""Reads a shard once: its digest, checksums, checks of all samples, and their inputs and labels.
+
+The samples of a shard differ in the numbers of their inputs and else in little. So the protocol buffers around these
+numbers are parsed once for each sequence of bytes that occurs there; a sample whose surroundings are known is copied.
+"""
+
+import hashlib
+import math
+import mmap
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.errors import UserError
+from harness.format.shards import decode_sample, mapped, payloads, require_checksum
+
+#: Bytes of inputs that are checked, and given away, at once.
+BLOCK_BYTES = 2**21
+
+#: Surroundings that are remembered.
+MOST = 4096
+
+Inputs = NDArray[np.float32]
+
+#: Receives the number of the first of some samples, and their inputs (n, ...), which it must not keep.
+Sink = Callable[[int, Inputs], None]
+
+
+class Scanned(NamedTuple):
+    """What a pass over a shard gives."""
+
+    labels: NDArray[np.int32]
+    digest: str  #: SHA-256 of the file
+
+
+def scan_shard(shard: Path, shape: tuple[int, ...], sink: Sink = lambda _number, _inputs: None) -> Scanned:
+    """Check all samples of a shard, whose inputs must be finite and of one shape, and give them to `sink` in order.
+
+    Raises:
+        UserError: the file or one of its records is damaged, or has other content.
+    """
+    with mapped(shard) as data:
+        scan = _Scan(data, shard, shape, sink)
+        for start, length in payloads(data, shard):
+            scan.add(start, start + length)
+        return scan.result()
+
+
+class _Scan:
+    """A pass over a shard: samples wait in a block until there are enough to be checked and given away together."""
+
+    def __init__(self, data: mmap.mmap, shard: Path, shape: tuple[int, ...], sink: Sink) -> None:
+        self._data, self._shard, self._sink = data, shard, sink
+        self._parsed, self._labels = _Parsed(shape), list[int]()
+        self._block = np.empty((max(BLOCK_BYTES // max(4 * math.prod(shape), 1), 1), *shape), "<f4")
+        self._bytes, self._size = self._block.reshape(-1).view(np.uint8), self._block[0].nbytes
+        self._digest, self._n_digested, self._n_waiting = hashlib.sha256(), 0, 0
+
+    def add(self, start: int, end: int) -> None:
+        """Read the record with the payload from `start` to `end`."""
+        payload, waiting = self._data[start:end], self._n_waiting
+        try:
+            require_checksum(payload, self._data[end : end + 4])
+            place, label = self._parsed.place_of(payload, self._block[waiting : waiting + 1])
+        except UserError as error:
+            self._require_finite()  # an earlier record comes first
+            raise UserError(f"record {len(self._labels)}: {error}", file=self._shard) from error
+        if place is not None:
+            target = slice(waiting * self._size, (waiting + 1) * self._size)
+            self._bytes[target] = np.frombuffer(payload, np.uint8, self._size, place)
+        self._labels.append(label)
+        self._n_waiting += 1
+        if self._n_waiting == len(self._block):
+            self._give(end + 4)
+
+    def result(self) -> Scanned:
+        """Give what waits; returns the labels of all samples, and the digest of the whole file."""
+        self._give(len(self._data))
+        return Scanned(np.array(self._labels, np.int32), self._digest.hexdigest())
+
+    def _give(self, end: int) -> None:
+        """Check the waiting samples, give them away, and digest the file up to `end`, while it is in the caches."""
+        self._require_finite()
+        self._sink(len(self._labels) - self._n_waiting, self._block[: self._n_waiting])
+        with memoryview(self._data) as view, view[self._n_digested : end] as part:
+            self._digest.update(part)
+        self._n_digested, self._n_waiting = end, 0
+
+    def _require_finite(self) -> None:
+        inputs = self._block[: self._n_waiting]
+        if np.isfinite(inputs).all():
+            return
+        first = next(i for i, one in enumerate(inputs) if not np.isfinite(one).all())
+        message = f"record {len(self._labels) - self._n_waiting + first}: inputs"
+        raise UserError(message, file=self._shard, expected="finite numbers", found="NaN or infinity")
+
+
+class _Parsed:
+    """Where the numbers of inputs are, and which label there is, by the bytes around these numbers."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._shape, self._size = shape, 4 * math.prod(shape)
+        self._places: dict[int, list[int]] = {}  #: by the length of a payload
+        self._labels: dict[tuple[int, bytes, bytes], int] = {}
+        self._probe = np.random.default_rng(0).bytes(self._size)  #: other numbers
+
+    def place_of(self, payload: bytes, target: Inputs) -> tuple[int | None, int]:
+        """Return where the numbers of a payload are, and the label.
+
+        Without such a place, `target` has been given the numbers.
+
+        Raises:
+            UserError: it is no sample, or its input is of another shape.
+        """
+        for place in self._places.get(len(payload), ()):
+            label = self._labels.get(self._around(payload, place))
+            if label is not None:
+                return place, label
+        sample = decode_sample(payload)
+        if sample[0].shape != self._shape:
+            raise UserError("inputs", expected=f"shape {self._shape} as of others", found=sample[0].shape)
+        target[...] = sample[0]
+        self._learn(payload, sample[0].tobytes(), sample[1])
+        return None, sample[1]
+
+    def _learn(self, payload: bytes, numbers: bytes, label: int) -> None:
+        """Remember the surroundings if other numbers in that place are certain to be parsed in the same way."""
+        place = payload.find(numbers)
+        if place < 0 or payload.find(numbers, place + 1) >= 0 or len(self._labels) >= MOST:
+            return
+        other = _decoded(payload[:place] + self._probe + payload[place + self._size :])
+        if other is not None and other[0].tobytes() == self._probe and other[1] == label:
+            self._labels[self._around(payload, place)] = label
+            places = self._places.setdefault(len(payload), [])
+            if place not in places:
+                places.append(place)
+
+    def _around(self, payload: bytes, place: int) -> tuple[int, bytes, bytes]:
+        return place, payload[:place], payload[place + self._size :]
+
+
+def _decoded(payload: bytes) -> tuple[Inputs, int] | None:
+    """Return the sample of a payload; None if it is none."""
+    try:
+        return decode_sample(payload)
+    except UserError:
+        return None
