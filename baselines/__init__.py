@@ -6,9 +6,11 @@ this package imports no TensorFlow, so the command line can list the names.
 
 from baselines.core.families import import_families
 from baselines.core.load import load
-from baselines.core.measure import MEASURES, Complexity, Cost, Measure, MeasureUnavailable, Need
+from baselines.core.measure import MEASURES, Complexity, Cost, Measure, MeasureUnavailable, Need, Sizes
 from baselines.core.subject import share, sharing
 
 import_families()
 
-__all__ = ["MEASURES", "Complexity", "Cost", "Measure", "MeasureUnavailable", "Need", "load", "share", "sharing"]
+__all__ = [
+    "MEASURES", "Complexity", "Cost", "Measure", "MeasureUnavailable", "Need", "Sizes", "load", "share", "sharing",
+]  # fmt: skip

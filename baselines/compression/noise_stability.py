@@ -83,7 +83,7 @@ def _contraction(subject: Subject, n_samples: int, seed: int, *, robust: bool) -
     formula="ln(c^2 d^2 max_x |f(x)|^2 sum_i 1 / (mu_i^2 mu_i->^2)) - 2 ln gamma",
     source=_PAPER + ", theorem 4.1, without its constants",
     cost=Cost.MANY,
-    work="2 F, and d / 2 (5 F + 6 B) for 256 examples",
+    work="2 F, and 2.75 x d B of 256 examples",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def arora_compression_bound(

@@ -65,7 +65,7 @@ def pruning_tolerance(
     formula="min {b : accuracy with 2^b - 1 equidistant values for each layer's weights >= accuracy - 0.1}",
     source="definition of this library",
     cost=Cost.MANY,
-    work="up to 17 F, most often about 5 F",
+    work="about 5 F, up to 17",
     needs={Need.DATA, Need.LABELS},
 )
 def quantization_bits(subject: Subject, *, accuracy_drop: float = 0.1, n_samples: int = 10_000, seed: int = 0) -> float:

@@ -23,7 +23,7 @@ _NEEDS = {Need.DATA, Need.LABELS}
     formula="1 - mean over classes of P(f((x_i + x_j) / 2) = y), y_i = y_j = y, of pairs within batches",
     source=_SOURCE,
     cost=Cost.FORWARD,
-    work="1 F of 450 mixtures of each class",
+    work="1 F of 450 x kappa mixtures",
     needs={*_NEEDS, Need.QUANTITIES},
 )
 def mixup_error(
@@ -99,7 +99,7 @@ def manifold_mixup_error(
     formula="davies_bouldin_index mixup_error",
     source=_SOURCE,
     cost=Cost.FORWARD,
-    work="1 F of 450 mixtures of each class, and 1 F of 1200 examples up to the first convolution",
+    work="1 F of 450 x kappa mixtures, and 1 F of 1200 examples up to the first convolution",
     needs={*_NEEDS, Need.QUANTITIES},
 )
 def dbi_mixup(subject: Subject, *, seed: int = 0) -> float:

@@ -13,7 +13,7 @@ from baselines.core.subject import Subject
     formula="sum over x of sum_t (|max p(x) - max p(t(x))| if argmax p(x) = argmax p(t(x)), else P_t)",
     source="Aithal et al. 2021, arXiv 2101.06459, and their submission, team Always Generalize",
     cost=Cost.MANY,
-    work="8 F of 12,864 examples",
+    work="8 F of min(m, 12,864) examples",
     needs={Need.DATA, Need.CLASSES, Need.QUANTITIES},
 )
 def augmentation_robustness_runner_up(

@@ -13,6 +13,7 @@ from baselines.core.needs import Need
 from baselines.core.requirements import require
 from baselines.core.subject import Subject, subject_of
 from baselines.core.unavailable import MeasureUnavailable
+from baselines.core.work import Passes, Sizes, passes_of
 
 #: `measure(model, dataset, **parameters)`: a finite float, larger for a larger predicted generalization gap.
 Complexity = Callable[..., float]
@@ -41,7 +42,7 @@ class Measure:
     formula: str  #: symbols are those of docs/measures.md
     source: str  #: paper, or the code that defines it
     cost: Cost
-    work: str  #: F and B are one forward and one backward pass over the examples that it looks at
+    work: str  #: its passes over examples, as `baselines.core.work` reads them
     needs: frozenset[Need]
     function: Complexity = field(repr=False, compare=False)  #: called with `(model, dataset, **parameters)`
 
@@ -55,6 +56,10 @@ class Measure:
         """Names of the parameters with their defaults."""
         found = inspect.signature(self.function).parameters.values()
         return {p.name: p.default for p in found if p.kind is p.KEYWORD_ONLY}
+
+    def passes(self, sizes: Sizes) -> Passes:
+        """Examples of its passes with the default parameters: none for a measure that reads weights alone."""
+        return passes_of(self.work, self.parameters.get("n_samples"), sizes)
 
 
 #: All measures by name, in the order of the catalogue.
@@ -95,4 +100,4 @@ def measure(
     return register
 
 
-__all__ = ["MEASURES", "Complexity", "Measure", "MeasureUnavailable", "Need", "Subject", "measure"]
+__all__ = ["MEASURES", "Complexity", "Measure", "MeasureUnavailable", "Need", "Sizes", "Subject", "measure"]

@@ -17,7 +17,7 @@ from baselines.network import INPUT, Network, joined
     formula="mean over batches and layers l of mean((d f / d x^l)^2)",
     source="PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976)",
     cost=Cost.GRADIENTS,
-    work="kappa B",
+    work="kappa B of 528 examples",
     needs={Need.DATA, Need.GRADIENTS, Need.QUANTITIES},
 )
 def jacobian_norm(subject: Subject, *, n_batches: int = 33, batch_size: int = 16, classes_at_once: int = 10) -> float:
@@ -34,6 +34,7 @@ def jacobian_norm(subject: Subject, *, n_batches: int = 33, batch_size: int = 16
     """
     network = subject.network
     directions = np.array_split(np.eye(network.n_classes, dtype=np.float32), -(-network.n_classes // classes_at_once))
+    network.require_room(batch_size * len(directions[0]), "try a smaller batch_size or classes_at_once")
     mean_squares = network.compiled(
         "mean square of Jacobians",
         lambda images, some: _mean_squares(network, images, some),

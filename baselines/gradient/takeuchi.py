@@ -15,7 +15,7 @@ from baselines.core.subject import Subject
 from baselines.gradient.signal_to_noise import gradient_moments
 
 _SOURCE = "Thomas et al. 2020, arXiv 1906.07774"
-_WORK = "1 B + min(classes, 10) B"
+_WORK = "1 B + min(kappa, 10) B"
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 
 

@@ -1,8 +1,11 @@
 """How much the labels vary between neighbours in graphs of the training examples' representations."""
 
+import math
+
 import numpy as np
 
 from baselines.core.measure import Cost, Need, measure
+from baselines.core.memory import require_memory
 from baselines.core.sample import Array, Sample
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
@@ -50,7 +53,7 @@ def vpm(subject: Subject, *, n_samples: int = 500, n_graphs: int = 1, seed: int 
     formula="max over l > L - floor(L / 3) - 1 of tr(Y' L_l Y) / (4 n), L_l = I - D^-1/2 A D^-1/2 of the input of l",
     source=_SOURCE,
     cost=Cost.FORWARD,
-    work="1 F of 50 examples of each class",
+    work="1 F of 50 x kappa examples",
     needs=_NEEDS,
 )
 def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
@@ -68,6 +71,9 @@ def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
     positions = sorted({source for sources, _ in layers[-(len(layers) // 3 + 1) :] for source in sources})
     sample = _balanced(subject.examples, per_class, stream("wcv", seed))
     labels = _one_hot(sample.labels, subject)
+    features = [math.prod(subject.network.shape(position)) for position in positions]
+    needed = 4 * len(sample) * (sum(features) + max(features))
+    require_memory(needed, f"what {len(sample)} examples are in {len(features)} layers", "try a smaller per_class")
     outputs = subject.network.outputs(sample.inputs, positions)
     return max(nearest_variation(found, labels, is_symmetric=True) for found in outputs)
 
@@ -77,7 +83,7 @@ def wcv(subject: Subject, *, per_class: int = 50, seed: int = 0) -> float:
     formula="median of mean of |v_l+1 - v_l|, v = tr(Y' (D - A) Y) / (200 n), A_ij = cos(z_i, z_j) if nearest 20",
     source=_SOURCE,
     cost=Cost.FORWARD,
-    work="1 F of 5500 examples",
+    work="1 F of min(m, 5500) examples",
     needs=_NEEDS,
 )
 def vr(subject: Subject, *, graph_size: int = 500, n_graphs: int = 11, n_neighbours: int = 20, seed: int = 0) -> float:

@@ -109,7 +109,7 @@ def _margins(network: Network, images: Array, labels: Array, components: Array) 
     formula="-mean |P d|, d the way to f_y = max f_j by steps (f_y - f_j) P'g / |P'g|^2, g = d (f_y - f_j) / d x",
     source="Mouton, Theunissen and Davel 2023, arXiv 2308.15466",
     cost=Cost.MANY,
-    work="up to 20 F and 20 B",
+    work="up to 20 B",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS, Need.QUANTITIES},
 )
 def constrained_margin(

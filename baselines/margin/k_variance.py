@@ -5,12 +5,14 @@ examples, in a hidden layer. Their bound has the margins over the mean k-varianc
 what follows. Numbers of examples and the one split into halves are those of the authors' code.
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.memory import require_memory
 from baselines.core.product import product
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
@@ -42,6 +44,8 @@ def _classes(subject: Subject, place: int, per_class: int, seed: int) -> list[_C
     network, sample = subject.network, subject.sample(per_class * subject.network.n_classes, seed)
     population = subject.examples.labels
     classes, counts = np.unique(sample.labels, return_counts=True)
+    needed = 16 * int(counts.max()) * math.prod(network.shape(place))  # float32, centred in float64, and float32 again
+    require_memory(needed, "a class in the layer", "try a smaller per_class")
     passes = (np.cumsum(counts) - 1) // network.batch_size_of(PASSES)  # the classes of a pass are run together
     found = []
     for number in np.unique(passes):
@@ -110,7 +114,7 @@ def _register(suffix: str, where: str, position: Callable[[Network, str], int]) 
         meaning=f"minus the median margin over the k-variance of the classes in {where}",
         formula="-median margin / sum_c share_c V_c L_c, V_c = W_1 of halves of c, L_c = max over c of "
         "|d margin / d x^l|",
-        source=_SOURCE, cost=Cost.GRADIENTS, work="1 F and 1 B", needs=_NEEDS,
+        source=_SOURCE, cost=Cost.GRADIENTS, work="1 B of 200 x kappa examples", needs=_NEEDS,
     )  # fmt: skip
     def kv_margin(
         subject: Subject, *, layer: str = "1st", statistic: str = "median", per_class: int = 200, seed: int = 0
@@ -145,7 +149,7 @@ def _register(suffix: str, where: str, position: Callable[[Network, str], int]) 
         name=f"kv_gn_margin{suffix}",
         meaning=f"minus the median distance from the boundary over the k-variance of the classes, in {where}",
         formula="-median (margin / (|d margin / d x^l| + 1e-6)) / sum_c share_c V_c, V_c = W_1 of halves of class c",
-        source=_SOURCE, cost=Cost.GRADIENTS, work="1 F and 1 B", needs=_NEEDS,
+        source=_SOURCE, cost=Cost.GRADIENTS, work="1 B of 200 x kappa examples", needs=_NEEDS,
     )  # fmt: skip
     def kv_gn_margin(
         subject: Subject, *, layer: str = "8th", statistic: str = "median", per_class: int = 200, seed: int = 0

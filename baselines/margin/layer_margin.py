@@ -112,7 +112,7 @@ def signature(values: Array) -> Array:
 @measure(
     meaning="minus the mean logarithm of the distances' statistics, over layers",
     formula="-mean over layers and their five statistics of ln max(statistic, 1e-9)", source=_JIANG,
-    cost=Cost.GRADIENTS, work="1 F and 1 B", needs=_NEEDS,
+    cost=Cost.GRADIENTS, work="1 B", needs=_NEEDS,
 )  # fmt: skip
 def layer_margin_log_mean(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
     """From the signatures of the input's and three hidden layers' normalized distances."""
@@ -125,7 +125,7 @@ def _layer_margin(statistic: str, layer: int) -> None:
     what = {"q1": "lower quartile", "median": "median", "mean": "mean"}[statistic]
 
     @measure(
-        name=f"layer_margin_{statistic}_l{layer}", source=_JIANG, cost=Cost.GRADIENTS, work="1 F and 1 B", needs=_NEEDS,
+        name=f"layer_margin_{statistic}_l{layer}", source=_JIANG, cost=Cost.GRADIENTS, work="1 B", needs=_NEEDS,
         meaning=f"minus the {what} of the examples' distances from the boundary {where}",
         formula=f"-{statistic} of (f_i - f_j) / |d (f_i - f_j) / d x^{layer}| / sqrt(total variation of x^{layer})",
     )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
+from baselines.core.memory import require_memory
 from baselines.core.unavailable import MeasureUnavailable
 from baselines.network.attention import Attention
 from baselines.network.nodes import ATTENTION, INPUT, Array, Node, Nodes
@@ -215,6 +216,10 @@ class Network:
     def batch_size_of(self, passes: int) -> int:
         """The same for what needs, for an example, the memory of so many forward passes."""
         return int(np.clip(BATCH_BYTES // (4 * passes * self._numbers), 8, 1024))
+
+    def require_room(self, n_examples: int, remedy: str) -> None:
+        """Raise `MeasureUnavailable` if the activations of so many examples, run at once, do not fit into memory."""
+        require_memory(4 * n_examples * self._numbers, f"the activations of {n_examples} examples at once", remedy)
 
     @functools.cached_property
     def _numbers(self) -> int:

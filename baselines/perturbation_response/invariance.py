@@ -180,7 +180,7 @@ def _register_augmented_subset_error(perturbation: Perturbation) -> None:
         formula="1 - accuracy at magnitudes U(low, high), on max(m / 10, 2048) images",
         source=SOURCE,
         cost=Cost.FORWARD,
-        work="1 F of at least 2048 examples",
+        work="1 F of max(m / 10, 2048) examples",
         needs={Need.DATA, Need.LABELS, Need.QUANTITIES},
     )
     def augmented_subset_error(

@@ -12,6 +12,9 @@ _NEEDS = {Need.DATA, Need.LABELS}
 #: The squared distance of two classes is taken to be at least this part of their variances.
 CLOSEST = 1e-12
 
+#: Examples whose class' mean is subtracted at once.
+ROWS = 256
+
 #: Directions in which the class means vary by less than this part of the largest are rounding.
 ROUNDING = 1e-6
 
@@ -82,4 +85,7 @@ def centered(features: Array, labels: Array) -> tuple[Array, Array, Array]:
     members = np.eye(labels.max() + 1)[labels]
     sizes = members.sum(axis=0)
     means = (members.T @ features) / sizes[:, None]
-    return means, features - means[labels], sizes
+    for start in range(0, len(features), ROWS):  # in place: there are few arrays as large as this one
+        some = slice(start, start + ROWS)
+        features[some] -= means[labels[some]]
+    return means, features, sizes

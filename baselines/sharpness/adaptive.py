@@ -64,6 +64,7 @@ def adaptive_sharpness_worst_linf(
     space = weight_space(subject, n_samples, seed)
     rises = 0.0
     losses = _losses_of_normalized if normalize_logits else cross_entropies
+    space.network.require_room(min(batch, len(space.sample)), "try a smaller batch")
     with space.network.restoring():
         for first in range(0, len(space.sample), batch):
             some = slice(first, first + batch)

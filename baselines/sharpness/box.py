@@ -33,6 +33,8 @@ def box_scale(subject: Subject, accuracy_drop: float, seed: int, *, is_relative:
     it is. Ascents go out from several starts. Each has a search of its own, which need not look beyond what others have
     found to be harmful: most end after one ascent. Range: [SMALLEST, LARGEST] of the search.
     """
+    network = subject.folded if is_folded else subject.network
+    network.require_room(min(BATCH_SIZE, len(subject.examples)), "give calls more memory (--memory)")
     if is_folded:
         space, answers = weight_space(subject, ATTACKED, seed), outputs.folded_logits(subject, ATTACKED, seed)
     else:

@@ -3,14 +3,15 @@
 import numpy as np
 
 from baselines.core.eigenvalues import ritz_values
-from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.measure import Cost, Need, measure
+from baselines.core.memory import require_memory
 from baselines.core.sample import Array
 from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
 from baselines.sharpness.scales import weight_space
 
-#: Bytes that Lanczos' directions may have together.
-BASIS_BYTES = 2**31
+#: Vectors of float32 that Lanczos' iteration needs besides its directions.
+VECTORS = 12
 
 
 @measure(
@@ -41,7 +42,7 @@ def effective_dimensionality(
         seed: draws the examples and the vector to begin with.
 
     Raises:
-        MeasureUnavailable: `n_steps` vectors of all weights would need more than 2 GiB.
+        MeasureUnavailable: `n_steps` vectors of all weights would need more memory than is left.
     """
     values = leading_eigenvalues(subject, n_steps, n_samples, seed)
     positive = values[values > 0]
@@ -52,8 +53,6 @@ def effective_dimensionality(
 def leading_eigenvalues(subject: Subject, n_steps: int, n_samples: int, seed: int) -> Array:
     """Eigenvalues of the Hessian of the mean cross-entropy after `n_steps` of Lanczos' iteration."""
     space = weight_space(subject, n_samples, seed)
-    if 4 * n_steps * len(space) > BASIS_BYTES:
-        raise MeasureUnavailable(
-            f"needs {n_steps} vectors of {len(space)} weights, more than 2 GiB: try a smaller n_steps"
-        )
+    what = f"{n_steps} vectors of {len(space):,} weights"
+    require_memory(4 * (n_steps + VECTORS) * len(space), what, "try a smaller n_steps, or more memory")
     return ritz_values(space.hessian_product, len(space), n_steps, stream("start of Lanczos' iteration", seed))

@@ -18,7 +18,7 @@ from baselines.sharpness.scales import weight_space
     formula="Tr(H)",
     source="Yao et al. 2020, arXiv 1912.07145; where it is not piecewise linear by Hutchinson's probes, 1990",
     cost=Cost.MANY,
-    work="min(classes, 20) B; not piecewise linear: 20 x 3 B",
+    work="min(kappa, 20) B; not piecewise linear: 20 x 3 B",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def hessian_trace(subject: Subject, *, n_probes: int = 20, n_samples: int = 2048, seed: int = 0) -> float:
@@ -57,7 +57,7 @@ def _trace_by_probes(subject: Subject, n_probes: int, n_samples: int, seed: int)
     formula="lambda_max(H)",
     source="Keskar et al. 2017, arXiv 1609.04836; Yao et al. 2020, arXiv 1912.07145; by Lanczos' method",
     cost=Cost.MANY,
-    work="<= 50 x 3 B",
+    work="up to 50 x 3 B",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def hessian_top_eigenvalue(subject: Subject, *, n_steps: int = 50, n_samples: int = 2048, seed: int = 0) -> float:

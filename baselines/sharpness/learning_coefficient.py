@@ -53,6 +53,7 @@ def local_learning_coefficient(
     space = weight_space(subject, n_samples, seed)
     n, trained = len(space.sample), space.trained
     temperature, batch, rises = n / math.log(max(n, 3)), min(batch, n), []
+    space.network.require_room(batch, "try a smaller batch")
     before = cross_entropies(folded_logits(subject, n_samples, seed), space.sample.labels)
     with space.network.restoring():
         for chain in range(n_chains):

@@ -15,7 +15,7 @@ from baselines.network import Network
     formula="sum over neurons s, t of <w_s, w_t> Tr(H_st), H_st a block of the Hessian of the mean cross-entropy",
     source="Petzka et al. 2021, arXiv 2001.00939",
     cost=Cost.GRADIENTS,
-    work="1 F + kappa B of the layers behind it",
+    work="1 F, and B of the layers behind it alone, kappa times",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def relative_flatness(

@@ -29,7 +29,7 @@ ENOUGH = 0.8  #: accuracy below which it starts no more descents
     formula="-max{a : no |u_i| <= a |w_i| costs more than the accuracy drop}",
     source="PGDL starting kit (Jiang et al. 2020, arXiv 2012.07976), with ascent where its code descends",
     cost=Cost.MANY,
-    work="about 10 x (20 B of 64 examples + 1 F of 640)",
+    work="about 200 B of 64 examples and 10 F of 640 examples",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
 def sharpness_starter_kit(

@@ -14,7 +14,7 @@ from baselines.sharpness.box import box_scale
 from baselines.sharpness.pacbayes import common_variance, isotropic_bound, magnitude_bound, moved, trained
 
 _J19 = "Jiang et al. 2019, arXiv 1912.02178, eq."
-_WORK = "about 10 x (20 B of 64 examples + 1 F of 640) for alpha and as much for alpha', which others share"
+_WORK = "about 200 B of 64 examples and 10 F of 640 examples for alpha, as much for alpha', which others share"
 _DATA = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 
 CONFIDENCE = 0.05  #: delta, the chance that a magnitude-aware bound does not hold

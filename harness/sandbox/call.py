@@ -135,6 +135,7 @@ class Call:
             "processes": limits.processes,
             "open_files": limits.open_files,
             "file_bytes": limits.file_bytes,
+            "memory_bytes": limits.memory_bytes,
         }
         self._worker.send(limits=bounds, seed=seed, module=module)
         loaded = self._expect("loaded", lambda: limits.startup_s - (time.monotonic() - loading))

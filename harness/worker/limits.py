@@ -1,12 +1,16 @@
 """Per-process limits that the worker sets for itself before it loads untrusted code."""
 
 import ctypes
+import os
 import resource
 import signal
 from contextlib import suppress
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
+
+#: Environment variable with the memory limit of the call, in bytes, for a measure that asks before it needs much.
+MEMORY_LIMIT = "MEMORY_LIMIT_BYTES"
 
 
 def die_with_parent() -> None:
@@ -23,12 +27,14 @@ def offer_to_kernel() -> None:
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
-def apply_limits(processes: int, open_files: int, file_bytes: int) -> None:
+def apply_limits(processes: int, open_files: int, file_bytes: int, memory_bytes: int) -> None:
     """Set hard limits that this process and its children cannot raise again.
 
-    The address space is not limited: CUDA reserves far more of it than it uses. Memory is watched from outside.
+    The address space is not limited: CUDA reserves far more of it than it uses. Memory is watched from outside, and
+    told to the measure.
     """
     offer_to_kernel()
+    os.environ[MEMORY_LIMIT] = str(memory_bytes)
     limit_process(0, processes, open_files, file_bytes)
 
 

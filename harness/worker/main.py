@@ -50,7 +50,8 @@ def serve(
         channel.send(event="ready", environment=runtime.versions)
         order = channel.receive()
         limits = order["limits"]
-        apply_limits(limits["processes"] + other_processes, limits["open_files"], limits["file_bytes"])
+        processes = limits["processes"] + other_processes
+        apply_limits(processes, limits["open_files"], limits["file_bytes"], limits["memory_bytes"])
         runtime.prepare_devices()
         model, dataset = runtime.load_model(model_directory), runtime.load_dataset(data_directory)
         device = runtime.device()

@@ -54,9 +54,8 @@ def test_a_cheap_measure_makes_few_forward_passes_and_takes_no_gradient(name, su
     if measure.cost == "weights":
         assert sum(passed) <= 1  # norms of paths pass ones through the network
         return
-    drawn = re.search(r"1 F of (?:at least )?(\d+)", measure.work)
-    n_examples = int(drawn[1]) * (N_CLASSES if "of each class" in measure.work else 1) if drawn else N_EXAMPLES
-    assert 0 < sum(passed) <= FEW * n_examples
+    passes = measure.passes(baselines.Sizes(kappa=N_CLASSES, d=4, m=N_EXAMPLES))
+    assert 0 < sum(passed) <= passes.forward
 
 
 def test_the_others_make_more_or_take_gradients(subject, passed):

@@ -15,7 +15,7 @@ import json, resource, sys
 from harness.worker.limits import apply_limits
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
-apply_limits(processes=64, open_files=1024, file_bytes=4096)
+apply_limits(processes=64, open_files=1024, file_bytes=4096, memory_bytes=2**30)
 names = ("NPROC", "NOFILE", "FSIZE", "CORE", "MEMLOCK")
 limits = {name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}")) for name in names}
 try:

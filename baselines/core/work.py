@@ -1,0 +1,61 @@
+"""What a measure does, as text for people from which a forecast reads the passes.
+
+F is a forward pass, B a forward and a backward pass. What counts are terms such as `25 x 3 B`, over the examples of
+`n_samples`, or `1 F of 50 x kappa examples`. Factors are numbers, kappa (classes), d (weight layers), m (training
+examples), and `min(kappa, 10)` or `max(m / 10, 2048)`. All other words are for people, and so is what follows a
+semicolon: other cases.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+_FACTOR = r"(?:(?:min|max)\([^()]+\)|[\d.,]*\d|\b(?:kappa|d|m)\b)"
+_TERM = re.compile(rf"({_FACTOR}(?: x {_FACTOR})*) ([FB])\b(?: of ({_FACTOR}(?: x {_FACTOR})*) (?:examples|mixtures))?")
+
+
+class Passes(NamedTuple):
+    """Examples that go through a network, each as often as it does."""
+
+    forward: float
+    backward: float  #: there and back
+
+
+class Sizes(NamedTuple):
+    """What the passes of a measure depend on."""
+
+    kappa: int  #: classes
+    d: int  #: weight layers
+    m: int  #: training examples
+
+
+def passes_of(work: str, n_samples: int | None, sizes: Sizes) -> Passes:
+    """Return the examples of all passes that a measure's work names.
+
+    Args:
+        work: of the measure.
+        n_samples: training examples of a pass whose number is not in the text; None for all.
+        sizes: of the network and the training set.
+    """
+    symbols, found = sizes._asdict(), {"F": 0.0, "B": 0.0}
+    for factor, letter, examples in _TERM.findall(work.partition(";")[0]):
+        sample = sizes.m if n_samples is None else n_samples
+        found[letter] += _product(factor, symbols) * (_product(examples, symbols) if examples else min(sample, sizes.m))
+    return Passes(found["F"], found["B"])
+
+
+def _product(text: str, symbols: Mapping[str, int]) -> float:
+    value = 1.0
+    for factor in text.split(" x "):
+        value *= _value(factor, symbols)
+    return value
+
+
+def _value(factor: str, symbols: Mapping[str, int]) -> float:
+    """A number, a symbol, a symbol over a number, or the smaller or larger of two of these."""
+    if factor.startswith(("min(", "max(")):
+        ends = [_value(part, symbols) for part in factor[4:-1].split(", ")]
+        return min(ends) if factor.startswith("min") else max(ends)
+    name, _, divisor = factor.partition(" / ")
+    value = float(symbols[name]) if name in symbols else float(name.replace(",", ""))
+    return value / float(divisor or 1)
