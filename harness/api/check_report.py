@@ -9,10 +9,13 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from harness.ci.annotations import annotation, last_frame, path_in
-from harness.execution.check import Forecast, Trial
+from harness.execution.check import Trial
 from harness.execution.dispatch import Done
+from harness.execution.forecast import Forecast
+from harness.execution.partial_calls import Partial
 from harness.outcome import Outcome
 from harness.submission import Submission
+from harness.task.part import PartOfData
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,21 @@ class CheckReport:
     def passed(self) -> bool:
         """Whether every call returned a finite number."""
         return self.trial is not None and self.trial.passed
+
+    @property
+    def undecided(self) -> bool:
+        """Whether a call did not even end on the smallest part of the training data, and no other failed."""
+        if self.trial is None or self.passed:
+            return False
+        unknown = [one.last.done for one in self.trial.partial.values() if one.is_unknown]
+        failed = [one for one in self.trial.done if one.result.outcome is not Outcome.OK]
+        return bool(unknown) and all(one in unknown for one in failed)
+
+    @property
+    def partial(self) -> list[Partial]:
+        """The calls on parts of the training data that may be shown."""
+        partial = self.trial.partial if self.trial else {}
+        return [one for (task, _), one in partial.items() if task not in self.withheld]
 
     @property
     def shown(self) -> list[Done]:
@@ -71,7 +89,12 @@ def to_json(report: CheckReport) -> str:
         "withheld": {task: dict(counts) for task, counts in report.counts.items()},
         "forecast": None
         if expected is None
-        else {"models": expected.models, "seconds": expected.seconds, "at_risk": expected.at_risk},
+        else {
+            "models": expected.models,
+            "seconds": expected.seconds,
+            "at_least_seconds": expected.least_s,
+            "at_risk": expected.at_risk,
+        },
     }
     return json.dumps(content, indent=1, allow_nan=False)
 
@@ -82,6 +105,7 @@ def _call(done: Done) -> dict[str, Any]:
         "task": planned.task.name,
         "model": planned.model.id,
         "parameters": planned.model.n_parameters,
+        "examples": data.n_samples if isinstance(data := planned.task.data, PartOfData) else None,
         "outcome": str(result.outcome),
         "value": result.value,
         "message": result.message,

@@ -9,7 +9,8 @@ from harness.api.check_report import CheckReport
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
 from harness.api.submissions import Argument, find
-from harness.execution.check import Watch, forecast, try_submission
+from harness.execution.check import PATIENCE_S, Watch, try_submission
+from harness.execution.forecast import forecast
 from harness.execution.unused_gpu import unused_gpu
 from harness.submission import find_flaw
 from harness.task import DEFAULT_DIRECTORY
@@ -25,16 +26,20 @@ def check(
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
     models: Wanted = MODELS,
+    whole: bool = False,
     execution: Execution = USUAL,
     progress: Progress = SILENT,
 ) -> CheckReport:
     """Try a submission on a few models of each task; nothing is recorded. One call is made twice.
+
+    A call that has not ended after `PATIENCE_S` is stopped, and made on parts of the training data instead.
 
     Args:
         submission: a path, the name of a measure, or a Python function `complexity(model, dataset)`.
         tasks_dir: directory of the tasks.
         task_names: only these tasks; empty: all.
         models: number of models of each task, from the smallest to the largest, or their names.
+        whole: wait for whole calls, however long they take.
         execution: limits, sandbox and engine.
         progress: shows the work.
 
@@ -51,8 +56,9 @@ def check(
         note_initial_weights(run.shown, progress)
     require_known(run.tasks, models)
     settings, executor = run.setup.settings, run.setup.executor
+    watch, patience_s = Watch(progress.step, progress.tried), None if whole else PATIENCE_S
     with executor:
-        trial = try_submission(found, run.tasks, settings, executor, models, Watch(progress.step, progress.tried))
+        trial = try_submission(found, run.tasks, settings, executor, models, watch, patience_s)
     for problem in {unused_gpu(done) for done in trial.done} - {None}:
         progress.warn(str(problem))
     expected = forecast(trial, settings, executor.workers) if trial.passed and not run.withheld else None

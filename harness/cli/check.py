@@ -19,6 +19,7 @@ WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 @options.tasks
 @options.task
 @options.models
+@click.option("--whole", is_flag=True, help="Wait for whole calls, however long they take within the time limit.")
 @click.option(
     "--format", "form", type=click.Choice(["table", *WRITERS]), default="table", show_default=True,
     help="Output format.",
@@ -30,6 +31,7 @@ def command(
     tasks_dir: Path,
     task_names: tuple[str, ...],
     models: "Wanted",
+    whole: bool,
     form: str,
     quiet: bool,
     **execution: Any,
@@ -37,8 +39,10 @@ def command(
     """Try SUBMISSION on a few models: outcome, value, time, memory and output of each, and a forecast of a full run.
 
     The sandbox and the limits are those of `pgdl run`; nothing is recorded. One call is made twice, to see
-    whether the measure is repeatable. For hidden tasks only counts of outcomes are shown. Exit code 1 if a call
-    failed. The format junit is XML for CI systems; github adds annotations for GitHub Actions to the table.
+    whether the measure is repeatable. A call that takes longer than 25 s is stopped, and made on growing parts of the
+    training data in its stead, so that the verdict takes two minutes; the forecast says so. For hidden tasks only
+    counts of outcomes are shown. Exit code 1 if a call failed. The format junit is XML for CI systems; github adds
+    annotations for GitHub Actions to the table.
 
     Example: pgdl check my_measure.py
     """
@@ -52,7 +56,7 @@ def command(
     with console.status("") as status:
         report = api.check(
             submission, tasks_dir=tasks_dir, task_names=task_names, models=models or MODELS,
-            execution=options.execution_of(execution), progress=CheckTerminal(console, status),
+            whole=whole, execution=options.execution_of(execution), progress=CheckTerminal(console, status),
         )  # fmt: skip
     print_verdict(report, console)
     if form in WRITERS and not quiet:

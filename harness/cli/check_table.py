@@ -8,10 +8,14 @@ from rich.status import Status
 from harness.api import CheckReport
 from harness.cli.summary import WITHHELD_NOTE
 from harness.cli.terminal import Terminal
+from harness.execution.check import PATIENCE_S
 from harness.execution.dispatch import Done
+from harness.execution.forecast import Forecast
+from harness.execution.partial_calls import FIRST, PART_S, Partial
 from harness.outcome import Outcome
 from harness.tables import print_lines
 from harness.task.notes import outputs_of
+from harness.task.part import PartOfData
 from harness.task.task import Task
 
 #: Lines of a call's output that are shown, from its end.
@@ -50,6 +54,8 @@ class CallTable:
         size, seconds = f"{call.model.n_parameters:,}", f"{result.call_wall_s:.2f}"
         row = self._line.format(call.task.name, call.model.id, size, result.outcome, value, seconds, memory)
         self._console.print(row, style=None if result.outcome is Outcome.OK else "red")
+        if isinstance(data := call.task.data, PartOfData):
+            self._console.print(f"  on {data.n_samples:,} of {data.whole.n_samples:,} training examples", style="dim")
         failure = (result.outcome, result.message)
         if result.outcome is not Outcome.OK and failure in self._failures:
             return
@@ -97,6 +103,11 @@ def print_verdict(report: CheckReport, console: Console) -> None:
         print_lines(console, [WITHHELD_NOTE.format(", ".join(report.withheld))])
     if report.submission.problem is not None:
         console.print(f"INVALID_SUBMISSION: {report.submission.problem}")
+    if report.undecided:
+        stopped = f"stopped after {PATIENCE_S:g} s, and calls on {FIRST} training examples after {PART_S:g} s"
+        console.print(f"\n{name}: no verdict, for whole calls were {stopped}.", style="bold red")
+        console.print("pgdl check --whole waits for whole calls.")
+        return
     if not report.passed:
         console.print(f"\n{name} does not pass: fix it and check again.", style="bold red")
         return
@@ -104,9 +115,27 @@ def print_verdict(report: CheckReport, console: Console) -> None:
     for warning in report.warnings:
         console.print(f"Warning: {warning}.", style="yellow")
     if report.forecast is not None:
-        expected = report.forecast
-        risk = f", {expected.at_risk} may exceed the time limit" if expected.at_risk else ""
-        console.print(f"A full run: {expected.models} models, about {_duration(expected.seconds)}{risk}.")
+        console.print(_forecast(report.forecast))
+    if report.partial:
+        print_lines(console, [_of_parts(report.partial)])
+
+
+def _forecast(expected: Forecast) -> str:
+    low, high = _duration(expected.least_s), _duration(expected.seconds)
+    duration = f"about {high}" if low == high else f"between {low} and {high}"
+    risk = f", {expected.at_risk} may exceed the time limit" if expected.at_risk else ""
+    return f"A full run: {expected.models} models, {duration}{risk}."
+
+
+def _of_parts(partial: Sequence[Partial]) -> str:
+    """Say what values and forecast were made from."""
+    number = max(one.last.n_examples for one in partial)
+    models = f"{len(partial)} model{'s' if len(partial) > 1 else ''}"
+    return (
+        f"On {models}, whole calls would have taken longer than {PATIENCE_S:g} s: values and times are of calls on up "
+        f"to {number:,} of the training examples. The forecast's upper end is for a measure whose time goes on growing "
+        "with their number, the lower end for one that reads no more of them. pgdl check --whole waits for whole calls."
+    )
 
 
 def _duration(seconds: float) -> str:

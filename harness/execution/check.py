@@ -1,14 +1,18 @@
-"""A trial of one submission: a few calls under the real limits, and a forecast of the full run."""
+"""A trial of one submission: a few calls under the real limits, and a forecast of the full run.
+
+A whole call that takes longer than somebody waits for a verdict is stopped. Calls on parts of the training data take
+its place (`harness.execution.partial_calls`).
+"""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-import numpy as np
-
+from harness.execution.budget import TimeBudget
 from harness.execution.dispatch import Done, make
 from harness.execution.executor import Executor
+from harness.execution.partial_calls import Partial, Place, call_on_parts, place_of
 from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
@@ -16,8 +20,8 @@ from harness.submission import Submission
 from harness.task.some_models import Wanted, size_of, some_models
 from harness.task.task import Task
 
-#: Share of the time limit from which a call is at risk of exceeding it.
-CAUTION = 0.8
+#: Seconds after which a whole call is stopped, so that there is a verdict within two minutes.
+PATIENCE_S = 25.0
 
 
 @dataclass(frozen=True)
@@ -27,9 +31,10 @@ class Trial:
     Attributes:
         calls: the calls of the full run.
         done: the trial's calls, task by task from the smallest to the largest model.
-        again: a repetition of the call on the smallest model.
+        again: a repetition of the call on the smallest model, or of its first call on a part.
         start_s: seconds until the executor was ready for calls.
         calls_s: seconds from then to the end of the last call.
+        partial: the calls on parts of the training data, by task and model; the last of them is among `done`.
     """
 
     calls: tuple[PlannedCall, ...]
@@ -37,6 +42,7 @@ class Trial:
     again: Done
     start_s: float
     calls_s: float
+    partial: Mapping[Place, Partial] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -46,6 +52,9 @@ class Trial:
     @property
     def first(self) -> Done:
         """The call that `again` repeats."""
+        partial = self.partial.get(place_of(self.again.planned))
+        if partial is not None:
+            return partial.parts[0].done
         return next(done for done in self.done if done.planned is self.again.planned)
 
     @property
@@ -69,57 +78,68 @@ def try_submission(
     executor: Executor,
     models: Wanted,
     watch: Watch,
+    patience_s: float | None = None,
 ) -> Trial:
-    """Call `submission` on some models of each task, see `some_models`; the smallest first."""
+    """Call `submission` on some models of each task, see `some_models`; the smallest first.
+
+    Whole calls are stopped after `patience_s` if their time limit is longer. None waits for them.
+    """
     calls = plan_calls([submission], tasks, settings, executor)
-    planned = {(call.task.name, call.model.id): call for call in calls}
+    is_hasty = patience_s is not None and patience_s < settings.time_limit_s
+    tried = calls if not is_hasty else plan_calls([submission], tasks, _hasty(settings, patience_s), executor)
+    planned = {place_of(call): call for call in tried}
     chosen = [planned[task.name, model.id] for task in tasks for model in some_models(task, models)]
-    in_order = sorted(chosen, key=_size_of)
+    in_order = sorted(chosen, key=lambda call: size_of(call.model))
     begun = time.monotonic()
     watch.say("preparing the sandbox, which may import the framework once")
     executor.prepare({call.runtime for call in in_order})
     ready = time.monotonic()
     watch.say(f"calling {submission.name} on {len(chosen)} models, the smallest first")
-    finished: dict[str, list[Done]] = {}
-    with closing(make(executor, [in_order[0], *in_order])) as ended:
-        for done in ended:
-            earlier = finished.setdefault(done.planned.key, [])
-            earlier.append(done)
-            if len(earlier) == 1:
-                watch.seen(done)
-    first, again = finished[in_order[0].key]
-    ordered = tuple(first if call is in_order[0] else finished[call.key][0] for call in chosen)
-    return Trial(tuple(calls), ordered, again, ready - begun, time.monotonic() - ready)
+    made = _Made(watch, is_hasty)
+    made.add(executor, [in_order[0], in_order[0]] if is_hasty else [in_order[0], *in_order])
+    made.add(executor, [call for call in in_order[1:] if is_hasty and call.task.name not in made.slow_tasks])
+    again, partial = made.again, dict[Place, Partial]()
+    if made.slow_tasks:
+        slow = [call for call in in_order if place_of(call) not in made.ended]
+        watch.say(f"{len(slow)} whole calls would take too long for a quick verdict: calling on parts of the data")
+        partial, repeated = call_on_parts(submission, slow, made.stopped, settings, executor)
+        again = repeated if in_order[0] in slow else again
+        for one in partial.values():
+            watch.seen(one.last.done)
+    assert again is not None
+    ended = made.ended | {place: one.last.done for place, one in partial.items()}
+    done = tuple(ended[place_of(call)] for call in chosen)
+    return Trial(tuple(calls), done, again, ready - begun, time.monotonic() - ready, partial)
 
 
-def _size_of(call: PlannedCall) -> tuple[int, str]:
-    return size_of(call.model)
+def _hasty(settings: RunSettings, patience_s: float | None) -> RunSettings:
+    return replace(settings, time_limit_s=patience_s or settings.time_limit_s, time_budget=TimeBudget.EACH)
 
 
-@dataclass(frozen=True)
-class Forecast:
-    """The expected cost of a full run."""
+class _Made:
+    """Whole calls as they end."""
 
-    models: int
-    seconds: float
-    at_risk: int  #: calls that may exceed the time limit
+    def __init__(self, watch: Watch, is_hasty: bool) -> None:
+        self._watch, self._is_hasty = watch, is_hasty
+        self.ended: dict[Place, Done] = {}
+        self.again: Done | None = None  #: the second result of a call that was made twice
+        self.stopped: dict[Place, float] = {}  #: seconds after which calls were stopped
 
+    @property
+    def slow_tasks(self) -> set[str]:
+        """Names of the tasks on which a call was stopped."""
+        return {task for task, _ in self.stopped}
 
-def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
-    """Interpolate the times of calls over the models' numbers of parameters, task by task.
-
-    The overhead of a call is estimated from the total time of the trial, and so includes other load on the machine.
-    """
-    seconds: list[float] = []
-    for task in {call.task.name: call.task for call in trial.calls}.values():
-        seen = sorted(
-            (done for done in trial.done if done.planned.task is task), key=lambda done: _size_of(done.planned)
-        )
-        sizes, times = [_size_of(done.planned)[0] for done in seen], [done.result.call_wall_s for done in seen]
-        seconds += np.interp([model.n_parameters for model in task.models], sizes, times).tolist()
-    made = [*trial.done, trial.again]
-    side_by_side = min(workers, len(made))
-    called_s = sum(done.result.call_wall_s for done in made) / side_by_side
-    overhead_s = max(trial.calls_s - called_s, 0.0) / len(made)
-    total = trial.start_s + sum(seconds) / workers + overhead_s * len(seconds)
-    return Forecast(len(seconds), total, sum(time > CAUTION * settings.time_limit_s for time in seconds))
+    def add(self, executor: Executor, calls: Sequence[PlannedCall]) -> None:
+        """Make calls and wait for them."""
+        with closing(make(executor, calls)) as ended:
+            for done in ended if calls else ():
+                place = place_of(done.planned)
+                if self._is_hasty and done.result.outcome is Outcome.TIMEOUT:
+                    self.stopped[place] = done.result.call_wall_s
+                    self.ended.pop(place, None)  # another one just did not
+                elif place in self.ended:
+                    self.again = done
+                else:
+                    self.ended[place] = done
+                    self._watch.seen(done)

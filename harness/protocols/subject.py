@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.format.layout import find_shards
-from harness.task.data import LABELS, decode
+from harness.task.decoding import LABELS, decode
 from harness.task.digests import Digests
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles, find_tasks
@@ -47,12 +47,13 @@ class Subject:
 
         Test data are decoded into this directory alone: a cache of them could be shown to a measure.
         """
-        test = None if split == "train" else find_shards(self._test_shards())
+        source = None if split == "train" else self._test_shards()
         directory.mkdir(parents=True)
-        if test is None:
+        if source is None:
             self.task.data.write_canonical(directory)
         else:
-            decode(test, directory)
+            with Digests(source) as digests:
+                decode(find_shards(source), directory, digests)
         return np.asarray(np.load(directory / LABELS))
 
     def write_model(self, model: Model, directory: Path) -> Path:

@@ -60,7 +60,7 @@ def _write_inputs(
 
 
 def _write_at(descriptor: int, inputs: Inputs, place: int) -> None:
-    content = memoryview(inputs.reshape(-1).view(np.uint8))
+    content = memoryview(inputs.reshape(-1).view(np.uint8).data)
     while len(content):
         written = os.pwrite(descriptor, content, place)
         content, place = content[written:], place + written

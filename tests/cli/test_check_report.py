@@ -10,8 +10,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from harness.api.check_report import CheckReport, to_github, to_json, to_junit
-from harness.execution.check import Trial, forecast
+from harness.execution.check import Trial
 from harness.execution.dispatch import Done
+from harness.execution.forecast import forecast
 from harness.execution.plan import plan_calls
 from harness.outcome import CallResult, Outcome
 from tests.execution.planned_things import NOWHERE_TO_RUN, SETTINGS, make_submission, make_task

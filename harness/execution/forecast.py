@@ -1,0 +1,58 @@
+"""What a full run is expected to cost, from the calls of a trial."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.execution.check import Trial
+from harness.execution.dispatch import Done
+from harness.execution.partial_calls import Partial, Place, place_of
+from harness.execution.settings import RunSettings
+from harness.task.some_models import size_of
+
+#: Share of the time limit from which a call is at risk of exceeding it.
+CAUTION = 0.8
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The expected cost of a full run."""
+
+    models: int
+    seconds: float
+    at_risk: int  #: calls that may exceed the time limit
+    least_s: float  #: less than `seconds` where whole calls were too long to be made
+
+
+def forecast(trial: Trial, settings: RunSettings, workers: int) -> Forecast:
+    """Interpolate the times of calls over the models' numbers of parameters, task by task.
+
+    The overhead of a call is estimated from the total time of the trial, and so includes other load on the machine;
+    with calls on parts it is left out, for these are many.
+    """
+    seconds, least = _call_times(trial, 1), _call_times(trial, 0)
+    made = [*trial.done, trial.again]
+    side_by_side = min(workers, len(made))
+    called_s = sum(done.result.call_wall_s for done in made) / side_by_side
+    overhead_s = 0.0 if trial.partial else max(trial.calls_s - called_s, 0.0) / len(made)
+    besides = trial.start_s + overhead_s * len(seconds)
+    at_risk = sum(time > CAUTION * settings.time_limit_s for time in seconds)
+    return Forecast(len(seconds), besides + sum(seconds) / workers, at_risk, besides + sum(least) / workers)
+
+
+def _call_times(trial: Trial, end: int) -> list[float]:
+    """Expected seconds of the calls on all models; of calls on parts the lower or the upper `end` of what is known."""
+    found: list[float] = []
+    for task in {call.task.name: call.task for call in trial.calls}.values():
+        of_task = [done for done in trial.done if done.planned.task.name == task.name]
+        seen = sorted(of_task, key=lambda done: size_of(done.planned.model))
+        sizes = [done.planned.model.n_parameters for done in seen]
+        times = [_seconds_of(done, trial.partial, end) for done in seen]
+        found += np.interp([model.n_parameters for model in task.models], sizes, times).tolist()
+    return found
+
+
+def _seconds_of(done: Done, partial: Mapping[Place, Partial], end: int) -> float:
+    place = place_of(done.planned)
+    return partial[place].seconds[end] if place in partial else done.result.call_wall_s

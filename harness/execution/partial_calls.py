@@ -1,0 +1,119 @@
+"""Calls on parts of the training data, where whole calls take longer than somebody waits for a verdict."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from harness.execution.budget import TimeBudget
+from harness.execution.dispatch import Done, make
+from harness.execution.executor import Executor
+from harness.execution.plan import PlannedCall, plan_calls
+from harness.execution.settings import RunSettings
+from harness.outcome import Outcome
+from harness.submission import Submission
+from harness.task.part import with_part
+from harness.task.task import Task
+
+#: Seconds after which a call on a part is stopped, and within which one on the next part is expected to end.
+PART_S = 12.0
+
+#: Training examples of the first part, and how many times more the next one has.
+FIRST, GROWTH = 128, 4
+
+#: Names of a task and of a model.
+Place = tuple[str, str]
+
+
+class Part(NamedTuple):
+    """A call on a part of the training data."""
+
+    n_examples: int
+    done: Done
+
+    @property
+    def ended_well(self) -> bool:
+        """Whether it returned a number."""
+        return self.done.result.outcome is Outcome.OK
+
+
+@dataclass(frozen=True)
+class Partial:
+    """The calls on growing parts that stand for a whole call."""
+
+    parts: tuple[Part, ...]
+    n_all: int  #: training examples of the task
+    stopped_s: float = 0.0  #: seconds after which the whole call was stopped; 0 if it was not made
+
+    @property
+    def last(self) -> Part:
+        """The largest part on which a call ended well; the first one where none did."""
+        return next((part for part in reversed(self.parts) if part.ended_well), self.parts[0])
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether all that is known of the measure is that it takes long."""
+        return self.last.done.result.outcome is Outcome.TIMEOUT
+
+    @property
+    def seconds(self) -> tuple[float, float]:
+        """Seconds of a whole call: at the least, and if they go on growing with the number of examples."""
+        *before, last = self.parts[: self.parts.index(self.last) + 1]
+        wall = last.done.result.call_wall_s
+        per_example = wall / last.n_examples
+        if before:
+            more = wall - before[-1].done.result.call_wall_s
+            per_example = max(more, 0.0) / (last.n_examples - before[-1].n_examples)
+        least = max(self.stopped_s, wall)
+        return least, max(wall + per_example * (self.n_all - last.n_examples), least)
+
+
+def place_of(call: PlannedCall) -> Place:
+    """Where a call is made."""
+    return call.task.name, call.model.id
+
+
+def call_on_parts(
+    submission: Submission, calls: Sequence[PlannedCall], stopped: Mapping[Place, float], settings: RunSettings,
+    executor: Executor,
+) -> tuple[dict[Place, Partial], Done]:  # fmt: skip
+    """Call a submission on growing parts of the data; the second result repeats the first call on the first part.
+
+    Args:
+        submission: is called.
+        calls: whole calls, which these stand for.
+        stopped: the seconds after which whole calls were stopped, if they were made.
+        settings: of the whole calls.
+        executor: makes the calls.
+    """
+    quick = replace(settings, time_limit_s=min(PART_S, settings.time_limit_s), time_budget=TimeBudget.EACH)
+    tasks = {call.task.name: call.task for call in calls}
+    found: dict[Place, list[Part]] = {place_of(call): [] for call in calls}
+    growing, n_examples, again = list(found), FIRST, None
+    while growing:
+        of_part = {name: with_part(task, min(n_examples, task.data.n_samples)) for name, task in tasks.items()}
+        planned = _planned(submission, list(of_part.values()), growing, quick, executor)
+        for done in make(executor, planned if again else [planned[0], *planned]):
+            place = place_of(done.planned)
+            if found[place] and found[place][-1].n_examples == n_examples:
+                again = done
+            else:
+                found[place].append(Part(n_examples, done))
+        growing = [place for place in growing if _may_grow(found[place][-1], tasks[place[0]])]
+        n_examples *= GROWTH
+    assert again is not None
+    whole = {place: tasks[place[0]].data.n_samples for place in found}
+    return {place: Partial(tuple(of), whole[place], stopped.get(place, 0.0)) for place, of in found.items()}, again
+
+
+def _planned(
+    submission: Submission, tasks: Sequence[Task], places: Sequence[Place], settings: RunSettings, executor: Executor
+) -> list[PlannedCall]:
+    """The calls at some places, in their order."""
+    planned = {place_of(call): call for call in plan_calls([submission], tasks, settings, executor)}
+    return [planned[place] for place in places]
+
+
+def _may_grow(part: Part, task: Task) -> bool:
+    """Whether a call on the next part is likely to end in time."""
+    is_short = GROWTH * part.done.result.call_wall_s <= PART_S
+    return part.ended_well and is_short and GROWTH * part.n_examples <= task.data.n_samples

@@ -1,0 +1,61 @@
+"""What calls on parts of the training data say of whole calls."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from harness.execution.dispatch import Done
+from harness.execution.partial_calls import Part, Partial
+from harness.execution.plan import plan_calls
+from harness.outcome import CallResult, Outcome
+from harness.task.data import TrainingData
+from harness.task.part import with_part
+from harness.task.task import Task
+from tests.execution.planned_things import NOWHERE, NOWHERE_TO_RUN, SETTINGS, make_submission, make_task
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def partial(*parts: tuple[int, float], stopped_s: float = 0.0, last: Outcome = Outcome.OK) -> Partial:
+    """Calls that took so many seconds on so many of 50,000 examples; the last one ended otherwise."""
+    (call, *_) = plan_calls([make_submission()], [make_task(1)], SETTINGS, NOWHERE_TO_RUN)
+    outcomes = [Outcome.OK] * (len(parts) - 1) + [last]
+    results = [CallResult(outcome, call_wall_s=wall) for outcome, (_, wall) in zip(outcomes, parts, strict=True)]
+    done = [Done(call, result, NOW, {}, "bubblewrap/fast") for result in results]
+    return Partial(tuple(Part(n, one) for (n, _), one in zip(parts, done, strict=True)), 50_000, stopped_s)
+
+
+def test_a_whole_call_goes_on_growing_as_from_the_last_part_but_one() -> None:
+    least, most = partial((128, 2.0), (512, 3.0), (2048, 7.0), stopped_s=25.0).seconds
+    assert least == 25.0
+    assert most == pytest.approx(7.0 + (50_000 - 2048) * 4.0 / 1536)
+
+
+def test_a_call_that_grows_no_more_takes_no_longer_than_what_was_seen() -> None:
+    assert partial((128, 2.0), (512, 7.0), (2048, 6.9)).seconds == (6.9, 6.9)
+    assert partial((128, 2.0), (512, 7.0), (2048, 6.9), stopped_s=25.0).seconds == (25.0, 25.0)
+
+
+def test_one_part_alone_is_taken_to_grow_with_its_examples() -> None:
+    least, most = partial((128, 4.0)).seconds
+    assert (least, most) == (4.0, pytest.approx(4.0 * 50_000 / 128))
+
+
+def test_a_part_that_took_too_long_tells_nothing_but_the_one_before() -> None:
+    found = partial((128, 2.0), (512, 12.0), last=Outcome.TIMEOUT)
+    assert (found.last.n_examples, found.is_unknown) == (128, False)
+    assert partial((128, 12.0), last=Outcome.TIMEOUT).is_unknown
+
+
+def test_a_part_has_examples_at_even_distances_and_a_digest_of_its_own(tmp_path) -> None:
+    np.save(tmp_path / "inputs.npy", np.arange(100, dtype=np.float32).reshape(100, 1))
+    np.save(tmp_path / "labels.npy", np.repeat(np.arange(4), 25).astype(np.int32))
+    task = Task("toy", (), TrainingData(NOWHERE, tmp_path, "data"), reference=None)
+    part, other = with_part(task, 12).data, with_part(task, 13).data
+    (tmp_path / "staged").mkdir()
+    part.write_canonical(tmp_path / "staged")
+    inputs, labels = (np.load(tmp_path / "staged" / name) for name in ("inputs.npy", "labels.npy"))
+    assert inputs[:, 0].tolist() == [0, 9, 18, 27, 36, 45, 54, 63, 72, 81, 90, 99]
+    assert np.bincount(labels).tolist() == [3, 3, 3, 3]
+    assert (part.n_samples, len({task.data.digest, part.digest, other.digest})) == (12, 3)
