@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from harness.api.checks import check
     from harness.api.ci import ChangeResult, Job, evaluate_change
     from harness.api.comparisons import CompareResult, compare
+    from harness.api.costs import Costs, forecast_costs
     from harness.api.execution import UNSAFE, Execution
     from harness.api.progress import Progress
     from harness.api.records import open_results, results
@@ -29,6 +30,7 @@ _PLACES = {
     "ChangeResult": "harness.api.ci",
     "CheckReport": "harness.api.check_report",
     "CompareResult": "harness.api.comparisons",
+    "Costs": "harness.api.costs",
     "Execution": "harness.api.execution",
     "Job": "harness.api.ci",
     "Progress": "harness.api.progress",
@@ -40,6 +42,7 @@ _PLACES = {
     "check": "harness.api.checks",
     "compare": "harness.api.comparisons",
     "evaluate_change": "harness.api.ci",
+    "forecast_costs": "harness.api.costs",
     "open_results": "harness.api.records",
     "report": "harness.api.reports",
     "results": "harness.api.records",
@@ -49,13 +52,13 @@ _PLACES = {
 }
 
 __all__ = [
-    "UNSAFE", "BoardResult", "ChangeResult", "CheckReport", "CompareResult", "Execution", "Job", "Progress",
-    "ReportResult", "RunResult", "ScoreResult", "Tally", "board", "check", "compare", "evaluate_change", "open_results",
-    "report", "results", "run", "score", "verify",
+    "UNSAFE", "BoardResult", "ChangeResult", "CheckReport", "CompareResult", "Costs", "Execution", "Job", "Progress",
+    "ReportResult", "RunResult", "ScoreResult", "Tally", "board", "check", "compare", "evaluate_change",
+    "forecast_costs", "open_results", "report", "results", "run", "score", "verify",
 ]  # fmt: skip
 
 #: The modules that other rooms use, beside the names above.
-MODULES = ("calls", "check_report", "checks", "ci_files", "commands", "comparisons", "needs", "tally")
+MODULES = ("calls", "check_report", "checks", "ci_files", "commands", "comparisons", "costs", "needs", "tally")
 
 
 def __getattr__(name: str) -> Any:

@@ -4,17 +4,21 @@ import inspect
 import shutil
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli import as_json, completion
+from harness.cli import as_json, completion, options
 from harness.errors import UserError
 from harness.names import CHEAP
 
 if TYPE_CHECKING:
     from baselines import Measure
     from harness.submission import InstalledMeasure
+
+#: What `--cost` without a name stands for.
+FORECAST = "forecast"
 
 #: Space between columns, and the shares of a narrow terminal's width for meaning, cost, needs and source.
 GAP = "  "
@@ -27,11 +31,18 @@ SHARES = (0.45, 0.2, 0.15, 0.2)
 @click.option(
     "--cost",
     metavar="NAME",
+    is_flag=False,
+    flag_value=FORECAST,
     shell_complete=completion.costs,
-    help=f"List only the measures of this cost: weights, forward, gradients or many; {CHEAP}: the first two.",
+    help=f"List only the measures of this cost: weights, forward, gradients or many; {CHEAP}: the first two. Without "
+    "NAME: forecast what all of them cost on the task of --tasks and --task.",
 )
+@options.tasks
+@click.option("--task", metavar="NAME", shell_complete=completion.tasks, help="Forecast what they cost on this task.")
 @as_json.option
-def command(name: str | None, family: str | None, cost: str | None, form: str) -> None:
+def command(
+    name: str | None, family: str | None, cost: str | None, tasks_dir: Path, task: str | None, form: str
+) -> None:
     """List the measures of the library by family and those of installed packages, or explain the one called NAME.
 
     A measure can be run wherever a submission can. Its cost is one of weights (it reads weights only), forward (up
@@ -39,7 +50,10 @@ def command(name: str | None, family: str | None, cost: str | None, form: str) -
     each class) and many (more); F is one forward pass, B one forward and backward pass. Other packages add measures
     by entry points (docs/measures.md); they run like submissions, and none of their code is imported here.
 
-    Example: pgdl measures vc_dim, then pgdl run vc_dim:image_side=28
+    With --task, or --cost without a name, seconds and memory are forecast for a task: a forward pass and one there and
+    back are timed in the sandbox on its smallest and its largest model.
+
+    Example: pgdl measures vc_dim, then pgdl run vc_dim:image_side=28, and pgdl measures --cost many --task demo_digits
     """
     import baselines
     from harness.submission import installed_measures
@@ -57,12 +71,17 @@ def command(name: str | None, family: str | None, cost: str | None, form: str) -
     families = list(dict.fromkeys(measure.family for measure in baselines.MEASURES.values()))
     if family is not None and family not in families:
         raise _unknown("family", family, families)
-    if cost is not None and cost not in (costs := [*baselines.Cost, CHEAP]):
-        raise _unknown("cost", cost, costs)
+    if cost not in (None, FORECAST, *(costs := [*baselines.Cost, CHEAP])):
+        raise _unknown("cost", str(cost), costs)
     of_family = [measure for measure in baselines.MEASURES.values() if family in (None, measure.family)]
-    chosen = [one for one in of_family if cost in (None, one.cost) or (cost == CHEAP and one.is_cheap)]
+    chosen = [one for one in of_family if cost in (None, FORECAST, one.cost) or (cost == CHEAP and one.is_cheap)]
     if not chosen:
         raise UserError(f"no measure of the family {family} has the cost {cost}")
+    if cost == FORECAST or task is not None:
+        from harness.cli.measure_costs import show_forecast
+
+        show_forecast(chosen, tasks_dir, [task] if task is not None else [], form)
+        return
     others = installed_measures() if family is None and cost is None else ()
     if form == "json":
         as_json.show([*map(_as_object, chosen), *map(_as_object, others)])

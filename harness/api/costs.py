@@ -1,0 +1,147 @@
+"""What the measures of the library cost on a task: a forecast from timed passes in the sandbox of a real run."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from baselines import Measure, Sizes
+from harness.api.calls import Run, prepare_run
+from harness.api.execution import USUAL, Execution
+from harness.api.progress import SILENT, Progress
+from harness.api.submissions import find
+from harness.errors import UserError
+from harness.execution.dispatch import make
+from harness.execution.plan import plan_calls
+from harness.outcome import CallResult, Outcome
+from harness.task.model import Model
+from harness.task.some_models import some_models
+
+#: Training examples of a timed pass. The larger number follows where the smaller one takes less than `SHORT_S`.
+EXAMPLES, SHORT_S = (128, 2048), 1.0
+
+#: Measures that are called for the time of what they do: reading the network, then a forward pass, and one there and
+#: back. Of two seeds the first prepares and the second passes alone.
+_READING, _FORWARD, _BACKWARD = "depth", "cross_entropy", "input_gradient_norm"
+_SEEDS = (1, 2)
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What was timed on one model; NaN where it could not be called."""
+
+    model: Model
+    n_examples: int
+    reading: CallResult
+    forward: tuple[CallResult, CallResult]
+    backward: tuple[CallResult, CallResult]
+
+    def seconds(self, measure: Measure, n_examples: int) -> float:
+        """Forecast of a call; NaN for a measure of spectra, which makes no passes."""
+        n_layers = int(self.reading.value or 1)
+        forward, backward = measure.passes(Sizes(kappa=self.model.n_outputs, d=n_layers, m=n_examples))
+        if "SVD" in measure.work and not forward:
+            return np.nan
+        total = _seconds(self.reading)
+        for number, (first, second) in ((forward, self.forward), (backward, self.backward)):
+            if number:
+                total += np.fmax(_seconds(first) - _seconds(second), 0) + number * _seconds(second) / self.n_examples
+        return total
+
+    def memory(self, measure: Measure) -> int | None:
+        """Peak of the timed call of the same kind; None for measures that do more."""
+        by_cost = {"weights": self.reading, "forward": self.forward[1], "gradients": self.backward[1]}
+        found = by_cost.get(measure.cost)
+        return found.peak_memory_bytes if found is not None and found.outcome is Outcome.OK else None
+
+
+@dataclass(frozen=True)
+class CostForecast:
+    """What a measure is expected to cost on the models of a task."""
+
+    measure: Measure
+    smallest_s: float | None  #: a call on the smallest model; None where that is not known
+    largest_s: float | None
+    all_s: float | None  #: calls on all models, one at a time
+    memory_bytes: int | None  #: on the largest model
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Forecasts for the measures of the library, and what they were made from."""
+
+    task: str
+    n_examples: int  #: in the training set
+    timed: tuple[Timed, ...]  #: on the smallest and the largest model
+    forecasts: tuple[CostForecast, ...]
+    workers: int  #: calls that a run makes at once
+
+
+def forecast_costs(
+    measures: Sequence[Measure],
+    *,
+    tasks_dir: str | Path,
+    task_names: Sequence[str] = (),
+    execution: Execution = USUAL,
+    progress: Progress = SILENT,
+) -> Costs:
+    """Time a forward pass, and one there and back, on the smallest and the largest model; nothing is recorded.
+
+    Raises:
+        UserError: there are several tasks, one is invalid or hidden, or no sandbox works here.
+    """
+    run = prepare_run([], Path(tasks_dir), task_names, execution, progress)
+    if len(run.tasks) != 1:
+        found = ", ".join(task.name for task in run.tasks)
+        raise UserError("a forecast is of one task", found=found, remedy="choose it with --task NAME")
+    if run.withheld:
+        raise UserError("no forecast on a hidden task", found=run.tasks[0].name, remedy="its times are withheld")
+    progress.step("timing a forward pass and one there and back on two models")
+    with run.setup.executor:
+        timed = _time(run)
+    task, workers = run.tasks[0], run.setup.executor.workers
+    forecasts = tuple(_forecast(measure, task.models, timed, task.data.n_samples) for measure in measures)
+    return Costs(task.name, task.data.n_samples, timed, forecasts, workers)
+
+
+def _time(run: Run) -> tuple[Timed, ...]:
+    """Call the timed measures; with more examples where these are passed in no time."""
+    (task,), settings, executor = run.tasks, run.setup.settings, run.setup.executor
+    models, found = some_models(task, 2), dict[str, Timed]()
+    for n_examples in EXAMPLES:
+        waiting = [one for one in models if one.id not in found or _is_short(found[one.id])]
+        number = min(n_examples, task.data.n_samples)
+        names = list(_names(number))
+        planned = plan_calls(find(names, (), SILENT), [task], settings, executor)
+        chosen = [call for call in planned if call.model in waiting]
+        results = {
+            (call.planned.model.id, call.planned.submission.name): call.result for call in make(executor, chosen)
+        }
+        for model in waiting:
+            reading, *passes = (results[model.id, name] for name in names)
+            found[model.id] = Timed(model, number, reading, (passes[0], passes[1]), (passes[2], passes[3]))
+    return tuple(found[model.id] for model in models)
+
+
+def _names(n_examples: int) -> Iterator[str]:
+    yield _READING
+    for name in (_FORWARD, _BACKWARD):
+        yield from (f"{name}:n_samples={n_examples},seed={seed}" for seed in _SEEDS)
+
+
+def _is_short(timed: Timed) -> bool:
+    return _seconds(timed.backward[1]) < SHORT_S
+
+
+def _seconds(result: CallResult) -> float:
+    return result.call_wall_s if result.outcome is Outcome.OK else np.nan
+
+
+def _forecast(measure: Measure, models: Sequence[Model], timed: Sequence[Timed], n_examples: int) -> CostForecast:
+    """Interpolate between the timed models by their numbers of parameters."""
+    ends = [one.seconds(measure, n_examples) for one in timed]
+    sizes = [one.model.n_parameters for one in timed]
+    every = float(np.interp([model.n_parameters for model in models], sizes, ends).sum())
+    smallest_s, largest_s, all_s = (None if np.isnan(s) else float(s) for s in (ends[0], ends[-1], every))
+    return CostForecast(measure, smallest_s, largest_s, all_s, timed[-1].memory(measure))

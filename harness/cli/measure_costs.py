@@ -1,0 +1,99 @@
+"""`pgdl measures --cost`: what the measures cost on a task, forecast from timed passes."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.cli import as_json
+
+if TYPE_CHECKING:
+    from baselines import Measure
+    from harness.api.costs import CostForecast, Costs
+
+HEADINGS = ("measure", "cost", "a call", "all models", "memory")
+
+
+def show_forecast(measures: Sequence["Measure"], tasks_dir: Path, task_names: Sequence[str], form: str) -> None:
+    """Time the passes, and print a line for each measure, or JSON."""
+    from harness import api
+    from harness.cli.terminal import Terminal
+
+    with Terminal(as_json.console_of(form)) as progress:
+        costs = api.forecast_costs(measures, tasks_dir=tasks_dir, task_names=task_names, progress=progress)
+    if form == as_json.JSON:
+        as_json.show(
+            {"task": costs.task, "timed": _timed(costs), "measures": [_object(one) for one in costs.forecasts]}
+        )
+    else:
+        click.echo(_table(costs))
+
+
+def _table(costs: "Costs") -> str:
+    rows = [HEADINGS, *(_row(one) for one in costs.forecasts)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [_line(row, widths) for row in rows]
+    return "\n".join([lines[0], *lines[1:], "", *_notes(costs)])
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    names, numbers = cells[:2], cells[2:]
+    left = [cell.ljust(width) for cell, width in zip(names, widths, strict=False)]
+    right = [cell.rjust(width) for cell, width in zip(numbers, widths[2:], strict=True)]
+    return "  ".join([*left, *right]).rstrip()
+
+
+def _row(one: "CostForecast") -> tuple[str, ...]:
+    work = "" if one.measure.work == "none" else f": {one.measure.work.partition(';')[0]}"
+    call = "-" if one.smallest_s is None or one.largest_s is None else _between(one.smallest_s, one.largest_s)
+    every = "-" if one.all_s is None else _seconds(one.all_s)
+    memory = "-" if one.memory_bytes is None else f"{one.memory_bytes / 1e9:.2f} GB"
+    return one.measure.name, f"{one.measure.cost}{work}", call, every, memory
+
+
+def _notes(costs: "Costs") -> list[str]:
+    sizes = " and ".join(f"{one.model.n_parameters:,}" for one in costs.timed)
+    numbers = " and ".join(f"{one.n_examples:,}" for one in costs.timed)
+    return [
+        f"A forecast for {costs.task} ({costs.n_examples:,} training examples), from passes of {numbers} examples",
+        f"through its smallest and largest model ({sizes} parameters), with default parameters.",
+        f"a call: on the smallest and on the largest model. all models: one call at a time; a run here makes "
+        f"{costs.workers} at once.",
+        "Measures that are called together share passes, and searches end earlier or later. -: not known.",
+        "memory: the peak of the timed call of the same cost, on the largest model.",
+    ]
+
+
+def _between(low: float, high: float) -> str:
+    ends = [_seconds(low), _seconds(high)]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+def _seconds(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _timed(costs: "Costs") -> list[dict[str, Any]]:
+    return [
+        {
+            "model": one.model.id,
+            "parameters": one.model.n_parameters,
+            "examples": one.n_examples,
+            "forward_s": one.forward[1].call_wall_s,
+            "backward_s": one.backward[1].call_wall_s,
+        }
+        for one in costs.timed
+    ]
+
+
+def _object(one: "CostForecast") -> dict[str, Any]:
+    return {
+        "name": one.measure.name,
+        "smallest_s": one.smallest_s,
+        "largest_s": one.largest_s,
+        "all_s": one.all_s,
+        "memory_bytes": one.memory_bytes,
+    }
