@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from baselines import Measure
     from harness.api.costs import CostForecast, Costs
 
-HEADINGS = ("measure", "cost", "a call", "all models", "memory")
+HEADINGS = ("measure", "a call", "all models", "memory", "cost")
 
 
 def show_forecast(measures: Sequence["Measure"], tasks_dir: Path, task_names: Sequence[str], form: str) -> None:
@@ -34,14 +34,13 @@ def _table(costs: "Costs") -> str:
     rows = [HEADINGS, *(_row(one) for one in costs.forecasts)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [_line(row, widths) for row in rows]
-    return "\n".join([lines[0], *lines[1:], "", *_notes(costs)])
+    return "\n".join([*lines, "", *_notes(costs)])
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    names, numbers = cells[:2], cells[2:]
-    left = [cell.ljust(width) for cell, width in zip(names, widths, strict=False)]
-    right = [cell.rjust(width) for cell, width in zip(numbers, widths[2:], strict=True)]
-    return "  ".join([*left, *right]).rstrip()
+    name, *numbers, cost = cells
+    right = [cell.rjust(width) for cell, width in zip(numbers, widths[1:-1], strict=True)]
+    return "  ".join([name.ljust(widths[0]), *right, cost])
 
 
 def _row(one: "CostForecast") -> tuple[str, ...]:
@@ -49,7 +48,7 @@ def _row(one: "CostForecast") -> tuple[str, ...]:
     call = "-" if one.smallest_s is None or one.largest_s is None else _between(one.smallest_s, one.largest_s)
     every = "-" if one.all_s is None else _seconds(one.all_s)
     memory = "-" if one.memory_bytes is None else f"{one.memory_bytes / 1e9:.2f} GB"
-    return one.measure.name, f"{one.measure.cost}{work}", call, every, memory
+    return one.measure.name, call, every, memory, f"{one.measure.cost}{work}"
 
 
 def _notes(costs: "Costs") -> list[str]:

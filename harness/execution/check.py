@@ -20,8 +20,11 @@ from harness.submission import Submission
 from harness.task.some_models import Wanted, size_of, some_models
 from harness.task.task import Task
 
-#: Seconds after which a whole call is stopped, so that there is a verdict within two minutes.
-PATIENCE_S = 25.0
+#: Seconds after which a whole call is stopped, and after which no other is begun, for a verdict within two minutes.
+PATIENCE_S, BEGIN_S = 25.0, 40.0
+
+#: Seconds up to which the first call is so short that all others may be begun at once.
+SHORT_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,10 @@ def try_submission(
     Whole calls are stopped after `patience_s` if their time limit is longer. None waits for them.
     """
     calls = plan_calls([submission], tasks, settings, executor)
-    is_hasty = patience_s is not None and patience_s < settings.time_limit_s
-    tried = calls if not is_hasty else plan_calls([submission], tasks, _hasty(settings, patience_s), executor)
+    tried, is_hasty = calls, False
+    if patience_s is not None and patience_s < settings.time_limit_s:
+        hasty = replace(settings, time_limit_s=patience_s, time_budget=TimeBudget.EACH)
+        tried, is_hasty = plan_calls([submission], tasks, hasty, executor), True
     planned = {place_of(call): call for call in tried}
     chosen = [planned[task.name, model.id] for task in tasks for model in some_models(task, models)]
     in_order = sorted(chosen, key=lambda call: size_of(call.model))
@@ -95,12 +100,14 @@ def try_submission(
     executor.prepare({call.runtime for call in in_order})
     ready = time.monotonic()
     watch.say(f"calling {submission.name} on {len(chosen)} models, the smallest first")
-    made = _Made(watch, is_hasty)
-    made.add(executor, [in_order[0], in_order[0]] if is_hasty else [in_order[0], *in_order])
-    made.add(executor, [call for call in in_order[1:] if is_hasty and call.task.name not in made.slow_tasks])
+    made = _Made(executor, watch, is_hasty)
+    if is_hasty:
+        made.add_until(ready + BEGIN_S, in_order)
+    else:
+        made.add([in_order[0], *in_order])
+    slow = [call for call in in_order if place_of(call) not in made.ended]
     again, partial = made.again, dict[Place, Partial]()
-    if made.slow_tasks:
-        slow = [call for call in in_order if place_of(call) not in made.ended]
+    if slow:
         watch.say(f"{len(slow)} whole calls would take too long for a quick verdict: calling on parts of the data")
         partial, repeated = call_on_parts(submission, slow, made.stopped, settings, executor)
         again = repeated if in_order[0] in slow else again
@@ -112,28 +119,30 @@ def try_submission(
     return Trial(tuple(calls), done, again, ready - begun, time.monotonic() - ready, partial)
 
 
-def _hasty(settings: RunSettings, patience_s: float | None) -> RunSettings:
-    return replace(settings, time_limit_s=patience_s or settings.time_limit_s, time_budget=TimeBudget.EACH)
-
-
 class _Made:
     """Whole calls as they end."""
 
-    def __init__(self, watch: Watch, is_hasty: bool) -> None:
-        self._watch, self._is_hasty = watch, is_hasty
+    def __init__(self, executor: Executor, watch: Watch, is_hasty: bool) -> None:
+        self._executor, self._watch, self._is_hasty = executor, watch, is_hasty
         self.ended: dict[Place, Done] = {}
         self.again: Done | None = None  #: the second result of a call that was made twice
         self.stopped: dict[Place, float] = {}  #: seconds after which calls were stopped
 
-    @property
-    def slow_tasks(self) -> set[str]:
-        """Names of the tasks on which a call was stopped."""
-        return {task for task, _ in self.stopped}
+    def add_until(self, moment: float, calls: Sequence[PlannedCall]) -> None:
+        """Make calls, the first one twice; none is begun later, nor on a task on which one was stopped."""
+        self.add([calls[0], calls[0]])
+        first, waiting = self.ended.get(place_of(calls[0])), list(calls[1:])
+        is_short = first is not None and first.result.call_wall_s <= SHORT_S
+        while waiting and time.monotonic() < moment:
+            number = len(waiting) if is_short else self._executor.workers
+            some, waiting = waiting[:number], waiting[number:]
+            slow_tasks = {task for task, _ in self.stopped}
+            self.add([call for call in some if call.task.name not in slow_tasks])
 
-    def add(self, executor: Executor, calls: Sequence[PlannedCall]) -> None:
+    def add(self, calls: Sequence[PlannedCall]) -> None:
         """Make calls and wait for them."""
-        with closing(make(executor, calls)) as ended:
-            for done in ended if calls else ():
+        with closing(make(self._executor, calls)) as ended:
+            for done in ended:
                 place = place_of(done.planned)
                 if self._is_hasty and done.result.outcome is Outcome.TIMEOUT:
                     self.stopped[place] = done.result.call_wall_s

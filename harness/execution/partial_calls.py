@@ -1,5 +1,6 @@
 """Calls on parts of the training data, where whole calls take longer than somebody waits for a verdict."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -16,6 +17,9 @@ from harness.task.task import Task
 
 #: Seconds after which a call on a part is stopped, and within which one on the next part is expected to end.
 PART_S = 12.0
+
+#: Seconds after which no larger part is begun.
+BEGIN_S = 30.0
 
 #: Training examples of the first part, and how many times more the next one has.
 FIRST, GROWTH = 128, 4
@@ -88,8 +92,8 @@ def call_on_parts(
     quick = replace(settings, time_limit_s=min(PART_S, settings.time_limit_s), time_budget=TimeBudget.EACH)
     tasks = {call.task.name: call.task for call in calls}
     found: dict[Place, list[Part]] = {place_of(call): [] for call in calls}
-    growing, n_examples, again = list(found), FIRST, None
-    while growing:
+    growing, n_examples, again, begun = list(found), FIRST, None, time.monotonic()
+    while growing and (again is None or time.monotonic() < begun + BEGIN_S):
         of_part = {name: with_part(task, min(n_examples, task.data.n_samples)) for name, task in tasks.items()}
         planned = _planned(submission, list(of_part.values()), growing, quick, executor)
         for done in make(executor, planned if again else [planned[0], *planned]):
