@@ -26,7 +26,7 @@ def check(
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
     models: Wanted = MODELS,
-    whole: bool = False,
+    whole_calls: bool = False,
     execution: Execution = USUAL,
     progress: Progress = SILENT,
 ) -> CheckReport:
@@ -39,7 +39,7 @@ def check(
         tasks_dir: directory of the tasks.
         task_names: only these tasks; empty: all.
         models: number of models of each task, from the smallest to the largest, or their names.
-        whole: wait for whole calls, however long they take.
+        whole_calls: wait for whole calls, however long they take.
         execution: limits, sandbox and engine.
         progress: shows the work.
 
@@ -56,7 +56,7 @@ def check(
         note_initial_weights(run.shown, progress)
     require_known(run.tasks, models)
     settings, executor = run.setup.settings, run.setup.executor
-    watch, patience_s = Watch(progress.step, progress.tried), None if whole else PATIENCE_S
+    watch, patience_s = Watch(progress.step, progress.tried), None if whole_calls else PATIENCE_S
     with executor:
         trial = try_submission(found, run.tasks, settings, executor, models, watch, patience_s)
     for problem in {unused_gpu(done) for done in trial.done} - {None}:

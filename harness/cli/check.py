@@ -19,7 +19,7 @@ WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 @options.tasks
 @options.task
 @options.models
-@click.option("--whole", is_flag=True, help="Wait for whole calls, however long they take within the time limit.")
+@click.option("--whole-calls", is_flag=True, help="Wait for whole calls, however long they take within the time limit.")
 @click.option(
     "--format", "form", type=click.Choice(["table", *WRITERS]), default="table", show_default=True,
     help="Output format.",
@@ -31,7 +31,7 @@ def command(
     tasks_dir: Path,
     task_names: tuple[str, ...],
     models: "Wanted",
-    whole: bool,
+    whole_calls: bool,
     form: str,
     quiet: bool,
     **execution: Any,
@@ -56,7 +56,7 @@ def command(
     with console.status("") as status:
         report = api.check(
             submission, tasks_dir=tasks_dir, task_names=task_names, models=models or MODELS,
-            whole=whole, execution=options.execution_of(execution), progress=CheckTerminal(console, status),
+            whole_calls=whole_calls, execution=options.execution_of(execution), progress=CheckTerminal(console, status),
         )  # fmt: skip
     print_verdict(report, console)
     if form in WRITERS and not quiet:

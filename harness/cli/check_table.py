@@ -106,7 +106,7 @@ def print_verdict(report: CheckReport, console: Console) -> None:
     if report.undecided:
         stopped = f"stopped after {PATIENCE_S:g} s, and calls on {FIRST} training examples after {PART_S:g} s"
         console.print(f"\n{name}: no verdict, for whole calls were {stopped}.", style="bold red")
-        console.print("pgdl check --whole waits for whole calls.")
+        console.print("pgdl check --whole-calls waits for whole calls.")
         return
     if not report.passed:
         console.print(f"\n{name} does not pass: fix it and check again.", style="bold red")
@@ -134,7 +134,7 @@ def _of_parts(partial: Sequence[Partial]) -> str:
     return (
         f"On {models}, whole calls would have taken longer than {PATIENCE_S:g} s: values and times are of calls on up "
         f"to {number:,} of the training examples. The forecast's upper end is for a measure whose time goes on growing "
-        "with their number, the lower end for one that reads no more of them. pgdl check --whole waits for whole calls."
+        "with their number, the lower end for one that reads no more of them. pgdl check --whole-calls waits."
     )
 
 

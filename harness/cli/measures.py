@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from harness.cli import as_json, completion, options
 from harness.errors import UserError
@@ -38,11 +39,13 @@ SHARES = (0.45, 0.2, 0.15, 0.2)
     "NAME: forecast what all of them cost on the task of --tasks and --task.",
 )
 @options.tasks
-@click.option("--task", metavar="NAME", shell_complete=completion.tasks, help="Forecast what they cost on this task.")
+@options.task
 @as_json.option
+@click.pass_context
 def command(
-    name: str | None, family: str | None, cost: str | None, tasks_dir: Path, task: str | None, form: str
-) -> None:
+    context: click.Context, name: str | None, family: str | None, cost: str | None, tasks_dir: Path,
+    task_names: tuple[str, ...], form: str,
+) -> None:  # fmt: skip
     """List the measures of the library by family and those of installed packages, or explain the one called NAME.
 
     A measure can be run wherever a submission can. Its cost is one of weights (it reads weights only), forward (up
@@ -77,10 +80,10 @@ def command(
     chosen = [one for one in of_family if cost in (None, FORECAST, one.cost) or (cost == CHEAP and one.is_cheap)]
     if not chosen:
         raise UserError(f"no measure of the family {family} has the cost {cost}")
-    if cost == FORECAST or task is not None:
+    if cost == FORECAST or context.get_parameter_source("task_names") is ParameterSource.COMMANDLINE:
         from harness.cli.measure_costs import show_forecast
 
-        show_forecast(chosen, tasks_dir, [task] if task is not None else [], form)
+        show_forecast(chosen, tasks_dir, task_names, form)
         return
     others = installed_measures() if family is None and cost is None else ()
     if form == "json":

@@ -59,8 +59,8 @@ def test_a_measure_that_takes_long_whatever_it_reads_gets_no_verdict(
     assert done.returncode == 1
     said = " ".join(done.stdout.split())
     stopped = "whole calls were stopped after 2 s, and calls on 128 training examples after 4 s"
-    assert f"slow: no verdict, for {stopped}. pgdl check --whole waits for whole calls." in said
-    whole = check(pgdl, many_examples, slow, "--whole")
+    assert f"slow: no verdict, for {stopped}. pgdl check --whole-calls waits for whole calls." in said
+    whole = check(pgdl, many_examples, slow, "--whole-calls")
     assert (whole.returncode, "slow passes" in whole.stdout) == (0, True)
     assert "training examples" not in whole.stdout
 
