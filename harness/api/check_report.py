@@ -83,6 +83,7 @@ def to_json(report: CheckReport) -> str:
         "submission": report.submission.name,
         "version": report.submission.digest,
         "passed": report.passed,
+        "undecided": report.undecided,
         "problem": report.submission.problem,
         "warnings": report.warnings,
         "calls": [_call(done) for done in report.shown],

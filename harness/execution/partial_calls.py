@@ -12,7 +12,7 @@ from harness.execution.plan import PlannedCall, plan_calls
 from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.submission import Submission
-from harness.task.part import with_part
+from harness.task.part import PartOfData, with_part
 from harness.task.task import Task
 
 #: Seconds after which a call on a part is stopped, and within which one on the next part is expected to end.
@@ -97,7 +97,7 @@ def call_on_parts(
         of_part = {name: with_part(task, min(n_examples, task.data.n_samples)) for name, task in tasks.items()}
         planned = _planned(submission, list(of_part.values()), growing, quick, executor)
         for done in make(executor, planned if again else [planned[0], *planned]):
-            place = place_of(done.planned)
+            done, place = _told(done), place_of(done.planned)
             if found[place] and found[place][-1].n_examples == n_examples:
                 again = done
             else:
@@ -107,6 +107,15 @@ def call_on_parts(
     assert again is not None
     whole = {place: tasks[place[0]].data.n_samples for place in found}
     return {place: Partial(tuple(of), whole[place], stopped.get(place, 0.0)) for place, of in found.items()}, again
+
+
+def _told(done: Done) -> Done:
+    """A call that failed says on what."""
+    data = done.planned.task.data
+    if done.result.outcome is Outcome.OK or not isinstance(data, PartOfData):
+        return done
+    where = f"on {data.n_samples:,} of {data.whole.n_samples:,} training examples"
+    return replace(done, result=replace(done.result, message=f"{done.result.message} ({where})"))
 
 
 def _planned(

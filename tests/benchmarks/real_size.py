@@ -44,6 +44,7 @@ def make_task(directory: Path, n_train: int = 50_000, n_test: int = 1_000) -> Pa
         labels = random.integers(0, N_CLASSES, n_images)
         images = random.standard_normal((n_images, *IMAGE), np.float32)
         images += prototypes[labels]
+        np.clip(images / 8 + 0.5, 0, 1, out=images)  # some measures take pixels in [0, 1] alone
         write_shards(task / part, images, labels, n_shards)
     return task
 
