@@ -11,7 +11,7 @@ from harness.cli.terminal import Terminal
 from harness.execution.check import PATIENCE_S
 from harness.execution.dispatch import Done
 from harness.execution.forecast import Forecast
-from harness.execution.partial_calls import FIRST, PART_S, Partial
+from harness.execution.partial_calls import FIRST, FIRST_S, Partial
 from harness.outcome import Outcome
 from harness.tables import print_lines
 from harness.task.notes import outputs_of
@@ -104,7 +104,7 @@ def print_verdict(report: CheckReport, console: Console) -> None:
     if report.submission.problem is not None:
         console.print(f"INVALID_SUBMISSION: {report.submission.problem}")
     if report.undecided:
-        stopped = f"stopped after {PATIENCE_S:g} s, and calls on {FIRST} training examples after {PART_S:g} s"
+        stopped = f"stopped after {PATIENCE_S:g} s, and calls on {FIRST} training examples after {FIRST_S:g} s"
         console.print(f"\n{name}: no verdict, for whole calls were {stopped}.", style="bold red")
         console.print("pgdl check --whole-calls waits for whole calls.")
         return

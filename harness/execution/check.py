@@ -34,7 +34,7 @@ class Trial:
     Attributes:
         calls: the calls of the full run.
         done: the trial's calls, task by task from the smallest to the largest model.
-        again: a repetition of the call on the smallest model, or of its first call on a part.
+        again: a repetition of the call on the smallest model, or of its first call on a part that ended well.
         start_s: seconds until the executor was ready for calls.
         calls_s: seconds from then to the end of the last call.
         partial: the calls on parts of the training data, by task and model; the last of them is among `done`.
@@ -56,9 +56,8 @@ class Trial:
     def first(self) -> Done:
         """The call that `again` repeats."""
         partial = self.partial.get(place_of(self.again.planned))
-        if partial is not None:
-            return partial.parts[0].done
-        return next(done for done in self.done if done.planned is self.again.planned)
+        done = self.done if partial is None else [part.done for part in partial.parts]
+        return next(one for one in done if one.planned.key == self.again.planned.key)
 
     @property
     def repeatable(self) -> bool:

@@ -15,14 +15,20 @@ from harness.submission import Submission
 from harness.task.part import PartOfData, with_part
 from harness.task.task import Task
 
-#: Seconds after which a call on a part is stopped, and within which one on the next part is expected to end.
+#: Seconds after which a call on the first part is stopped: it alone makes a verdict.
+FIRST_S = 40.0
+
+#: Seconds after which one on a larger part is stopped, and within which it must be expected to end.
 PART_S = 12.0
 
 #: Seconds after which no larger part is begun.
 BEGIN_S = 30.0
 
 #: Training examples of the first part, and how many times more the next one has.
-FIRST, GROWTH = 128, 4
+FIRST, GROWTH = 32, 4
+
+#: Training examples up to which a part may have been too small for the measure, so that a larger one is tried.
+SMALL = 512
 
 #: Names of a task and of a model.
 Place = tuple[str, str]
@@ -50,8 +56,8 @@ class Partial:
 
     @property
     def last(self) -> Part:
-        """The largest part on which a call ended well; the first one where none did."""
-        return next((part for part in reversed(self.parts) if part.ended_well), self.parts[0])
+        """The largest part on which a call ended well; the largest of all where none did."""
+        return next((part for part in reversed(self.parts) if part.ended_well), self.parts[-1])
 
     @property
     def is_unknown(self) -> bool:
@@ -80,7 +86,7 @@ def call_on_parts(
     submission: Submission, calls: Sequence[PlannedCall], stopped: Mapping[Place, float], settings: RunSettings,
     executor: Executor,
 ) -> tuple[dict[Place, Partial], Done]:  # fmt: skip
-    """Call a submission on growing parts of the data; the second result repeats the first call on the first part.
+    """Call a submission on growing parts of the data; the second result repeats the first call that ended well.
 
     Args:
         submission: is called.
@@ -89,15 +95,17 @@ def call_on_parts(
         settings: of the whole calls.
         executor: makes the calls.
     """
-    quick = replace(settings, time_limit_s=min(PART_S, settings.time_limit_s), time_budget=TimeBudget.EACH)
     tasks = {call.task.name: call.task for call in calls}
     found: dict[Place, list[Part]] = {place_of(call): [] for call in calls}
     growing, n_examples, again, begun = list(found), FIRST, None, time.monotonic()
     while growing and (again is None or time.monotonic() < begun + BEGIN_S):
+        is_repeated = again is None or again.result.outcome is not Outcome.OK
+        limit_s = min(PART_S if again else FIRST_S, settings.time_limit_s)
+        quick = replace(settings, time_limit_s=limit_s, time_budget=TimeBudget.EACH)
         of_part = {name: with_part(task, min(n_examples, task.data.n_samples)) for name, task in tasks.items()}
         planned = _planned(submission, list(of_part.values()), growing, quick, executor)
-        for done in make(executor, planned if again else [planned[0], *planned]):
-            done, place = _told(done), place_of(done.planned)
+        for made in make(executor, [planned[0], *planned] if is_repeated else planned):
+            done, place = _told(made), place_of(made.planned)
             if found[place] and found[place][-1].n_examples == n_examples:
                 again = done
             else:
@@ -127,6 +135,8 @@ def _planned(
 
 
 def _may_grow(part: Part, task: Task) -> bool:
-    """Whether a call on the next part is likely to end in time."""
+    """Whether a call on the next part is likely to end in time, and well."""
+    outcome, is_small = part.done.result.outcome, part.n_examples < SMALL
+    is_hopeful = outcome is Outcome.OK or (is_small and outcome is not Outcome.TIMEOUT)
     is_short = GROWTH * part.done.result.call_wall_s <= PART_S
-    return part.ended_well and is_short and GROWTH * part.n_examples <= task.data.n_samples
+    return is_hopeful and is_short and GROWTH * part.n_examples <= task.data.n_samples

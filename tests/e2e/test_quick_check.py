@@ -23,7 +23,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (checks, check_table):
         monkeypatch.setattr(module, "PATIENCE_S", 2.0)
     for module in (partial_calls, check_table):
-        monkeypatch.setattr(module, "PART_S", 4.0)
+        monkeypatch.setattr(module, "FIRST_S", 4.0)
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +58,22 @@ def test_a_measure_that_takes_long_whatever_it_reads_gets_no_verdict(
     done = check(pgdl, many_examples, slow, "--time-limit", "60")
     assert done.returncode == 1
     said = " ".join(done.stdout.split())
-    stopped = "whole calls were stopped after 2 s, and calls on 128 training examples after 4 s"
+    stopped = "whole calls were stopped after 2 s, and calls on 32 training examples after 4 s"
     assert f"slow: no verdict, for {stopped}. pgdl check --whole-calls waits for whole calls." in said
     whole = check(pgdl, many_examples, slow, "--whole-calls")
     assert (whole.returncode, "slow passes" in whole.stdout) == (0, True)
     assert "training examples" not in whole.stdout
+
+
+def test_a_measure_for_which_the_first_part_is_too_small_is_tried_on_a_larger_one(
+    tmp_path: Path, many_examples: Path, pgdl: Any
+) -> None:
+    body = (
+        f"import time\nnumber = sum(1 for _ in dataset)\nassert number > 100\ntime.sleep({EACH_S} * number)\nreturn 1.0"
+    )
+    done = check(pgdl, many_examples, write_submission(tmp_path, "demanding", body))
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("on 512 of 1,500 training examples") == 2
 
 
 def test_a_time_limit_that_is_shorter_is_the_verdict(tmp_path: Path, many_examples: Path, pgdl: Any) -> None:

@@ -48,6 +48,15 @@ def test_a_part_that_took_too_long_tells_nothing_but_the_one_before() -> None:
     assert partial((128, 12.0), last=Outcome.TIMEOUT).is_unknown
 
 
+def test_the_largest_part_tells_why_no_call_ended_well() -> None:
+    (call, *_) = plan_calls([make_submission()], [make_task(1)], SETTINGS, NOWHERE_TO_RUN)
+    failed = [
+        Part(number, Done(call, CallResult(Outcome.EXCEPTION, message=f"{number} are too few"), NOW, {}, "none"))
+        for number in (32, 128)
+    ]
+    assert Partial(tuple(failed), 50_000).last.done.result.message == "128 are too few"
+
+
 def test_a_part_has_examples_at_even_distances_and_a_digest_of_its_own(tmp_path) -> None:
     np.save(tmp_path / "inputs.npy", np.arange(100, dtype=np.float32).reshape(100, 1))
     np.save(tmp_path / "labels.npy", np.repeat(np.arange(4), 25).astype(np.int32))
