@@ -117,7 +117,8 @@ def print_verdict(report: CheckReport, console: Console) -> None:
     if report.forecast is not None:
         console.print(_forecast(report.forecast))
     if report.partial:
-        print_lines(console, [_of_parts(report.partial)])
+        of_library = " pgdl measures --cost counts its passes." if report.submission.is_baseline else ""
+        print_lines(console, [_of_parts(report.partial) + of_library])
 
 
 def _forecast(expected: Forecast) -> str:
