@@ -41,7 +41,20 @@ print([time.perf_counter() - before[0], sum(resource.getrusage(resource.RUSAGE_S
 
 
 def main(directory: str) -> None:
-    """Print wall and processor seconds of each, the least of three runs."""
+    """Print wall and processor seconds of each."""
+    found = measure(directory)
+    for name, (wall, processor) in found.items():
+        print(f"{name:16} {wall:6.2f} s, {processor:6.2f} s of processor time")
+    print(f"prepared over both: {ratio(found):.2f} times their processor time")
+
+
+def ratio(found: dict[str, list[float]]) -> float:
+    """Processor time of preparing over that of what it is compared with."""
+    return found["prepared"][1] / (found["sha256sum"][1] + found["TFRecord reader"][1])
+
+
+def measure(directory: str) -> dict[str, list[float]]:
+    """Wall and processor seconds of each, the least of three runs."""
     shards = sorted(map(str, Path(directory).glob("*.tfrecord")))
     for shard in shards:
         Path(shard).read_bytes()  # into the page cache
@@ -52,10 +65,7 @@ def main(directory: str) -> None:
     with tempfile.TemporaryDirectory(dir=Path(directory).parent) as cache:
         found["prepared"] = _least(lambda: json.loads(_output(["-c", PREPARE, directory], cache, is_new=True)))
         found["prepared again"] = _least(lambda: json.loads(_output(["-c", PREPARE, directory], cache)))
-    for name, (wall, processor) in found.items():
-        print(f"{name:16} {wall:6.2f} s, {processor:6.2f} s of processor time")
-    both = found["sha256sum"][1] + found["TFRecord reader"][1]
-    print(f"prepared over both: {found['prepared'][1] / both:.2f} times their processor time")
+    return found
 
 
 def _least(measure: Callable[[], list[float]]) -> list[float]:
