@@ -6,6 +6,7 @@ the value is good; it looks for the largest in size, which is the same for a mat
 Computing several eigenvalues stores all Lanczos vectors, each as long as the weights.
 """
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -15,6 +16,9 @@ from baselines.core.sample import Array
 
 #: Relative error, or change between two steps, at which an eigenvalue is good enough.
 TOLERANCE = 1e-4
+
+#: Rows, and columns, of a basis that are multiplied at once.
+ROWS, COLUMNS = 4, 2**18
 
 #: Part of the largest product below which what is left of a product is rounding.
 ROUNDING = 1e-6
@@ -85,8 +89,18 @@ def ritz_values(multiply: Callable[[Array], Array], size: int, n_steps: int, rng
 
 
 def _orthogonal(vector: Array, basis: Array) -> Array:
-    """What is left of a vector (n,) orthogonal to orthonormal rows (steps, n); twice, because of rounding."""
+    """What is left of a vector (n,) orthogonal to orthonormal rows (steps, n); twice, because of rounding.
+
+    A product makes several copies of its factors, so it is made of a part of the basis at a time: rows of the first,
+    columns of the second one.
+    """
+    starts = [
+        *range(0, max(len(basis) - 1, 1), ROWS),
+        len(basis),
+    ]  # no row is alone: its sum would be rounded otherwise
     for _ in range(2):
-        parts = product(basis, vector.astype(np.float32)[:, None])
-        vector = vector - product(parts.T, basis)[0]
+        column = vector.astype(np.float32)[:, None]
+        parts = np.concatenate([product(basis[i:j], column) for i, j in itertools.pairwise(starts)])
+        blocks = (slice(i, i + COLUMNS) for i in range(0, len(vector), COLUMNS))
+        vector = vector - np.concatenate([product(parts.T, np.ascontiguousarray(basis[:, b]))[0] for b in blocks])
     return vector

@@ -11,7 +11,7 @@ from baselines.core.subject import Subject, shared
 from baselines.sharpness.scales import weight_space
 
 #: Vectors of float32 that Lanczos' iteration needs besides its directions.
-VECTORS = 12
+VECTORS = 24
 
 
 @measure(
