@@ -26,6 +26,7 @@ def _cosines(subject: Subject, n_samples: int, seed: int) -> Array:
     network, sample = subject.folded, subject.sample(n_samples, seed)
     if len(sample) < 2:
         raise MeasureUnavailable("needs two training examples")
+    network.require_room(len(sample), "try a smaller n_samples")
 
     def products(images: Any, labels: Any) -> Any:
         return gradient_products(network, images, labels)

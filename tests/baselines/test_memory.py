@@ -18,6 +18,7 @@ REFUSING = {
     "local_learning_coefficient": "64 examples at once.* try a smaller batch",
     "sharpness_flatness": "64 examples at once.* give calls more memory",
     "sharpness_starter_kit": "64 examples at once.* give calls more memory",
+    "gradient_confusion": "64 examples at once.* try a smaller n_samples",
     "effective_dimensionality": "25 vectors of [0-9,]+ weights.* try a smaller n_steps",
     "wcv": "what 64 examples are in . layers.* try a smaller per_class",
     "kv_margin": "a class in the layer.* try a smaller per_class",

@@ -37,5 +37,5 @@ def test_every_measure_says_its_passes(measure):
     if measure.cost == "weights":
         assert (forward, backward) == (0, 0)
         return
-    assert forward + backward >= 500
+    assert forward + backward > 0
     assert backward == 0 or baselines.Need.GRADIENTS in measure.needs
