@@ -1,6 +1,7 @@
 """The progress of a build: what each model has come to, and how far those in training are."""
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
@@ -61,6 +62,12 @@ def _line(recipe: Recipe, cell: int, kind: str, details: dict[str, Any]) -> str:
     figures = f"train {train:.4f}, test {test:.4f}, gap {train - test:.4f}"
     mark = "" if details["reached"] else ", criterion not reached"
     return f"model_{cell} ({where}): {figures}, {details['epochs']} epochs, {details['seconds']:.1f} s{mark}"
+
+
+def not_reached(records: Mapping[int, Mapping[str, Any]]) -> str:
+    """Return a line on the models that did not meet the criterion, given the records by number; empty if all did."""
+    names = [f"model_{number}" for number, record in sorted(records.items()) if not record["reached"]]
+    return f"{models(len(names))} did not reach the criterion: {', '.join(names)}" if names else ""
 
 
 def models(number: int) -> str:

@@ -117,7 +117,7 @@ def _close(build: "Build", failed: "Sequence[int]", console: "Console") -> int:
     """Print the state of the build, and assemble the task if all models are finished; returns the exit code."""
     import statistics
 
-    from harness.cli.build_progress import models
+    from harness.cli.build_progress import models, not_reached
 
     recipe, records = build.recipe, build.records()
     unreached = [number for number, record in sorted(records.items()) if not record["reached"]]
@@ -125,9 +125,8 @@ def _close(build: "Build", failed: "Sequence[int]", console: "Console") -> int:
     if gaps:
         spread = f"min {min(gaps):.4f}, median {statistics.median(gaps):.4f}, max {max(gaps):.4f}"
         console.print(f"gaps of {models(len(gaps))}: {spread}")
-    if unreached:
-        names = ", ".join(f"model_{number}" for number in unreached)
-        console.print(f"{models(len(unreached))} did not reach the criterion: {names}")
+    if line := not_reached(records):
+        console.print(line)
     refused = [number for number in unreached if recipe.cells[number].training.unreached == "error"]
     if failed or refused:
         console.print("The task is not complete: change the recipe (learning rate, epochs, criterion), or try again.")

@@ -11,6 +11,7 @@ from harness.cli import as_json, options
 from harness.errors import UserError, writing
 
 if TYPE_CHECKING:
+    from harness.corpus.build import Build
     from harness.task.hidden import Withhold
     from harness.task.layout import TaskFiles
 
@@ -27,22 +28,29 @@ def command(
 ) -> None:
     """Show the tasks in DIR: their models and data, and the gaps for each value of each hyperparameter.
 
-    Of hidden tasks only the number of models is shown, and the HTML leaves them out.
+    Of tasks whose models are still being trained the finished ones are shown. Of hidden tasks only the number of models
+    is shown. The HTML leaves both out.
     """
+    from harness.cli.task_unfinished import build_object, print_build
     from harness.task.hidden import REMEDY, Withhold
     from harness.task.layout import find_all, find_tasks
 
-    found = find_all(directory or tasks_dir, task_names)
+    root = directory or tasks_dir
+    everything = _builds(root)
+    found = find_all(root, task_names, [build.recipe.name for build in everything])
+    builds = [build for build in everything if not task_names or build.recipe.name in task_names]
     if form == "json":
-        as_json.show([_as_object(files, Withhold(withhold)) for files in found])
+        as_json.show([_as_object(files, Withhold(withhold)) for files in found] + [*map(build_object, builds)])
     else:
         for files in found:
             _print(files, Withhold(withhold))
+        for build in builds:
+            print_build(build, root)
     if html is not None:
         from harness.task.page import write_page
         from harness.task.task import read_tasks
 
-        shown = [f for f in find_tasks(directory or tasks_dir, task_names) if not Withhold(withhold).covers(f.hidden)]
+        shown = [f for f in find_tasks(root, task_names) if not Withhold(withhold).covers(f.hidden)]
         if not shown:
             raise UserError("nothing to write: all tasks are hidden", file=html, remedy=REMEDY)
         tasks = read_tasks(shown)
@@ -51,14 +59,25 @@ def command(
         click.echo(f"Wrote {html}", err=True)
 
 
+def _builds(root: Path) -> "list[Build]":
+    """Return the builds in `root` that are not finished."""
+    from harness.format.layout import BUILDING
+
+    if not (root / BUILDING).is_dir():
+        return []
+    from harness.corpus.unfinished import find_builds
+
+    return find_builds(root)
+
+
 def _print(files: "TaskFiles", withhold: "Withhold") -> None:
-    from harness.cli.task_list import GAP_COLUMNS, gap_cells, size
+    from harness.cli.task_gaps import print_gaps
+    from harness.cli.task_list import size
     from harness.format.reference import read_reference
-    from harness.tables import print_table, wide_console
+    from harness.task.contents import count_test_samples
     from harness.task.data import read_training_data
-    from harness.task.gap_error import gap_error
     from harness.task.origin import origin_of
-    from harness.task.summary import architectures, gaps_by_value, summarise
+    from harness.task.summary import architectures, summarise
     from harness.text import printable
 
     summary = summarise(files, withhold)
@@ -77,27 +96,17 @@ def _print(files: "TaskFiles", withhold: "Withhold") -> None:
     if origin is not None:
         click.echo(f"{origin.part or f'{origin.source}, whole'}; from {printable(origin.url)}")
     if files.reference is not None:
-        rows: list[tuple[Any, ...]] = [("(all)", "", summary.models, *gap_cells(summary.gaps))]
-        last = ""
-        reference = read_reference(files.reference)
-        for one in gaps_by_value(reference):
-            name = one.hyperparameter if one.hyperparameter != last else ""
-            rows.append((name, one.value, one.models, *gap_cells(one.gaps)))
-            last = one.hyperparameter
-        headings = ("hyperparameter", "value", "models", *GAP_COLUMNS)
-        print_table(wide_console(), headings, rows, left=("hyperparameter", "value"))
-        if (error := gap_error(files, reference)) is not None:
-            share = "" if error.share is None else f", {error.share:.0%} of the variance of the gaps"
-            click.echo(f"standard error of a gap: {error.standard_error:.4f}, from {error.n_test} test samples{share}")
+        print_gaps(read_reference(files.reference), count_test_samples(files.test))
     click.echo()
 
 
 def _as_object(files: "TaskFiles", withhold: "Withhold") -> dict[str, Any]:
+    from harness.cli.task_gaps import gaps_object
     from harness.format.reference import read_reference
+    from harness.task.contents import count_test_samples
     from harness.task.data import read_training_data
-    from harness.task.gap_error import gap_error
     from harness.task.origin import origin_of
-    from harness.task.summary import architectures, gaps_by_value, summarise
+    from harness.task.summary import architectures, summarise
 
     content: dict[str, Any] = asdict(summarise(files, withhold)) | {"directory": str(files.directory)}
     if content["withheld"]:
@@ -115,8 +124,5 @@ def _as_object(files: "TaskFiles", withhold: "Withhold") -> dict[str, Any]:
     if origin is not None:
         content["fetched"] = {key: value for key, value in asdict(origin).items() if key != "files"}
     if files.reference is not None:
-        reference = read_reference(files.reference)
-        content["gaps_by_value"] = [asdict(one) for one in gaps_by_value(reference)]
-        if (error := gap_error(files, reference)) is not None:
-            content["gap_error"] = asdict(error)
+        content |= gaps_object(read_reference(files.reference), count_test_samples(files.test))
     return content

@@ -1,6 +1,7 @@
 """Builds a task from a recipe: trains the missing cells, and assembles the task when all are finished.
 
-Until then all files are in OUT/building/TASK, in a form that no other command mistakes for a task.
+Until then all files are in OUT/building/TASK, in a form that no other command mistakes for a task
+(harness/corpus/unfinished.py reads them).
 """
 
 import json
@@ -15,7 +16,7 @@ from harness.cores import available_cores
 from harness.corpus.recipe import Recipe
 from harness.corpus.trainer import CELLS, DATA, RECORDS
 from harness.errors import UserError, writing
-from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TRAIN, model_name
+from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TRAIN, model_name
 from harness.processes import NoAnswerError, Process, Reply, require_runtime, share_out
 from harness.sandbox import find_gpus
 from harness.worker.runtimes import RUNTIMES
@@ -23,8 +24,8 @@ from harness.worker.runtimes import RUNTIMES
 #: The program that trains models.
 PROGRAM = "harness.corpus.trainer"
 
-#: File with the digest of the recipe of a task.
-MARK = "recipe.sha256"
+#: The recipe of a task, finished or not, and its digest.
+RECIPE, MARK = "recipe.toml", "recipe.sha256"
 
 #: File with the training records of a finished task's models, next to the reference data.
 TRAINING = "training.json"
@@ -45,7 +46,7 @@ class Build:
     def __init__(self, recipe: Recipe, out: Path) -> None:
         """Check existing directories; raises `UserError` if they belong to another recipe."""
         self.recipe = recipe
-        self.building = out / "building" / recipe.name
+        self.building = out / BUILDING / recipe.name
         self.task = out / INPUTS / recipe.name
         self.reference = out / REFERENCES / recipe.name
         for mark in (self.building / MARK, self.reference / MARK):
@@ -72,6 +73,7 @@ class Build:
         require_runtime("tensorflow", "models are trained in TensorFlow")
         with self._writing():
             self.building.mkdir(parents=True, exist_ok=True)
+            (self.building / RECIPE).write_text(self.recipe.text)
             (self.building / MARK).write_text(self.recipe.digest)
 
     def records(self) -> dict[int, dict[str, Any]]:
@@ -132,7 +134,7 @@ class Build:
             if cell.number in records
         }
         write_reference(self.reference / REFERENCE, entries)
-        (self.reference / "recipe.toml").write_text(self.recipe.text)
+        (self.reference / RECIPE).write_text(self.recipe.text)
         (self.reference / MARK).write_text(self.recipe.digest)
         (self.reference / TRAINING).write_text(json.dumps(list(records.values()), indent=1))
         for number in records:
@@ -140,7 +142,8 @@ class Build:
             if cell.exists():
                 cell.rename(model)
         shutil.rmtree(self.building / RECORDS, ignore_errors=True)
-        (self.building / MARK).unlink(missing_ok=True)
+        for name in (RECIPE, MARK):
+            (self.building / name).unlink(missing_ok=True)
         if (self.building / DATA).exists():
             (self.building / DATA).rename(self.building / TRAIN.parts[0])
         self.building.rename(self.task)

@@ -8,6 +8,9 @@ from harness.format.files import natural
 #: Directories of the full layout: the tasks' models and data, and their reference data.
 INPUTS, REFERENCES = "input_data", "reference_data"
 
+#: Directory of tasks that are not finished: their models are still being trained.
+BUILDING = "building"
+
 #: A task's training and test data.
 TRAIN, TEST = Path("dataset_1", "train"), Path("dataset_1", "test")
 

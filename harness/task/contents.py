@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.errors import UserError
 from harness.format.layout import INITIAL_WEIGHTS, MODEL_FILES, find_shards, has_shards
@@ -37,9 +38,9 @@ def read_contents(task: TaskFiles) -> Contents:
     except OSError as error:
         raise UserError("cannot be read", file=error.filename, found=error.strerror) from error
     lacking = tuple(path.name for path in task.models if not (path / INITIAL_WEIGHTS).exists())
-    return Contents(models, data, lacking, count_test_samples(task))
+    return Contents(models, data, lacking, count_test_samples(task.test))
 
 
-def count_test_samples(task: TaskFiles) -> int | None:
-    """Return the number of test samples; None if there are no test shards."""
-    return sum(map(count_samples, find_shards(task.test))) if has_shards(task.test) else None
+def count_test_samples(directory: Path) -> int | None:
+    """Return the number of samples in the directory of test shards; None if there are no shards."""
+    return sum(map(count_samples, find_shards(directory))) if has_shards(directory) else None

@@ -5,8 +5,6 @@ import statistics
 from dataclasses import dataclass
 
 from harness.format.reference import Reference
-from harness.task.contents import count_test_samples
-from harness.task.layout import TaskFiles
 
 
 @dataclass(frozen=True)
@@ -24,11 +22,8 @@ class GapError:
     share: float | None
 
 
-def gap_error(files: TaskFiles, reference: Reference) -> GapError | None:
-    """Return the error of a task's gaps, from the binomial distribution of test accuracies; None without a test set."""
-    n_test = count_test_samples(files)
-    if n_test is None:
-        return None
+def gap_error(n_test: int, reference: Reference) -> GapError:
+    """Return the error of a task's gaps, from the binomial distribution of accuracies on `n_test` examples."""
     variance = statistics.mean(accuracy * (1 - accuracy) / n_test for accuracy in reference.test_accuracy.values())
     of_gaps = statistics.pvariance(reference.gaps.values())
     return GapError(n_test, math.sqrt(variance), min(variance / of_gaps, 1.0) if of_gaps else None)

@@ -15,7 +15,7 @@ from pathlib import Path
 from harness.errors import UserError
 from harness.format.fetched import half_fetched
 from harness.format.files import visible_directories
-from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TEST, TRAIN
+from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TEST, TRAIN
 from harness.format.mark import find_marks, is_hidden
 from harness.hints import did_you_mean
 from harness.task import DEFAULT_DIRECTORY
@@ -76,10 +76,14 @@ def find_tasks(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
     return [task for task in tasks if not names or task.name in names]
 
 
-def find_all(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
-    """Find the tasks in `root`, followed by those with reference data only; errors as `find_tasks`."""
-    everything = _everything(root, names)
-    _require_known(names, [task.name for task in everything], root)
+def find_all(root: Path, names: Sequence[str] = (), unfinished: Sequence[str] = ()) -> list[TaskFiles]:
+    """Find the tasks in `root`, followed by those with reference data only; errors as `find_tasks`.
+
+    `unfinished` names tasks whose models are still being trained, for a command that shows them: not to find these, or
+    nothing else, is no error then.
+    """
+    everything = _everything(root, names, unfinished)
+    _require_known(names, [*unfinished, *(task.name for task in everything)], root)
     return [task for task in everything if not names or task.name in names]
 
 
@@ -110,8 +114,11 @@ def hidden_names(tasks: Iterable[TaskFiles]) -> frozenset[str]:
     return frozenset(task.name for task in tasks if task.hidden)
 
 
-def _everything(root: Path, names: Sequence[str]) -> list[TaskFiles]:
-    """Find all tasks in `root`; those of `names`, or all, must not be half-fetched."""
+def _everything(root: Path, names: Sequence[str], unfinished: Sequence[str] = ()) -> list[TaskFiles]:
+    """Find all tasks in `root`, at least one unless some are unfinished.
+
+    Those of `names`, or all, must not be half-fetched.
+    """
     if not root.is_dir():
         found = "a file" if root.exists() else "nothing"
         demo = ", or create a task to try with `pgdl demo`" if str(root) == DEFAULT_DIRECTORY else ""
@@ -126,8 +133,9 @@ def _everything(root: Path, names: Sequence[str]) -> list[TaskFiles]:
     for name, path in _references(root).items():
         if name not in tasks:
             everything.append(TaskFiles(name, path.parent, path, reference_only=True, marks=find_marks([path.parent])))
-    if not everything:
-        raise _nothing(root, "neither")
+    if not everything and not unfinished:
+        built = [path.name for path in visible_directories(root / BUILDING)]
+        raise _nothing(root, f"only what pgdl task build has not finished: {', '.join(built)}" if built else "neither")
     return everything
 
 

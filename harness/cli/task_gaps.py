@@ -1,0 +1,41 @@
+"""Gaps of a task by hyperparameter and their standard error, for people and programs."""
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from harness.format.reference import Reference
+
+
+def print_gaps(reference: Reference, n_test: int | None) -> None:
+    """Print the gaps of all models and for each value of each hyperparameter, and their error if `n_test` is known."""
+    from harness.cli.task_list import GAP_COLUMNS, gap_cells
+    from harness.tables import print_table, wide_console
+    from harness.task.gap_error import gap_error
+    from harness.task.summary import gaps_by_value, spread
+
+    gaps = list(reference.gaps.values())
+    rows: list[tuple[Any, ...]] = [("(all)", "", len(gaps), *gap_cells(spread(gaps)))]
+    last = ""
+    for one in gaps_by_value(reference):
+        name = one.hyperparameter if one.hyperparameter != last else ""
+        rows.append((name, one.value, one.models, *gap_cells(one.gaps)))
+        last = one.hyperparameter
+    headings = ("hyperparameter", "value", "models", *GAP_COLUMNS)
+    print_table(wide_console(), headings, rows, left=("hyperparameter", "value"))
+    if n_test is not None:
+        error = gap_error(n_test, reference)
+        share = "" if error.share is None else f", {error.share:.0%} of the variance of the gaps"
+        click.echo(f"standard error of a gap: {error.standard_error:.4f}, from {error.n_test} test samples{share}")
+
+
+def gaps_object(reference: Reference, n_test: int | None) -> dict[str, Any]:
+    """Return the same for programs."""
+    from harness.task.gap_error import gap_error
+    from harness.task.summary import gaps_by_value
+
+    content: dict[str, Any] = {"gaps_by_value": [asdict(one) for one in gaps_by_value(reference)]}
+    if n_test is not None:
+        content["gap_error"] = asdict(gap_error(n_test, reference))
+    return content

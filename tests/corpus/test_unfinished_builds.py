@@ -1,0 +1,124 @@
+"""`pgdl task show` of a task whose models are still being trained shows those that are finished."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from in_process import Pgdl, in_process
+from throwaway import make_task
+
+from harness.corpus.build import Build
+from harness.corpus.recipe import read_recipe
+from harness.format.shards import write_shards
+
+RECIPE = """
+name = "half"
+[data]
+source = "digits"
+[architecture]
+family = "mlp"
+[training]
+learning_rate = 0.05
+batch_size = 10
+max_epochs = 60
+stop = { cross_entropy = 0.3 }
+[grid]
+width = [16, 32]
+depth = [1, 2]
+"""
+
+#: Number of a finished model -> its test accuracy.
+FINISHED = {0: 0.9, 1: 0.8, 3: 0.7}
+
+
+@pytest.fixture
+def pgdl(monkeypatch, capsys) -> Pgdl:
+    monkeypatch.setenv("COLUMNS", "120")
+    return in_process(monkeypatch, capsys)
+
+
+def begin(out: Path) -> Path:
+    """Begin a build of four models; returns its directory."""
+    recipe = out / "half.toml"
+    recipe.write_text(RECIPE)
+    build = Build(read_recipe(recipe), out)
+    build.begin()
+    recipe.unlink()
+    return build.building
+
+
+def finish_some(directory: Path) -> None:
+    """Write what the trainer leaves of three finished models, of which the last did not meet the criterion."""
+    cells = read_recipe(directory / "recipe.toml").cells
+    (directory / "records").mkdir()
+    for number, accuracy in FINISHED.items():
+        metrics = {"train_acc": 1.0, "test_acc": accuracy}
+        record = {"cell": number, "hyperparameters": cells[number].hyperparameters, "metrics": metrics}
+        (directory / "records" / f"{number}.json").write_text(json.dumps(record | {"reached": number != 3}))
+        (directory / f"cell_{number}").mkdir()
+    write_shards(directory / "data" / "test", np.zeros((50, 1), np.float32), np.zeros(50, np.int32), 3)
+
+
+def test_gaps_of_what_is_there_and_how_much_is_missing(tmp_path: Path, pgdl: Pgdl) -> None:
+    directory = begin(tmp_path)
+    finish_some(directory)
+    shown = pgdl("task", "show", tmp_path)
+    assert shown.code == 0
+    assert shown.lines[:2] == [
+        f"half (not finished) in {directory}",
+        f"3 of 4 models finished, 1 missing; pgdl task build RECIPE --output {tmp_path} continues",
+    ]
+    rows = [line.split() for line in shown.lines]
+    assert ["(all)", "3", "0.1000", "0.2000", "0.2000", "0.3000"] in rows
+    assert ["32", "1", "0.3000", "0.3000", "0.3000", "0.3000"] in rows
+    error = (sum(a * (1 - a) for a in FINISHED.values()) / 3 / 50) ** 0.5
+    assert f"standard error of a gap: {error:.4f}, from 50 test samples" in shown.out
+    assert "1 model did not reach the criterion: model_3" in shown.lines
+
+
+def test_for_programs(tmp_path: Path, pgdl: Pgdl) -> None:
+    finish_some(begin(tmp_path))
+    (content,) = json.loads(pgdl("task", "show", tmp_path, "--format", "json").out)
+    assert (content["task"], content["layout"]) == ("half", "not finished")
+    assert (content["models"], content["expected_models"], content["unreached"]) == (3, 4, [3])
+    assert content["gaps"]["median"] == pytest.approx(0.2)
+    assert content["gap_error"]["n_test"] == 50
+    assert {one["hyperparameter"] for one in content["gaps_by_value"]} == {"depth", "width"}
+
+
+def test_before_the_first_model_is_finished(tmp_path: Path, pgdl: Pgdl) -> None:
+    begin(tmp_path)
+    shown = pgdl("task", "show", tmp_path)
+    assert (shown.code, len(shown.lines)) == (0, 3)
+    assert shown.lines[1].startswith("0 of 4 models finished, 4 missing")
+    (content,) = json.loads(pgdl("task", "show", tmp_path, "--format", "json").out)
+    assert "gaps" not in content
+
+
+def test_beside_a_finished_task(tmp_path: Path, pgdl: Pgdl) -> None:
+    make_task(tmp_path)
+    begin(tmp_path)
+    both = pgdl("task", "show", tmp_path).out
+    assert "tiny (flat, " in both
+    assert "half (not finished)" in both
+    assert "tiny" not in pgdl("task", "show", tmp_path, "--task", "half").out
+    assert "half" not in pgdl("task", "show", tmp_path, "--task", "tiny").out
+    unknown = pgdl("task", "show", tmp_path, "--task", "hafl")
+    assert (unknown.code, "did you mean" in unknown.err) == (2, True)
+
+
+def test_it_is_no_task_for_others(tmp_path: Path, pgdl: Pgdl) -> None:
+    begin(tmp_path)
+    for command in ("validate", "list"):
+        refused = pgdl("task", command, tmp_path)
+        assert refused.code == 2
+        assert "only what pgdl task build has not finished: half" in refused.err
+
+
+def test_a_build_without_its_recipe(tmp_path: Path, pgdl: Pgdl) -> None:
+    (begin(tmp_path) / "recipe.toml").unlink()
+    refused = pgdl("task", "show", tmp_path)
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "recipe.toml: missing" in refused.err
+    assert f"pgdl task build RECIPE --output {tmp_path} continues it" in refused.err
