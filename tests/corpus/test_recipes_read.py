@@ -26,6 +26,7 @@ CELLS = {
     "resnet": 54,
     "digits": 32,
     "half": 8,
+    "fashion": 64,
 }
 
 GOOD = """
