@@ -13,8 +13,8 @@ sys.path.insert(0, str(ROOT))
 PAGES = {
     "Submit a measure": ["docs/submissions", "docs/runtimes", "docs/measures", "submissions/README"],
     "Tasks": [
-        "docs/pgdl2020", "docs/build-your-own-task", "docs/recipes", "docs/datasets", "docs/your-own-models",
-        "docs/task-format", "task_data/README",
+        "docs/pgdl2020", "docs/fashion-mnist", "docs/build-your-own-task", "docs/recipes", "docs/datasets",
+        "docs/your-own-models", "docs/task-format", "task_data/README",
     ],
     "Run": ["docs/systems", "docs/sandbox", "docs/outcomes", "docs/gpu", "docs/containers", "docs/cluster"],
     "Read a board": ["docs/statistics", "docs/records", "docs/json", "docs/results"],
