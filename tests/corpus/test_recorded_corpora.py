@@ -1,0 +1,64 @@
+"""Corpora whose networks are not in the repository can be scored from their records, without training."""
+
+import json
+import lzma
+import re
+from pathlib import Path
+
+import pytest
+from in_process import Pgdl, in_process
+
+from harness.corpus.recipe import read_recipe
+from harness.format.reference import read_reference
+from harness.task.gap_error import gap_error
+
+TASK_DATA = Path(__file__).parents[2] / "task_data"
+RECORDED = TASK_DATA / "recorded"
+PAGE = TASK_DATA.parent / "docs" / "fashion-mnist.md"
+CORPORA = sorted(path.name for path in (RECORDED / "reference_data").iterdir())
+
+
+@pytest.fixture(params=CORPORA)
+def corpus(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
+    monkeypatch.setenv("COLUMNS", "120")
+    return in_process(monkeypatch, capsys)
+
+
+def test_the_gaps_are_those_of_the_shipped_recipe(corpus: str) -> None:
+    directory = RECORDED / "reference_data" / corpus
+    recipe = read_recipe(TASK_DATA / "recipes" / f"{corpus}.toml")
+    assert (directory / "recipe.toml").read_text() == recipe.text
+    assert (directory / "recipe.sha256").read_text() == recipe.digest
+    reference = read_reference(directory / "model_configs.json")
+    records = json.loads((directory / "training.json").read_text())
+    assert [record["cell"] for record in records] == [cell.number for cell in recipe.cells]
+    for record in records:
+        model = f"model_{record['cell']}"
+        assert reference.train_accuracy[model] == record["metrics"]["train_acc"]
+        assert reference.test_accuracy[model] == record["metrics"]["test_acc"]
+
+
+def test_the_networks_fit_and_their_gaps_are_spread(corpus: str) -> None:
+    reference = read_reference(RECORDED / "reference_data" / corpus / "model_configs.json")
+    assert min(reference.train_accuracy.values()) > 0.98
+    gaps = reference.gaps.values()
+    error = gap_error(10_000, reference)
+    assert max(gaps) - min(gaps) > 0.05
+    assert error.share is not None
+    assert error.share < 0.1, "the gaps' own error is several times smaller than their spread"
+
+
+def test_measures_are_scored_without_the_networks_as_the_page_says(pgdl: Pgdl, tmp_path: Path) -> None:
+    results = tmp_path / "results.db"
+    results.write_bytes(lzma.decompress((RECORDED / "fashion_vgg.db.xz").read_bytes()))
+    scored = pgdl("score", "--tasks", RECORDED, "--results", results, "--format", "json")
+    assert (scored.code, scored.err) == (1, ""), "one measure refuses some of the networks"
+    scores = {one["submission"]: one["score"] for one in json.loads(scored.out)["submissions"]}
+    assert [name for name, score in scores.items() if score is None] == ["alpha_req"]
+    rows = re.findall(r"^\| \d+ \| `(\w+)` \| [^|]+ \| ([\d.]+) \|", PAGE.read_text(), re.MULTILINE)
+    assert dict(rows) == {name: f"{score:.2f}" for name, score in scores.items() if score is not None}
