@@ -8,5 +8,7 @@ cross-entropy, their margins of the logits differ little by design. Over a produ
 dependence on depth outweighs the margin; over the spread of the classes in a layer (`kv_margin`, `kv_gn_margin`:
 Chuang et al. 2021, arXiv 2106.03314) there is no such product, but the spread shrinks as classes collapse.
 Distances in the input predict little, unless they are taken along its leading principal components
-(`constrained_margin`: Mouton et al. 2023, arXiv 2308.15466).
+(`constrained_margin`: Mouton et al. 2023, arXiv 2308.15466); `deepfool_margin` (Moosavi-Dezfooli et al. 2016, arXiv
+1511.04599) goes to the boundary step by step instead of once. `neg_confidence` and `expected_calibration_error` say
+how sure answers are, and whether rightly: on a training set that is fitted, nearly the same.
 """

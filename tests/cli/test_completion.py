@@ -36,7 +36,10 @@ def completed(line: str, folder: Path) -> list[str]:
         ("pgdl measures num_par", ["plain,num_params"]),
         ("pgdl compare --measures che", ["plain,cheap"]),
         ("pgdl compare --measures cheap,gi_intra", ["plain,cheap,gi_intra_l0", "plain,cheap,gi_intra_l1"]),
-        ("pgdl compare --measures grad", ["plain,gradient", "plain,gradient_norm", "plain,gradient_noise_final"]),
+        (
+            "pgdl compare --measures grad",
+            ["plain,gradient", "plain,gradient_confusion", "plain,gradient_norm", "plain,gradient_noise_final"],
+        ),
         ("pgdl measures --cost g", ["plain,gradients"]),
         ("pgdl score --task ti", ["plain,tiny"]),
         ("pgdl score --tasks nowhere --task ti", []),

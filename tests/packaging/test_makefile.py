@@ -7,7 +7,7 @@ import baselines
 STYLE = ["ruff check", "ruff format --check"]
 ALL_CHECKS = [
     *STYLE,
-    "python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5",
+    "python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=5",
 ]
 
 

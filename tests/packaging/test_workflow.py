@@ -35,6 +35,8 @@ def test_the_image_and_the_demo_use_the_newest_python():
 
 def test_the_leaderboard_is_published():
     (upload,) = [step["with"] for step in JOBS["demo"]["steps"] if "upload-artifact" in step.get("uses", "")]
-    assert f'cat {upload["path"]}/leaderboard.md >> "$GITHUB_STEP_SUMMARY"' in commands("demo")
+    site, records = upload["path"].split()
+    assert f'cat {site}/leaderboard.md >> "$GITHUB_STEP_SUMMARY"' in commands("demo")
     demo = subprocess.run(["make", "-n", "demo"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert f"--html {upload['path']}\n" in demo
+    assert f"--results {records} --output" in demo
+    assert f"--html {site}\n" in demo
