@@ -1,4 +1,4 @@
-"""Text of strangers in messages and file lists, numbers that readers must be able to tell apart, and p-values."""
+"""Text of strangers in messages and file lists, numbers that readers must be able to tell apart, times, p-values."""
 
 
 def printable(text: str) -> str:
@@ -14,6 +14,14 @@ def not_a_formula(text: str) -> str:
 def exact(number: float) -> str:
     """Return the shortest text of a number that no other number has; 300.0 is 300."""
     return repr(float(number)).removesuffix(".0")
+
+
+def duration(seconds: float) -> str:
+    """Return a time in whole seconds, at least one, in minutes from 90 seconds on, in hours from 90 minutes on."""
+    if seconds < 90:
+        return f"{max(round(seconds), 1)} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
 def p_value_text(p_value: float | None) -> str:

@@ -94,10 +94,8 @@ def _orthogonal(vector: Array, basis: Array) -> Array:
     A product makes several copies of its factors, so it is made of a part of the basis at a time: rows of the first,
     columns of the second one.
     """
-    starts = [
-        *range(0, max(len(basis) - 1, 1), ROWS),
-        len(basis),
-    ]  # no row is alone: its sum would be rounded otherwise
+    # No row is alone: its sum would be rounded otherwise.
+    starts = [*range(0, max(len(basis) - 1, 1), ROWS), len(basis)]
     for _ in range(2):
         column = vector.astype(np.float32)[:, None]
         parts = np.concatenate([product(basis[i:j], column) for i, j in itertools.pairwise(starts)])

@@ -55,10 +55,7 @@ def fold_batch_norm(network: Nodes) -> Nodes:
 def _normalizes_channels(norm: Node) -> bool:
     """Whether it normalizes channels together, or groups of them; Keras' "RMS scaling" is another function."""
     axes = norm.config["axis"]
-    axes = [axes] if isinstance(axes, int) else list(axes)
-    if norm.config.get("rms_scaling") or (norm.kind == "GroupNormalization" and axes != [-1]):
-        return False
-    return -1 in axes
+    return not norm.config.get("rms_scaling") and (axes == -1 or (isinstance(axes, list) and -1 in axes))
 
 
 def not_understood(norm: Node, where: str = "") -> MeasureUnavailable:

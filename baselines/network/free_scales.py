@@ -26,12 +26,8 @@ _JOINING = {"Add", "Average", "Maximum", "Minimum", "Subtract"}
 #: Layers that pass on a scale if all channels have the same.
 _REARRANGING = {"Concatenate", "Flatten", "Permute", "RepeatVector", "Reshape"}
 
-#: Layers without weights to be scaled that put out numbers of a given size, beside activations.
+#: Layers that put out numbers of a given size, beside activations.
 _OF_GIVEN_SIZE = {"Normalization", "Rescaling"}
-
-
-#: Squares below it count as this, as where nothing but zeros enters a unit normalization.
-_TINY = 1e-30
 
 
 @dataclass(frozen=True)

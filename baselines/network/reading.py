@@ -9,7 +9,7 @@ from baselines.core.lazy import tf
 from baselines.core.unavailable import MeasureUnavailable
 from baselines.network.applied import arrays_of, as_applied, kind_of
 from baselines.network.attention import attention, dense, is_plain
-from baselines.network.nodes import ACTIVATIONS, INPUT, OF_EXAMPLES, WITH_KERNEL, Array, Node, Nodes
+from baselines.network.nodes import ACTIVATIONS, INPUT, NORMALIZATIONS, WITH_KERNEL, Array, Node, Nodes
 from baselines.network.output import without_probabilities
 
 #: Layers that do nothing in inference mode.
@@ -160,9 +160,7 @@ class _Reader:
             config["activation"] = "linear"
         else:
             _require_known_activations(inner, config)
-        if kind == "BatchNormalization":
-            config["axis"] = _axis(inner)
-        if kind in OF_EXAMPLES:
+        if kind in NORMALIZATIONS:
             config["axis"] = _from_the_end(config["axis"], len(self.shapes[sources[0]]) + 1)
         keywords, switches = _arguments(layer, kind, len(sources))
         shapes = [self.shapes[source] for source in sources]
@@ -268,13 +266,6 @@ def _by_name(keywords: tuple[str, ...], sources: tuple[int, ...]) -> dict[str, i
 
 
 def _from_the_end(axes: Any, rank: int) -> Any:
-    """An axis, or several, of tensors of a rank, as negative numbers."""
-    if isinstance(axes, int):
-        return axes if axes < 0 else axes - rank
-    return [axis if axis < 0 else axis - rank for axis in axes]
-
-
-def _axis(norm: Any) -> int:
-    """The axis of a batch normalization, -1 if it is the last one however it is written."""
-    axis = norm.axis if isinstance(norm.axis, int) else int(norm.axis[0])
-    return -1 if axis in (-1, norm.input_spec.ndim - 1) else axis
+    """An axis of tensors of a rank as a negative number, several of them as a list."""
+    found = [axis if axis < 0 else axis - rank for axis in ([axes] if isinstance(axes, int) else axes)]
+    return found[0] if len(found) == 1 else found

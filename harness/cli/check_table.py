@@ -17,6 +17,7 @@ from harness.tables import print_lines
 from harness.task.notes import outputs_of
 from harness.task.part import PartOfData
 from harness.task.task import Task
+from harness.text import duration
 
 #: Lines of a call's output that are shown, from its end.
 LINES = 30
@@ -122,10 +123,10 @@ def print_verdict(report: CheckReport, console: Console) -> None:
 
 
 def _forecast(expected: Forecast) -> str:
-    low, high = _duration(expected.least_s), _duration(expected.seconds)
-    duration = f"about {high}" if low == high else f"between {low} and {high}"
+    low, high = duration(expected.least_s), duration(expected.seconds)
+    time = f"about {high}" if low == high else f"between {low} and {high}"
     risk = f", {expected.at_risk} may exceed the time limit" if expected.at_risk else ""
-    return f"A full run: {expected.models} models, {duration}{risk}."
+    return f"A full run: {expected.models} models, {time}{risk}."
 
 
 def _of_parts(partial: Sequence[Partial]) -> str:
@@ -137,10 +138,3 @@ def _of_parts(partial: Sequence[Partial]) -> str:
         f"to {number:,} of the training examples. The forecast's upper end is for a measure whose time goes on growing "
         "with their number, the lower end for one that reads no more of them. pgdl check --whole-calls waits."
     )
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(round(seconds), 1)} s"
-    minutes = seconds / 60
-    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"

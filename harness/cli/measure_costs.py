@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli import as_json
+from harness.text import duration
 
 if TYPE_CHECKING:
     from baselines import Measure
@@ -19,6 +20,7 @@ def show_forecast(measures: Sequence["Measure"], tasks_dir: Path, task_names: Se
     """Time the passes, and print a line for each measure, or JSON."""
     from harness import api
     from harness.cli.terminal import Terminal
+    from harness.tables import print_table, wide_console
 
     with Terminal(as_json.console_of(form)) as progress:
         costs = api.forecast_costs(measures, tasks_dir=tasks_dir, task_names=task_names, progress=progress)
@@ -27,20 +29,8 @@ def show_forecast(measures: Sequence["Measure"], tasks_dir: Path, task_names: Se
             {"task": costs.task, "timed": _timed(costs), "measures": [_object(one) for one in costs.forecasts]}
         )
     else:
-        click.echo(_table(costs))
-
-
-def _table(costs: "Costs") -> str:
-    rows = [HEADINGS, *(_row(one) for one in costs.forecasts)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [_line(row, widths) for row in rows]
-    return "\n".join([*lines, "", *_notes(costs)])
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    name, *numbers, cost = cells
-    right = [cell.rjust(width) for cell, width in zip(numbers, widths[1:-1], strict=True)]
-    return "  ".join([name.ljust(widths[0]), *right, cost])
+        print_table(wide_console(), HEADINGS, [_row(one) for one in costs.forecasts], left=("measure", "cost"))
+        click.echo("\n".join(["", *_notes(costs)]))
 
 
 def _row(one: "CostForecast") -> tuple[str, ...]:
@@ -70,9 +60,7 @@ def _between(low: float, high: float) -> str:
 
 
 def _seconds(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    return f"{seconds:.1f} s" if seconds < 10 else duration(seconds)
 
 
 def _timed(costs: "Costs") -> list[dict[str, Any]]:

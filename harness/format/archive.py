@@ -28,16 +28,21 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open the zip archive at `path`; damage that shows at any time raises `UserError`."""
     try:
-        with located(path), zipfile.ZipFile(path) as archive:
+        with located(path), _opened(path) as archive:
             if len(archive.infolist()) > MAX_MEMBERS:
                 raise UserError("too many members", expected=f"at most {MAX_MEMBERS}", found=len(archive.infolist()))
             yield archive
-    except OSError as error:
-        raise UserError("cannot be read", file=path, found=error.strerror) from error
     except DAMAGE as error:
         found = printable(str(error))[:200]
         remedy = "copy it again"
         raise UserError("damaged", file=path, expected="a whole zip archive", found=found, remedy=remedy) from error
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except OSError as error:
+        raise UserError("cannot be read", found=error.strerror) from error
 
 
 def names(archive: zipfile.ZipFile) -> list[str]:

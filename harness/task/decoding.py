@@ -46,11 +46,8 @@ def _write_inputs(
     """Write an array file of the inputs of shards with so many samples each."""
     write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (sum(counts), *shape)})
     stream.flush()
-    size, begin, first = (
-        4 * math.prod(shape),
-        stream.tell(),
-        [sum(counts[:position]) for position in range(len(counts))],
-    )
+    size, begin = 4 * math.prod(shape), stream.tell()
+    first = [sum(counts[:position]) for position in range(len(counts))]
 
     def sink_of(position: int) -> Sink:
         start = begin + size * first[position]
