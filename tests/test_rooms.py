@@ -1,10 +1,10 @@
 """Each room imports only what the table in docs/architecture.md allows, and what a room names in its `__init__`."""
 
 import ast
+import functools
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,17 +37,21 @@ def rules() -> dict[str, set[str]]:
 RULES = rules()
 
 
-def imports(file: Path) -> Iterator[str]:
+@functools.cache  # every file is asked for by every room
+def imports(file: Path) -> frozenset[str]:
     """Full names of the modules that a file imports, also of those that it imports from a package."""
+    found: set[str] = set()
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield node.module or ""
+            found.add(node.module or "")
             names = (f"{node.module}.{alias.name}" for alias in node.names)
-            yield from (name for name in names if is_module(name))
+            found.update(name for name in names if is_module(name))
+    return frozenset(found)
 
 
+@functools.cache
 def is_module(name: str) -> bool:
     """Whether a name is that of a module of ours."""
     path = ROOT / name.replace(".", "/")

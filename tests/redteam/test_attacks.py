@@ -15,7 +15,7 @@ all. An attack that detects its own success prints BREACH.
 The files in controls/ are honest and return their VALUE.
 
 PGDL_REDTEAM=full runs all attacks in every runtime that is installed, with fast and fresh starts and under Landlock;
-PGDL_REDTEAM="NAME NAME" runs the named ones; otherwise a few run.
+PGDL_REDTEAM="NAME NAME" runs the named ones; otherwise a few run, in the default runtime.
 """
 
 import ast
@@ -45,12 +45,9 @@ SHORT = {
     "s_names_in_mounts", "t_32_bit_calls", "t_becomes_root", "t_namespaces",
 }  # fmt: skip
 
-#: Those that run in runtimes other than the default one, in addition to the ones written for these.
-SHORTER = {"k_forged_value", "m_environments", "t_namespaces"}
-
 FILES = {path.stem: path for path in sorted(HERE.glob("[ac]*s/*.py"))}
 STARTS = ("fast", "fresh", "landlock") if CHOSEN else ("fast",)
-MODES = [(start, name) for start in STARTS for name in RUNTIMES if CHOSEN or name in (DEFAULT, "jax")]
+MODES = [(start, name) for start in STARTS for name in RUNTIMES if CHOSEN or name == DEFAULT]
 
 pytestmark = pytest.mark.timeout(1800)
 
@@ -73,16 +70,11 @@ def calls(path: Path) -> list[str]:
 
 def chosen(runtime: str) -> dict[str, Path]:
     """The attacks and controls that run in a runtime."""
-    framework, default = RUNTIMES[runtime].framework, runtime == DEFAULT
+    framework = RUNTIMES[runtime].framework
     fitting = {name: path for name, path in FILES.items() if constants(path).get("RUNTIME", framework) == framework}
     if CHOSEN:
         return {name: path for name, path in fitting.items() if FULL or name in CHOSEN}
-    return {
-        name: path
-        for name, path in fitting.items()
-        if (name in SHORT if default else name in SHORTER or "RUNTIME" in constants(path))
-        or (default and path.parent.name == "controls")
-    }
+    return {name: path for name, path in fitting.items() if name in SHORT or path.parent.name == "controls"}
 
 
 @pytest.fixture

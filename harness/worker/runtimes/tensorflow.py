@@ -89,6 +89,7 @@ class TensorFlow(Runtime):
         with tf.device("CPU:0"):  # the whole training set stays in host memory; batches move to the GPU
             mapped = [tf.Variable(tf.experimental.dlpack.from_dlpack(array.__dlpack__())) for array in arrays]
 
+            @tf.autograph.experimental.do_not_convert
             def examples(start: Any) -> Any:
                 return tf.data.Dataset.from_tensor_slices(tuple(one[start : start + block] for one in mapped))
 
