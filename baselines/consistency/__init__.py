@@ -6,6 +6,6 @@ arXiv 2012.02775, winners of the competition), and answers that change under fli
 ties say nothing. Networks that were trained with the very augmentation are robust to it without generalizing
 better. A constant network passes every test of robustness. Midpoints in front of the first activation, as the winners
 take them for `manifold_mixup_error`, are midpoints of inputs; here they lie behind it.
-`augmentation_robustness_runner_up` reproduces the runners-up's submission: a sum over the first images, which depends
-on their order.
+`dbi_mixup_winner` and `augmentation_robustness_runner_up` reproduce the submissions of the first two teams, which
+depend on the order of the images; the others draw more of them, by seed.
 """

@@ -1,12 +1,13 @@
 """How badly the classes are clustered in the outputs of a layer."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from baselines.core.lazy import tf
 from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
-from baselines.core.sample import Array, draw
+from baselines.core.sample import Array, Sample, draw
 from baselines.core.streams import stream_seed
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
@@ -21,11 +22,11 @@ ROUNDING = 1e-8
     formula="mean over k of max over l of (s_k + s_l) / |c_k - c_l|, s = mean distance to the class' centroid c",
     source="Natekar and Sharma 2020, arXiv 2012.02775",
     cost=Cost.FORWARD,
-    work="1 F of 1200 examples up to the layer",
+    work="1 F of 4800 examples up to the layer",
     needs={Need.DATA, Need.LABELS},
 )
 def davies_bouldin_index(
-    subject: Subject, *, layer: str = "initial", pool: int = 4, n_batches: int = 10, batch: int = 120,
+    subject: Subject, *, layer: str = "initial", pool: int = 4, n_batches: int = 40, batch: int = 120,
     stratified: bool = False, seed: int = 0,
 ) -> float:  # fmt: skip
     """Davies-Bouldin index of the true classes, averaged over batches. Range: [0, inf).
@@ -59,10 +60,15 @@ def mean_index(
     subject: Subject, *, layer: str, pool: int, n_batches: int, batch: int, stratified: bool, seed: int
 ) -> float:
     """Cached `davies_bouldin_index`."""
-    position = _position(subject.network, layer)
     seeds = [stream_seed("batches of davies_bouldin", seed, number) for number in range(n_batches)]
     batches = [draw(subject.examples, batch, each, by_class=stratified) for each in seeds]
-    features = _features(subject.network, np.concatenate([part.inputs for part in batches]), position, pool)
+    return index_of_batches(subject.network, batches, layer, pool)
+
+
+def index_of_batches(network: Network, batches: Sequence[Sample], layer: str, pool: int) -> float:
+    """Mean over batches of the index of a layer's outputs; those with examples of one class do not count."""
+    position = _position(network, layer)
+    features = _features(network, np.concatenate([part.inputs for part in batches]), position, pool)
     ends = np.cumsum([len(part) for part in batches])
     parts = zip(np.split(features, ends[:-1]), [part.labels for part in batches], strict=True)
     found = [index(points, labels) for points, labels in parts if len(np.unique(labels)) > 1]

@@ -61,7 +61,7 @@ def forward(model, *, shares_at):
 @pytest.mark.parametrize("options", ["", "seed=3", "per_class=4", "per_class=3,n_batches=2", "n_batches=1,seed=1"])
 def test_mixup_error_by_hand(options):
     model, data = network(), dataset(*blobs())
-    given = {"per_class": 10, "n_batches": 10, "seed": 0}
+    given = {"per_class": 10, "n_batches": 40, "seed": 0}
     given |= {name: int(number) for name, number in (part.split("=") for part in options.split(",") if part)}
     size = 3 * given["per_class"]
     drawn = _drawn(Subject(model, data), size, given["n_batches"], given["seed"])
@@ -74,7 +74,7 @@ def test_mixup_error_by_hand(options):
 @pytest.mark.parametrize("options", ["", "seed=3", "batch=20", "batch=7,n_batches=3"])
 def test_manifold_mixup_error_by_hand(options, place):
     model, data = network(), dataset(*blobs())
-    given = {"batch": 50, "n_batches": 20, "seed": 0}
+    given = {"batch": 50, "n_batches": 120, "seed": 0}
     given |= {name: int(number) for name, number in (part.split("=") for part in options.split(",") if part)}
     drawn = _drawn(Subject(model, data), given["batch"], given["n_batches"], given["seed"])
     expected = by_hand(*drawn, forward(model, shares_at=place))
@@ -209,7 +209,7 @@ def test_parts_of_the_winner_are_computed_once(monkeypatch):
     model, data = network(), dataset(*blobs())
     with sharing():
         found = [measure(model, data) for measure in (davies_bouldin_index, mixup_error)]
-        monkeypatch.setattr("baselines.consistency.mixup._predicted", None)
+        monkeypatch.setattr("baselines.consistency.mixup.predicted_class", None)
         monkeypatch.setattr("baselines.consistency.davies_bouldin._features", None)
         assert dbi_mixup(model, data) == found[0] * found[1]
 

@@ -19,8 +19,8 @@ FRONT, BEHIND = 3.7, 2.2
 
 #: Look at weights, or at what layers of the model put out, as they are written.
 AS_WRITTEN = {
-    "cna", "cna_area", "cna_area_over_margin", "cna_margin", "davies_bouldin_index", "dbi_mixup", "distance_from_init",
-    "jacobian_norm", "layer_margin_winner", "vpm", "vr", "wcv",
+    "cna", "cna_area", "cna_area_over_margin", "cna_margin", "davies_bouldin_index", "dbi_mixup", "dbi_mixup_winner",
+    "distance_from_init", "jacobian_norm", "layer_margin_winner", "vpm", "vr", "wcv",
 }  # fmt: skip
 
 #: Sums of many float32 numbers, searches, and directions that are nearly rounding, end in other digits.

@@ -43,9 +43,9 @@ DRAWS_BY_INPUT = {
 
 #: Draw partners, batches or noise for each example, so that another order of examples has other draws.
 DRAWS_BY_EXAMPLE = {
-    "arora_compression_bound", "cna_area", "cna_area_over_margin", "cna_margin", "dbi_mixup", "gi_inter_l0",
-    "gi_inter_l1", "gi_intra_l0", "gi_intra_l1", "jacobian_norm", "kv_gn_margin", "kv_gn_margin_authors", "kv_margin",
-    "kv_margin_authors", "manifold_mixup_error", "mixup_error",
+    "arora_compression_bound", "cna_area", "cna_area_over_margin", "cna_margin", "dbi_mixup", "dbi_mixup_winner",
+    "gi_inter_l0", "gi_inter_l1", "gi_intra_l0", "gi_intra_l1", "jacobian_norm", "kv_gn_margin",
+    "kv_gn_margin_authors", "kv_margin", "kv_margin_authors", "manifold_mixup_error", "mixup_error",
     "noise_sensitivity", "noise_sensitivity_l1", "noise_sensitivity_l2", "pal_inter_l0", "pal_inter_l1",
     "pal_inter_plus_intra_l0", "pal_intra_l0", "pal_intra_l0_x_l1", "pal_intra_l1", "pr_mean_error_inter_l0",
     "pr_mean_error_inter_l1", "pr_mean_error_intra_l0", "pr_mean_error_intra_l1", "sensitivity_output_change", "vpm",
