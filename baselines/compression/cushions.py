@@ -22,6 +22,9 @@ from baselines.network.nodes import ACTIVATIONS
 #: Smallest cushion: that of a layer that sends a signal to zero.
 FLOOR = 1e-6
 
+#: Layers that give numbers another order or shape; those around a convolution with the channels in front among them.
+_ORDERS = {"Flatten", "Permute", "Reshape"}
+
 #: Percentiles that stand for the smallest and the largest over examples.
 LOW, HIGH = 5, 95
 
@@ -58,9 +61,14 @@ def _norms(network: Network, images: Any) -> list[Any]:
 
 
 def _activation(network: Network, place: int) -> int:
-    """Where the activation of a weight layer is; the layer itself if none follows."""
-    behind = (i for i, node in enumerate(network.nodes) if node.sources == (place,) and node.kind in ACTIVATIONS)
-    return next(behind, place)
+    """Where the activation of a weight layer is, its outputs in any order; the layer itself if none follows."""
+    ordered = [place]
+    for position, node in enumerate(network.nodes):
+        if len(node.sources) == 1 and node.sources[0] in ordered:
+            if node.kind in ACTIVATIONS:
+                return position
+            ordered += [position] if node.kind in _ORDERS else []
+    return place
 
 
 def _bias(network: Network, place: int) -> Any:

@@ -12,6 +12,7 @@ from baselines.core.streams import stream_seed
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
 from baselines.network.hidden import first_hidden
+from baselines.network.nodes import ACTIVATIONS
 
 #: Distances below this part of the largest coordinate are rounding.
 ROUNDING = 1e-8
@@ -108,13 +109,29 @@ def _position(network: Network, layer: str) -> int:
 
 def _features(network: Network, inputs: Array, position: int, pool: int) -> Array:
     """Outputs of a layer with the maximum over windows, (n, ...)."""
-    *sides, _ = network.shape(position)
+    shape = network.shape(position)
+    is_turned = _has_channels_in_front(network, position)
+    sides = shape[1:] if is_turned else shape[:-1]
 
     def run(images: Any) -> Any:
         features = network.run({INPUT: images}, [position])[0]
         if not sides or min(sides) < pool:
             return features
+        if is_turned:
+            features = tf.transpose(features, (0, *range(2, len(shape) + 1), 1))
         window = [pool] * len(sides)
         return tf.nn.pool(features, window, "MAX", strides=window, padding="VALID")
 
     return np.concatenate(list(network.in_batches(("pooled", position, pool), run, [inputs])))
+
+
+def _has_channels_in_front(network: Network, position: int) -> bool:
+    """Whether a feature map is that of a convolution or pooling with the channels in front."""
+    node = network.nodes[position]
+    while node.kind in ACTIVATIONS and node.sources[0] != INPUT:
+        node = network.nodes[node.sources[0]]
+    if node.kind != "Permute":
+        return node.config.get("data_format") == "channels_first"
+    rank, source = len(node.config["dims"]), node.sources[0]
+    is_back = tuple(node.config["dims"]) == (rank, *range(1, rank))
+    return is_back and source != INPUT and network.nodes[source].has_kernel

@@ -5,6 +5,7 @@ at layer l is (f_i - f_j) / |d (f_i - f_j) / d x^l|; it is normalized by the lay
 """
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,14 +47,14 @@ def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed
     network, sample = subject.network, subject.sample(n_samples, seed)
     run, arrays = functools.partial(_margins, network, positions), [sample.inputs, sample.labels]
     batches = network.in_batches(("layer margins", positions), run, arrays, size=network.batch_size_of(PASSES))
-    of_examples, totals = [], [[np.zeros(1), np.zeros(1)] for _ in positions]
-    for *found, sums in batches:
+    of_examples, of_batches = [], []
+    for *found, moments in batches:
         of_examples.append(found)
-        totals = [[old + new for old, new in zip(*pair, strict=True)] for pair in zip(totals, sums, strict=True)]
+        of_batches.append(moments)
     margins, lengths = joined(of_examples)
     exact = lengths.astype(np.float64).T
-    moments = [(total / len(sample), square / len(sample)) for total, square in totals]
-    variations = [max(float((power - mean**2).sum()), STILL) for mean, power in moments]
+    sizes = np.array([len(found[0]) for found in of_examples])
+    variations = [max(_variation(sizes, *zip(*parts, strict=True)), STILL) for parts in zip(*of_batches, strict=True)]
     return np.where(exact > 0, margins / np.maximum(exact, SHORTEST), np.nan), np.array(variations)
 
 
@@ -80,16 +81,30 @@ def margins_at(network: Network, place: int, inputs: Array, labels: Array, *, of
 
 
 def _margins(network: Network, positions: tuple[int, ...], images: Any, labels: Any) -> tuple[Any, Any, Any]:
-    """Margins (n,), lengths of their gradients (n, layers), and sum and sum of squares of each layer's features."""
+    """Margins (n,), lengths of their gradients (n, layers), and `_moments` of each layer's features."""
     with tf.GradientTape() as tape:
         tape.watch(images)
         *layers, logits = network.run({INPUT: images}, [*positions, network.output])
         margin = output_margins(logits, labels)
     slopes = tape.gradient(margin, layers)
     flat = [tf.reshape(slope, (tf.shape(slope)[0], -1)) for slope in slopes]
-    exact = [tf.cast(layer, tf.float64) for layer in layers]  # a variance is a small difference of large sums
-    sums = [(tf.reduce_sum(layer, axis=0), tf.reduce_sum(tf.square(layer), axis=0)) for layer in exact]
-    return margin, tf.stack([tf.norm(slope, axis=1) for slope in flat], axis=1), sums
+    return margin, tf.stack([tf.norm(slope, axis=1) for slope in flat], axis=1), [_moments(layer) for layer in layers]
+
+
+def _moments(features: Any) -> tuple[Any, Any]:
+    """Means of features (n, ...) over the examples of a batch, and how far each example is from them, squared (n,)."""
+    rows = tf.reshape(features, (tf.shape(features)[0], -1))
+    apart = rows - rows[:1]  # so that features that do not vary have no rounding
+    means = tf.reduce_mean(apart, axis=0)
+    return rows[0] + means, tf.reduce_sum(tf.math.squared_difference(apart, means), axis=1)
+
+
+def _variation(sizes: Array, means: Sequence[Array], squares: Sequence[Array]) -> float:
+    """Total variation, over all examples, from the moments of batches."""
+    centers = np.stack(means).astype(np.float64)
+    between = np.sum((centers - sizes @ centers / sizes.sum()) ** 2, axis=1)
+    within = np.sum(np.concatenate(squares), dtype=np.float64)
+    return float((within + sizes @ between) / sizes.sum())
 
 
 def normalized(subject: Subject, n_samples: int, seed: int) -> Array:

@@ -122,12 +122,14 @@ def _parts(layer: _Layer) -> Iterator[Part]:
         yield _part(tf.reduce_sum(_flat(slope), axis=1))
     if node.kind == "Dense":
         yield _outer(entering, slope)
-    elif node.kind in ("Conv1D", "Conv2D", "Conv3D") and node.config["groups"] == 1:
-        windows = _windows(node, entering, slope)
-        stacked = math.prod(weights[0].shape[:-1]) * max(math.prod(slope.shape[1:-1]), slope.shape[-1])
-        if stacked <= STACKED:
-            windows = [tf.concat(windows, axis=-1)]
-        yield from (_outer(window, slope) for window in windows)
+    elif node.kind in ("Conv1D", "Conv2D", "Conv3D"):
+        groups = node.config["groups"]
+        for taken, own in zip(tf.split(entering, groups, -1), tf.split(slope, groups, -1), strict=True):
+            windows = _windows(node, taken, own)
+            stacked = math.prod(weights[0].shape[:-1]) * max(math.prod(own.shape[1:-1]), own.shape[-1])
+            if stacked <= STACKED:
+                windows = [tf.concat(windows, axis=-1)]
+            yield from (_outer(window, own) for window in windows)
     elif node.kind == "DepthwiseConv2D":
         yield from _depthwise(node, entering, slope)
     elif node.kind == "SeparableConv2D":
@@ -138,8 +140,9 @@ def _parts(layer: _Layer) -> Iterator[Part]:
         yield from _depthwise(node, entering, tf.tensordot(slope, pointwise[0, 0], axes=([3], [1])))
         yield _outer(middle, slope)
     else:
-        what = f"grouped {node.kind}" if node.config.get("groups", 1) > 1 else node.kind
-        raise MeasureUnavailable(f"needs gradients of single examples, which layer {node.name} ({what}) does not give")
+        raise MeasureUnavailable(
+            f"needs gradients of single examples, which layer {node.name} ({node.kind}) does not give"
+        )
 
 
 def _part(gradients: Any) -> Part:

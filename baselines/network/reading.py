@@ -1,5 +1,6 @@
 """Takes a Keras model apart into nodes."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -166,6 +167,8 @@ class _Reader:
         shapes = [self.shapes[source] for source in sources]
         if kind == "MultiHeadAttention" and is_plain(config, switches, shapes) and not _is_masked(layer):
             return self._add_attention(layer.name, inner, weights, _by_name(keywords, sources), switches)
+        if kind == "EinsumDense" and _is_dense(config):
+            return self._append(dense(layer.name, weights, sources[0], flat=1))
         if kind not in WITH_KERNEL or config.get("data_format") != "channels_first":
             return self._append(Node(layer.name, kind, config, weights, sources, keywords, switches))
         axes = range(1, len(config["kernel_size"]) + 2)
@@ -219,6 +222,12 @@ def _require_known_activations(layer: Any, config: dict[str, Any]) -> None:
         function = getattr(layer, name, None) if name.endswith("activation") else None
         if function is not None and not isinstance(_named(function), str):
             raise MeasureUnavailable(f"layer {layer.name}: its {name} is not one of Keras' own functions")
+
+
+def _is_dense(config: dict[str, Any]) -> bool:
+    """Whether an `EinsumDense` is a dense layer along the last axis."""
+    found = re.fullmatch(r"(\.\.\.|[a-zA-Z]+)([a-zA-Z]),\2([a-zA-Z])->\1\3", config["equation"])
+    return found is not None and config["bias_axes"] in (None, found[3])
 
 
 def _permutation(name: str, axes: tuple[int, ...], sources: tuple[int, ...]) -> Node:

@@ -14,6 +14,10 @@ from baselines.network.nodes import ATTENTION, OF_EXAMPLES
 from baselines.norm.magnitude import JIANG
 from baselines.norm.terms import Terms, norm_measure
 
+#: Layers that multiply what others put out, or divide by a sum of it, and activations that do.
+_MULTIPLY = {ATTENTION, "AdditiveAttention", "Attention", "Dot", "Multiply", "Softmax"}
+_DIVIDE = ("glu", "log_softmax", "softmax")
+
 
 @shared
 def squared_path_norm(subject: Subject) -> float:
@@ -36,7 +40,7 @@ def _squared(node: Node) -> Node:
         scale, shift = affine(node)
         weights = (scale**2, shift**2, np.zeros_like(shift), np.full_like(scale, 1 - node.config["epsilon"]))
         return replace(node, config={**node.config, "scale": True, "center": True}, weights=weights)
-    if node.kind in OF_EXAMPLES or node.kind == ATTENTION:
+    if node.kind in OF_EXAMPLES | _MULTIPLY or node.config.get("activation") in _DIVIDE:
         raise MeasureUnavailable(f"needs paths of weights alone: layer {node.name} ({node.kind}) divides or multiplies")
     if node.weights:
         raise MeasureUnavailable(f"does not understand the weights of layer {node.name} ({node.kind})")

@@ -11,7 +11,7 @@ from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.network import is_linear
 from baselines.network.penultimate import last_weight_nodes
-from baselines.representation.collapse import centered
+from baselines.representation.collapse import class_means
 from baselines.representation.penultimate import penultimate, penultimate_by_class
 
 _NEEDS = {Need.DATA, Need.LABELS}
@@ -117,7 +117,7 @@ def nearest_class_mean_error(subject: Subject, *, n_samples: int = 2048, seed: i
 def _nearest(features: Array, labels: Array) -> Array:
     """The class (n,) whose mean is nearest to each representation (n, f)."""
     classes, numbers = np.unique(labels, return_inverse=True)
-    means, _, _ = centered(features, numbers)
+    means, _ = class_means(features, numbers)
     middle = means.mean(axis=0)  # near the numbers, so that little is lost in differences of squares
     means, points = means - middle, features.astype(np.float64) - middle
     found: Array = classes[np.argmin(np.sum(means**2, axis=1) - 2 * product(points, means.T), axis=1)]
@@ -125,7 +125,7 @@ def _nearest(features: Array, labels: Array) -> Array:
 
 
 def _centered_means(features: Array, labels: Array) -> Array:
-    means, _, _ = centered(features, labels)
+    means, _ = class_means(features, labels)
     found: Array = means - means.mean(axis=0)
     return found
 

@@ -1,8 +1,11 @@
 """How far the classes have collapsed to points in the penultimate representation."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from baselines.core.measure import Cost, Need, measure
+from baselines.core.product import product
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.representation.penultimate import penultimate_by_class
@@ -12,7 +15,7 @@ _NEEDS = {Need.DATA, Need.LABELS}
 #: The squared distance of two classes is taken to be at least this part of their variances.
 CLOSEST = 1e-12
 
-#: Examples whose class' mean is subtracted at once.
+#: Examples that are summed, or whose class' mean is subtracted, at once.
 ROWS = 256
 
 #: Directions in which the class means vary by less than this part of the largest are rounding.
@@ -43,8 +46,9 @@ def cdnv(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
         MeasureUnavailable: fewer than two classes count.
     """
     features, labels = penultimate_by_class(subject, n_samples, seed)
-    means, within, sizes = centered(features, labels)
-    variances = np.bincount(labels, np.einsum("nf,nf->n", within, within)) / sizes
+    means, sizes = class_means(features, labels)
+    squares = [np.einsum("nf,nf->n", rows, rows) for rows in _within(features, labels, means)]
+    variances = np.bincount(labels, np.concatenate(squares)) / sizes
     first, second = np.triu_indices(len(means), 1)
     distances = np.sum((means[first] - means[second]) ** 2, axis=1)
     sums = variances[first] + variances[second]
@@ -73,19 +77,26 @@ def neural_collapse_nc1(subject: Subject, *, n_samples: int = 2048, seed: int = 
     Classes and parameters are those of `cdnv`.
     """
     features, labels = penultimate_by_class(subject, n_samples, seed)
-    means, within, _ = centered(features, labels)
+    means, _ = class_means(features, labels)
     # With the centered means as the columns of M, Sigma_B is M M' / kappa, and the trace kappa E |pinv(M) (h - mu)|^2.
     inverse = np.linalg.pinv((means - means.mean(axis=0)).T, rcond=ROUNDING)
-    return float(np.mean(np.sum((within @ inverse.T) ** 2, axis=1)))
+    found = [np.sum(product(rows, inverse.T) ** 2, axis=1) for rows in _within(features, labels, means)]
+    return float(np.mean(np.concatenate(found)))
 
 
-def centered(features: Array, labels: Array) -> tuple[Array, Array, Array]:
-    """Means of classes (classes, f), examples less their class' mean (n, f), and numbers of examples (classes,)."""
-    features = features.astype(np.float64)
+def class_means(features: Array, labels: Array) -> tuple[Array, Array]:
+    """Means of classes (classes, f), float64, and numbers of examples (classes,)."""
     members = np.eye(labels.max() + 1)[labels]
     sizes = members.sum(axis=0)
-    means = (members.T @ features) / sizes[:, None]
-    for start in range(0, len(features), ROWS):  # in place: there are few arrays as large as this one
-        some = slice(start, start + ROWS)
-        features[some] -= means[labels[some]]
-    return means, features, sizes
+    sums = [product(members[some].T, features[some].astype(np.float64)) for some in _slices(features)]
+    return np.sum(sums, axis=0) / sizes[:, None], sizes
+
+
+def _within(features: Array, labels: Array, means: Array) -> Iterator[Array]:
+    """Examples less their class' mean (some, f), float64, a few at a time: all of them would be large."""
+    for some in _slices(features):
+        yield features[some] - means[labels[some]]
+
+
+def _slices(features: Array) -> list[slice]:
+    return [slice(start, start + ROWS) for start in range(0, len(features), ROWS)]

@@ -5,6 +5,7 @@ over training examples. In degree 0 all points are born at 0, and one dies with 
 at its length: these are the heights at which single linkage joins clusters.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -26,20 +27,26 @@ def deaths(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
     """Return where the finite classes of degree 0 die (units - 1,), in [0, 1], ascending."""
     network, sample = subject.network, subject.sample(n_samples, seed)
     places = unit_positions(network)
+    starts = np.cumsum([0, *(math.prod(network.shape(place)) for place in places)])
 
     def most_active(images: Any) -> Any:
-        return tf.argmax(tf.abs(_activations(network, places, images)), axis=1)
+        sizes = [tf.abs(outputs) for outputs in _activations(network, places, images)]
+        largest = tf.stack([tf.reduce_max(some, axis=1) for some in sizes], axis=1)
+        units = tf.stack([tf.argmax(some, axis=1) for some in sizes], axis=1) + starts[:-1]
+        return tf.gather(units, tf.argmax(largest, axis=1), batch_dims=1)
 
-    def chosen(images: Any, units: Any) -> Any:
-        return tf.gather(_activations(network, places, images), units, axis=1)
+    def chosen(images: Any, *units: Any) -> Any:
+        of_layers = zip(_activations(network, places, images), units, strict=True)
+        return tf.concat([tf.gather(outputs, some, axis=1) for outputs, some in of_layers], axis=1)
 
     found = network.in_batches(("most active units", places), most_active, [sample.inputs])
-    total = sum(int(np.prod(network.shape(place))) for place in places)
-    counts = np.bincount(np.concatenate(list(found)), minlength=total)
+    counts = np.bincount(np.concatenate(list(found)), minlength=starts[-1])
     units = draw_units(counts, n_units, stream("units of persistence", seed))
     if len(units) < 2:
         raise MeasureUnavailable("needs two units, which this network lacks")
-    activations = network.in_batches(("activations of units", places), chosen, [sample.inputs], units)
+    parts = np.split(units, np.searchsorted(units, starts[1:-1]))
+    of_layers = [some - start for some, start in zip(parts, starts[:-1], strict=True)]
+    activations = network.in_batches(("activations of units", places), chosen, [sample.inputs], *of_layers)
     return merge_heights(dissimilarities(np.concatenate(list(activations))))
 
 
@@ -48,10 +55,10 @@ def unit_positions(network: Network) -> tuple[int, ...]:
     return tuple(dict.fromkeys([*hidden_positions(network), network.output]))
 
 
-def _activations(network: Network, places: tuple[int, ...], images: Any) -> Any:
-    """Activations (n, units) of all layers."""
+def _activations(network: Network, places: tuple[int, ...], images: Any) -> list[Any]:
+    """Activations (n, units) of each layer."""
     outputs = network.run({INPUT: images}, places)
-    return tf.concat([tf.reshape(output, (tf.shape(images)[0], -1)) for output in outputs], axis=1)
+    return [tf.reshape(output, (-1, math.prod(output.shape[1:]))) for output in outputs]
 
 
 def draw_units(counts: Array, number: int, rng: np.random.Generator) -> Array:

@@ -103,6 +103,22 @@ def test_first_convolution_with_its_activation_and_the_maximum_over_windows(shap
     assert davies_bouldin_index(model, dataset(x, labels)) == pytest.approx(expected, rel=1e-4)
 
 
+@pytest.mark.parametrize("first", [layers.Conv2D, layers.MaxPooling2D])
+def test_channels_in_front_are_no_side(first):
+    x, labels = images(100, 8, 8, 3), np.arange(100) % 3
+    options = {"filters": 5, "kernel_size": 2, "activation": "relu"} if first is layers.Conv2D else {"pool_size": 2}
+    behind = [layers.Conv2D(2, 1, activation="relu"), layers.Flatten(), layers.Dense(3)]
+    front = [layers.Dense(5)] if first is layers.MaxPooling2D else []
+    model = tf.keras.Sequential([tf.keras.Input((8, 8, 3)), *front, first(**options), *behind])
+    turned = [layers.Permute((3, 1, 2)), first(**options, data_format="channels_first"), layers.Permute((2, 3, 1))]
+    other = tf.keras.Sequential(
+        [tf.keras.Input((8, 8, 3)), *front, *turned, layers.Conv2D(2, 1), layers.ReLU(), *behind[1:]]
+    )
+    other.set_weights(model.get_weights())
+    found = [davies_bouldin_index(network, dataset(x, labels)) for network in (model, other)]
+    assert found[1] == pytest.approx(found[0], rel=1e-5)
+
+
 def test_mean_over_batches():
     x, labels = images(90, 8, 8, 1), np.arange(90) % 3
     model, data = conv(layers.Conv2D(2, 3)), dataset(x, labels)

@@ -8,6 +8,7 @@ import tensorflow as tf
 from small_networks import T1_DATA, T1_KERNELS, dataset, dense, layers, plain, scaled_t1, t1, value
 
 import baselines
+from baselines import MeasureUnavailable
 
 DATA = dataset(*T1_DATA)
 
@@ -84,6 +85,23 @@ def test_path_norm_leaves_average_pooling_and_ignores_a_final_softmax():
     )  # fmt: skip
     first, second = (array**2 for array in model.get_weights())
     assert value("path_norm", model) == pytest.approx(np.sum(first[0, 0] @ second), rel=1e-6)
+
+
+def gated(flow):
+    return layers.Multiply(name="gate")([layers.Dense(3)(flow), layers.Dense(3, "sigmoid")(flow)])
+
+
+def attended(flow):
+    places = layers.Reshape((2, 2))(layers.Dense(4)(flow))
+    return layers.Flatten()(layers.Dot(2, name="gate")([places, places]))
+
+
+@pytest.mark.parametrize("join", [gated, attended, lambda flow: layers.Softmax(name="gate")(layers.Dense(3)(flow))])
+def test_path_norm_refuses_products_of_paths(join):
+    source = tf.keras.Input((4,))
+    model = tf.keras.Model(source, layers.Dense(2)(join(source)))
+    with pytest.raises(MeasureUnavailable, match="needs paths of weights alone: layer gate"):
+        value("path_norm", model)
 
 
 def test_path_norm_squares_scale_and_shift_of_a_normalization_in_front_of_an_activation():

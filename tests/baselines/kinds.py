@@ -1,0 +1,488 @@
+"""Kinds of networks, each written in two ways that are one function, for all measures."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import tensorflow as tf
+from small_networks import dataset, layers
+
+_DRAW = np.random.default_rng(1)
+
+#: Images with one of three patterns and noise, so that networks tell them apart.
+IMAGES = (0.5 * _DRAW.random((60, 8, 8, 1)) + 0.5 * _DRAW.random((3, 8, 8, 1))[np.arange(60) % 3]).astype(np.float32)
+
+#: Scales of normalizations must be positive, as variances are.
+NORMS = (layers.BatchNormalization,)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A network, its data, and the same function with the same data in other words."""
+
+    model: object
+    data: tf.data.Dataset
+    other: object
+    other_data: tf.data.Dataset
+
+
+def drawn(model, seed=0):
+    """The model with weights that are neither small nor large, and others that training began with."""
+    for number in (seed + 1, seed):
+        model.initial_weights = model.get_weights()
+        rng = np.random.default_rng(number)
+        for layer in model.layers:
+            found = [rng.normal(size=w.shape) / max(np.sqrt(w[..., 0].size), 1) for w in layer.get_weights()]
+            layer.set_weights([np.abs(w) + 0.5 for w in found] if isinstance(layer, NORMS) else found)
+    return model
+
+
+def answered(model, inputs, wrong=2):
+    """Labels: the network's own answers but for some. Its last bias is set so that it gives all answers."""
+    *others, bias = model.get_weights()
+    logits = model(inputs).numpy()
+    model.set_weights([*others, bias - np.median(logits, axis=0)])
+    labels = model(inputs).numpy().argmax(axis=1)
+    labels[:wrong] = np.arange(wrong) % len(bias)
+    return labels
+
+
+def chain(*parts, shape=(8, 8, 1)):
+    return tf.keras.Sequential([tf.keras.Input(shape), *parts])
+
+
+def graph(build, shape=(8, 8, 1)):
+    source = tf.keras.Input(shape)
+    return tf.keras.Model(source, build(source))
+
+
+def written(make, same, translate=list, *, inputs=IMAGES):
+    """A kind from two architectures, and what makes the weights of the second of those of the first."""
+    model, other = drawn(make()), same()
+    data = dataset(inputs, answered(model, inputs))
+    other.set_weights(translate(model.get_weights()))
+    other.initial_weights = translate(model.initial_weights)
+    return Written(model, data, other, data)
+
+
+def plain(*end, hidden="relu"):
+    return chain(
+        layers.Conv2D(5, 3, activation=hidden), layers.Conv2D(6, 3, 2, "same", activation=hidden), layers.Flatten(),
+        layers.Dense(12, hidden), *(end or [layers.Dense(3)]),
+    )  # fmt: skip
+
+
+def dense_as_convolution():
+    def same():
+        return chain(
+            layers.Conv2D(5, 3, activation="relu"), layers.Conv2D(6, 3, 2, "same", activation="relu"),
+            layers.Conv2D(12, 3, activation="relu"), layers.Conv2D(3, 1), layers.Flatten(),
+        )  # fmt: skip
+
+    def translate(arrays):
+        return [
+            *arrays[:4], arrays[4].reshape(3, 3, 6, 12), arrays[5], arrays[6][None, None], arrays[7],
+        ]  # fmt: skip
+
+    return written(plain, same, translate)
+
+
+def channels_first():
+    def same():
+        return chain(
+            layers.Permute((3, 1, 2)),
+            layers.Conv2D(5, 3, activation="relu", data_format="channels_first"),
+            layers.Conv2D(6, 3, 2, "same", activation="relu", data_format="channels_first"),
+            layers.Permute((2, 3, 1)), layers.Flatten(), layers.Dense(12, "relu"), layers.Dense(3),
+        )  # fmt: skip
+
+    return written(plain, same)
+
+
+def separable():
+    def make(first):
+        return lambda: chain(
+            layers.Conv2D(4, 3, activation="relu"), *first(), layers.ReLU(), layers.Flatten(), layers.Dense(3)
+        )
+
+    return written(
+        make(lambda: [layers.SeparableConv2D(6, 3, depth_multiplier=2)]),
+        make(lambda: [layers.DepthwiseConv2D(3, depth_multiplier=2, use_bias=False), layers.Conv2D(6, 1)]),
+    )
+
+
+def batch_norm_folded():
+    """Behind a convolution, behind an activation, and behind a dense layer."""
+
+    def make(norm):
+        return lambda: chain(
+            layers.Conv2D(5, 3, 2), *norm(), layers.ReLU(), layers.Flatten(), layers.Dense(12), *norm(),
+            layers.Activation("relu"), layers.Dense(3),
+        )  # fmt: skip
+
+    def fold(kernel, bias, gamma, beta, mean, variance):
+        scale = gamma / np.sqrt(variance + 1e-3)
+        return [kernel * scale, (bias - mean) * scale + beta]
+
+    def translate(arrays):
+        return [*fold(*arrays[:6]), *fold(*arrays[6:12]), *arrays[12:]]
+
+    return written(make(lambda: [layers.BatchNormalization()]), make(lambda: []), translate)
+
+
+def one_dimension():
+    def make(rank):
+        front = {1: [layers.Reshape((8, 8))], 2: [], 3: [layers.Reshape((1, 8, 1, 8))]}[rank]
+        front = [layers.Reshape((8, 1, 8))] if rank == 2 else front
+        conv, pool = getattr(layers, f"Conv{rank}D"), getattr(layers, f"MaxPooling{rank}D")
+        size = {1: 3, 2: (3, 1), 3: (1, 3, 1)}[rank]
+        window = {1: 2, 2: (2, 1), 3: (1, 2, 1)}[rank]
+        return lambda: chain(
+            *front, conv(6, size, activation="relu"), pool(window), conv(5, size, padding="same", activation="relu"),
+            layers.Flatten(), layers.Dense(3),
+        )  # fmt: skip
+
+    def translate(arrays):
+        return [a[:, None] if a.ndim == 3 else a for a in arrays]
+
+    return written(make(1), make(2), translate)
+
+
+def three_dimensions():
+    def make(rank):
+        conv = getattr(layers, f"Conv{rank}D")
+        size = {2: (3, 3), 3: (1, 3, 3)}[rank]
+        front = [layers.Reshape((1, 8, 8, 1))] if rank == 3 else []
+        return lambda: chain(
+            *front, conv(6, size, activation="relu"), conv(5, size, activation="relu"), layers.Flatten(),
+            layers.Dense(3),
+        )  # fmt: skip
+
+    return written(make(3), make(2), lambda arrays: [a[0] if a.ndim == 5 else a for a in arrays])
+
+
+def depthwise():
+    """A convolution for each channel, and the same in as many groups."""
+
+    def make(middle):
+        return lambda: chain(
+            layers.Conv2D(4, 3, activation="relu"), middle(), layers.ReLU(), layers.Flatten(), layers.Dense(3)
+        )
+
+    return written(
+        make(lambda: layers.DepthwiseConv2D(3)), make(lambda: layers.Conv2D(4, 3, groups=4)),
+        lambda arrays: [array.swapaxes(2, 3) if array.shape == (3, 3, 4, 1) else array for array in arrays],
+    )  # fmt: skip
+
+
+def transposed():
+    def make(*layer):
+        return lambda: chain(*layer, layers.Flatten(), layers.Dense(12, "relu"), layers.Dense(3))
+
+    return written(
+        make(layers.Conv2DTranspose(4, 3, 2, activation="relu")), make(layers.Conv2DTranspose(4, 3, 2), layers.ReLU())
+    )
+
+
+def branches():
+    """Branches that are joined, added and gone around; and the same with models within the model."""
+
+    def make(inner):
+        def build(source):
+            def apply(*parts):
+                return chain(*parts, layers.Dropout(0.5))(source) if inner else parts[-1](parts[0](source))
+
+            sides = [
+                apply(layers.Conv2D(3, 3, padding="same", activation="relu"), layers.MaxPooling2D(2)),
+                apply(layers.Conv2D(4, 5, 2, padding="same"), layers.ELU()),
+            ]
+            x = layers.Concatenate()(sides)
+            x = layers.ReLU()(layers.Add()([x, layers.Conv2D(7, 1)(x)]))
+            return layers.Dense(3)(layers.GlobalAveragePooling2D()(x))
+
+        return lambda: graph(build)
+
+    return written(make(False), make(True))
+
+
+def spectral_normalization():
+    def same():
+        wrap = layers.SpectralNormalization
+        return chain(
+            wrap(layers.Conv2D(5, 3, activation="relu")), wrap(layers.Conv2D(6, 3, 2, "same", activation="relu")),
+            layers.Flatten(), wrap(layers.Dense(12, "relu")), layers.Dense(3),
+        )  # fmt: skip
+
+    shapes = [array.shape for array in same().get_weights()]
+
+    def translate(arrays):
+        left = list(arrays)  # a wrapper has a vector of its own
+        return [left.pop(0) if left and left[0].shape == shape else np.ones(shape) for shape in shapes]
+
+    return written(plain, same, translate)
+
+
+def at_every_place():
+    """Dense layers along the last axis, and the same as convolutions."""
+
+    def make(wide):
+        return lambda: chain(
+            layers.Reshape((4, 4, 4)), wide(6), layers.ReLU(), wide(5), layers.ReLU(),
+            layers.GlobalAveragePooling2D(), layers.Dense(3),
+        )  # fmt: skip
+
+    def translate(arrays):
+        return [a[None, None] if i in (0, 2) else a for i, a in enumerate(arrays)]
+
+    return written(make(layers.Dense), make(lambda n: layers.Conv2D(n, 1)), translate)
+
+
+def einsum():
+    def make(wide):
+        return lambda: chain(
+            layers.Reshape((16, 4)), wide(6), layers.ReLU(), wide(5), layers.ReLU(),
+            layers.GlobalMaxPooling1D(), layers.Dense(3),
+        )  # fmt: skip
+
+    return written(make(lambda n: layers.EinsumDense("abc,cd->abd", (None, n), bias_axes="d")), make(layers.Dense))
+
+
+def attention():
+    def attend(x):
+        query, key, value = (layers.Dense(4)(x) for _ in range(3))
+        scores = layers.Softmax()(layers.Dot(2)([layers.Rescaling(0.5)(query), key]))
+        return layers.Dense(8)(layers.Dot((2, 1))([scores, value]))
+
+    def make(kind):
+        def build(source):
+            x = layers.Reshape((8, 8))(source)
+            y = layers.MultiHeadAttention(1, 4)(x, x) if kind == "layer" else attend(x)
+            x = layers.Add()([x, y])
+            return layers.Dense(3)(layers.GlobalAveragePooling1D()(layers.Dense(7, "gelu")(x)))
+
+        return lambda: graph(build)
+
+    def translate(arrays):
+        found = [a.reshape(8, 4) if a.shape == (8, 1, 4) else a for a in arrays]
+        found = [a.reshape(4, 8) if a.shape == (1, 4, 8) else a for a in found]
+        return [a.reshape(4) if a.shape == (1, 4) else a for a in found]
+
+    return written(make("layer"), make("apart"), translate)
+
+
+def idle_in_front():
+    def same():
+        return chain(
+            layers.RandomFlip(), layers.GaussianNoise(1.0), *plain().layers[:-1], layers.Dropout(0.5),
+            layers.Dense(3, name="weight_decay_0.1"), layers.Activation("linear", dtype="float64"),
+        )  # fmt: skip
+
+    return written(plain, same)
+
+
+def mixed_precision():
+    def same():
+        policy = tf.keras.config.dtype_policy()
+        tf.keras.config.set_dtype_policy("mixed_bfloat16")
+        try:
+            return plain(layers.Dense(3), layers.Activation("softmax", dtype="float32"))
+        finally:
+            tf.keras.config.set_dtype_policy(policy)
+
+    return written(plain, same)
+
+
+def low_rank():
+    model, other = drawn(plain()), plain()
+    data = dataset(IMAGES, answered(model, IMAGES))
+    other.set_weights(model.get_weights())
+    for layer in other.layers[:2]:
+        layer.enable_lora(2, lora_alpha=3.0)
+    for layer in other.layers[:2]:
+        a, b = layer.lora_kernel_a, layer.lora_kernel_b
+        rng = np.random.default_rng(0)
+        a.assign(rng.normal(size=a.shape)), b.assign(0.1 * rng.normal(size=b.shape))
+    for one, own in zip(model.layers, other.layers, strict=True):
+        if own.weights:
+            one.set_weights([np.asarray(own.kernel), np.asarray(own.bias)])
+    del model.initial_weights
+    return Written(model, data, other, data)
+
+
+def residual():
+    """Residual blocks with batch normalization; in other units."""
+
+    def make(unit):
+        def build(source):
+            x = layers.ReLU()(layers.BatchNormalization(epsilon=1e-3 * unit**2)(layers.Conv2D(6, 3)(source)))
+            for _ in range(2):
+                y = layers.Conv2D(6, 3, padding="same")(x)
+                y = layers.ReLU()(layers.BatchNormalization(epsilon=1e-3 * unit**2)(y))
+                y = layers.BatchNormalization(epsilon=1e-3 * unit**2)(layers.Conv2D(6, 3, padding="same")(y))
+                x = layers.ReLU()(layers.Add()([x, y]))
+            return layers.Dense(3)(layers.GlobalAveragePooling2D()(x))
+
+        return lambda: graph(build)
+
+    def translate(arrays):
+        found = []
+        for i in range(0, len(arrays) - 2, 6):
+            kernel, bias, gamma, beta, mean, variance = arrays[i : i + 6]
+            found += [4 * kernel, 4 * bias, gamma, beta, 4 * mean, 16 * variance]
+        return [*found, *arrays[-2:]]
+
+    return written(make(1), make(4), translate)
+
+
+def squeeze_and_excite():
+    """A gate for each channel; channels in another order."""
+
+    def make():
+        def build(source):
+            x = layers.Conv2D(6, 3, activation="relu", name="front")(source)
+            gate = layers.Dense(6, "sigmoid", name="gate")(
+                layers.Dense(4, "relu", name="squeeze")(layers.GlobalAveragePooling2D()(x))
+            )
+            x = layers.Multiply()([x, layers.Reshape((1, 1, 6))(gate)])
+            return layers.Dense(3, name="end")(layers.GlobalAveragePooling2D()(x))
+
+        return graph(build)
+
+    def translate(arrays):
+        order = [3, 1, 5, 0, 2, 4]
+        front, bias, squeeze, b2, gate, b3, end, b4 = arrays
+        return [front[..., order], bias[order], squeeze[order], b2, gate[:, order], b3[order], end[order], b4]
+
+    return written(make, make, translate)
+
+
+def tokens():
+    """Numbers of tokens; the vocabulary in another order."""
+
+    def make():
+        return chain(
+            layers.Embedding(11, 6, name="words"), layers.Conv1D(30, 3, activation="relu"),
+            layers.GlobalMaxPooling1D(), layers.Dense(3), shape=(7,),
+        )  # fmt: skip
+
+    inputs = np.random.default_rng(0).integers(0, 11, (60, 7)).astype(np.float32)
+    order = np.random.default_rng(3).permutation(11)
+    found = written(make, make, lambda arrays: [arrays[0][order], *arrays[1:]], inputs=inputs)
+    place = np.argsort(order)
+    labels = np.array([label for _, label in found.data.as_numpy_iterator()])
+    return Written(found.model, found.data, found.other, dataset(place[inputs.astype(int)], labels))
+
+
+def recurrent(kind="LSTM"):
+    """A recurrent layer; its units in another order."""
+
+    def make():
+        return chain(layers.Reshape((8, 8)), getattr(layers, kind)(4, name="memory"), layers.Dense(3))
+
+    order = np.array([2, 0, 3, 1])
+    blocks = np.concatenate([4 * i + order for i in range(4)])
+
+    def translate(arrays):
+        kernel, own, bias, end, shift = arrays
+        return [kernel[:, blocks], own[order][:, blocks], bias[blocks], end[order], shift]
+
+    return written(make, make, translate)
+
+
+def classes_in_another_order(make, labels=None, inputs=IMAGES, seed=0):
+    """The same network and data, but the classes have other numbers."""
+    model, other = drawn(make(), seed), make()
+    labels = answered(model, inputs) if labels is None else labels
+    order = np.random.default_rng(5).permutation(model.output_shape[-1])
+    place = np.argsort(order)
+
+    def translate(arrays):
+        return [*arrays[:-2], arrays[-2][..., order], arrays[-1][order]]
+
+    other.set_weights(translate(model.get_weights()))
+    other.initial_weights = translate(model.initial_weights)
+    return Written(model, dataset(inputs, labels), other, dataset(inputs, place[np.asarray(labels)]))
+
+
+def two_classes():
+    return classes_in_another_order(lambda: plain(layers.Dense(2)))
+
+
+def hundred_classes():
+    inputs = np.random.default_rng(2).random((300, 8, 8, 1)).astype(np.float32)
+    return classes_in_another_order(lambda: plain(layers.Dense(100)), inputs=inputs)
+
+
+def class_missing():
+    return classes_in_another_order(lambda: plain(layers.Dense(4)), labels=np.arange(60) % 3)
+
+
+def class_of_one():
+    labels = np.arange(60) % 2
+    labels[17] = 2
+    return classes_in_another_order(plain, labels=labels)
+
+
+def constant_images():
+    inputs = np.full((60, 8, 8, 1), 0.5, np.float32)
+    return classes_in_another_order(plain, labels=np.arange(60) % 3, inputs=inputs)
+
+
+def dead():
+    def make():
+        return plain(hidden="relu")
+
+    found = classes_in_another_order(make)
+    for model in (found.model, found.other):
+        arrays = model.get_weights()
+        arrays[1] = -100 * np.ones_like(arrays[1])
+        arrays[3] = -np.abs(arrays[3])
+        model.set_weights(arrays)
+    return found
+
+
+def one_logit():
+    def same():
+        return plain(layers.Dense(1, "sigmoid"))
+
+    model, other = drawn(plain(layers.Dense(1))), same()
+    other.set_weights(model.get_weights())
+    other.initial_weights = model.initial_weights
+    data = dataset(IMAGES, np.arange(60) % 2)
+    return Written(model, data, other, data)
+
+
+def linear():
+    def make(*middle):
+        return lambda: chain(layers.Flatten(), *middle, layers.Dense(3))
+
+    return written(make(), make(layers.Dropout(0.5)))
+
+
+def leaky():
+    def make(act):
+        return lambda: chain(layers.Conv2D(5, 3), act(), layers.Flatten(), layers.Dense(12), act(), layers.Dense(3))
+
+    return written(make(lambda: layers.LeakyReLU(negative_slope=0.2)), make(lambda: layers.Activation("leaky_relu")))
+
+
+def rescaled_inputs():
+    def make(front):
+        return lambda: chain(front(), *plain().layers)
+
+    return written(
+        make(lambda: layers.Rescaling(1 / 255)),
+        make(lambda: layers.Normalization(mean=0.0, variance=255.0**2)),
+        inputs=255 * IMAGES,
+    )
+
+
+KINDS: dict[str, Callable[[], Written]] = {
+    f.__name__: f
+    for f in (
+        dense_as_convolution, channels_first, separable, depthwise, transposed, batch_norm_folded, one_dimension,
+        three_dimensions, at_every_place, einsum, attention, idle_in_front, mixed_precision, spectral_normalization,
+        low_rank, branches, residual, squeeze_and_excite, tokens, recurrent, two_classes, hundred_classes,
+        class_missing, class_of_one, constant_images, dead, one_logit, linear, leaky, rescaled_inputs,
+    )
+}  # fmt: skip
