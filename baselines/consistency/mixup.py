@@ -158,7 +158,10 @@ def pairs_of(labels: Array, batches: Array) -> tuple[Array, Array]:
 
 
 def predicted_class(network: Network, inputs: Array, first: Array, second: Array, position: int) -> Array:
-    """Predicted classes (n,) of pairs whose representations at a position are averaged."""
+    """Predicted classes (n,) of pairs whose representations at a position are averaged, each pair once."""
+    numbers = np.minimum(first, second) * len(inputs) + np.maximum(first, second)
+    different, places_of_pairs = np.unique(numbers, return_inverse=True)
+    first, second = np.divmod(different, len(inputs))
 
     def run(images: Any, some: Any, others: Any) -> Any:
         halves = network.run({INPUT: images}, [position])[0] / 2
@@ -174,4 +177,5 @@ def predicted_class(network: Network, inputs: Array, first: Array, second: Array
         end = start + network.batch_size
         used, (some, others) = np.unique(np.stack([first[start:end], second[start:end]]), return_inverse=True)
         predicted.append(compiled(inputs[used], some, others).numpy())
-    return np.concatenate(predicted)
+    found: Array = np.concatenate(predicted)[places_of_pairs]
+    return found

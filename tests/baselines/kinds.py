@@ -9,11 +9,9 @@ from small_networks import dataset, layers
 
 _DRAW = np.random.default_rng(1)
 
-#: Images with one of three patterns and noise, so that networks tell them apart.
-IMAGES = (0.5 * _DRAW.random((60, 8, 8, 1)) + 0.5 * _DRAW.random((3, 8, 8, 1))[np.arange(60) % 3]).astype(np.float32)
-
-#: Scales of normalizations must be positive, as variances are.
-NORMS = (layers.BatchNormalization,)
+#: Images with one of three patterns and noise, of much contrast, so that networks tell them apart.
+_MIXED = 0.5 * _DRAW.random((60, 8, 8, 1)) + 0.5 * _DRAW.random((3, 8, 8, 1))[np.arange(60) % 3]
+IMAGES = np.clip(4 * _MIXED - 1.5, 0, 1).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,9 @@ def drawn(model, seed=0):
         rng = np.random.default_rng(number)
         for layer in model.layers:
             found = [rng.normal(size=w.shape) / max(np.sqrt(w[..., 0].size), 1) for w in layer.get_weights()]
-            layer.set_weights([np.abs(w) + 0.5 for w in found] if isinstance(layer, NORMS) else found)
+            layer.set_weights(
+                [np.abs(w) + 0.5 for w in found] if isinstance(layer, layers.BatchNormalization) else found
+            )
     return model
 
 
@@ -299,9 +299,9 @@ def low_rank():
     for layer in other.layers[:2]:
         layer.enable_lora(2, lora_alpha=3.0)
     for layer in other.layers[:2]:
-        a, b = layer.lora_kernel_a, layer.lora_kernel_b
         rng = np.random.default_rng(0)
-        a.assign(rng.normal(size=a.shape)), b.assign(0.1 * rng.normal(size=b.shape))
+        for factor, size in ((layer.lora_kernel_a, 1.0), (layer.lora_kernel_b, 0.1)):
+            factor.assign(size * rng.normal(size=factor.shape))
     for one, own in zip(model.layers, other.layers, strict=True):
         if own.weights:
             one.set_weights([np.asarray(own.kernel), np.asarray(own.bias)])

@@ -1,6 +1,13 @@
 """Every measure on every kind of network: the value of the same function in other words, or a refusal."""
 
+import pytest
+from kinds import KINDS
+from kinds_normalized import BUILDERS, written_with_other_scales
+from matrix import full
+from measure_values import values
+
 from baselines import MEASURES
+from baselines.core.measure import Need
 
 #: Kinds that are tried for every push; each of the others is another layer or another class of data.
 EVERY_PUSH = ("attention", "channels_first", "like_convnext", "two_classes")
@@ -30,6 +37,8 @@ OF_LAYERS = {
     "persistence_mean_h0", "persistence_std_h0",
 }  # fmt: skip
 
+KV_MARGINS = {"kv_gn_margin", "kv_gn_margin_authors", "kv_margin", "kv_margin_authors"}
+
 #: Draw a number for each weight, unit, class or example, whose order is another one.
 DRAWN = {
     "adaptive_sharpness_avg", "arora_compression_bound", "effective_dimensionality", "hessian_trace",
@@ -38,12 +47,111 @@ DRAWN = {
     "pacbayes_mag_orig", "pacbayes_orig", "sharpness_flatness", "sharpness_init", "sharpness_mag_flatness",
     "sharpness_mag_init", "sharpness_mag_orig", "sharpness_orig", "sharpness_starter_kit",
 }  # fmt: skip
-DRAWN_BY_CLASS = {"kv_gn_margin", "kv_gn_margin_authors", "kv_margin", "kv_margin_authors", "vpm", "wcv"}
+PARTNERS = {name for name in MEASURES if name.startswith(("gi_int", "pal_", "pr_mean_error_int"))}
+DRAWN_BY_CLASS = KV_MARGINS | {"vpm", "wcv"}
 
-#: What may differ between the two ways to write a kind, with `random`, which is the bytes of the weights.
-DIFFER = {}
+#: By kind, what differs between the two ways to write it; and everywhere `random`, which is the bytes of the weights.
+DIFFER = {
+    "at_every_place": OF_FIRST_LAYER | BY_NUMBER,
+    "attention": AS_WRITTEN | BY_NUMBER | {"layer_margin_winner"},
+    "batch_norm_folded": AS_WRITTEN | OF_FIRST_LAYER | NOT_FOLDED,
+    "branches": BY_NUMBER,
+    "channels_first": AS_WRITTEN | BY_NUMBER,
+    "class_missing": DRAWN | DRAWN_BY_CLASS | PARTNERS,
+    "class_of_one": DRAWN | DRAWN_BY_CLASS | PARTNERS,
+    "constant_images": DRAWN | DRAWN_BY_CLASS,
+    "dead": DRAWN | DRAWN_BY_CLASS | {"nearest_class_mean_error"},
+    "dense_as_convolution": AS_WRITTEN | BY_NUMBER | OF_WINDOWS | {"relative_flatness"},
+    "hundred_classes": DRAWN | DRAWN_BY_CLASS | PARTNERS | {"dbi_mixup_winner", "tic_diag", "tic_trace"},
+    "one_dimension": OF_FIRST_LAYER,
+    "residual": {"distance_from_init", "jacobian_norm"},
+    "separable": AS_WRITTEN | BY_NUMBER | OF_LAYERS,
+    "squeeze_and_excite": DRAWN,
+    "three_dimensions": AS_WRITTEN | BY_NUMBER | OF_FIRST_LAYER,
+    "transposed": AS_WRITTEN | BY_NUMBER | OF_FIRST_LAYER,
+    "two_classes": DRAWN | DRAWN_BY_CLASS | PARTNERS,
+} | {kind: AS_WRITTEN | OF_FIRST_LAYER | NOT_FOLDED - {"sharpness_starter_kit"} | {"vpm"} for kind in BUILDERS}
 
-NEED_EIGENVALUES = dict.fromkeys(
+#: Sums of many float32 numbers, searches, and directions that are nearly rounding, end in other digits.
+COARSE = {"constrained_margin", "deepfool_margin", "gsnr", "h_score"}
+
+#: What small layers lack, whatever their kind.
+OF_SMALL_LAYERS = dict.fromkeys(
     ("alpha", "log_alpha_norm", "weighted_alpha"), "needs a layer with 10 eigenvalues that are not all equal"
 ) | {"alpha_req": "needs a penultimate representation of 12 dimensions or more"}
+
+#: Have a value where the weights are not understood: they look at inputs, outputs and what lies between.
+OF_THE_FUNCTION = {
+    name for name, measure in MEASURES.items()
+    if measure.family in ("perturbation response", "consistency", "label variation", "control")
+} | {
+    "cdnv", "constrained_margin", "cross_entropy", "deepfool_margin", "distance_from_init",
+    "expected_calibration_error", "geometric_complexity", "h_score", "input_gradient_norm", "input_jacobian_norm",
+    "intrinsic_dimension", "inverse_margin", "jacobian_norm", "layer_margin_winner", "log_input_gradient_norm",
+    "log_jacobian_norm_normalized", "log_me", "nearest_class_mean_error", "neg_confidence", "neg_entropy",
+    "neg_output_margin", "neural_collapse_nc1", "neural_collapse_nc2", "neural_collapse_nc4", "participation_ratio",
+    "rankme", "sensitivity_output_change",
+}  # fmt: skip
+
+
+def with_needs(*needs):
+    """Names of the measures that need one of these."""
+    return {name for name, measure in MEASURES.items() if measure.needs & {*needs}}
+
+
 PATHS = dict.fromkeys(("log_path_norm", "path_norm", "path_norm_over_margin"), "needs paths of weights alone: layer")
+OF_HIDDEN = {
+    f"{curve}_l1"
+    for curve in ("gi_inter", "gi_intra", "pal_inter", "pal_intra", "pr_mean_error_inter", "pr_mean_error_intra")
+} | {"manifold_mixup_error", "pal_intra_l0_x_l1"}
+LAYER_MARGINS = {name for name in MEASURES if name.startswith("layer_margin") and name != "layer_margin_winner"}
+
+#: By kind, the measures that refuse it, with a part of what they say.
+REFUSED = {
+    "attention": PATHS,
+    "constant_images": {"constrained_margin": "needs inputs that differ"},
+    "dead": dict.fromkeys(LAYER_MARGINS | {"constrained_margin"}, "needs examples that are classified correctly")
+    | {"deepfool_margin": "needs examples that are not zeros only and have a gradient"}
+    | dict.fromkeys(("arora_compression_bound", "inverse_layer_cushion"), "needs a signal that is not zero"),
+    "linear": dict.fromkeys(LAYER_MARGINS | KV_MARGINS, "needs a hidden layer, which this network lacks")
+    | dict.fromkeys(OF_HIDDEN | OF_FIRST_LAYER - {"layer_margin_winner"}, "needs a hidden layer that is not linear")
+    | dict.fromkeys((name for name in MEASURES if name.startswith("cna")), "needs two weight layers before the last")
+    | {f"noise_sensitivity_l{number}": f"needs {number} weight layers" for number in (2, 3)},
+    "low_rank": dict.fromkeys(with_needs(Need.INITIAL_WEIGHTS), "needs the initial weights"),
+    "one_logit": dict.fromkeys(with_needs(Need.LABELS, Need.CLASSES), "needs a logit for each of two classes"),
+    "recurrent": dict.fromkeys(MEASURES.keys() - OF_THE_FUNCTION, "the weights of layer memory (LSTM)"),
+    "squeeze_and_excite": PATHS,
+    "tokens": dict.fromkeys(MEASURES.keys() - OF_THE_FUNCTION, "the weights of layer words (Embedding)")
+    | dict.fromkeys(with_needs(Need.QUANTITIES), "layer words (Embedding) takes in numbers of tokens"),
+} | dict.fromkeys(BUILDERS, PATHS)
+
+MADE = KINDS | {kind: lambda build=build: written_with_other_scales(build) for kind, build in BUILDERS.items()}
+
+
+@pytest.fixture(params=[kind if kind in EVERY_PUSH else full(kind) for kind in sorted(MADE)])
+def kind(request):
+    return request.param
+
+
+def test_every_measure_has_the_value_of_the_same_function_or_refuses_with_the_reason(kind):
+    written = MADE[kind]()
+    found, other = values(written.model, written.data), values(written.other, written.other_data)
+    refusals = REFUSED.get(kind, {})
+    wrong = {}
+    for name in found.keys() - DIFFER.get(kind, set()) - {"random"}:
+        cell = found[name], other[name]
+        reason = refusals.get(name, OF_SMALL_LAYERS.get(name) if isinstance(found[name], str) else None)
+        if not (have_values(name, *cell) if reason is None else are_refusals(reason, *cell)):
+            wrong[name] = cell
+    assert wrong == {}
+
+
+def have_values(name, value, other):
+    """Whether both are numbers and the same."""
+    tolerance = 5e-3 if name in COARSE else 5e-4
+    return isinstance(value, float) and other == pytest.approx(value, rel=tolerance, abs=1e-7)
+
+
+def are_refusals(reason, *messages):
+    """Whether each is a refusal for this reason."""
+    return all("MeasureUnavailable" in str(message) and reason in str(message) for message in messages)

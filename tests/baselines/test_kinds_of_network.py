@@ -269,21 +269,6 @@ def test_spectral_normalization_is_the_layer_with_the_kernel_that_it_has_divided
     assert_same(model, plain, [name for name in NAMES if name != "distance_from_init"])
 
 
-def test_an_update_of_low_rank_is_added_to_the_weights():
-    model = chain(layers.Dense(3))
-    for layer in model.layers:
-        if layer.weights:
-            layer.enable_lora(2, lora_alpha=3.0)
-    drawn(model)
-    plain = chain(layers.Dense(3))
-    for one, own in zip(plain.layers, model.layers, strict=True):
-        if own.weights:
-            one.set_weights([own.kernel, own.bias])
-    assert np.allclose(plain(IMAGES), model(IMAGES), atol=1e-5)
-    del plain.initial_weights, model.initial_weights
-    assert_same(model, plain)
-
-
 def test_a_dense_layer_at_every_time_is_a_dense_layer():
     def net(wrap):
         source = tf.keras.Input((6, 6, 1))
@@ -372,14 +357,6 @@ def idle_layer(kind):
 def test_an_idle_layer_leaves_images_as_they_are(kind):
     images = 4 * np.random.default_rng(0).random((2, 6, 6, 3), np.float32) - 1
     assert np.array_equal(idle_layer(kind)(images, training=False), images)
-
-
-def test_idle_layers_in_front_change_nothing(of_logits):
-    front = [idle_layer(kind) for kind in ("RandomRotation", "RandomFlip", "GaussianNoise", "RandomErasing", "Dropout")]
-    plain = chain(layers.Dense(3))
-    model = tf.keras.Sequential([tf.keras.Input((6, 6, 1)), *front, *plain.layers])
-    model.initial_weights = plain.initial_weights
-    assert_alike(values(model, DATA, NAMES), of_logits)
 
 
 @pytest.fixture
