@@ -72,8 +72,11 @@ DIFFER = {
     "two_classes": DRAWN | DRAWN_BY_CLASS | PARTNERS,
 } | {kind: AS_WRITTEN | OF_FIRST_LAYER | NOT_FOLDED - {"sharpness_starter_kit"} | {"vpm"} for kind in BUILDERS}
 
-#: Sums of many float32 numbers, searches, and directions that are nearly rounding, end in other digits.
-COARSE = {"constrained_margin", "deepfool_margin", "gsnr", "h_score"}
+#: Sums of many float32 numbers, searches, directions that are nearly rounding, and counts of answers, of which one may
+#: be another, end in other digits.
+COARSE = {"constrained_margin", "deepfool_margin", "gsnr", "h_score"} | {
+    name for name, measure in MEASURES.items() if measure.family == "perturbation response"
+}
 
 #: What small layers lack, whatever their kind.
 OF_SMALL_LAYERS = dict.fromkeys(
@@ -85,7 +88,7 @@ OF_THE_FUNCTION = {
     name for name, measure in MEASURES.items()
     if measure.family in ("perturbation response", "consistency", "label variation", "control")
 } | {
-    "cdnv", "constrained_margin", "cross_entropy", "deepfool_margin", "distance_from_init",
+    "alpha_req", "cdnv", "constrained_margin", "cross_entropy", "deepfool_margin", "distance_from_init",
     "expected_calibration_error", "geometric_complexity", "h_score", "input_gradient_norm", "input_jacobian_norm",
     "intrinsic_dimension", "inverse_margin", "jacobian_norm", "layer_margin_winner", "log_input_gradient_norm",
     "log_jacobian_norm_normalized", "log_me", "nearest_class_mean_error", "neg_confidence", "neg_entropy",
@@ -104,6 +107,11 @@ OF_HIDDEN = {
     f"{curve}_l1"
     for curve in ("gi_inter", "gi_intra", "pal_inter", "pal_intra", "pr_mean_error_inter", "pr_mean_error_intra")
 } | {"manifold_mixup_error", "pal_intra_l0_x_l1"}
+OF_SINGLE_GRADIENTS = {
+    "fisher_rao_norm", "fisher_trace", "gradient_confusion", "gradient_noise_final", "gradient_norm", "gsnr",
+    "log_fisher_rao_norm", "log_fisher_trace", "log_gradient_noise_final", "log_gradient_norm", "m_coherence",
+    "neg_stiffness_cosine", "neg_stiffness_sign", "tic_diag", "tic_trace",
+}  # fmt: skip
 LAYER_MARGINS = {name for name in MEASURES if name.startswith("layer_margin") and name != "layer_margin_winner"}
 
 #: By kind, the measures that refuse it, with a part of what they say.
@@ -120,9 +128,15 @@ REFUSED = {
     "low_rank": dict.fromkeys(with_needs(Need.INITIAL_WEIGHTS), "needs the initial weights"),
     "one_logit": dict.fromkeys(with_needs(Need.LABELS, Need.CLASSES), "needs a logit for each of two classes"),
     "recurrent": dict.fromkeys(MEASURES.keys() - OF_THE_FUNCTION, "the weights of layer memory (LSTM)"),
+    "rescaled_inputs": dict.fromkeys(
+        ("augmentation_robustness_penalty", "layer_margin_winner"), "expected pixels in [0, 1], found 255"
+    ),
     "squeeze_and_excite": PATHS,
     "tokens": dict.fromkeys(MEASURES.keys() - OF_THE_FUNCTION, "the weights of layer words (Embedding)")
     | dict.fromkeys(with_needs(Need.QUANTITIES), "layer words (Embedding) takes in numbers of tokens"),
+    "transposed": dict.fromkeys(
+        OF_SINGLE_GRADIENTS, "needs gradients of single examples, which layer conv2d_transpose"
+    ),
 } | dict.fromkeys(BUILDERS, PATHS)
 
 MADE = KINDS | {kind: lambda build=build: written_with_other_scales(build) for kind, build in BUILDERS.items()}
@@ -154,4 +168,4 @@ def have_values(name, value, other):
 
 def are_refusals(reason, *messages):
     """Whether each is a refusal for this reason."""
-    return all("MeasureUnavailable" in str(message) and reason in str(message) for message in messages)
+    return all(isinstance(message, str) and reason in message for message in messages)
