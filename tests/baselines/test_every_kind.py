@@ -74,9 +74,11 @@ DIFFER = {
 
 #: Sums of many float32 numbers, searches, directions that are nearly rounding, and counts of answers, of which one may
 #: be another, end in other digits.
-COARSE = {"constrained_margin", "deepfool_margin", "gsnr", "h_score"} | {
-    name for name, measure in MEASURES.items() if measure.family == "perturbation response"
-}
+COARSE = (
+    {"constrained_margin", "deepfool_margin", "gsnr", "h_score"}
+    | {f"noise_sensitivity{end}" for end in ("", "_l1", "_l2", "_l3")}
+    | {name for name, measure in MEASURES.items() if measure.family == "perturbation response"}
+)
 
 #: What small layers lack, whatever their kind.
 OF_SMALL_LAYERS = dict.fromkeys(
