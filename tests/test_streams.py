@@ -17,11 +17,12 @@ from scoring.streams import stream, stream_seed
 ROOT = Path(__file__).parent.parent
 FILES = [file for room in ("baselines", "harness", "scoring") for file in (ROOT / room).rglob("*.py")]
 
-#: Ways to begin a stream without a purpose, and the files that may: they turn a purpose, or a call's seed, into seeds.
+#: Ways to begin a stream without a purpose, and the files that may: they turn a purpose, or a call's seed, into seeds,
+#: or repeat what a published file draws.
 BARE = re.compile(r"default_rng\(|SeedSequence\(|RandomState|random\.seed\(|set_random_seed\(|from_seed\(|PRNGKey")
 MAY = {
-    "baselines/core/streams.py", "scoring/streams.py", "harness/corpus/augmentation.py", "harness/corpus/trainer.py",
-    "harness/worker/runtimes/runtime.py",
+    "baselines/consistency/winner.py", "baselines/core/streams.py", "harness/corpus/augmentation.py",
+    "harness/corpus/trainer.py", "harness/worker/runtimes/runtime.py", "scoring/streams.py",
 }  # fmt: skip
 
 #: Draws of one stream, and the largest correlation of independent ones: five times its standard deviation.
