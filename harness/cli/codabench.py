@@ -1,12 +1,10 @@
 """`pgdl codabench`: competitions on Codabench."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from harness.cli import codabench_programs, options
-from harness.errors import UserError
+from harness.cli import codabench_collect, codabench_programs, options
 
 
 @click.group(name="codabench")
@@ -61,47 +59,5 @@ def validate(file: Path) -> int:
     return 2 if problems else 0
 
 
-@command.command()
-@click.argument("exports", nargs=-1, required=True, metavar="EXPORT...", type=click.Path(path_type=Path, exists=True))
-@click.option(
-    "--key", "key_file", required=True, metavar="FILE", type=click.Path(path_type=Path),
-    help="The key of the competition, beside its TOML file.",
-)  # fmt: skip
-@options.results
-@options.tasks
-@options.html
-def collect(exports: tuple[Path, ...], key_file: Path, results: str, tasks_dir: Path, html: Path | None) -> None:
-    """Add the results of submissions, as downloaded from Codabench, to a database; with --html, also write the site.
-
-    EXPORT is an "output from the prediction step", as a zip archive or unpacked. It is named after its submission,
-    NAME.zip, or lies in a folder of that name as prediction_result.zip. What was changed after it was written is left
-    out and named; the same files that ran twice under one name count once.
-
-    Example: pgdl codabench collect exports/*.zip --key competition.key --results final.db --html site
-    """
-    from harness.cli.terminal import warn
-    from harness.codabench.collection import collect as add
-    from harness.codabench.seal import read_key
-
-    found = add(exports, read_key(key_file), results)
-    for line in found.notes:
-        warn(line)
-    submissions = f"{found.submissions} submission{'s' if found.submissions > 1 else ''}"
-    click.echo(f"{found.phase}: {submissions}, {found.calls} new calls in {results}")
-    if html is not None:
-        _write_site(found.phase, found.tasks, results, tasks_dir, html)
-
-
-def _write_site(title: str, tasks: Sequence[str], results: str, tasks_dir: Path, html: Path) -> None:
-    from harness import api
-    from harness.site import write_site
-
-    made = api.board(tasks_dir=tasks_dir, task_names=tasks, results=results, with_site=True, title=title)
-    assert made.site is not None
-    head = write_site(made.site, html)
-    for line in api.verify(html).differences:
-        raise UserError("not as computed from its records", file=html, found=line)
-    click.echo(f"Written and verified: {html}, digest of all records: {head}")
-
-
+codabench_collect.add_to(command)
 codabench_programs.add_to(command)

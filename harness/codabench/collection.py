@@ -84,10 +84,10 @@ def collect(exports: Sequence[Path], key: bytes, results: str) -> Collected:
     record stays. What cannot be verified is left out, with a note.
 
     Raises:
-        UserError: an export cannot be named, or they are of several phases, or none can be used.
+        UserError: the exports are of several phases, or none can be used.
     """
     notes: list[str] = []
-    found = [one for export in exports if (one := _read(export, name_of(export), key, notes)) is not None]
+    found = [one for export in exports if (one := _read(export, key, notes)) is not None]
     if not found:
         raise UserError("\n".join([*notes, "no export can be used"]))
     phases = {one.result.phase: one for one in found}
@@ -103,8 +103,9 @@ def collect(exports: Sequence[Path], key: bytes, results: str) -> Collected:
     return Collected(found[0].result.phase_name, found[0].result.tasks, len(different), added, notes)
 
 
-def _read(export: Path, name: str, key: bytes, notes: list[str]) -> _Export | None:
+def _read(export: Path, key: bytes, notes: list[str]) -> _Export | None:
     try:
+        name = name_of(export)
         with _unpacked(export) as directory:
             result = read_result(directory, key)
             if result.problem or not result.recorded:

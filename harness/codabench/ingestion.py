@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,7 +77,10 @@ def ingest(places: Places, progress: Progress) -> Result:
         except OutOfTimeError:
             return saving.save(OUT_OF_TIME)
         except UserError as error:
-            saving.save(MADE, problem=f"the calls could not be made: {error}")
+            try:
+                saving.save(MADE, problem=f"the calls could not be made: {error}")
+            except UserError as unwritten:
+                raise UserError(f"{error}; {unwritten}") from error
             raise
         return saving.save(MADE)
 
@@ -171,7 +174,8 @@ class _Saving:
 
         def work() -> None:
             while not over.wait(SAVE_S):
-                self.save(KILLED)
+                with suppress(UserError):  # the last one says so, too
+                    self.save(KILLED)
 
         thread = threading.Thread(target=work, daemon=True)
         thread.start()

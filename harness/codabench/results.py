@@ -117,9 +117,13 @@ def require_digests(rows: Iterable[Any], settings: Settings, file: Path) -> None
 
 def copy_records(database: Path, target: Path) -> None:
     """Copy a database that is in use, as one file without a journal."""
-    target.unlink(missing_ok=True)
-    with closing(sqlite3.connect(database)) as connection:
-        connection.execute("vacuum into ?", (str(target),))
+    with writing(target):
+        target.unlink(missing_ok=True)
+        try:
+            with closing(sqlite3.connect(database)) as connection:
+                connection.execute("vacuum into ?", (str(target),))
+        except sqlite3.Error as error:
+            raise UserError(f"cannot be copied: {error}", file=database) from error
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -51,8 +51,10 @@ def score_result(places: Places) -> Scored:
     try:
         return _score(places)
     except UserError as error:
-        with writing(places.output):
+        try:
             (places.output / REPORT).write_text(_FAILED.format(html.escape(str(error))), encoding="utf-8")
+        except OSError as unwritten:
+            raise UserError(f"{error}; {places.output / REPORT} cannot be written: {unwritten.strerror}") from error
         raise
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 import requests
 
 from harness.errors import UserError
-from harness.fetch.troubles import connection_error, response_error
+from harness.fetch.troubles import connection_error, response_error, without_query
 from harness.text import printable
 
 #: Seconds to connect, and seconds without a byte, after which a request is given up.
@@ -16,6 +16,9 @@ TIMEOUTS_S = (20, 60)
 
 #: Seconds of waiting before a request that failed is made again; bytes that arrive begin the series anew.
 PAUSES_S = (1, 3, 10, 30)
+
+#: What to do about an archive that is not where the catalogue says.
+MOVED = "the archive has moved: --catalogue names a catalogue with the new address"
 
 #: Answers of a server that is busy, and errors that do not pass.
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
@@ -51,22 +54,28 @@ def get_part(session: requests.Session, url: str, wanted: str) -> requests.Respo
     headers = {"Range": wanted, "Accept-Encoding": "identity"}
     response = session.get(url, headers=headers, stream=True, timeout=TIMEOUTS_S)
     require_encrypted(url, response)
-    if response.status_code in _PASSING:
-        response.close()
-        raise LostError(f"the server answers {response.status_code} {printable(response.reason)}")
+    require_ready(response)
     if response.status_code == requests.codes.ok:
         response.close()
         remedy = "--whole fetches the whole archive"
         raise NoRangesError("the server sends whole files only, no parts", file=url, remedy=remedy)
     if response.status_code != requests.codes.partial_content:
-        raise response_error(url, response)
+        raise response_error(url, response, "206 Partial Content", MOVED)
     return response
+
+
+def require_ready(response: requests.Response) -> None:
+    """Raise `LostError` if the server is busy, or fails: it may not the next time."""
+    if response.status_code in _PASSING:
+        response.close()
+        raise LostError(f"the server answers {response.status_code} {printable(response.reason)}")
 
 
 def require_encrypted(url: str, response: requests.Response) -> None:
     """Raise `UserError` if a redirection has led from an encrypted connection to another one."""
     if url.startswith("https:") and not response.url.startswith("https:"):
-        raise UserError("leads to an address without encryption", file=url, found=printable(response.url))
+        found = printable(without_query(response.url))
+        raise UserError("leads to an address without encryption", file=without_query(url), found=found)
 
 
 def content_range(response: requests.Response) -> tuple[int, int]:

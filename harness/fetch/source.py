@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-import requests
-
-from harness.errors import UserError, writing
+from harness.errors import UserError
 from harness.fetch.catalogue import Archive, Wanted
 from harness.fetch.listing import Listing, Member, read_listing
 from harness.fetch.members import MAX_ARCHIVE
-from harness.fetch.ranges import TIMEOUTS_S, require_encrypted
-from harness.fetch.remote import CHUNK, RemoteFile, find_remote
+from harness.fetch.ranges import MOVED
+from harness.fetch.remote import RemoteFile, find_remote
 from harness.fetch.staging import require_space
-from harness.fetch.troubles import connection_error, response_error
 from harness.fetch.watcher import Watcher
+from harness.fetch.whole import fetch_file
 from harness.format.fetched import FETCHING
 
 
@@ -88,32 +86,11 @@ def find_source(wanted: Wanted, root: Path, watcher: Watcher, *, whole: bool) ->
 def _fetch_whole(archive: Archive, root: Path, watcher: Watcher) -> Path:
     """Return the file of a whole archive, which is fetched unless it is here since an interrupted command."""
     here = root / FETCHING / f"{hashlib.sha256(archive.url.encode()).hexdigest()[:16]}.zip"
-    if here.exists():
-        return here
-    partial = here.with_suffix(".partial")
-    try:
-        with requests.get(archive.url, stream=True, timeout=TIMEOUTS_S, headers={"Accept-Encoding": "identity"}) as got:
-            require_encrypted(archive.url, got)
-            if got.status_code != requests.codes.ok:
-                raise response_error(archive.url, got)
-            length = int(got.headers.get("Content-Length") or 0)
-            require_space(root, length)
-            watcher.begin("fetching the archive", length)
-            with writing(partial, remedy="free some space"), partial.open("wb") as file:
-                size = _copy(got, file, watcher)
-    except requests.RequestException as error:
-        raise connection_error(archive.url, error) from error
-    if length not in (0, size):
-        raise UserError("cut off", file=archive.url, expected=f"{length} bytes", found=size, remedy="try again")
-    return partial.rename(here)
 
+    def begin(length: int) -> None:
+        require_space(root, length)
+        watcher.begin("fetching the archive", length)
 
-def _copy(response: requests.Response, file: IO[bytes], watcher: Watcher) -> int:
-    size = 0
-    for chunk in response.iter_content(CHUNK):
-        size += len(chunk)
-        if size > MAX_ARCHIVE:
-            raise UserError("too large", file=response.url, expected=f"at most {MAX_ARCHIVE / 1024**3:g} GiB")
-        file.write(chunk)
-        watcher.seen(len(chunk))
-    return size
+    if not here.exists():
+        fetch_file(archive.url, here, begin, watcher.seen, most=MAX_ARCHIVE, moved=MOVED)
+    return here

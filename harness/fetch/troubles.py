@@ -10,12 +10,17 @@ from requests import exceptions
 from harness.errors import UserError
 from harness.text import printable
 
-_CONTINUE = "the same command continues"
+CONTINUE = "the same command continues"
+
+
+def without_query(url: str) -> str:
+    """Return an address for messages: a query may be all that is needed to read what is there."""
+    return url.partition("?")[0]
 
 
 def connection_error(url: str, error: Exception) -> UserError:
     """Return the message on a request that was not answered."""
-    host = urlsplit(url).hostname
+    host, url = urlsplit(url).hostname, without_query(url)
     if isinstance(error, exceptions.SSLError):
         remedy = "behind a proxy that inspects connections, REQUESTS_CA_BUNDLE names the file with its certificate"
         return UserError(f"the certificate of {host} is not accepted", file=url, found=_cause(error), remedy=remedy)
@@ -23,20 +28,19 @@ def connection_error(url: str, error: Exception) -> UserError:
         remedy = f"HTTPS_PROXY and HTTP_PROXY name proxies, NO_PROXY={host} goes around them"
         return UserError("the proxy does not answer, or refuses", file=url, found=_proxy(url), remedy=remedy)
     if isinstance(error, exceptions.Timeout):
-        return UserError(f"{host} is silent", file=url, found=_cause(error), remedy=_CONTINUE)
+        return UserError(f"{host} is silent", file=url, found=_cause(error), remedy=CONTINUE)
     if isinstance(error, exceptions.ConnectionError):
-        remedy = f"check the network (a proxy is named by HTTPS_PROXY); {_CONTINUE}"
+        remedy = f"check the network (a proxy is named by HTTPS_PROXY); {CONTINUE}"
         return UserError(f"{host} cannot be reached", file=url, found=_cause(error), remedy=remedy)
-    return UserError(f"cannot be fetched: {_cause(error)}", file=url, remedy=_CONTINUE)
+    return UserError(f"cannot be fetched: {_cause(error)}", file=url, remedy=CONTINUE)
 
 
-def response_error(url: str, response: requests.Response) -> UserError:
-    """Return the message on an answer that is neither a part nor the whole file."""
+def response_error(url: str, response: requests.Response, expected: str, moved: str) -> UserError:
+    """Return the message on an answer that is not the expected one; `moved` is the remedy if there is no such file."""
     found = printable(f"{response.status_code} {response.reason}")
-    remedies = {404: "the archive has moved: --catalogue names a catalogue with the new address",
-                407: "name user and password of the proxy in HTTPS_PROXY"}  # fmt: skip
-    remedy = remedies.get(response.status_code, _CONTINUE)
-    return UserError("cannot be fetched", file=url, expected="206 Partial Content", found=found, remedy=remedy)
+    remedies = {404: moved, 407: "name user and password of the proxy in HTTPS_PROXY"}
+    remedy = remedies.get(response.status_code, CONTINUE)
+    return UserError("cannot be fetched", file=without_query(url), expected=expected, found=found, remedy=remedy)
 
 
 def _cause(error: BaseException) -> str:

@@ -1,88 +1,21 @@
 """Results that come back from the platform: one database and a verified site, without what was tampered with."""
 
-import io
 import shutil
 import sqlite3
-import zipfile
 from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from throwaway import GAPS
 
 from harness import api
-from harness.board.predictions import predictions_of
-from harness.codabench.results import KILLED, OUT_OF_TIME, RECORDS, RESULT, result_of, write_result
-from harness.codabench.seal import make_key, read_key
-from harness.codabench.settings import Settings
+from harness.codabench.results import KILLED, RECORDS, RESULT
+from harness.codabench.seal import make_key
 from harness.outcome import Outcome
-from harness.records import Records
-from tests.records.evaluation_rows import evaluation, request
-
-FIRST = datetime(2027, 2, 1, 12, 0, tzinfo=UTC)
 
 #: Values in the order of the gaps, and others.
 RIGHT, WRONG = list(GAPS), [0.3, 0.1, 0.4, 0.1, 0.5, 0.9, 0.2, 0.6]
-
-
-@pytest.fixture(scope="module")
-def phases(bundled: Path) -> list[Settings]:
-    """The settings of the phases, as the programs have them."""
-    found = []
-    with zipfile.ZipFile(bundled / "bundle.zip") as archive:
-        for number in (0, 1):
-            with zipfile.ZipFile(io.BytesIO(archive.read(f"phase_{number}_scoring_program.zip"))) as program:
-                found.append(Settings.model_validate_json(program.read("phase.json")))
-    return found
-
-
-Export = Callable[..., Path]
-
-
-@pytest.fixture
-def export(phases: list[Settings], bundled: Path, folder: Path) -> Export:
-    """Write NAME.zip as the platform gives it to an organiser."""
-    own = bundled / "competition.key"
-
-    def write(
-        name: str, values: list[float | None], *, phase: int = 0, digest: str = "d1", hours: int = 0, planned: int = 8,
-        key: Path = own, ended: str = OUT_OF_TIME, outcome: Outcome = Outcome.OK,
-    ) -> Path:  # fmt: skip
-        settings, output = phases[phase], folder / f"output-{name}-{hours}"
-        output.mkdir(parents=True)
-        ((task, digests),) = settings.tasks.items()
-        rows = [
-            evaluation(
-                submission="submission", submission_digest=digest, task=task, model=model, value=value,
-                outcome=Outcome.TIMEOUT if value is None else outcome,
-                model_digest=digests.models[model], data_digest=digests.data, sandbox="landlock",
-            )
-            for model, value in zip(digests.models, values, strict=False)
-        ]  # fmt: skip
-        with Records(str(output / "made.db")) as records:
-            records.add(*rows)
-            records.ask([request(rows[0], requested_at=FIRST + timedelta(hours=hours), source="/app/ingested_program")])
-            predictions = predictions_of(list(records.newest_of()))
-        opened = read_key(key)
-        result = result_of(settings, opened).model_copy(update={"recorded": len(rows), "ended": ended})
-        write_result(output, result, opened, {RECORDS: output / "made.db", **predictions})
-        (output / "made.db").unlink()
-        return Path(shutil.make_archive(str(folder / name), "zip", output))
-
-    return write
-
-
-@pytest.fixture
-def collect(pgdl, bundled):
-    """Run `pgdl codabench collect EXPORTS` into results.db."""
-
-    def run(*arguments):
-        fixed = ("--key", bundled / "competition.key", "--results", "results.db", "--tasks", bundled / "task_data")
-        return pgdl("codabench", "collect", *arguments, *fixed)
-
-    return run
 
 
 def board(bundled, task="tiny"):

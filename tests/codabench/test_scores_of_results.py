@@ -97,3 +97,13 @@ def test_the_page_of_an_error_is_text(places, pgdl):
     (places[2] / "result.json").write_text('{"competition": "<b>", "seal": ""}')
     assert pgdl("codabench", "score", *places).code == 2
     assert "<b>" not in (places[3] / "detailed_results.html").read_text()
+
+
+def test_a_report_that_cannot_be_written_does_not_hide_the_reason(places, pgdl):
+    write(places)
+    (places[2] / "result.json").unlink()
+    places[3].rmdir()
+    ended = pgdl("codabench", "score", *places)
+    assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+    assert "res/result.json: no result of the ingestion program; the log of the ingestion program says why" in ended.err
+    assert "detailed_results.html cannot be written: No such file or directory" in ended.err

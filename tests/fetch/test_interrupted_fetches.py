@@ -245,6 +245,17 @@ def test_a_model_that_gets_a_file_more_is_extended(pgdl: Pgdl, server: Served, t
     assert is_whole(server)
 
 
+def test_a_line_that_is_cut_is_no_full_disk(pgdl: Pgdl, server: Served, file: Path) -> None:
+    server.cut_every = 1000
+    ended = fetch(pgdl, file, "small", "--whole")
+    assert ended.code == 2
+    assert ended.err.splitlines()[-1].startswith(f"pgdl: {server.url}/data.zip: ")
+    assert ended.err.endswith("; the same command continues\n")
+    server.cut_every, server.statuses = None, [503]
+    assert fetch(pgdl, file, "small", "--whole").code == 0
+    assert is_whole(server)
+
+
 def test_a_whole_archive_that_is_none_is_fetched_again(pgdl: Pgdl, server: Served, file: Path) -> None:
     archive = server.directory / "data.zip"
     good = archive.read_bytes()

@@ -1,0 +1,127 @@
+"""The platform's API, as an organiser's token opens it: answers to requests, each in JSON.
+
+Read from revision c7dbc756 of codalab/codabench; comments name its lines, below src/.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+
+from harness.errors import UserError
+from harness.fetch.ranges import TIMEOUTS_S, LostError, persistently, require_ready
+from harness.fetch.troubles import CONTINUE
+from harness.text import printable
+
+#: Variable with the token.
+VARIABLE = "CODABENCH_TOKEN"
+
+#: Most bytes of an answer, and most pages of a list.
+MAX_ANSWER, MAX_PAGES = 256 * 1024**2, 10_000
+
+#: Hosts that need no encryption: what is sent does not leave the machine.
+LOCAL = ("localhost", "127.0.0.1", "::1")
+
+#: Where a user finds out how a token is made.
+HELP = "docs/codabench.md says how to get a token"
+
+
+def read_token(file: Path | None) -> str:
+    """Return the token in a file, or of the environment; raises `UserError`, which never shows it."""
+    source = file or VARIABLE
+    try:
+        token = file.read_text() if file is not None else os.environ.get(VARIABLE, "")
+    except (OSError, UnicodeError) as error:
+        raise UserError("cannot be read", file=file, expected="a token of the platform") from error
+    token = token.strip()
+    if not token:
+        remedy = f"set {VARIABLE}, or name a file with --token-file; {HELP}"
+        raise UserError("no token of the platform", file=source, remedy=remedy)
+    if not re.fullmatch(r"[!-~]{1,200}", token):
+        raise UserError("not a token", file=source, expected="up to 200 ASCII characters without a space", remedy=HELP)
+    return token
+
+
+class Platform:
+    """The API at an address, such as https://www.codabench.org; the token is sent to no other host."""
+
+    def __init__(self, address: str, token: str) -> None:
+        parts = urlsplit(address)
+        if parts.scheme != "https" and parts.hostname not in LOCAL:
+            raise UserError("a token is not sent without encryption", file=address, expected="https")
+        self.address = address
+        self._token = token
+        self._session = requests.Session()
+        self._session.auth = self._authorized  # not a header, which an entry of ~/.netrc would replace
+
+    def get(self, path: str) -> Any:
+        """Return the answer to a request below /api/; raises `UserError`."""
+        return self._get(f"{self.address}/api/{path}")
+
+    def entries(self, path: str) -> Iterator[Any]:
+        """Yield the entries of a list, page by page where there are pages (api/pagination.py:5).
+
+        The list of submissions has none (api/views/submissions.py:28).
+        """
+        url = f"{self.address}/api/{path}"
+        for _ in range(MAX_PAGES):
+            answer = self._get(url)
+            if isinstance(answer, list):
+                yield from answer
+                return
+            if not isinstance(answer, dict) or not isinstance(answer.get("results"), list):
+                raise self._unexpected(url)
+            yield from answer["results"]
+            if not answer.get("next"):
+                return
+            url = f"{url.partition('?')[0]}?{urlsplit(str(answer['next'])).query}"  # whatever host it names
+        raise UserError("a list without end", file=self.address, found=f"more than {MAX_PAGES} pages")
+
+    def _authorized(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        request.headers["Authorization"] = f"Token {self._token}"  # (settings/base.py:291)
+        return request
+
+    def _get(self, url: str) -> Any:
+        body = persistently(lambda: self._body(url), url, LostError, requests.ConnectionError)
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise self._unexpected(url) from error
+
+    def _body(self, url: str) -> bytes:
+        headers = {"Accept": "application/json"}
+        with self._session.get(
+            url, headers=headers, stream=True, timeout=TIMEOUTS_S, allow_redirects=False
+        ) as response:
+            require_ready(response)
+            body = b""
+            for chunk in response.iter_content(1 << 20):
+                body += chunk
+                if len(body) > MAX_ANSWER:
+                    raise UserError("too large an answer", file=url, expected=f"at most {MAX_ANSWER} bytes")
+            if response.status_code != requests.codes.ok:
+                raise self._refused(url, response, body)
+            return body
+
+    def _refused(self, url: str, response: requests.Response, body: bytes) -> UserError:
+        """Return the message on an answer that is none; a token that is unknown gives 403, as do missing rights."""
+        found = printable(f"{response.status_code} {response.reason}")
+        if response.is_redirect:
+            to = urlsplit(response.headers["Location"])
+            remedy = "the token is not sent there; name the address that the platform has now"
+            return UserError("leads elsewhere", file=url, found=printable(f"{to.scheme}://{to.netloc}"), remedy=remedy)
+        with suppress(ValueError, LookupError, TypeError, RecursionError):
+            found += f": {printable(str(json.loads(body)['detail']))[:200]}"
+        found = found.replace(self._token, "***")
+        remedies = {401: HELP, 403: HELP, 404: "it is not there, or not for the user of the token"}
+        return UserError("refused", file=url, found=found, remedy=remedies.get(response.status_code, CONTINUE))
+
+    @staticmethod
+    def _unexpected(url: str) -> UserError:
+        return UserError("not an answer of Codabench's API", file=url)

@@ -1,0 +1,66 @@
+"""A whole file from a server; it has its name on disk only when all of it is there."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import IO
+
+import requests
+
+from harness.errors import UserError, writing
+from harness.fetch.ranges import TIMEOUTS_S, LostError, persistently, require_encrypted, require_ready
+from harness.fetch.remote import CHUNK
+from harness.fetch.troubles import response_error, without_query
+
+
+def fetch_file(
+    url: str, target: Path, begin: Callable[[int], None], seen: Callable[[int], None], *, most: int, moved: str
+) -> None:
+    """Write the content at an address to a file; the request is made again after errors that may pass.
+
+    Args:
+        url: the address.
+        target: the file.
+        begin: is told the size in bytes before they travel, 0 if the server does not say.
+        seen: is told the number of bytes as they arrive.
+        most: bytes of a file that is not too large.
+        moved: the remedy if there is no such file.
+
+    Raises:
+        UserError: it cannot be fetched, is cut off or too large, or the disk is full.
+    """
+    partial = target.with_name(f"{target.name}.partial")
+
+    def attempt() -> None:
+        with requests.get(url, stream=True, timeout=TIMEOUTS_S, headers={"Accept-Encoding": "identity"}) as response:
+            require_encrypted(url, response)
+            require_ready(response)
+            if response.status_code != requests.codes.ok:
+                raise response_error(url, response, "200 OK", moved)
+            length = int(response.headers.get("Content-Length") or 0)
+            begin(length)
+            with _writing(partial):
+                file = partial.open("wb")
+            with file:
+                size = _copy(response, file, seen, most)
+        if length not in (0, size):
+            raise LostError(f"cut off after {size} of {length} bytes")
+
+    persistently(attempt, url, LostError, requests.ConnectionError)
+    partial.replace(target)
+
+
+def _copy(response: requests.Response, file: IO[bytes], seen: Callable[[int], None], most: int) -> int:
+    size = 0
+    for chunk in response.iter_content(CHUNK):  # its errors are the operating system's, too, but not the disk's
+        size += len(chunk)
+        if size > most:
+            raise UserError("too large", file=without_query(response.url), expected=f"at most {most} bytes")
+        with _writing(Path(file.name)):
+            file.write(chunk)
+        seen(len(chunk))
+    return size
+
+
+def _writing(partial: Path) -> AbstractContextManager[None]:
+    return writing(partial, remedy="free some space")

@@ -1,0 +1,162 @@
+"""A stand-in of the platform's API and of its storage: two real HTTP servers on loopback.
+
+They answer as revision c7dbc756 of codalab/codabench does; comments name its lines, below src/.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+TOKEN = "0123456789abcdef" * 2 + "deadbeef"
+COMPETITION, PHASES = 12, {45: "Feedback", 46: "Final"}
+SIGNATURE = "X-Amz-Signature=5ecret"
+
+
+@dataclass
+class Served:
+    """What the servers do, and have seen.
+
+    Attributes:
+        url: address of the API.
+        storage: address of the storage.
+        outputs: number of a submission -> owner, status, output (None without).
+        organiser: whether the token is an organiser's.
+        page_size: entries of a page; None for a list without pages, as submissions have.
+        statuses, stored: what the next requests to the API, to the storage are answered.
+        redirect_to: where the API sends all requests.
+        text: what the API answers in place of JSON.
+        stall_s: seconds of silence before each answer of the API.
+        cut: whether the storage closes connections in the middle of a file.
+        seen: path and `Authorization` of every request, in order.
+    """
+
+    url: str = ""
+    storage: str = ""
+    outputs: dict[int, tuple[str, str, Path | None]] = field(default_factory=dict)
+    organiser: bool = True
+    page_size: int | None = None
+    statuses: list[int] = field(default_factory=list)
+    stored: list[int] = field(default_factory=list)
+    redirect_to: str | None = None
+    text: str | None = None
+    stall_s: float = 0
+    cut: bool = False
+    seen: list[tuple[str, str | None]] = field(default_factory=list)
+
+    @property
+    def page(self) -> str:
+        """The page of the competition."""
+        return f"{self.url}/competitions/{COMPETITION}/#/phases-tab"
+
+    def asked(self, part: str) -> int:
+        """Number of requests whose path contains a text."""
+        return sum(part in path for path, _ in self.seen)
+
+
+@contextmanager
+def serve() -> Iterator[Served]:
+    """Serve both until the context ends."""
+    served = Served()
+    with _server(_Api, served, "127.0.0.1") as served.url, _server(_Storage, served, "localhost") as served.storage:
+        yield served
+
+
+@contextmanager
+def _server(handler: type["_Handler"], served: Served, name: str) -> Iterator[str]:
+    bound = type(handler.__name__, (handler,), {"said": served})
+    with ThreadingHTTPServer(("127.0.0.1", 0), bound) as server:
+        server.daemon_threads = True
+        server.handle_error = lambda *_: None  # type: ignore[method-assign]  # somebody hung up
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://{name}:{server.server_port}"
+        server.shutdown()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    said: Served
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+    def send(self, status: int, body: bytes, length: int | None = None, **headers: str) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Length": str(length or len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+
+class _Api(_Handler):
+    def do_GET(self) -> None:
+        said = self.said
+        said.seen.append((self.path, self.headers["Authorization"]))
+        time.sleep(said.stall_s)
+        if said.statuses:
+            return self.send(said.statuses.pop(0), b"<h1>Server Error</h1>")
+        if said.redirect_to:
+            return self.send(301, b"", Location=said.redirect_to + self.path)
+        if said.text is not None:
+            return self.send(200, said.text.encode())
+        if self.headers["Authorization"] != f"Token {TOKEN}":  # (settings/base.py:289) 403: sessions come first
+            return self.answer(403, {"detail": "Invalid token."})
+        parts = urlsplit(self.path)
+        if not parts.path.endswith("/"):  # Django's APPEND_SLASH
+            return self.send(301, b"", Location=f"{parts.path}/")
+        if parts.path == f"/api/competitions/{COMPETITION}/":
+            phases = [{"id": number, "name": name, "index": 0} for number, name in PHASES.items()]
+            own = {"secret_key": "8a5f"} if said.organiser else {}  # (api/serializers/competitions.py:451)
+            return self.answer(200, {"id": COMPETITION, "title": "Which?", "phases": phases, **own})
+        if parts.path == "/api/submissions/":
+            return self.submissions(parse_qs(parts.query))
+        return self.details(parts.path.split("/"))
+
+    def answer(self, status: int, content: Any) -> None:
+        self.send(status, json.dumps(content).encode())
+
+    def submissions(self, query: dict[str, list[str]]) -> None:
+        """The newest first (api/views/submissions.py:29), in one list, or in pages (api/pagination.py:11)."""
+        assert query["phase"] == ["45"]
+        found = [
+            {"id": number, "owner": owner, "status": status, "phase": 45, "scores": []}
+            for number, (owner, status, _) in sorted(self.said.outputs.items(), reverse=True)
+        ]
+        size = self.said.page_size
+        if size is None:
+            return self.answer(200, found)
+        page = int(query.get("page", ["1"])[0])
+        more = f"http://django/api/submissions/?page={page + 1}&phase=45"
+        here = found[(page - 1) * size : page * size]
+        following = more if page * size < len(found) else None
+        return self.answer(200, {"next": following, "previous": None, "count": len(found), "results": here})
+
+    def details(self, parts: list[str]) -> None:
+        """The addresses of files (api/views/submissions.py:474)."""
+        if parts[2] != "submissions" or int(parts[3]) not in self.said.outputs:
+            return self.answer(404, {"detail": "No such thing matches the given query."})
+        output = self.said.outputs[int(parts[3])][2]
+        url = output and f"{self.said.storage}/private/{parts[3]}/prediction_result.zip?{SIGNATURE}"
+        return self.answer(200, {"logs": [], "prediction_result": url, "scoring_result": None})
+
+
+class _Storage(_Handler):
+    def do_GET(self) -> None:
+        said = self.said
+        said.seen.append((self.path, self.headers["Authorization"]))
+        parts = urlsplit(self.path)
+        if said.stored:
+            return self.send(said.stored.pop(0), b"<Error/>")
+        if self.headers["Authorization"] is not None:  # as S3 does, beside a signature
+            return self.send(400, b"<Error><Code>InvalidArgument</Code></Error>")
+        if parts.query != SIGNATURE:
+            return self.send(403, b"<Error><Code>SignatureDoesNotMatch</Code></Error>")
+        output = said.outputs[int(parts.path.split("/")[2])][2]
+        assert output is not None
+        content = output.read_bytes()
+        return self.send(200, content[: len(content) // 2] if said.cut else content, len(content))
