@@ -38,6 +38,31 @@ def official_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], co
     return scores
 
 
+def crossed_scores(measures: NDArray[np.float64], gaps: NDArray[np.float64], cond: Conditioning) -> NDArray[np.float64]:
+    """The official score of each measure for each of the gaps, as `official_scores` gives it.
+
+    Args:
+        measures: shape (n_measures, n_models).
+        gaps: shape (n_gaps, n_models).
+        cond: the cells of a grid that has an official score.
+
+    Returns:
+        Shape (n_measures, n_gaps).
+    """
+    measure_ranks, gap_ranks = ranks(measures), ranks(gaps)
+    scores = np.empty((len(measures), len(gaps)))
+    for rows in chunks(len(gaps), gaps.shape[1] ** 2):
+        gap_plus = is_larger(gap_ranks[rows])
+        of_gap = cell_counts(gap_plus, cond)
+        for number, one in enumerate(measure_ranks):
+            measure_plus = is_larger(one[None])
+            p = frequencies(
+                cell_counts(gap_plus & measure_plus, cond), of_gap, cell_counts(measure_plus, cond), cond.n_pairs
+            )
+            scores[number, rows] = conditional_information(p, cond).min(axis=-1)
+    return scores
+
+
 def ranks(values: NDArray[np.float64]) -> NDArray[np.integer]:
     """Numbers in the order of the values along the last axis, equal where they are equal; quick to compare."""
     rising = np.sort(values, axis=-1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scoring.batches import official_scores
+from scoring.batches import crossed_scores
 from scoring.jackknife import delete_one, jackknife_deviations
 from scoring.paired import PairedTask
 from scoring.streams import stream
@@ -79,7 +79,7 @@ def _drawn_gaps(
         raise ValueError(f"task {name!r}: expected at least one test image, found {n_images}")
     drawn = random.binomial(n_images, accuracy, size=(GAP_DRAWS, accuracy.size)) / n_images
     gaps = task.gap + (accuracy - drawn)
-    return np.array([official_scores(measure[None], gaps, task.conditioning) for measure in task.measures]).T
+    return crossed_scores(task.measures, gaps, task.conditioning).T
 
 
 def _accuracy(name: str, accuracy: ArrayLike, n_models: int) -> Vector:

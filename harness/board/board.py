@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -62,9 +63,9 @@ class Board:
     oracle: Oracle = field(default_factory=lambda: combine({}))
     more: Sequence[TaskColumn] = ()
 
-    @property
+    @cached_property
     def columns(self) -> list[Column[Row]]:
-        """Columns for readers."""
+        """Columns for readers; which they need depends on all rows."""
         found = per_row(self._with_more(self.layout.columns), self.tasks)
         return [one for one in found if one.is_shown(self.rows)]
 

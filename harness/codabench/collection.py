@@ -21,6 +21,9 @@ from harness.submission.name import ALLOWED, is_name, taken
 #: Name of the file as it is downloaded: its folder then names the submission.
 DOWNLOADED = "prediction_result"
 
+#: Columns of a record that its key consists of.
+KEY_PARTS = tuple(signature(call_key).parameters)
+
 #: Most bytes of the records of one submission.
 MAX_RECORDS = 1024**3
 
@@ -164,5 +167,5 @@ def _add(exports: Sequence[_Export], records: Records, notes: list[str]) -> int:
 def _renamed(row: Mapping[str, Any], name: str) -> Evaluation:
     """Return a record under another name, with the key that `pgdl run` gives to such a call."""
     columns = {column: value for column, value in row.items() if column != "id"} | {"submission": name}
-    key = call_key(**{part: columns[part] for part in signature(call_key).parameters})
+    key = call_key(**{part: columns[part] for part in KEY_PARTS})
     return Evaluation(**columns | {"key": key})

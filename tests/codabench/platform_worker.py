@@ -81,7 +81,8 @@ def start(command: str, volumes: dict[Path, str], log: Path, *, network: bool = 
     (tools / "pgdl").chmod(0o755)
     profile = engines_profile()
     arguments = [
-        "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+        "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--hostname", "container", "--die-with-parent",
+        "--new-session", "--cap-drop", "ALL",
         *([] if network else ["--unshare-net"]), "--ro-bind", "/usr", "/usr",
         *(word for name in ("bin", "sbin", "lib", "lib64") for word in ("--symlink", f"usr/{name}", f"/{name}")),
         "--dir", "/etc", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache", "--tmpfs", "/tmp",

@@ -1,18 +1,6 @@
 """Hostile submissions, each in a real sandbox: none succeeds, and none leaves anything behind.
 
-Every file in attacks/ is one submission. Its name starts with the kind of attack:
-
-    a endless in Python   b endless in C     c ignores signals     d processes       e daemons
-    f memory              g files            h output, input       i values, errors  j ways to die
-    k control channel     l worker's code    m other processes     n network         o other files
-    p debugging           q read-only files  r earlier, other calls                  s names and times
-    t kernel
-
-Constants state the expected result: EXPECT, the possible outcomes; UNDER_LANDLOCK, those in that sandbox if different;
-VALUE, the value; RUNTIME, the only framework in which it runs, if not all; TWICE, that it is called twice and looks for
-its own marks; KNOWN_BREACH, the reason why it succeeds at present; BREACHED, the sandboxes in which it does, if not
-all. An attack that detects its own success prints BREACH.
-The files in controls/ are honest and return their VALUE.
+attack_suite.py says what the files are.
 
 PGDL_REDTEAM=full runs all attacks in every runtime that is installed, with fast and fresh starts and under Landlock;
 PGDL_REDTEAM="NAME NAME" runs the named ones; otherwise a few run, in the default runtime.
@@ -21,7 +9,6 @@ PGDL_REDTEAM="NAME NAME" runs the named ones; otherwise a few run, in the defaul
 import ast
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,41 +18,14 @@ from e2e.real_runs import PGDL, records, wait_for
 from harness.sandbox import Fresh, Landlock
 from harness.worker.runtimes import DEFAULT, RUNTIMES
 
-HERE = Path(__file__).parent
+from attack_suite import FILES, MEMORY, SHORT, TIME_LIMIT, calls, constants, known_breach, prepared, require_expected
+
 CHOSEN = os.environ.get("PGDL_REDTEAM", "").split()
 FULL = CHOSEN == ["full"]
-TIME_LIMIT = 3
-MEMORY = "900M"
-
-#: Attacks that run without PGDL_REDTEAM, in addition to the controls.
-SHORT = {
-    "c_ignores_signals", "d_fork_bomb", "e_daemon", "f_hides_memory", "f_orphan", "g_fill_scratch", "g_writable_places",
-    "h_escapes_in_error", "i_error_that_raises", "j_kills_all", "k_claims_infra_error", "k_forged_value",
-    "l_patches_worker", "m_environments", "n_socket_families", "o_guessed_paths", "q_writes_to_job", "r_left_files",
-    "s_names_in_mounts", "t_32_bit_calls", "t_becomes_root", "t_namespaces",
-}  # fmt: skip
-
-FILES = {path.stem: path for path in sorted(HERE.glob("[ac]*s/*.py"))}
 STARTS = ("fast", "fresh", "landlock") if CHOSEN else ("fast",)
 MODES = [(start, name) for start in STARTS for name in RUNTIMES if CHOSEN or name == DEFAULT]
 
 pytestmark = pytest.mark.timeout(1800)
-
-
-def constants(path: Path) -> dict[str, Any]:
-    """The constants of an attack, read without running it."""
-    found = {}
-    for statement in ast.parse(path.read_text()).body:
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            name = statement.targets[0].id
-            if name in ("EXPECT", "UNDER_LANDLOCK", "VALUE", "TWICE", "KNOWN_BREACH", "BREACHED", "RUNTIME"):
-                found[name] = ast.literal_eval(statement.value)
-    return found
-
-
-def calls(path: Path) -> list[str]:
-    """Names under which an attack is submitted."""
-    return [path.stem, f"{path.stem}_again"] if "TWICE" in constants(path) else [path.stem]
 
 
 def chosen(runtime: str) -> dict[str, Path]:
@@ -110,13 +70,7 @@ def rows(mode, runs, tmp_path_factory, target, token, surroundings, beacon) -> R
 
 def run_all(start: str, runtime: str, directory: Path, target: Path, token: str, surroundings: dict[str, str]) -> Rows:
     """Run all attacks of a runtime."""
-    places = {
-        "@TASK@": str(target),
-        "@CACHE@": surroundings["PGDL_CACHE"],
-        "@TOKEN@": token,
-        "@HOST@": os.uname().nodename,
-    }
-    submissions = [copy for path in chosen(runtime).values() for copy in prepared(path, directory, places)]
+    submissions = prepared(chosen(runtime).values(), directory, target, surroundings["PGDL_CACHE"], token)
     command = [
         *PGDL, "run", *submissions, "--tasks", target, "--results", directory / "results.db",
         "--time-limit", TIME_LIMIT, "--memory", MEMORY, "--sandbox", start, "--runtime", runtime,
@@ -132,17 +86,6 @@ def run_all(start: str, runtime: str, directory: Path, target: Path, token: str,
     return {row["submission"]: row for row in records(directory / "results.db")}
 
 
-def prepared(path: Path, directory: Path, places: dict[str, str]) -> Iterator[Path]:
-    """Write the attack with the true paths filled in, and a second copy if it looks for its own marks."""
-    source = path.read_text()
-    for place, true in places.items():
-        source = source.replace(place, true)
-    for name in calls(path):
-        copy = directory / f"{name}.py"
-        copy.write_text(f"{source}\n# {name}\n")
-        yield copy
-
-
 each_mode = pytest.mark.parametrize("mode", MODES, indirect=True, ids="-".join)
 
 
@@ -152,15 +95,10 @@ each_mode = pytest.mark.parametrize("mode", MODES, indirect=True, ids="-".join)
     indirect=["mode"],
 )
 def test_attack(request, mode, rows, name):
-    said, start = constants(FILES[name]), mode[0]
-    if "KNOWN_BREACH" in said and start in said.get("BREACHED", start):
-        request.applymarker(pytest.mark.xfail(strict=True, reason=said["KNOWN_BREACH"]))
-    expected = said.get("UNDER_LANDLOCK", said["EXPECT"]) if start == "landlock" else said["EXPECT"]
+    if (reason := known_breach(FILES[name], mode[0])) is not None:
+        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
     for row in (rows[called] for called in calls(FILES[name])):
-        assert row["outcome"] in expected, (row["outcome"], row["message"], row["output_tail"][-2000:])
-        assert "BREACH" not in row["output_tail"]
-        if row["outcome"] == "OK" and "VALUE" in said:
-            assert row["value"] == said["VALUE"]
+        require_expected(row, FILES[name], mode[0])
 
 
 @each_mode
@@ -210,6 +148,6 @@ def processes_of(token: str) -> list[psutil.Process]:
 
 def test_attacks_say_what_they_are():
     """Every file has a docstring about the attack and its defence, and the expected outcomes."""
-    for path in HERE.glob("[ac]*s/*.py"):
+    for path in FILES.values():
         assert ast.get_docstring(ast.parse(path.read_text())), path
         assert "EXPECT" in constants(path), path

@@ -8,7 +8,7 @@ from scoring_examples import Task, task, tasks
 from test_official_score import literal_official_score
 
 from scoring import official_score
-from scoring.batches import official_scores
+from scoring.batches import crossed_scores, official_scores
 from scoring.conditioning import conditioning
 from scoring.jackknife import delete_one
 from scoring.merge_counts import both_larger_counts, larger_counts
@@ -53,6 +53,18 @@ def test_a_batch_that_does_not_fit_into_one_chunk() -> None:
     measures = rng.normal(size=(300, 64))
     found = official_scores(measures, gap[None], conditioning(t.grid))
     assert found.tolist() == [official_score(row, gap, t.grid).score for row in measures]
+
+
+@given(tasks(), st.integers(1, 5))
+def test_each_measure_with_each_gap_as_if_it_were_alone(t: Task, n_rows: int) -> None:
+    measure, gap, grid = t.arrays
+    rng = np.random.default_rng(n_rows)
+    measures = np.array([rng.permutation(measure) for _ in range(n_rows)])
+    gaps = np.array([rng.permutation(gap) for _ in range(n_rows + 1)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("scoring.batches.CHUNK", 2 * len(gap) ** 2)
+        found = crossed_scores(measures, gaps, conditioning(grid))
+    assert found.tolist() == [[official_score(row, column, grid).score for column in gaps] for row in measures]
 
 
 @given(tasks())

@@ -4,6 +4,7 @@ import os
 import sys
 
 EXPECT = ("OK",)
+ALLOWED_ON_PLATFORM = ("BREACH: is root",)  # no other user can be made there
 
 
 def complexity(model, dataset):

@@ -1,0 +1,54 @@
+"""The attacks in a container as a platform starts it: root without capabilities, the engine's filter, a network.
+
+One container makes all calls that are selected, by the kind of sandbox that the ingestion program uses.
+"""
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from e2e.real_runs import records
+from harness.worker.runtimes import DEFAULT, RUNTIMES
+from matrix import full
+from tests.codabench.platform_worker import NEEDS_CONTAINERS, start
+
+from attack_suite import FILES, MEMORY, PLATFORM, TIME_LIMIT, calls, constants, known_breach, prepared, require_expected
+
+pytestmark = [*NEEDS_CONTAINERS, pytest.mark.timeout(3600)]
+
+#: Attacks whose defences differ most from those elsewhere: users, processes, files of others, the network.
+CHOSEN = {
+    "d_fork_bomb", "e_daemon", "j_kills_all", "k_forged_value", "m_environments", "m_other_processes",
+    "n_socket_families", "o_guessed_paths", "p_ptrace", "r_left_files", "t_becomes_root", "t_namespaces",
+}  # fmt: skip
+
+FRAMEWORK = RUNTIMES[DEFAULT].framework
+NAMES = [name for name, path in FILES.items() if constants(path).get("RUNTIME", FRAMEWORK) == FRAMEWORK]
+
+
+@pytest.fixture(scope="module")
+def rows(request, tmp_path_factory, target, token, surroundings, beacon) -> dict[str, dict[str, Any]]:
+    """The records of the attacks whose tests were selected."""
+    directory, cache = tmp_path_factory.mktemp("attacks"), surroundings["PGDL_CACHE"]
+    (directory / "program").mkdir()
+    selected = [item.callspec.params["name"] for item in request.session.items if item.path == Path(__file__)]
+    copies = prepared((FILES[name] for name in selected), directory, target, cache, token)
+    command = [
+        "env", f"PGDL_CACHE={cache}", "SECRET_TOKEN=hunter2", "pgdl", "run", *copies, "--tasks", target,
+        "--results", directory / "results.db", "--time-limit", TIME_LIMIT, "--memory", MEMORY,
+        "--sandbox", "landlock", "--runtime", DEFAULT, "--workers", 1,
+    ]  # fmt: skip
+    volumes = {path: str(path) for path in (directory, target, Path(cache))} | {directory / "program": "/app/program"}
+    container = start(shlex.join(map(str, command)), volumes, directory / "log.txt")
+    assert container.end() in (0, 1), container.log.read_text()
+    assert "Traceback (most" not in container.log.read_text()
+    return {row["submission"]: row for row in records(directory / "results.db")}
+
+
+@pytest.mark.parametrize("name", [name if name in CHOSEN else full(name) for name in NAMES])
+def test_attack_on_a_platform(request, rows, name):
+    if (reason := known_breach(FILES[name], PLATFORM)) is not None:
+        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
+    for called in calls(FILES[name]):
+        require_expected(rows[called], FILES[name], PLATFORM)
