@@ -13,7 +13,7 @@ from harness.codabench.competition import Competition, read_competition
 from harness.codabench.description import INGESTION, INPUT, REFERENCE, SCORING, archive_of, describe
 from harness.codabench.kit import solution, starting_kit
 from harness.codabench.phases import PlannedPhase, plan_phases
-from harness.codabench.seal import competition_of, make_key, read_key
+from harness.codabench.seal import competition_of, draw_key, read_key, write_key
 from harness.codabench.settings import COMMAND, KEY, SETTINGS, TASKS, inputs_of, references_of
 from harness.errors import UserError, writing
 
@@ -47,13 +47,14 @@ def write_bundle(source: Path, out: Path, step: Callable[[str], None] = lambda _
     competition = read_competition(source)
     pages = _pages(competition, source)
     key_file, notes = source.with_suffix(".key"), []
-    if not key_file.exists():
-        make_key(key_file)
-        notes.append(f"{key_file} is new: keep it secret, and keep it: results can only be collected with it")
-    key = read_key(key_file)
+    is_new = not key_file.exists()
+    key = draw_key() if is_new else read_key(key_file)
     root = source.parent / competition.tasks
     step(f"reading the tasks in {root}")
     phases = plan_phases(competition, root, str(source), competition_of(key))
+    if is_new:
+        write_key(key_file, key)
+        notes.append(f"{key_file} is new: keep it secret, and keep it: results can only be collected with it")
     notes += [line for one in phases if (line := _too_short(one)) is not None]
     step(f"writing {out}")
     files = {path: name for path, (name, _) in pages.items()}

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+from zipfile import is_zipfile
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -88,7 +89,7 @@ def download(page: str, phase: str | None, token: str, directory: Path, step: Ca
     files = []
     for number, one in enumerate(finished, start=1):
         place = directory / str(one.id) / f"{clean(one.owner)}.zip"
-        if not place.exists():
+        if not is_zipfile(place):
             step(f"output {number} of {len(finished)}")
             with writing(place):
                 place.parent.mkdir(parents=True, exist_ok=True)

@@ -24,12 +24,17 @@ MAX_BYTES = 1024**2
 _KEY = re.compile(rb"[0-9a-f]{64}")
 
 
-def make_key(file: Path) -> None:
-    """Draw a key that only the user may read."""
+def draw_key() -> bytes:
+    """Return a key that nobody has."""
+    return secrets.token_hex(32).encode()
+
+
+def write_key(file: Path, key: bytes) -> None:
+    """Write a key that only the user may read; raises `UserError`, also if there is such a file."""
     with writing(file):
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w") as stream:
-            stream.write(secrets.token_hex(32) + "\n")
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(key + b"\n")
 
 
 def read_key(file: Path) -> bytes:

@@ -11,7 +11,7 @@ from throwaway import GAPS
 
 from harness import api
 from harness.codabench.results import KILLED, RECORDS, RESULT
-from harness.codabench.seal import make_key
+from harness.codabench.seal import draw_key, write_key
 from harness.outcome import Outcome
 
 #: Values in the order of the gaps, and others.
@@ -120,7 +120,7 @@ def test_what_was_tampered_with_is_named_and_left_out(export, collect, bundled, 
 
 
 def test_an_export_of_another_competition_is_refused(export, collect, folder):
-    make_key(folder / "other.key")
+    write_key(folder / "other.key", draw_key())
     ended = collect(export("ann", RIGHT, key=folder / "other.key"))
     assert ended.code == 2
     said = "pgdl: left out: ann.zip: result.json: a result of another competition, or of a bundle with another key"

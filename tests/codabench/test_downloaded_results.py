@@ -91,6 +91,15 @@ def test_a_download_that_was_interrupted_is_continued(three, fetch):
     assert three.asked("/private/9/") == 1
 
 
+def test_what_is_there_but_damaged_is_downloaded_again(three, fetch):
+    fetch()
+    whole = Path("exports/7/alice.zip").read_bytes()
+    Path("exports/7/alice.zip").write_bytes(whole[:1000])
+    assert fetch().code == 0
+    assert Path("exports/7/alice.zip").read_bytes() == whole
+    assert three.asked("/private/9/") == 1
+
+
 def test_pages_are_followed_on_the_same_host(three, fetch):
     three.page_size = 1
     assert "2 submissions, 16 new calls" in fetch().out
