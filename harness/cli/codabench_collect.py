@@ -61,6 +61,8 @@ def collect(
     from harness.codabench.collection import collect as add
     from harness.codabench.seal import read_key
 
+    if (phase or token_file) and not any(isinstance(export, str) for export in exports):
+        raise UserError("--phase and --token-file", expected="with the page of a competition")
     key = read_key(key_file)
     files = [file for export in exports for file in _files(export, phase, downloads, token_file)]
     found = add(files, key, results)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import requests
 
 from harness.errors import UserError
-from harness.fetch.ranges import TIMEOUTS_S, LostError, persistently, require_ready
+from harness.fetch.ranges import PASSING, TIMEOUTS_S, persistently, require_ready
 from harness.fetch.troubles import CONTINUE
 from harness.text import printable
 
@@ -58,6 +58,7 @@ class Platform:
         self.address = address
         self._token = token
         self._session = requests.Session()
+        self._session.trust_env = parts.scheme == "https"  # a proxy would see what is not encrypted
         self._session.auth = self._authorized  # not a header, which an entry of ~/.netrc would replace
 
     def get(self, path: str) -> Any:
@@ -88,7 +89,7 @@ class Platform:
         return request
 
     def _get(self, url: str) -> Any:
-        body = persistently(lambda: self._body(url), url, LostError, requests.ConnectionError)
+        body = persistently(lambda: self._body(url), url, *PASSING)
         try:
             return json.loads(body)
         except (ValueError, RecursionError) as error:

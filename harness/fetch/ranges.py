@@ -35,6 +35,10 @@ class LostError(Exception):
     """The connection ended before all bytes were there, or the server asks to come again."""
 
 
+#: What may not happen the next time; a server that is silent would be so for minutes more.
+PASSING = (LostError, requests.ConnectionError, requests.exceptions.ChunkedEncodingError)
+
+
 def persistently(attempt: Callable[[], T], url: str, *passing: type[Exception]) -> T:
     """Return what an attempt gives; it is made again after errors that may pass. Raises `UserError`."""
     problem: Exception = LostError()

@@ -8,7 +8,7 @@ from typing import IO
 import requests
 
 from harness.errors import UserError, writing
-from harness.fetch.ranges import TIMEOUTS_S, LostError, persistently, require_encrypted, require_ready
+from harness.fetch.ranges import PASSING, TIMEOUTS_S, LostError, persistently, require_encrypted, require_ready
 from harness.fetch.remote import CHUNK
 from harness.fetch.troubles import response_error, without_query
 
@@ -46,7 +46,7 @@ def fetch_file(
         if length not in (0, size):
             raise LostError(f"cut off after {size} of {length} bytes")
 
-    persistently(attempt, url, LostError, requests.ConnectionError)
+    persistently(attempt, url, *PASSING)
     partial.replace(target)
 
 

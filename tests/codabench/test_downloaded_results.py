@@ -80,6 +80,7 @@ def test_a_download_that_was_interrupted_is_continued(three, fetch):
     three.cut = True
     ended = fetch()
     assert ended.code == 2
+    assert three.asked("/private/7/") == 4, "it was asked again"
     assert ended.err.splitlines()[-1].startswith(f"pgdl: {three.storage}/private/7/prediction_result.zip: ")
     assert ended.err.endswith("; the same command continues\n")
     assert "5ecret" not in ended.err, "a signed address is a key, too"
@@ -195,3 +196,8 @@ def test_addresses_that_lead_nowhere_are_said_in_one_line(three, collect, addres
     assert ended.code == 2
     assert said in ended.err
     assert len(ended.err.splitlines()) == 1
+
+
+def test_files_have_no_phase_to_choose(export, collect):
+    ended = collect(export("ann", RIGHT), "--phase", "Final")
+    assert ended.err == "pgdl: --phase and --token-file: expected with the page of a competition\n"
