@@ -1,0 +1,116 @@
+"""Flatness by averages over noise on the weights: the filtered loss, local entropy, local energy.
+
+Weights are kernels and biases; batch normalization is folded into them. Parameters that all of them have:
+
+n_draws: draws of the noise.
+n_samples: training examples.
+seed: draws the examples and the noise.
+"""
+
+import math
+
+import numpy as np
+
+from baselines.core import outputs
+from baselines.core.measure import Cost, Need, measure
+from baselines.core.sample import Array
+from baselines.core.subject import Subject, shared
+from baselines.sharpness.scales import draws, weight_space
+
+_DATA = {Need.DATA, Need.LABELS}
+
+
+@measure(
+    meaning="training loss, averaged over noise on the weights: through a low-pass filter",
+    formula="E_u L(w + u), u_i ~ N(0, sigma^2)",
+    source="Bisla, Wang and Choromanska 2022, arXiv 2201.08025, and its code",
+    cost=Cost.MANY,
+    work="20 F of 1024 examples",
+    needs=_DATA,
+)
+def low_pass_loss(
+    subject: Subject, *, sigma: float = 0.01, n_draws: int = 20, n_samples: int = 1024, seed: int = 0
+) -> float:
+    """Convolution of the mean cross-entropy with a normal density, at the trained weights. Range: [0, inf).
+
+    The noise is in absolute units, so that moving scale between layers changes it. The authors take 100 draws, and all
+    training examples.
+
+    Args:
+        subject: the network and its training data.
+        sigma: deviation of the noise; the authors' value.
+        n_draws: as for all measures of this file, and so are the others that are not named here.
+        n_samples: as above.
+        seed: as above.
+    """
+    return float(np.mean(_losses(subject, sigma, n_draws, n_samples, seed)))
+
+
+@measure(
+    meaning="minus the log of the likelihood, averaged over noise on the weights: minus the local entropy",
+    formula="-ln E_u exp(-L(w + u)), u_i ~ N(0, 1 / gamma)",
+    source="Chaudhari et al. 2017, arXiv 1611.01838, eq. 3; as a measure: Bisla et al. 2022, arXiv 2201.08025",
+    cost=Cost.MANY,
+    work="20 F of 1024 examples, those of low_pass_loss",
+    needs=_DATA,
+)
+def neg_local_entropy(
+    subject: Subject, *, gamma: float = 1e4, n_draws: int = 20, n_samples: int = 1024, seed: int = 0
+) -> float:
+    """Minus ln int exp(-L(w') - gamma |w' - w|^2 / 2) dw', less what depends on gamma and the size. Range: [0, inf).
+
+    L is the mean cross-entropy, as in the paper. It is at most `low_pass_loss` with sigma = gamma^(-1/2), and hardly
+    less where the loss varies little among the draws. The code of Bisla et al. differs: there the sign of L is lost,
+    and the deviation is 1 / gamma, for gamma = 100 that of the default here.
+
+    Args:
+        subject: the network and its training data.
+        gamma: pull toward the trained weights.
+        n_draws: as for all measures of this file, and so are the others that are not named here.
+        n_samples: as above.
+        seed: as above.
+    """
+    from scipy.special import logsumexp  # here: listing the measures must not wait for it
+
+    losses = _losses(subject, gamma**-0.5, n_draws, n_samples, seed)
+    return max(math.log(n_draws) - float(logsumexp(-losses)), 0.0)
+
+
+@measure(
+    meaning="local energy: rise of the training error by noise in proportion to each weight",
+    formula="E_u Err(w + u) - Err(w), u_i ~ N(0, sigma^2 w_i^2), Err the part of wrong answers",
+    source="Pittorino et al. 2021, arXiv 2006.07897",
+    cost=Cost.MANY,
+    work="21 F of 1024 examples",
+    needs=_DATA,
+)
+def local_energy(
+    subject: Subject, *, sigma: float = 0.2, n_draws: int = 20, n_samples: int = 1024, seed: int = 0
+) -> float:
+    """Part of the answers that noise in proportion to the weights makes wrong. Range: [-1, 1].
+
+    Moving scale between layers leaves it as it is. At chance accuracy it says nothing: there is nothing to lose, and
+    it is about 0.
+
+    Args:
+        subject: the network and its training data.
+        sigma: deviation of the noise over the size of the weight.
+        n_draws: as for all measures of this file, and so are the others that are not named here.
+        n_samples: as above.
+        seed: as above.
+    """
+    space = weight_space(subject, n_samples, seed)
+    before = outputs.accuracy(outputs.folded_logits(subject, n_samples, seed), space.sample.labels)
+    with space.network.restoring():
+        moved = (space.trained + sigma * np.abs(space.trained) * noise for noise in draws(space, n_draws, seed))
+        after = [outputs.accuracy(space.logits(point), space.sample.labels) for point in moved]
+    return before - float(np.mean(after))
+
+
+@shared
+def _losses(subject: Subject, sigma: float, n_draws: int, n_samples: int, seed: int) -> Array:
+    """Mean cross-entropies (n_draws,) after normal noise of deviation `sigma` on all weights."""
+    space = weight_space(subject, n_samples, seed)
+    with space.network.restoring():
+        moved = (space.trained + np.float32(sigma) * noise for noise in draws(space, n_draws, seed))
+        return np.array([outputs.loss(space.logits(point), space.sample.labels) for point in moved])
