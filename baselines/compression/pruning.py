@@ -47,7 +47,7 @@ def pruning_tolerance(
         seed: draws the examples.
     """
     network = subject.folded
-    kernels = [kernel.numpy() for kernel in _kernels(network)]
+    kernels = [kernel.numpy() for kernel in kernel_variables(network)]
     ranks = _ranks(kernels, per_layer=per_layer)
 
     def pruned(fraction: float) -> list[Array]:
@@ -81,7 +81,7 @@ def quantization_bits(subject: Subject, *, accuracy_drop: float = 0.1, n_samples
         seed: draws the examples.
     """
     network = subject.folded
-    kernels = [kernel.numpy() for kernel in _kernels(network)]
+    kernels = [kernel.numpy() for kernel in kernel_variables(network)]
     with network.restoring():
         is_harmless = _judge(subject, n_samples, seed, accuracy_drop)
         enough = (bits for bits in range(1, MOST_BITS) if is_harmless([rounded(kernel, bits) for kernel in kernels]))
@@ -98,7 +98,7 @@ def rounded(kernel: Array, bits: int) -> Array:
     return found
 
 
-def _kernels(network: Network) -> list[Any]:
+def kernel_variables(network: Network) -> list[Any]:
     """Variables of the kernels, biases left out."""
     return [variable for variable in network.variables if len(variable.shape) > 1]
 
@@ -109,7 +109,7 @@ def _judge(subject: Subject, n_samples: int, seed: int, accuracy_drop: float) ->
     least = accuracy(folded_logits(subject, n_samples, seed), sample.labels) - accuracy_drop - ROUNDING
 
     def is_harmless(kernels: list[Array]) -> bool:
-        for variable, kernel in zip(_kernels(network), kernels, strict=True):
+        for variable, kernel in zip(kernel_variables(network), kernels, strict=True):
             variable.assign(kernel)
         return _accuracy(network, sample) >= least
 

@@ -1,0 +1,89 @@
+"""How short a code of the network is, and the bound on the error that follows."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from baselines.compression.pruning import kernel_variables, rounded
+from baselines.core.kl_bound import log_bound
+from baselines.core.measure import Cost, Need, measure
+from baselines.core.outputs import accuracy
+from baselines.core.sample import Array
+from baselines.core.subject import Subject
+from baselines.network import Network
+
+#: Most bits to which weights are rounded.
+MOST_BITS = 8
+
+#: Bits of a number that is not rounded.
+FULL = 32
+
+#: delta, the chance that the bound does not hold.
+CONFIDENCE = 0.05
+
+
+@measure(
+    meaning="bound on the error by the length of a code for the rounded weights",
+    formula="-ln(1 - p), kl(e || p) = (c ln 2 + 2 ln c + ln(2 m^(1/2) / delta)) / m, c the bits, e the rounded error",
+    source="Lotfi et al. 2022, arXiv 2211.13609, and its code, without their training in a random subspace",
+    cost=Cost.MANY,
+    work="up to 8 F",
+    needs={Need.DATA, Need.LABELS},
+)
+def lotfi_compression_bound(subject: Subject, *, n_samples: int = 10_000, seed: int = 0) -> float:
+    """Bound p of PAC-Bayes on the error of the network with rounded weights, as -ln(1 - p). Range: [0, inf).
+
+    Each kernel is rounded as for `quantization_bits`, and its entries are coded by arithmetic coding, with their
+    frequencies in front. What is not a kernel has 32 bits. Of 1 to 8 bits for a weight those count that give the
+    smallest bound. Batch normalization is folded into the kernels.
+
+    The authors train few parameters, coordinates in a random subspace, with the rounding in mind, so that their bounds
+    are below 1. Here the network is taken as it is: with more weights than training examples p is nearly 1, and the
+    value is the bits of a weight times the weights over the examples. -ln(1 - p) tells these apart. Instead of
+    Catoni's bound at its best parameter it is the one with the relative entropy kl, which is the same but for small
+    terms.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples on which the error is measured.
+        seed: draws the examples.
+
+    Raises:
+        MeasureUnavailable: no training example is answered rightly after rounding to any number of bits.
+    """
+    network, sample, m = subject.folded, subject.sample(n_samples, seed), subject.examples.population
+    variables = kernel_variables(network)
+    kernels = [variable.numpy() for variable in variables]
+    codes = {bits: _complexity(network, [rounded(kernel, bits) for kernel in kernels], m) for bits in _CHOICES}
+    best = math.inf
+    with network.restoring():
+        for bits in sorted(codes, key=lambda bits: codes[bits]):
+            if log_bound(0.0, codes[bits]) >= best:
+                break
+            for variable, kernel in zip(variables, kernels, strict=True):
+                variable.assign(rounded(kernel, bits))
+            error = 1 - accuracy(network.outputs(sample.inputs, often=True)[0], sample.labels)
+            if error < 1:
+                best = min(best, log_bound(error, codes[bits]))
+    return best if math.isfinite(best) else log_bound(1.0, 0.0)
+
+
+_CHOICES = range(1, MOST_BITS + 1)
+
+
+def _complexity(network: Network, kernels: Sequence[Array], m: int) -> float:
+    """Nats per example of the right side of the bound, of a network with rounded kernels."""
+    numbers = sum(array.size for node in network.nodes for array in node.weights)
+    others = numbers - sum(kernel.size for kernel in kernels)
+    bits = math.log2(MOST_BITS) + FULL * others + sum(map(code_length, kernels))
+    return (bits * math.log(2) + 2 * math.log(bits) + math.log(2 * math.sqrt(m) / CONFIDENCE)) / m
+
+
+def code_length(kernel: Array) -> float:
+    """Bits of an arithmetic code for a kernel's entries, with its values' scale and frequencies."""
+    counts: Any = np.unique(kernel, return_counts=True)[1]
+    shares = counts / kernel.size
+    entropy = -float(np.sum(counts * np.log2(shares)))
+    return math.ceil(entropy) + 1 + FULL + len(counts) * math.ceil(math.log2(kernel.size + 1))
