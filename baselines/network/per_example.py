@@ -7,7 +7,7 @@ gradient with respect to the kernel.
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from baselines.core.lazy import tf
@@ -126,8 +126,7 @@ def _parts(layer: _Layer) -> Iterator[Part]:
         groups = node.config["groups"]
         for taken, own in zip(tf.split(entering, groups, -1), tf.split(slope, groups, -1), strict=True):
             windows = _windows(node, taken, own)
-            stacked = math.prod(weights[0].shape[:-1]) * max(math.prod(own.shape[1:-1]), own.shape[-1])
-            if stacked <= STACKED:
+            if is_stacked(weights[0].shape, own.shape[1:]):
                 windows = [tf.concat(windows, axis=-1)]
             yield from (_outer(window, own) for window in windows)
     elif node.kind == "DepthwiseConv2D":
@@ -143,6 +142,11 @@ def _parts(layer: _Layer) -> Iterator[Part]:
         raise MeasureUnavailable(
             f"needs gradients of single examples, which layer {node.name} ({node.kind}) does not give"
         )
+
+
+def is_stacked(kernel: Sequence[int], output: Sequence[int]) -> bool:
+    """Whether gradients with respect to a group of a convolution are taken for its whole window at once."""
+    return math.prod(kernel[:-1]) * max(math.prod(output[:-1]), output[-1]) <= STACKED
 
 
 def _part(gradients: Any) -> Part:

@@ -1,0 +1,85 @@
+"""Normalized flat minima: curvature in units of each layer's weights, free of the scales of rows and columns."""
+
+from typing import Any
+
+import numpy as np
+
+from baselines.core.fisher import fisher_diagonal
+from baselines.core.lazy import tf
+from baselines.core.measure import Cost, Need, measure
+from baselines.core.sample import Array
+from baselines.core.subject import Subject
+from baselines.network.kernel_moments import by_channels, moments_by_channels
+
+#: Rounds of the minimization, and the relative change at which it ends.
+N_ROUNDS, TOLERANCE = 1000, 1e-6
+
+
+@measure(
+    meaning="how much the loss rises by noise on the weights in units that rows and columns of kernels choose",
+    formula="sum over kernels of min_{a, b > 0} sum_ij (h_ij a_i b_j + w_ij^2 / (a_i b_j)) / 2, h the diagonal of H",
+    source="Tsuzuku, Sato and Sugiyama 2020, arXiv 1901.04653",
+    cost=Cost.GRADIENTS,
+    work="min(kappa, 10) B",
+    needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
+)
+def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int = 2048, seed: int = 0) -> float:
+    """Normalized sharpness: rise of the loss and divergence of PAC-Bayes, both as small as can be. Range: [0, inf).
+
+    Noise on w_ij has the variance a_i b_j, a factor for each input channel and one for each output channel, which are
+    the same at all places of a window. It raises the mean cross-entropy by sum h_ij a_i b_j / 2, and costs a divergence
+    of sum w_ij^2 / (2 a_i b_j) from a prior of its own width around 0. How the paper weighs the one against the other
+    multiplies the value by a constant. Scaling what goes into a unit, and what comes out of it inversely, changes
+    nothing where activations are homogeneous. The logarithm of the sum is convex in those of a and b, so that
+    minimizing in turns finds the minimum.
+
+    h is the diagonal of the Fisher matrix of the network's own probabilities, as for `tic_diag`: that of the Hessian H
+    where the network is piecewise linear, that of Gauss and Newton elsewhere. Channels without curvature or without
+    weights add nothing. Biases do not count. Batch normalization is folded.
+
+    Args:
+        subject: the network and its training data.
+        n_probes: random combinations of the classes where there are more.
+        n_samples: training examples.
+        seed: draws examples and combinations.
+
+    Raises:
+        MeasureUnavailable: a layer whose gradients cannot be taken apart.
+    """
+    network = subject.folded
+    curvatures = moments_by_channels(network, fisher_diagonal(subject, n_samples, n_probes, seed))
+    pairs = zip(curvatures, network.kernels, strict=True)
+    return sum(smallest(h.sum(axis=0), np.square(by_channels(w), dtype=float).sum(axis=0)) for h, w in pairs)
+
+
+def smallest(curvature: Array, squares: Array) -> float:
+    """Minimum over a (n,) and b (k,) of sum_ij (h_ij a_i b_j + s_ij / (a_i b_j)) / 2; h, s (n, k) are not negative."""
+    curvature, squares = _without_idle(curvature.astype(np.float64), squares)
+    if not curvature.size:
+        return 0.0
+    h, s = tf.constant(curvature), tf.constant(squares)
+    columns, before = tf.ones_like(h[0]), np.inf
+    for _ in range(N_ROUNDS):
+        rows, _ = _best(h, s, columns)
+        columns, value = _best(tf.transpose(h), tf.transpose(s), rows)
+        if before - value <= TOLERANCE * value:
+            break
+        before = value
+    return value
+
+
+def _best(h: Any, s: Any, others: Any) -> tuple[Any, float]:
+    """The best factors (n,) beside those of the other axis (k,), and the sum that they give."""
+    rise, divergence = tf.linalg.matvec(h, others), tf.linalg.matvec(s, 1 / others)
+    return tf.sqrt(divergence / rise), float(tf.reduce_sum(tf.sqrt(divergence * rise)))
+
+
+def _without_idle(curvature: Array, squares: Array) -> tuple[Array, Array]:
+    """Leave out rows and columns in which all of one of them is 0: their factors can make their part vanish."""
+    size = None
+    while size != curvature.size:
+        size = curvature.size
+        for _ in range(2):
+            used = curvature.any(axis=1) & squares.any(axis=1)
+            curvature, squares = curvature[used].T, squares[used].T
+    return curvature, squares

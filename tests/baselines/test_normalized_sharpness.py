@@ -1,0 +1,103 @@
+"""Normalized sharpness: the minimum found in another way, closed forms, and scales that do not matter."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from scipy.optimize import minimize
+from small_networks import T1_DATA, dataset, dense, t1
+from test_gradients import NETWORKS, examples
+
+import baselines
+from baselines.core.fisher import fisher_diagonal
+from baselines.core.subject import Subject
+from baselines.network import per_example
+from baselines.network.kernel_moments import by_channels, moments_by_channels
+from baselines.sharpness.normalized_sharpness import smallest
+
+sharpness = baselines.load("normalized_sharpness")
+
+
+def drawn(rows, columns, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.gamma(0.5, size=(rows, columns)), rng.gamma(0.5, size=(rows, columns))
+
+
+def test_the_minimum_is_that_of_another_search():
+    h, s = drawn(5, 4)
+
+    def value(logarithms):
+        product = np.exp(np.add.outer(logarithms[:5], logarithms[5:]))
+        return np.sum(h * product + s / product) / 2
+
+    assert smallest(h, s) == pytest.approx(minimize(value, np.zeros(9), tol=1e-10).fun, rel=1e-5)
+
+
+def test_closed_forms():
+    assert smallest(np.array([[3.0]]), np.array([[12.0]])) == pytest.approx(6)
+    h, s = drawn(1, 6)
+    assert [smallest(h, s), smallest(h.T, s.T)] == pytest.approx([np.sqrt(h * s).sum()] * 2)
+    rows, columns = np.array([1.0, 2.0, 5.0]), np.array([3.0, 0.1])
+    product = np.outer(rows, columns)
+    assert smallest(1 / product, product) == pytest.approx(6)  # the variances that it needs are a product
+
+
+def test_channels_without_curvature_or_weights_add_nothing():
+    h, s = drawn(4, 3)
+    alone = smallest(h, s)
+    idle = np.zeros((4, 1))
+    assert smallest(np.hstack([h, idle]), np.hstack([s, np.ones_like(idle)])) == pytest.approx(alone)
+    assert smallest(np.vstack([h, np.ones((1, 3))]), np.vstack([s, np.zeros((1, 3))])) == pytest.approx(alone)
+    assert smallest(np.diag([1.0, 1.0]), np.array([[0.0, 1.0], [0.0, 0.0]])) == 0
+    assert smallest(np.zeros((2, 2)), np.ones((2, 2))) == 0
+
+
+def test_t1_by_hand():
+    """Of both kernels the product of sums (u + v) (x + y) (36 / (u x) + 25 / (v y)) is to be as small as can be."""
+    spread = np.e / (1 + np.e) ** 2
+    of_one = np.sqrt(spread) * (np.cbrt(36) + np.cbrt(25)) ** 1.5
+    assert sharpness(t1(), dataset(*T1_DATA)) == pytest.approx(2 * of_one, rel=1e-5)
+
+
+@pytest.mark.parametrize("stacked", [0, per_example.STACKED], ids=["apart", "stacked"])
+@pytest.mark.parametrize("make", NETWORKS.values(), ids=NETWORKS)
+def test_curvatures_belong_to_their_weights(make, stacked, monkeypatch):
+    monkeypatch.setattr(per_example, "STACKED", stacked)
+    model = make()
+    images, labels = examples(model.input_shape[1:], 6)
+    subject = Subject(model, dataset(images, labels))
+    network = subject.folded
+    expected = [0.0] * len(network.variables)
+    for image in subject.sample(6).inputs:
+        with tf.GradientTape(persistent=True) as tape:
+            logits = network.logits(image[None])[0]
+            parts = tf.unstack(logits)
+        p = tf.nn.softmax(logits).numpy()
+        rows = [[row.numpy() for row in tape.gradient(part, network.variables)] for part in parts]
+        for place in range(len(expected)):
+            gradients = np.array([row[place] for row in rows])
+            mean = np.tensordot(p, gradients, 1)
+            expected[place] += (np.tensordot(p, gradients**2, 1) - mean**2) / 6
+    expected = [array for array in expected if array.ndim > 1]
+    found = moments_by_channels(network, fisher_diagonal(subject, 6, 10, 0))
+    for moments, kernel, array in zip(found, network.kernels, expected, strict=True):
+        np.testing.assert_allclose(moments.ravel(), array.ravel(), rtol=2e-3, atol=1e-6)
+        assert np.array_equal(by_channels(kernel).ravel(), kernel.array.ravel())
+
+
+def test_scales_of_units_do_not_matter():
+    rng = np.random.default_rng(3)
+    first, second, scales = rng.normal(size=(4, 6)), rng.normal(size=(6, 3)), rng.uniform(0.2, 5, 6)
+    data = dataset(rng.normal(size=(80, 4)), rng.integers(0, 3, 80))
+    plain, moved = (sharpness(dense(first * c, second / c[:, None]), data) for c in (np.ones(6), scales))
+    assert moved == pytest.approx(plain, rel=1e-3)
+    inputs = rng.normal(size=(80, 4))
+    units = np.array([1.0, 10.0, 0.1, 3.0])
+    one, other = (
+        sharpness(dense(first / c[:, None], second), dataset(inputs * c, np.arange(80) % 3))
+        for c in (np.ones(4), units)
+    )
+    assert other == pytest.approx(one, rel=1e-3)
+
+
+def test_no_curvature_gives_zero():
+    assert sharpness(dense([[-1.0]], [[1.0, 2.0]]), dataset(np.ones((4, 1)), [0, 1, 0, 1])) == 0
