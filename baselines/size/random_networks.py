@@ -1,0 +1,69 @@
+"""What an architecture computes before training: the covariance of the outputs of random networks."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from baselines.core.product import product
+from baselines.core.sample import Array
+from baselines.core.streams import stream
+from baselines.core.subject import Subject, shared
+from baselines.core.unavailable import MeasureUnavailable
+from baselines.network import Network
+from baselines.network.nodes import NORMALIZATIONS, Node
+from baselines.network.penultimate import penultimate_features
+
+
+@shared
+def random_covariance(subject: Subject, n_samples: int, n_draws: int, seed: int) -> Array:
+    """Covariance (n, n) of an output over random networks, for training examples; its mean variance is 1.
+
+    Kernels are normal with a variance of 2 / (number of inputs of a unit), biases are 0, normalizations as before
+    training. Over the last weight layer the average is exact. So this is the kernel of the Gaussian process that the
+    architecture becomes in the limit of infinite width, estimated at its own width.
+
+    Raises:
+        MeasureUnavailable: the outputs are all 0, or not finite.
+    """
+    start = replace(subject.nodes, nodes=tuple(map(_before_training, subject.nodes.nodes)))
+    network, inputs = Network(start), subject.sample(n_samples, seed).inputs
+    rng, found = stream("random networks", seed), np.zeros((len(inputs), len(inputs)))
+    for _ in range(n_draws):
+        for place in network.weight_nodes:
+            network.layer(place).set_weights(_drawn(network.nodes[place], rng))
+        features = penultimate_features(network, inputs)
+        found += product(features, features.T).astype(np.float64)
+    size = float(np.mean(np.diag(found)))
+    if not 0 < size < math.inf:
+        raise MeasureUnavailable("needs random networks whose outputs are finite and not all 0")
+    return found / size
+
+
+def _drawn(node: Node, rng: np.random.Generator) -> list[Array]:
+    """Weights of a weight layer of a random network."""
+    kernels, biases = (node.weights[:-1], node.weights[-1:]) if node.config["use_bias"] else (node.weights, ())
+    drawn = []
+    for number, kernel in enumerate(kernels):
+        deviation = math.sqrt(2 / _fan_in(node, number, kernel.shape))
+        drawn.append(np.float32(deviation) * rng.standard_normal(kernel.shape, np.float32))
+    return [*drawn, *map(np.zeros_like, biases)]
+
+
+def _fan_in(node: Node, number: int, shape: tuple[int, ...]) -> int:
+    """Inputs of a unit of a layer's kernel of that number."""
+    if node.kind.endswith("Transpose"):
+        return math.prod(shape[:-2]) * shape[-1]
+    is_depthwise = node.kind.startswith(("Depthwise", "Separable")) and number == 0
+    return math.prod(shape[:-2] if is_depthwise else shape[:-1])
+
+
+def _before_training(node: Node) -> Node:
+    """A node with the scales and shifts that a new layer has, where it has some."""
+    if node.kind not in NORMALIZATIONS | {"PReLU"}:
+        return node
+    values = [1.0] * node.config.get("scale", node.kind != "PReLU") + [0.0] * node.config.get("center", False)
+    values += {"BatchNormalization": [0.0, 1.0], "PReLU": [0.0]}.get(node.kind, [])
+    return replace(
+        node, weights=tuple(np.full_like(array, value) for array, value in zip(node.weights, values, strict=False))
+    )
