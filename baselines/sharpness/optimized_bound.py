@@ -20,7 +20,7 @@ LARGEST, PRECISION = 0.1, 100.0
 #: delta, the chance that the bound does not hold.
 CONFIDENCE = 0.025
 
-#: Deviations to begin with are `BEGIN` times the size of the weight, and at least `BEGIN` times the root mean square.
+#: Deviation to begin with over the size of a weight; smaller ones than so much of the root mean square count as that.
 BEGIN = 0.1
 
 # Of Adam
@@ -107,7 +107,7 @@ def _optimized(
     """Logarithms of deviations (n,) after the descent."""
     sizes = np.abs(space.trained)
     floor = max(float(np.sqrt(np.mean(np.square(sizes, dtype=np.float64)))), SMALL)
-    logarithms = np.log(BEGIN * np.maximum(sizes, floor * BEGIN)).astype(np.float32)
+    logarithms: Array = np.log(BEGIN * np.maximum(sizes, floor * BEGIN)).astype(np.float32)
     mean = square = np.zeros_like(logarithms)
     for step in range(1, n_steps + 1):
         deviations = np.exp(logarithms)

@@ -52,13 +52,12 @@ def _sweeps(prior: Array, signs: Array, noise: float) -> Iterator[float]:
             spread -= change / (1 + change * column[i]) * np.outer(column, column)
             mean = spread @ shift
         spread, mean, half_determinant = _posterior(prior, precision, shift)
-        cavity = _cavity(np.diag(spread), mean, precision, shift)
-        logs, _, _ = _moments(cavity, signs, noise)
-        total = precision + cavity.precision
-        value = np.sum(logs + np.log1p(precision / cavity.precision) / 2) - half_determinant
-        value += shift @ (spread @ shift - shift / total) / 2
-        value += (cavity.mean * cavity.precision / total) @ (precision * cavity.mean - 2 * shift) / 2
-        yield float(value)
+        rest = _cavity(np.diag(spread), mean, precision, shift)
+        logs, total = _moments(rest, signs, noise)[0], precision + rest.precision
+        of_signs = np.sum(logs + np.log1p(precision / rest.precision) / 2)
+        inside = shift @ (spread @ shift - shift / total)
+        outside = (rest.mean * rest.precision / total) @ (precision * rest.mean - 2 * shift)
+        yield float(of_signs - half_determinant + (inside + outside) / 2)
 
 
 def _cavity(variance: Array, mean: Array, precision: Array, shift: Array) -> _Cavity:

@@ -43,10 +43,10 @@ def random_covariance(subject: Subject, n_samples: int, n_draws: int, seed: int)
 def _drawn(node: Node, rng: np.random.Generator) -> list[Array]:
     """Weights of a weight layer of a random network."""
     kernels, biases = (node.weights[:-1], node.weights[-1:]) if node.config["use_bias"] else (node.weights, ())
-    drawn = []
+    drawn: list[Array] = []
     for number, kernel in enumerate(kernels):
-        deviation = math.sqrt(2 / _fan_in(node, number, kernel.shape))
-        drawn.append(np.float32(deviation) * rng.standard_normal(kernel.shape, np.float32))
+        noise: Array = rng.standard_normal(kernel.shape, np.float32)
+        drawn.append(noise * np.float32(math.sqrt(2 / _fan_in(node, number, kernel.shape))))
     return [*drawn, *map(np.zeros_like, biases)]
 
 
