@@ -45,7 +45,7 @@ def _drawn(node: Node, rng: np.random.Generator) -> list[Array]:
     kernels, biases = (node.weights[:-1], node.weights[-1:]) if node.config["use_bias"] else (node.weights, ())
     drawn: list[Array] = []
     for number, kernel in enumerate(kernels):
-        noise: Array = rng.standard_normal(kernel.shape, np.float32)
+        noise = rng.standard_normal(kernel.size, np.float32).reshape(kernel.shape)
         drawn.append(noise * np.float32(math.sqrt(2 / _fan_in(node, number, kernel.shape))))
     return [*drawn, *map(np.zeros_like, biases)]
 

@@ -35,10 +35,11 @@ LAYERS_AS_WRITTEN = {
 #: Draw a number for each input or weight, so that another order of inputs has other draws.
 DRAWS_BY_INPUT = {
     "adaptive_sharpness_avg", "cna_area", "cna_area_over_margin", "cna_margin", "effective_dimensionality",
-    "local_learning_coefficient", "noise_sensitivity", "pacbayes_flatness",
-    "pacbayes_init", "pacbayes_mag_flatness", "pacbayes_mag_init", "pacbayes_mag_init_exact", "pacbayes_mag_orig",
-    "pacbayes_orig", "random", "sensitivity_output_change", "sharpness_flatness", "sharpness_init",
-    "sharpness_mag_flatness", "sharpness_mag_init", "sharpness_mag_orig", "sharpness_orig", "sharpness_starter_kit",
+    "local_energy", "local_learning_coefficient", "low_pass_loss", "marginal_likelihood_bound", "neg_local_entropy",
+    "noise_sensitivity", "pacbayes_flatness", "pacbayes_init", "pacbayes_mag_flatness", "pacbayes_mag_init",
+    "pacbayes_mag_init_exact", "pacbayes_mag_orig", "pacbayes_optimized", "pacbayes_orig", "random",
+    "sensitivity_output_change", "sharpness_flatness", "sharpness_init", "sharpness_mag_flatness", "sharpness_mag_init",
+    "sharpness_mag_orig", "sharpness_orig", "sharpness_starter_kit",
 }  # fmt: skip
 
 #: Draw partners, batches or noise for each example, so that another order of examples has other draws.
