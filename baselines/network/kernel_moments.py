@@ -10,11 +10,13 @@ from baselines.network.nodes import Array
 from baselines.network.per_example import is_stacked
 
 
-def by_channels(kernel: Kernel) -> Array:
-    """A kernel as (window, inputs, outputs); a depthwise one, each of whose outputs has one input, with one input."""
+def by_channels(network: Network, kernel: Kernel) -> Array:
+    """A kernel as (groups, window, inputs, outputs); a depthwise one as a single group with a single input."""
     array = kernel.array
     window = math.prod(array.shape[:-2])
-    return array.reshape(window, 1, -1) if kernel.is_depthwise else array.reshape(window, *array.shape[-2:])
+    if kernel.is_depthwise:
+        return array.reshape(1, window, 1, -1)
+    return np.moveaxis(array.reshape(window, array.shape[-2], _groups(network, kernel), -1), 2, 0)
 
 
 def moments_by_channels(network: Network, moments: Array) -> Iterator[Array]:
@@ -30,9 +32,14 @@ def moments_by_channels(network: Network, moments: Array) -> Iterator[Array]:
 
 
 def _in_order(network: Network, kernel: Kernel, entries: Array) -> Array:
-    window, inputs, outputs = by_channels(kernel).shape
+    groups, window, inputs, outputs = by_channels(network, kernel).shape
     if kernel.is_depthwise:
-        return entries.reshape(window, inputs, outputs)
-    if is_stacked(kernel.array.shape, network.shape(kernel.node)):
-        return np.moveaxis(entries.reshape(outputs, window, inputs), 0, -1)
-    return np.swapaxes(entries.reshape(window, outputs, inputs), 1, 2)
+        return entries.reshape(groups, window, inputs, outputs)
+    if is_stacked(kernel.array.shape, (*network.shape(kernel.node)[:-1], outputs)):
+        return np.moveaxis(entries.reshape(groups, outputs, window, inputs), 1, -1)
+    return np.swapaxes(entries.reshape(groups, window, outputs, inputs), 2, 3)
+
+
+def _groups(network: Network, kernel: Kernel) -> int:
+    node = network.nodes[kernel.node]
+    return int(node.config["groups"]) if node.kind in ("Conv1D", "Conv2D", "Conv3D") else 1

@@ -27,7 +27,7 @@ def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int
     """Normalized sharpness: rise of the loss and divergence of PAC-Bayes, both as small as can be. Range: [0, inf).
 
     Noise on w_ij has the variance a_i b_j, a factor for each input channel and one for each output channel, which are
-    the same at all places of a window. It raises the mean cross-entropy by sum h_ij a_i b_j / 2, and costs a divergence
+    the same at all places of a window; groups of a convolution have their own. It raises the mean cross-entropy by sum h_ij a_i b_j / 2, and costs a divergence
     of sum w_ij^2 / (2 a_i b_j) from a prior of its own width around 0. How the paper weighs the one against the other
     multiplies the value by a constant. Scaling what goes into a unit, and what comes out of it inversely, changes
     nothing where activations are homogeneous. The logarithm of the sum is convex in those of a and b, so that
@@ -48,8 +48,11 @@ def normalized_sharpness(subject: Subject, *, n_probes: int = 10, n_samples: int
     """
     network = subject.folded
     curvatures = moments_by_channels(network, fisher_diagonal(subject, n_samples, n_probes, seed))
-    pairs = zip(curvatures, network.kernels, strict=True)
-    return sum(smallest(h.sum(axis=0), np.square(by_channels(w), dtype=float).sum(axis=0)) for h, w in pairs)
+    value = 0.0
+    for h, kernel in zip(curvatures, network.kernels, strict=True):
+        squares = np.square(by_channels(network, kernel), dtype=np.float64)
+        value += sum(map(smallest, h.sum(axis=1), squares.sum(axis=1)))
+    return value
 
 
 def smallest(curvature: Array, squares: Array) -> float:

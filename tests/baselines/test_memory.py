@@ -16,6 +16,7 @@ REFUSING = {
     "jacobian_norm": "160 examples at once.* try a smaller batch_size or classes_at_once",
     "adaptive_sharpness_worst_linf": "64 examples at once.* try a smaller batch",
     "local_learning_coefficient": "64 examples at once.* try a smaller batch",
+    "pacbayes_optimized": "64 examples at once.* try a smaller batch",
     "sharpness_flatness": "64 examples at once.* give calls more memory",
     "sharpness_starter_kit": "64 examples at once.* give calls more memory",
     "gradient_confusion": "64 examples at once.* try a smaller n_samples",
