@@ -139,8 +139,8 @@ GRADIENTS = {
     "input gradients": 1,
     "input Jacobians": 1,
     "layer margins": 1,
-    # Where training ended: with two losses, and of the first batches of two chains. Seven calls leave there: three second
-    # steps, the first ones of three ascents, and that of a descent.
+    # Where training ended: with two losses, and of the first batches of two chains. Seven calls leave there: three
+    # second steps, the first ones of three ascents, and that of a descent.
     "gradient at": 2 + 2 + 7,
 }
 
