@@ -30,6 +30,7 @@ SHORT = {
     "low_pass": "n_draws=2",
     "marginal_likelihood": "n_draws=2",
     "neg_local_entropy": "n_draws=2",
+    "normalized_sharpness": "n_samples=256",
     "pacbayes_optimized": "n_steps=2,n_draws=2",
     "pacbayes": "n_draws=1,accuracy_drop=0.01",
     "pal_": "n_alphas=3",
