@@ -18,7 +18,7 @@ N_ROUNDS, TOLERANCE = 1000, 1e-6
 @measure(
     meaning="how much the loss rises by noise on the weights in units that rows and columns of kernels choose",
     formula="sum over kernels of min_{a, b > 0} sum_ij (h_ij a_i b_j + w_ij^2 / (a_i b_j)) / 2, h the diagonal of H",
-    source="Tsuzuku, Sato and Sugiyama 2020, arXiv 1901.04653",
+    source="after Tsuzuku, Sato and Sugiyama 2020, arXiv 1901.04653",
     cost=Cost.GRADIENTS,
     work="min(kappa, 10) B",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
