@@ -49,7 +49,7 @@ def low_pass_loss(
 @measure(
     meaning="minus the log of the likelihood, averaged over noise on the weights: minus the local entropy",
     formula="-ln E_u exp(-L(w + u)), u_i ~ N(0, 1 / gamma)",
-    source="Chaudhari et al. 2017, arXiv 1611.01838, eq. 3; as a measure: Bisla et al. 2022, arXiv 2201.08025",
+    source="Chaudhari et al. 2017, arXiv 1611.01838; as a measure: Bisla et al. 2022, arXiv 2201.08025",
     cost=Cost.MANY,
     work="20 F of 1024 examples, those of low_pass_loss",
     needs=_DATA,
@@ -59,9 +59,10 @@ def neg_local_entropy(
 ) -> float:
     """Minus ln int exp(-L(w') - gamma |w' - w|^2 / 2) dw', less what depends on gamma and the size. Range: [0, inf).
 
-    L is the mean cross-entropy, as in the paper. It is at most `low_pass_loss` with sigma = gamma^(-1/2), and hardly
-    less where the loss varies little among the draws. The code of Bisla et al. differs: there the sign of L is lost,
-    and the deviation is 1 / gamma, for gamma = 100 that of the default here.
+    L is the mean cross-entropy, not the sum. So the value is at most `low_pass_loss` with sigma = gamma^(-1/2), and
+    hardly less where the loss varies little among the draws: on networks of a shipped task by less than 1 %. The code
+    of Bisla et al. differs: there the sign of L is lost, and the deviation is 1 / gamma, for gamma = 100 that of the
+    default here.
 
     Args:
         subject: the network and its training data.

@@ -31,7 +31,7 @@ DECAY, DECAY_OF_SQUARES, SMALL = 0.9, 0.99, 1e-12
     meaning="PAC-Bayes bound on the error with noise as wide in each weight as the training loss bears",
     formula="-ln(1 - p), kl(e || p) = (KL(N(w, diag s) || N(w0, lambda I)) + 2 ln(b ln(c / lambda))"
     " + ln(pi^2 m / (6 delta))) / (m - 1), e the error with noise",
-    source="Dziugaite and Roy 2017, arXiv 1703.11008, eq. 10, and its code, with the mean left where it is",
+    source="Dziugaite and Roy 2017, arXiv 1703.11008, and its code, with the mean left where it is",
     cost=Cost.MANY,
     work="200 B of 64 examples and 10 F of 1024 examples",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS, Need.INITIAL_WEIGHTS},
