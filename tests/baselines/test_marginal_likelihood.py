@@ -99,7 +99,7 @@ def test_the_bound_is_that_of_the_probability():
     model, labels = dense(rng.normal(size=(5, 30)), rng.normal(size=(30, 3))), np.arange(50) % 3
     subject = Subject(model, dataset(rng.normal(size=(50, 5)), labels))
     signs = np.where(subject.sample(50).labels > 1.5, 1, -1)
-    log = log_probability(random_covariance(subject, 50, 50, 0), signs, NOISE)
+    log = log_probability(random_covariance(subject, 50, 100, 0), signs, NOISE)
     assert bound(model, subject.dataset) == pytest.approx((-log + math.log(50) + 2 * math.log(20)) / 49)
 
 
