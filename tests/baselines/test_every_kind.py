@@ -24,10 +24,10 @@ OF_FIRST_LAYER = {"davies_bouldin_index", "dbi_mixup", "dbi_mixup_winner", "laye
 #: In front of normalization, or of arrays as they are.
 NOT_FOLDED = {"cna", "cna_area", "cna_area_over_margin", "cna_margin", "distance_from_init", "sharpness_starter_kit"}
 
-#: Of windows of convolutions: norms with periodic borders, bounds with sides of windows, spectra of each place.
+#: Of windows of convolutions: norms with periodic borders, bounds with their sides, spectra or noise of each place.
 OF_WINDOWS = {
     *(name for name in MEASURES if name.endswith("_fft")), "alpha", "log_alpha_norm", "log_spec_init",
-    "log_spec_init_op", "log_spec_orig", "log_spec_orig_op", "weighted_alpha",
+    "log_spec_init_op", "log_spec_orig", "log_spec_orig_op", "normalized_sharpness", "weighted_alpha",
 }  # fmt: skip
 
 #: Of each weight layer: one that is two others differs.
@@ -41,11 +41,12 @@ KV_MARGINS = {"kv_gn_margin", "kv_gn_margin_authors", "kv_margin", "kv_margin_au
 
 #: Draw a number for each weight, unit, class or example, whose order is another one.
 DRAWN = {
-    "adaptive_sharpness_avg", "arora_compression_bound", "effective_dimensionality", "hessian_trace",
-    "local_learning_coefficient", "noise_sensitivity_l1", "noise_sensitivity_l2", "noise_sensitivity_l3",
-    "pacbayes_flatness", "pacbayes_init", "pacbayes_mag_flatness", "pacbayes_mag_init", "pacbayes_mag_init_exact",
-    "pacbayes_mag_orig", "pacbayes_orig", "sharpness_flatness", "sharpness_init", "sharpness_mag_flatness",
-    "sharpness_mag_init", "sharpness_mag_orig", "sharpness_orig", "sharpness_starter_kit",
+    "adaptive_sharpness_avg", "arora_compression_bound", "effective_dimensionality", "hessian_trace", "local_energy",
+    "local_learning_coefficient", "low_pass_loss", "marginal_likelihood_bound", "neg_local_entropy",
+    "noise_sensitivity_l1", "noise_sensitivity_l2", "noise_sensitivity_l3", "pacbayes_flatness", "pacbayes_init",
+    "pacbayes_mag_flatness", "pacbayes_mag_init", "pacbayes_mag_init_exact", "pacbayes_mag_orig", "pacbayes_optimized",
+    "pacbayes_orig", "sharpness_flatness", "sharpness_init", "sharpness_mag_flatness", "sharpness_mag_init",
+    "sharpness_mag_orig", "sharpness_orig", "sharpness_starter_kit",
 }  # fmt: skip
 PARTNERS = {name for name in MEASURES if name.startswith(("gi_int", "pal_", "pr_mean_error_int"))}
 DRAWN_BY_CLASS = KV_MARGINS | {"vpm", "wcv"}
@@ -62,7 +63,10 @@ DIFFER = {
     "constant_images": DRAWN | DRAWN_BY_CLASS,
     "dead": DRAWN | DRAWN_BY_CLASS | {"nearest_class_mean_error"},
     "dense_as_convolution": AS_WRITTEN | BY_NUMBER | OF_WINDOWS | {"relative_flatness"},
-    "hundred_classes": DRAWN | DRAWN_BY_CLASS | PARTNERS | {"dbi_mixup_winner", "tic_diag", "tic_trace"},
+    "hundred_classes": DRAWN
+    | DRAWN_BY_CLASS
+    | PARTNERS
+    | {"dbi_mixup_winner", "normalized_sharpness", "tic_diag", "tic_trace"},
     "one_dimension": OF_FIRST_LAYER,
     "residual": {"distance_from_init", "jacobian_norm"},
     "separable": AS_WRITTEN | BY_NUMBER | OF_LAYERS,
