@@ -37,6 +37,9 @@ OF_LAYERS = {
     "persistence_mean_h0", "persistence_std_h0",
 }  # fmt: skip
 
+#: Of random networks, in which an epsilon of a normalization counts that the trained weights do not let count.
+RANDOM_NETWORKS = {"marginal_likelihood_bound"}
+
 KV_MARGINS = {"kv_gn_margin", "kv_gn_margin_authors", "kv_margin", "kv_margin_authors"}
 
 #: Draw a number for each weight, unit, class or example, whose order is another one.
@@ -74,12 +77,15 @@ DIFFER = {
     "three_dimensions": AS_WRITTEN | BY_NUMBER | OF_FIRST_LAYER,
     "transposed": AS_WRITTEN | BY_NUMBER | OF_FIRST_LAYER,
     "two_classes": DRAWN | DRAWN_BY_CLASS | PARTNERS,
-} | {kind: AS_WRITTEN | OF_FIRST_LAYER | NOT_FOLDED - {"sharpness_starter_kit"} | {"vpm"} for kind in BUILDERS}
+} | {
+    kind: AS_WRITTEN | OF_FIRST_LAYER | NOT_FOLDED - {"sharpness_starter_kit"} | {"vpm"} | RANDOM_NETWORKS
+    for kind in BUILDERS
+}
 
 #: Sums of many float32 numbers, searches, directions that are nearly rounding, and counts of answers, of which one may
 #: be another, end in other digits.
 COARSE = (
-    {"constrained_margin", "deepfool_margin", "gsnr", "h_score"}
+    {"constrained_margin", "deepfool_margin", "gsnr", "h_score", "pacbayes_optimized"}
     | {f"noise_sensitivity{end}" for end in ("", "_l1", "_l2", "_l3")}
     | {name for name, measure in MEASURES.items() if measure.family == "perturbation response"}
 )
