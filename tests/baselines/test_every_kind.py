@@ -61,7 +61,7 @@ DIFFER = {
     "batch_norm_folded": AS_WRITTEN | OF_FIRST_LAYER | NOT_FOLDED,
     "branches": BY_NUMBER,
     "channels_first": AS_WRITTEN | BY_NUMBER,
-    "class_missing": DRAWN | DRAWN_BY_CLASS | PARTNERS,
+    "class_missing": DRAWN | DRAWN_BY_CLASS | PARTNERS | {"dbi_mixup_winner"},
     "class_of_one": DRAWN | DRAWN_BY_CLASS | PARTNERS,
     "constant_images": DRAWN | DRAWN_BY_CLASS,
     "dead": DRAWN | DRAWN_BY_CLASS | {"nearest_class_mean_error"},
