@@ -80,7 +80,7 @@ def download(page: str, phase: str | None, token: str, directory: Path, step: Ca
     platform = Platform(match[1], token)
     step("asking the platform")
     competition = _parsed(_Competition, platform.get(f"competitions/{match[2]}/"), page)
-    if competition.organised is None:
+    if "organised" not in competition.model_fields_set:
         raise UserError("the user of the token is no organiser of this competition", file=page)
     chosen = _chosen(competition.phases, phase, page)
     listed = [_parsed(_Submission, one, page) for one in platform.entries(f"submissions/?phase={chosen.id}")]

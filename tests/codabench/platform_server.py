@@ -111,7 +111,7 @@ class _Api(_Handler):
             return self.send(301, b"", Location=f"{parts.path}/")
         if parts.path == f"/api/competitions/{COMPETITION}/":
             phases = [{"id": number, "name": name, "index": 0} for number, name in PHASES.items()]
-            own = {"secret_key": "8a5f"} if said.organiser else {}  # (api/serializers/competitions.py:451)
+            own = {"secret_key": None} if said.organiser else {}  # (api/serializers/competitions.py:451)
             return self.answer(200, {"id": COMPETITION, "title": "Which?", "phases": phases, **own})
         if parts.path == "/api/submissions/":
             return self.submissions(parse_qs(parts.query))
