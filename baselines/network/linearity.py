@@ -28,10 +28,11 @@ def is_piecewise_linear(network: Network) -> bool:
 
     So it is where all nodes are linear in pieces, since no node appears twice; products of branches are not.
     """
-    return all(is_linear(node) or _is_bent(node) for node in network.nodes)
+    return all(is_linear(node) or is_bent(node) for node in network.nodes)
 
 
-def _is_bent(node: Node) -> bool:
+def is_bent(node: Node) -> bool:
+    """Whether a node divides its inputs into pieces in each of which it is linear, but for a constant."""
     if node.kind == "Activation":
         return node.config["activation"] in _BENT_ACTIVATIONS
     return node.kind in _BENT or node.kind.startswith(_BENT_BEGINNINGS)

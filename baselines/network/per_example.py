@@ -57,12 +57,12 @@ def weight_moments(network: Network, inputs: Any, value: Callable[[Any], Any]) -
     return _joined([total for total, _ in found]), _joined([power for _, power in found])
 
 
-def gradient_products(network: Network, inputs: Any, labels: Any) -> Any:
-    """Inner products (n, n) of the gradients of single examples' cross-entropies; the rest is as with `per_example`.
+def gradient_products(network: Network, inputs: Any, value: Callable[[Any], Any]) -> Any:
+    """Inner products (n, n) of the gradients of single examples' `value(logits)` (n,); the rest as for `per_example`.
 
     The gradients of a layer's part are held for all examples at once, so these should be few.
     """
-    layers = _layers(network, inputs, lambda logits: cross_entropies(logits, labels))
+    layers = _layers(network, inputs, value)
     return tf.add_n([part.products() for layer in layers for part in _parts(layer)])
 
 

@@ -1,8 +1,7 @@
 """Power laws in the spectra of the layers' correlation matrices (heavy-tailed self-regularization).
 
-X = W'W of a layer has eigenvalues whose density is about x^-alpha above some x_min. A convolution with a window of k
-pixels is k matrices (inputs, outputs), one for each place of the window, whose eigenvalues are put together, times
-k / 2: as WeightWatcher, the authors' program, does. Depthwise kernels mix no channels and do not count.
+X = W'W of a layer has eigenvalues whose density is about x^-alpha above some x_min. Eigenvalues are those of
+`correlation`.
 """
 
 import math
@@ -13,14 +12,9 @@ import numpy as np
 from baselines.core.measure import Cost, MeasureUnavailable, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.norm.fourier_norm import gram
-from baselines.norm.linear_map import LinearMap, trained_maps
-from baselines.norm.spectral import singular_values
+from baselines.norm.correlation import eigenvalues, positive
 
 _SOURCE = "Martin, Peng and Mahoney 2021, arXiv 2002.06716"
-
-#: Eigenvalues below this part of a layer's largest are 0: the resolution of float32, squared.
-RESOLUTION = 1e-14
 
 #: Logarithms of eigenvalues that differ by less are equal: those of float32 weights are not known better.
 EQUAL = 1e-5
@@ -75,8 +69,7 @@ def spectra(subject: Subject, min_eigenvalues: int) -> list[Spectrum]:
         MeasureUnavailable: there is no such layer.
     """
     found = []
-    for layer, singular in zip(trained_maps(subject), singular_values(subject), strict=True):
-        values = _eigenvalues(layer, singular)
+    for values in map(positive, eigenvalues(subject)):
         fit = fit_power_law(values) if len(values) >= min_eigenvalues else None
         if fit is not None:
             found.append(Spectrum(values, fit.alpha))
@@ -84,20 +77,6 @@ def spectra(subject: Subject, min_eigenvalues: int) -> list[Spectrum]:
         raise MeasureUnavailable(
             f"needs a layer with {min_eigenvalues} eigenvalues that are not all equal, which this network lacks"
         )
-    return found
-
-
-def _eigenvalues(layer: LinearMap, singular: Array) -> Array:
-    """Positive eigenvalues of the correlation matrices at all places of the window, in ascending order."""
-    groups, *_, inputs, outputs = layer.kernel.shape
-    if groups > 1 and inputs == 1:
-        return np.zeros(0)
-    if layer.is_pointwise:
-        values = np.sort(singular**2)
-    else:
-        values = np.sort(np.linalg.eigvalsh(gram(layer.kernel.reshape(-1, inputs, outputs))), axis=None)
-    scale = math.prod(layer.window) / 2 if "Conv" in layer.node.kind else 1.0
-    found: Array = scale * values[values > RESOLUTION * values[-1]]
     return found
 
 

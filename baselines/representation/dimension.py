@@ -11,6 +11,9 @@ from baselines.representation.penultimate import penultimate
 #: What is added to singular values over their sum, as its authors do.
 SMALL = 1e-7
 
+#: Features that are multiplied at once.
+COLUMNS = 2**13
+
 
 @measure(
     meaning="intrinsic dimension of the penultimate representation",
@@ -36,8 +39,13 @@ def intrinsic_dimension(subject: Subject, *, n_samples: int = 2048, fraction: fl
     Raises:
         MeasureUnavailable: fewer than three examples count, as in a lattice.
     """
-    features = penultimate(subject, n_samples, seed)[0].astype(np.float64)
-    return two_nn(features, fraction) if len(np.unique(features, axis=0)) > 2 else 0.0
+    return dimension(penultimate(subject, n_samples, seed)[0], fraction)
+
+
+def dimension(points: Array, fraction: float) -> float:
+    """`two_nn`, or 0 where there are one or two different points."""
+    others = points[(points != points[0]).any(axis=1)]
+    return two_nn(points, fraction) if (others != others[:1]).any() else 0.0
 
 
 def two_nn(points: Array, fraction: float) -> float:
@@ -60,12 +68,15 @@ def slope(ratios: Array, fraction: float) -> float:
 
 def _two_nearest(points: Array) -> Array:
     """Distances (n, 2) to the two nearest others: these are found with rounding, but their distances are exact."""
-    points = points - points.mean(axis=0)
-    squares = np.einsum("nf,nf->n", points, points)
-    found = squares - 2 * product(points, points.T)
+    found = np.zeros((len(points), len(points)))
+    for start in range(0, points.shape[1], COLUMNS):  # in float64, but never all of them
+        part = points[:, start : start + COLUMNS].astype(np.float64)
+        part -= part.mean(axis=0)
+        found += np.einsum("nf,nf->n", part, part) - 2 * product(part, part.T)
     np.fill_diagonal(found, np.inf)
     others = np.argpartition(found, 1, axis=1)[:, :2]
-    return np.stack([np.linalg.norm(points - points[others[:, k]], axis=1) for k in (0, 1)], axis=1)
+    pairs = zip(points, others, strict=True)
+    return np.array([np.linalg.norm(point.astype(np.float64) - points[nearest], axis=1) for point, nearest in pairs])
 
 
 @measure(

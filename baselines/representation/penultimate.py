@@ -8,13 +8,17 @@ from baselines.core.subject import Subject, shared
 from baselines.network.penultimate import penultimate_features
 
 
-@shared
 def penultimate(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array]:
     """Draw examples; returns their `penultimate_features` (n, features), float32, and the labels (n,).
 
     Raises:
         MeasureUnavailable: there is no weight layer.
     """
+    return _penultimate(subject, min(n_samples, len(subject.examples)), seed)
+
+
+@shared
+def _penultimate(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array]:
     sample = subject.sample(n_samples, seed)
     return penultimate_features(subject.network, sample.inputs), sample.labels
 

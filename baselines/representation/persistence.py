@@ -25,9 +25,36 @@ _SOURCE = "Ballester et al. 2024, arXiv 2203.12330"
 @shared
 def deaths(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
     """Return where the finite classes of degree 0 die (units - 1,), in [0, 1], ascending."""
+    return merge_heights(unit_distances(subject, n_samples, n_units, seed))
+
+
+def unit_distances(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
+    """Draw examples and units; returns `dissimilarities` (units, units) of these over those.
+
+    Raises:
+        MeasureUnavailable: there are not two units, or a layer's weights are not understood.
+    """
     network, sample = subject.network, subject.sample(n_samples, seed)
-    places = unit_positions(network)
-    starts = np.cumsum([0, *(math.prod(network.shape(place)) for place in places)])
+    places, starts = unit_positions(network), _starts(network)
+
+    def chosen(images: Any, *units: Any) -> Any:
+        of_layers = zip(_activations(network, places, images), units, strict=True)
+        return tf.concat([tf.gather(outputs, some, axis=1) for outputs, some in of_layers], axis=1)
+
+    units = draw_units(_times_most_active(subject, n_samples, seed), n_units, stream("units of persistence", seed))
+    if len(units) < 2:
+        raise MeasureUnavailable("needs two units, which this network lacks")
+    parts = np.split(units, np.searchsorted(units, starts[1:-1]))
+    of_layers = [some - start for some, start in zip(parts, starts[:-1], strict=True)]
+    activations = network.in_batches(("activations of units", places), chosen, [sample.inputs], *of_layers)
+    return dissimilarities(np.concatenate(list(activations)))
+
+
+@shared
+def _times_most_active(subject: Subject, n_samples: int, seed: int) -> Array:
+    """On how many examples each unit (units,) is the most active one of all."""
+    network, sample = subject.network, subject.sample(n_samples, seed)
+    places, starts = unit_positions(network), _starts(network)
 
     def most_active(images: Any) -> Any:
         sizes = [tf.abs(outputs) for outputs in _activations(network, places, images)]
@@ -35,19 +62,14 @@ def deaths(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
         units = tf.stack([tf.argmax(some, axis=1) for some in sizes], axis=1) + starts[:-1]
         return tf.gather(units, tf.argmax(largest, axis=1), batch_dims=1)
 
-    def chosen(images: Any, *units: Any) -> Any:
-        of_layers = zip(_activations(network, places, images), units, strict=True)
-        return tf.concat([tf.gather(outputs, some, axis=1) for outputs, some in of_layers], axis=1)
-
     found = network.in_batches(("most active units", places), most_active, [sample.inputs])
-    counts = np.bincount(np.concatenate(list(found)), minlength=starts[-1])
-    units = draw_units(counts, n_units, stream("units of persistence", seed))
-    if len(units) < 2:
-        raise MeasureUnavailable("needs two units, which this network lacks")
-    parts = np.split(units, np.searchsorted(units, starts[1:-1]))
-    of_layers = [some - start for some, start in zip(parts, starts[:-1], strict=True)]
-    activations = network.in_batches(("activations of units", places), chosen, [sample.inputs], *of_layers)
-    return merge_heights(dissimilarities(np.concatenate(list(activations))))
+    return np.bincount(np.concatenate(list(found)), minlength=starts[-1])
+
+
+def _starts(network: Network) -> Array:
+    """Where the units of each layer begin among all units, and their number."""
+    found: Array = np.cumsum([0, *(math.prod(network.shape(place)) for place in unit_positions(network))])
+    return found
 
 
 def unit_positions(network: Network) -> tuple[int, ...]:

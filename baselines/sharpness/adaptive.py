@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from baselines.core import outputs
+from baselines.core.auto_pgd import highest
 from baselines.core.lazy import tf
 from baselines.core.measure import Cost, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.network.per_example import cross_entropies
-from baselines.sharpness.auto_pgd import highest
 from baselines.sharpness.scales import draws, weight_space
-from baselines.sharpness.weight_space import normalized
+from baselines.sharpness.weight_space import Losses, WeightSpace, normalized
 
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 _MODERN = "Andriushchenko et al. 2023, arXiv 2302.07011"
@@ -68,9 +68,10 @@ def adaptive_sharpness_worst_linf(
     with space.network.restoring():
         for first in range(0, len(space.sample), batch):
             some = slice(first, first + batch)
-            value = functools.partial(space.batch_gradient, some=some, losses=losses)
-            low, high = highest(value, space.trained, rho * np.abs(space.trained), n_steps)
-            rises += high - low
+            value = functools.partial(_loss_at, space, some, losses)
+            start = space.trained[None]
+            at_start = value(start)
+            rises += float((highest(value, start, at_start, rho * np.abs(start), n_steps) - at_start[0]).sum())
     return rises / len(space.sample)
 
 
@@ -141,6 +142,12 @@ def asam_sharpness(subject: Subject, *, rho: float = 0.5, n_samples: int = 2048,
         moved = space.logits(space.trained + step)
     labels = space.sample.labels
     return outputs.loss(moved, labels) - outputs.loss(outputs.folded_logits(subject, n_samples, seed), labels)
+
+
+def _loss_at(space: WeightSpace, some: slice, losses: Losses, points: Array) -> tuple[Array, Array]:
+    """Summed losses (1,) of some of the examples at a point (1, n), and their gradient (1, n)."""
+    loss, slope = space.batch_gradient(points[0], some, losses)
+    return np.array([loss]), slope[None]
 
 
 def _losses_of_normalized(logits: Any, labels: Any) -> Any:

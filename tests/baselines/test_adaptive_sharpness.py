@@ -9,9 +9,9 @@ from small_networks import dataset, dense, tf
 from test_sharpness import ONE_FEATURE
 
 import baselines
+from baselines.core.auto_pgd import checkpoints, highest
 from baselines.core.streams import stream_seed
 from baselines.core.subject import Subject
-from baselines.sharpness.auto_pgd import checkpoints, highest
 
 worst, average, asam = map(
     baselines.load, ("adaptive_sharpness_worst_linf", "adaptive_sharpness_avg", "asam_sharpness")
@@ -138,11 +138,13 @@ def test_checkpoints_are_those_of_the_paper():
 
 
 def test_a_maximum_within_the_box_is_approached_by_ever_smaller_steps():
-    target = np.array([0.31, -0.72, 0.05], np.float32)
+    targets = np.array([[0.31, -0.72, 0.05], [0.9, 0.02, 0.6]], np.float32)
 
-    def value(point):
-        return -float(np.sum((point - target) ** 2)), -2 * (point - target)
+    def value(points):
+        return -np.sum((points - targets[: len(points)]) ** 2, axis=1), -2 * (points - targets[: len(points)])
 
-    low, high = highest(value, np.zeros(3, np.float32), np.ones(3, np.float32), 100)
-    assert low == pytest.approx(-np.sum(target**2))
-    assert high == pytest.approx(0, abs=2e-3)
+    start = np.zeros((2, 3), np.float32)
+    found = highest(value, start, value(start), np.ones((2, 3), np.float32), 100)
+    assert found == pytest.approx(0, abs=4e-3)
+    alone = highest(value, start[:1], value(start[:1]), np.ones((1, 1), np.float32), 100)
+    assert alone == found[:1]

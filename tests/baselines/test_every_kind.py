@@ -27,18 +27,22 @@ NOT_FOLDED = {"cna", "cna_area", "cna_area_over_margin", "cna_margin", "distance
 #: Of windows of convolutions: norms with periodic borders, bounds with their sides, spectra or noise of each place.
 OF_WINDOWS = {
     *(name for name in MEASURES if name.endswith("_fft")), "alpha", "log_alpha_norm", "log_spec_init",
-    "log_spec_init_op", "log_spec_orig", "log_spec_orig_op", "normalized_sharpness", "weighted_alpha",
+    "log_spec_init_op", "log_spec_orig", "log_spec_orig_op", "mp_soft_rank", "normalized_sharpness", "rand_distance",
+    "weighted_alpha",
 }  # fmt: skip
 
 #: Of each weight layer: one that is two others differs.
 OF_LAYERS = {
     "arora_compression_bound", "inverse_layer_cushion", "layer_margin_log_mean", "layer_margin_mean_l2",
     "layer_margin_median_l2", "layer_margin_q1_l2", "noise_sensitivity_l2", "noise_sensitivity_l3",
-    "persistence_mean_h0", "persistence_std_h0",
+    "persistence_life_h1", "persistence_mean_h0", "persistence_midlife_h1", "persistence_std_h0",
 }  # fmt: skip
 
 #: Of random networks, in which an epsilon of a normalization counts that the trained weights do not let count.
 RANDOM_NETWORKS = {"marginal_likelihood_bound"}
+
+#: Draw some of the units by their order, and by how large they are.
+OF_SOME_UNITS = {"persistence_life_h1", "persistence_midlife_h1"}
 
 KV_MARGINS = {"kv_gn_margin", "kv_gn_margin_authors", "kv_margin", "kv_margin_authors"}
 
@@ -48,8 +52,8 @@ DRAWN = {
     "local_learning_coefficient", "low_pass_loss", "marginal_likelihood_bound", "neg_local_entropy",
     "noise_sensitivity_l1", "noise_sensitivity_l2", "noise_sensitivity_l3", "pacbayes_flatness", "pacbayes_init",
     "pacbayes_mag_flatness", "pacbayes_mag_init", "pacbayes_mag_init_exact", "pacbayes_mag_orig", "pacbayes_optimized",
-    "pacbayes_orig", "sharpness_flatness", "sharpness_init", "sharpness_mag_flatness", "sharpness_mag_init",
-    "sharpness_mag_orig", "sharpness_orig", "sharpness_starter_kit",
+    "pacbayes_orig", "rand_distance", "sharpness_flatness", "sharpness_init", "sharpness_mag_flatness",
+    "sharpness_mag_init", "sharpness_mag_orig", "sharpness_orig", "sharpness_starter_kit",
 }  # fmt: skip
 PARTNERS = {name for name in MEASURES if name.startswith(("gi_int", "pal_", "pr_mean_error_int"))}
 DRAWN_BY_CLASS = KV_MARGINS | {"vpm", "wcv"}
@@ -60,7 +64,7 @@ DIFFER = {
     "attention": AS_WRITTEN | BY_NUMBER | {"layer_margin_winner"},
     "batch_norm_folded": AS_WRITTEN | OF_FIRST_LAYER | NOT_FOLDED,
     "branches": BY_NUMBER,
-    "channels_first": AS_WRITTEN | BY_NUMBER,
+    "channels_first": AS_WRITTEN | BY_NUMBER | OF_SOME_UNITS,
     "class_missing": DRAWN | DRAWN_BY_CLASS | PARTNERS | {"dbi_mixup_winner"},
     "class_of_one": DRAWN | DRAWN_BY_CLASS | PARTNERS,
     "constant_images": DRAWN | DRAWN_BY_CLASS,
@@ -69,16 +73,22 @@ DIFFER = {
     "hundred_classes": DRAWN
     | DRAWN_BY_CLASS
     | PARTNERS
-    | {"dbi_mixup_winner", "normalized_sharpness", "tic_diag", "tic_trace"},
+    | OF_SOME_UNITS
+    | {"dbi_mixup_winner", "normalized_sharpness", "ntk_alignment", "ntk_complexity", "tic_diag", "tic_trace"},
     "one_dimension": OF_FIRST_LAYER,
     "residual": {"distance_from_init", "jacobian_norm"},
     "separable": AS_WRITTEN | BY_NUMBER | OF_LAYERS,
-    "squeeze_and_excite": DRAWN,
+    "squeeze_and_excite": DRAWN | OF_SOME_UNITS,
     "three_dimensions": AS_WRITTEN | BY_NUMBER | OF_FIRST_LAYER,
     "transposed": AS_WRITTEN | BY_NUMBER | OF_FIRST_LAYER,
-    "two_classes": DRAWN | DRAWN_BY_CLASS | PARTNERS,
+    "two_classes": DRAWN | DRAWN_BY_CLASS | PARTNERS | OF_SOME_UNITS,
 } | {
-    kind: AS_WRITTEN | OF_FIRST_LAYER | NOT_FOLDED - {"sharpness_starter_kit"} | {"vpm"} | RANDOM_NETWORKS
+    kind: AS_WRITTEN
+    | OF_FIRST_LAYER
+    | NOT_FOLDED - {"sharpness_starter_kit"}
+    | {"vpm"}
+    | RANDOM_NETWORKS
+    | OF_SOME_UNITS
     for kind in BUILDERS
 }
 
@@ -92,7 +102,7 @@ COARSE = (
 
 #: What small layers lack, whatever their kind.
 OF_SMALL_LAYERS = dict.fromkeys(
-    ("alpha", "log_alpha_norm", "weighted_alpha"), "needs a layer with 10 eigenvalues that are not all equal"
+    ("alpha", "log_alpha_norm", "mp_soft_rank", "rand_distance", "weighted_alpha"), "needs a layer with 10 eigenvalues"
 ) | {"alpha_req": "needs a penultimate representation of 12 dimensions or more"}
 
 #: Have a value where the weights are not understood: they look at inputs, outputs and what lies between.
@@ -100,12 +110,12 @@ OF_THE_FUNCTION = {
     name for name, measure in MEASURES.items()
     if measure.family in ("perturbation response", "consistency", "label variation", "control")
 } | {
-    "alpha_req", "cdnv", "constrained_margin", "cross_entropy", "deepfool_margin", "distance_from_init",
-    "expected_calibration_error", "geometric_complexity", "h_score", "input_gradient_norm", "input_jacobian_norm",
-    "intrinsic_dimension", "inverse_margin", "jacobian_norm", "layer_margin_winner", "log_input_gradient_norm",
-    "log_jacobian_norm_normalized", "log_me", "nearest_class_mean_error", "neg_confidence", "neg_entropy",
-    "neg_output_margin", "neural_collapse_nc1", "neural_collapse_nc2", "neural_collapse_nc4", "participation_ratio",
-    "rankme", "sensitivity_output_change",
+    "adversarial_error", "alpha_req", "auto_pgd_margin", "cdnv", "constrained_margin", "cross_entropy",
+    "deepfool_margin", "distance_from_init", "expected_calibration_error", "fgsm_error", "geometric_complexity",
+    "h_score", "input_gradient_norm", "input_jacobian_norm", "intrinsic_dimension", "inverse_margin", "jacobian_norm",
+    "layer_margin_winner", "log_input_gradient_norm", "log_jacobian_norm_normalized", "log_me",
+    "nearest_class_mean_error", "neg_confidence", "neg_entropy", "neg_output_margin", "neural_collapse_nc1",
+    "neural_collapse_nc2", "neural_collapse_nc4", "participation_ratio", "rankme", "sensitivity_output_change",
 }  # fmt: skip
 
 
@@ -115,6 +125,7 @@ def with_needs(*needs):
 
 
 PATHS = dict.fromkeys(("log_path_norm", "path_norm", "path_norm_over_margin"), "needs paths of weights alone: layer")
+PIECES = dict.fromkeys(("activation_changes", "activation_patterns", "linear_regions_met"), "in pieces, unlike layer")
 OF_HIDDEN = {
     f"{curve}_l1"
     for curve in ("gi_inter", "gi_intra", "pal_inter", "pal_intra", "pr_mean_error_inter", "pr_mean_error_intra")
@@ -122,14 +133,16 @@ OF_HIDDEN = {
 OF_SINGLE_GRADIENTS = {
     "fisher_rao_norm", "fisher_trace", "gradient_confusion", "gradient_noise_final", "gradient_norm", "gsnr",
     "log_fisher_rao_norm", "log_fisher_trace", "log_gradient_noise_final", "log_gradient_norm", "m_coherence",
-    "neg_stiffness_cosine", "neg_stiffness_sign", "tic_diag", "tic_trace",
+    "neg_stiffness_cosine", "neg_stiffness_sign", "ntk_alignment", "ntk_complexity", "tic_diag", "tic_trace",
 }  # fmt: skip
 LAYER_MARGINS = {name for name in MEASURES if name.startswith("layer_margin") and name != "layer_margin_winner"}
 
 #: By kind, the measures that refuse it, with a part of what they say.
 REFUSED = {
-    "attention": PATHS,
-    "constant_images": {"constrained_margin": "needs inputs that differ"},
+    "attention": PATHS | PIECES,
+    "branches": PIECES,
+    "constant_images": {"constrained_margin": "needs inputs that differ"}
+    | dict.fromkeys(("adversarial_error", "auto_pgd_margin", "fgsm_error"), "needs inputs that are not all the same"),
     "dead": dict.fromkeys(LAYER_MARGINS | {"constrained_margin"}, "needs examples that are classified correctly")
     | {"deepfool_margin": "needs examples that are not zeros only and have a gradient"}
     | dict.fromkeys(("arora_compression_bound", "inverse_layer_cushion"), "needs a signal that is not zero"),
@@ -139,17 +152,18 @@ REFUSED = {
     | {f"noise_sensitivity_l{number}": f"needs {number} weight layers" for number in (2, 3)},
     "low_rank": dict.fromkeys(with_needs(Need.INITIAL_WEIGHTS), "needs the initial weights"),
     "one_logit": dict.fromkeys(with_needs(Need.LABELS, Need.CLASSES), "needs a logit for each of two classes"),
-    "recurrent": dict.fromkeys(MEASURES.keys() - OF_THE_FUNCTION, "the weights of layer memory (LSTM)"),
+    "recurrent": dict.fromkeys(MEASURES.keys() - OF_THE_FUNCTION, "the weights of layer memory (LSTM)") | PIECES,
     "rescaled_inputs": dict.fromkeys(
         ("augmentation_robustness_penalty", "layer_margin_winner"), "expected pixels in [0, 1], found 255"
     ),
-    "squeeze_and_excite": PATHS,
+    "squeeze_and_excite": PATHS | PIECES,
     "tokens": dict.fromkeys(MEASURES.keys() - OF_THE_FUNCTION, "the weights of layer words (Embedding)")
+    | PIECES
     | dict.fromkeys(with_needs(Need.QUANTITIES), "layer words (Embedding) takes in numbers of tokens"),
     "transposed": dict.fromkeys(
         OF_SINGLE_GRADIENTS, "needs gradients of single examples, which layer conv2d_transpose"
     ),
-} | dict.fromkeys(BUILDERS, PATHS)
+} | dict.fromkeys(BUILDERS, PATHS | PIECES)
 
 MADE = KINDS | {kind: lambda build=build: written_with_other_scales(build) for kind, build in BUILDERS.items()}
 

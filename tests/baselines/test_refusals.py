@@ -14,7 +14,7 @@ from baselines.network import read_nodes
 #: Measures that look at more than what the outputs of a network are.
 OF_CLASSES = {name for name, measure in MEASURES.items() if measure.needs & {Need.LABELS, Need.CLASSES}}
 
-NEED_LARGE_LAYERS = {"alpha", "alpha_req", "weighted_alpha", "log_alpha_norm"}
+NEED_LARGE_LAYERS = {"alpha", "alpha_req", "weighted_alpha", "log_alpha_norm", "mp_soft_rank", "rand_distance"}
 
 
 def small(outputs=3, *, nested=False):

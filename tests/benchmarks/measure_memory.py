@@ -19,7 +19,9 @@ from harness.api import open_results
 SHORT = {
     "adaptive_sharpness_avg": "n_draws=2",
     "adaptive_sharpness_worst": "n_steps=2",
+    "adversarial_error": "n_steps=1",
     "augmentation_robustness_runner_up": "n_batches=100",
+    "auto_pgd": "n_steps=2,n_halvings=2",
     "constrained_margin": "n_steps=2",
     "effective_dimensionality": "n_samples=256",
     "gi_": "n_alphas=3",

@@ -1,0 +1,65 @@
+"""Auto-PGD: ascent along the gradient's sign within a box, whose steps are halved where it stalls.
+
+Croce and Hein 2020, arXiv 2003.01690, algorithm 1.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from baselines.core.sample import Array
+
+#: Values (rows,) of points (rows, n), with their gradients (rows, n).
+Value = Callable[[Array], tuple[Array, Array]]
+
+#: Weight of the new place against momentum, alpha.
+NEW = 0.75
+
+#: Share of the steps that must improve the loss, or else the next ones are halved, rho.
+IMPROVING = 0.75
+
+
+def checkpoints(n_steps: int) -> list[int]:
+    """Numbers of steps after which the length of a step is looked at: ceil(p_j n_steps), p_j of the paper."""
+    percent = [0, 22]
+    while percent[-1] < 100:
+        percent.append(percent[-1] + max(percent[-1] - percent[-2] - 3, 6))
+    return sorted({-(-part * n_steps // 100) for part in percent[1:-1]})
+
+
+def highest(value: Value, start: Array, at_start: tuple[Array, Array], radii: Array, n_steps: int) -> Array:
+    """Climb from `start` (rows, n) within |u_i| <= radii_i, each row by itself; returns the highest values met (rows,).
+
+    Args:
+        value: values (rows,) of points, with their gradients (rows, n).
+        start: the middles of the boxes.
+        at_start: the values there, with their gradients.
+        radii: (rows, n) or (rows, 1); the first steps have twice their length.
+        n_steps: calls of `value`.
+    """
+
+    def within(points: Array) -> Array:
+        found: Array = np.clip(points, start - radii, start + radii)
+        return found
+
+    top, slope = at_start
+    point = before = start
+    best, best_slope, length = start.copy(), slope.copy(), np.full((len(start), 1), 2, start.dtype)
+    n_better, last, last_top = np.zeros(len(start), int), 0, top
+    was_halved, looks = np.zeros(len(start), bool), checkpoints(n_steps)
+    for i in range(n_steps):
+        ahead = within(point + length * radii * np.sign(slope))
+        share = NEW if i else 1.0
+        before, point = point, within(point + share * (ahead - point) + (1 - share) * (point - before))
+        found, slope = value(point)
+        better = found > top
+        top, n_better = np.where(better, found, top), n_better + better
+        best[better], best_slope[better] = point[better], slope[better]
+        if i + 1 in looks:
+            stalls = n_better < IMPROVING * (i + 1 - last)
+            was_halved = stalls | (~was_halved & (top == last_top))
+            halved = was_halved[:, None]
+            point, slope = np.where(halved, best, point), np.where(halved, best_slope, slope)
+            length = np.where(halved, length / 2, length)
+            n_better, last, last_top = np.zeros_like(n_better), i + 1, top
+    return top

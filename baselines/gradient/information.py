@@ -1,0 +1,89 @@
+"""Information in the weights: how surprising what training did to them is, in units of what the data determine."""
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.measure import Cost, Need, measure
+from baselines.core.sample import Array
+from baselines.core.subject import Subject, shared
+from baselines.network import Network
+from baselines.network.per_example import cross_entropies
+
+_SOURCE = "Wang et al. 2022, PAC-Bayes information bottleneck, arXiv 2109.14509"
+_NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS, Need.INITIAL_WEIGHTS}
+_FORMULA = "m E <w - w0, g_i>^2, g_i the gradient of one example's cross-entropy"
+
+#: Memory that derivatives along a direction take, in forward passes.
+PASSES = 4
+
+#: What is added before a logarithm.
+TINY = 1e-30
+
+
+@shared
+def slopes_of_change(subject: Subject, n_samples: int, seed: int) -> Array:
+    """Return <w - w0, g_i> (n,), g_i the gradient of one example's cross-entropy in kernels and biases.
+
+    Raises:
+        MeasureUnavailable: the initial weights are unknown.
+    """
+    network, start, sample = subject.folded, subject.folded_at_start, subject.sample(n_samples, seed)
+    pairs = zip(network.variables, start.variables, strict=True)
+    changes = [now.numpy() - before.numpy() for now, before in pairs]
+    run = functools.partial(_slopes, network, changes)
+    arrays, size = [sample.inputs, sample.labels], network.batch_size_of(PASSES)
+    parts = network.in_batches("slopes of the change", run, arrays, size=size)
+    found: Array = np.concatenate(list(parts)).astype(np.float64)
+    return found
+
+
+def _slopes(network: Network, changes: Sequence[Array], images: Any, labels: Any) -> Any:
+    """Derivatives (n,) of single examples' cross-entropies along a change of all weights."""
+    variables = network.variables
+    with tf.autodiff.ForwardAccumulator(variables, [tf.constant(change) for change in changes]) as forward:
+        losses = cross_entropies(network.logits(images), labels)
+    return forward.jvp(losses, unconnected_gradients="zero")
+
+
+@measure(
+    meaning="information in the weights: their change by training, squared, in the metric of the Fisher matrix",
+    formula=_FORMULA,
+    source=_SOURCE,
+    cost=Cost.GRADIENTS,
+    work="1 B",
+    needs=_NEEDS,
+)
+def information_in_weights(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Approximate IIW, m (w - w0)' F (w - w0) with the empirical Fisher matrix F. Range: [0, inf).
+
+    It is twice the divergence of a Gaussian around w from one around w0, both with the covariance of weights that are
+    trained on bootstrap samples, about F^-1 / m. The authors' prior is trained on held-out data; here it is where
+    training began. Their code squares a mean over batches, array by array, which vanishes at a stationary point. Batch
+    normalization is folded.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples on which F is measured; m is the size of the whole training set.
+        seed: draws the examples.
+    """
+    found = slopes_of_change(subject, n_samples, seed)
+    return subject.examples.population * float(np.mean(found**2))
+
+
+@measure(
+    meaning="logarithm: information in the weights",
+    formula=f"ln({_FORMULA.partition(',')[0]} + 1e-30)",
+    source=_SOURCE,
+    cost=Cost.GRADIENTS,
+    work="1 B",
+    needs=_NEEDS,
+)
+def log_information_in_weights(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Logarithm of `information_in_weights`, whose parameters it has."""
+    found = slopes_of_change(subject, n_samples, seed)
+    return math.log(subject.examples.population * float(np.mean(found**2)) + TINY)

@@ -1,0 +1,156 @@
+"""Linear regions: sets of inputs on which a piecewise linear network is one linear function.
+
+The pattern of an input tells its region: of which piece each unit is there, by the derivative of each activation and
+maximum pooling with respect to what it takes in.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.sample import Array
+from baselines.core.subject import Subject, shared
+from baselines.network import INPUT, Network, joined
+from baselines.network.linearity import is_bent, is_linear
+from baselines.network.nodes import ACTIVATIONS
+
+#: Memory that the patterns of examples take, in forward passes.
+PASSES = 2
+
+_NEEDS = {Need.DATA, Need.GRADIENTS, Need.QUANTITIES}
+_NOVAK = "Novak et al. 2018, arXiv 1802.08760, on segments"
+
+
+@measure(
+    meaning="number of linear regions that are met on the way from one example to another",
+    formula="1 + mean over pairs of sum_k 1[c(z_k) != c(z_k+1)], z_k equally spaced from x to x', c the pattern",
+    source=f"{_NOVAK}; Hanin and Rolnick 2019, arXiv 1906.00904",
+    cost=Cost.GRADIENTS,
+    work="1 B of 2112 examples",
+    needs=_NEEDS,
+)
+def linear_regions_met(subject: Subject, *, n_samples: int = 128, n_steps: int = 32, seed: int = 0) -> float:
+    """Mean number of regions that points on segments see one after the other. Range: [1, n_steps + 1].
+
+    Regions between two points are missed: large networks change theirs in each step, and have the largest value.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples; each of the first half goes with one of the second.
+        n_steps: from one example to the other.
+        seed: draws the examples.
+
+    Raises:
+        MeasureUnavailable: a layer that is not linear in pieces, or a single example.
+    """
+    return 1 + float(np.mean(np.sum(_changes(subject, n_samples, n_steps, seed)[0], axis=1)))
+
+
+@measure(
+    meaning="number of units that go from one linear piece to another on the way from one example to another",
+    formula="mean over pairs of sum_k |c(z_k) - c(z_k+1)|_1, z_k equally spaced from x to x', c pieces of activations",
+    source=_NOVAK,
+    cost=Cost.GRADIENTS,
+    work="1 B of 2112 examples",
+    needs=_NEEDS,
+)
+def activation_changes(subject: Subject, *, n_samples: int = 128, n_steps: int = 32, seed: int = 0) -> float:
+    """Mean number of changes of activations along segments. Range: [0, inf).
+
+    The paper takes closed curves through examples. Wider networks have more units that can change. Maximum pooling
+    does not count. Parameters are those of `linear_regions_met`.
+    """
+    return float(np.mean(np.sum(_changes(subject, n_samples, n_steps, seed)[1], axis=1)))
+
+
+@measure(
+    meaning="share of training examples that are in a linear region of their own",
+    formula="|{c(x_i)}| / n, c the pattern",
+    source="Hanin and Rolnick 2019, arXiv 1906.00904",
+    cost=Cost.GRADIENTS,
+    work="1 B",
+    needs={Need.DATA, Need.GRADIENTS},
+)
+def activation_patterns(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
+    """Number of different patterns over that of examples. Range: (0, 1].
+
+    It is 1 for all but narrow networks, and then says nothing.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples, n.
+        seed: draws them.
+
+    Raises:
+        MeasureUnavailable: a layer that is not linear in pieces.
+    """
+    network, sample = _in_pieces(subject), subject.sample(n_samples, seed)
+
+    def run(images: Any) -> list[Any]:
+        nothing = tf.zeros((tf.shape(images)[0], 1))  # all that a linear network has
+        return [nothing, *(pieces for _, pieces in _pieces(network, images))]
+
+    batches = network.in_batches("patterns", run, [sample.inputs], size=network.batch_size_of(PASSES))
+    digests = {_digest(parts, row) for parts in batches for row in range(len(parts[0]))}
+    return len(digests) / len(sample)
+
+
+def _digest(parts: list[Array], row: int) -> bytes:
+    found = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        found.update(part[row].tobytes())
+    return found.digest()
+
+
+@shared
+def _changes(subject: Subject, n_samples: int, n_steps: int, seed: int) -> tuple[Array, Array]:
+    """Whether the region changes, and how many activations do, in each step of each pair, (pairs, n_steps)."""
+    network, sample = _in_pieces(subject), subject.sample(n_samples, seed)
+    number = len(sample) // 2
+    if not number:
+        raise MeasureUnavailable("needs two training examples")
+    network.require_room(n_steps + 1, "try a smaller n_steps")
+
+    def run(begin: Any, end: Any) -> tuple[Any, Any]:
+        shares = tf.reshape(tf.linspace(0.0, 1.0, n_steps + 1), (1, -1, *[1] * (len(begin.shape) - 1)))
+        points = begin[:, None] + shares * (end - begin)[:, None]
+        changed = tf.zeros((tf.shape(begin)[0], n_steps), tf.int32)
+        changed_units = changed
+        for place, pieces in _pieces(network, tf.reshape(points, (-1, *begin.shape[1:]))):
+            pieces = tf.reshape(pieces, (-1, n_steps + 1, pieces.shape[1]))
+            found = tf.math.count_nonzero(pieces[:, 1:] != pieces[:, :-1], axis=2, dtype=tf.int32)
+            changed += found
+            changed_units += found if network.nodes[place].kind in ACTIVATIONS else 0
+        return changed > 0, changed_units
+
+    arrays = [sample.inputs[:number], sample.inputs[number : 2 * number]]
+    size = max(network.batch_size_of(PASSES) // (n_steps + 1), 1)
+    regions, units = joined(network.in_batches(("changes of pieces", n_steps), run, arrays, size=size))
+    return regions, units
+
+
+def _in_pieces(subject: Subject) -> Network:
+    """The network, if it is linear in pieces."""
+    network = subject.network
+    for node in network.nodes:
+        if not is_linear(node) and not is_bent(node):
+            raise MeasureUnavailable(f"needs layers that are linear in pieces, unlike layer {node.name} ({node.kind})")
+    return network
+
+
+def _pieces(network: Network, points: Any) -> Iterator[tuple[int, Any]]:
+    """Positions of layers with pieces, with derivatives (points, units) that tell the piece of each unit."""
+    places = [place for place, node in enumerate(network.nodes) if not is_linear(node)]
+    sources = sorted({source for place in places for source in network.nodes[place].sources})
+    values = dict(zip(sources, network.run({INPUT: points}, sources), strict=True))
+    for place in places:
+        entering = {source: values[source] for source in network.nodes[place].sources}
+        with tf.GradientTape() as tape:
+            tape.watch(list(entering.values()))
+            (leaving,) = network.run(entering, [place])
+        for slope in tape.gradient(leaving, list(entering.values())):
+            yield place, tf.reshape(slope, (-1, int(np.prod(slope.shape[1:]))))

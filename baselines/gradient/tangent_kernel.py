@@ -1,0 +1,129 @@
+"""The empirical neural tangent kernel: inner products of the logits' gradients with respect to the weights.
+
+It is that of logits less their mean over classes, which give the same answers, averaged over classes. Weights are
+kernels and biases; batch normalization is folded.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.sample import Array
+from baselines.core.streams import stream
+from baselines.core.subject import Subject, shared
+from baselines.network.per_example import gradient_products
+
+_NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
+_WORK = "min(kappa, 10) B of 128"
+
+
+@shared
+def tangent_kernel(subject: Subject, n_samples: int, n_probes: int, seed: int) -> tuple[Array, Array]:
+    """Draw examples; returns their kernel (n, n), float64, and their labels as corners of a simplex (n, classes).
+
+    Where there are more classes than `n_probes`, as many random combinations of them have the kernel as their mean.
+
+    Raises:
+        MeasureUnavailable: a layer whose gradients cannot be taken apart, or examples of one class alone.
+    """
+    network, sample = subject.folded, subject.sample(n_samples, seed)
+    if len(np.unique(sample.labels)) < 2:
+        raise MeasureUnavailable("needs training examples of two classes, and all that were drawn are of one")
+    network.require_room(len(sample), "try a smaller n_samples")
+
+    def products(images: Any, direction: Any) -> Any:
+        of_classes = tf.ensure_shape(direction, (network.n_classes,))
+        return gradient_products(network, images, lambda logits: tf.linalg.matvec(logits, of_classes))
+
+    directions = _directions(network.n_classes, n_probes, seed)
+    kernel = np.zeros((len(sample), len(sample)))
+    for direction in directions:
+        run = network.in_batches("tangent kernel", products, [sample.inputs], direction, size=len(sample), often=True)
+        kernel += next(run).astype(np.float64)
+    return kernel / len(directions), _corners(sample.labels, network.n_classes)
+
+
+def _directions(n_classes: int, n_probes: int, seed: int) -> Array:
+    """Combinations (number, classes) of logits, without their mean, whose squares have one over the classes as mean."""
+    combined = np.eye(n_classes)
+    if n_classes > n_probes:
+        signs = stream("signs of the tangent kernel", seed).choice([-1.0, 1.0], (n_probes, n_classes))
+        combined = signs / math.sqrt(n_classes)
+    found: Array = (combined - combined.mean(axis=1, keepdims=True)).astype(np.float32)
+    return found
+
+
+def _corners(labels: Array, n_classes: int) -> Array:
+    """Vectors (n, classes) of length 1, which for two classes are 1 and -1 along one axis."""
+    found: Array = (np.eye(n_classes)[labels] - 1 / n_classes) * math.sqrt(n_classes / (n_classes - 1))
+    return found
+
+
+@measure(
+    meaning="minus the alignment of the neural tangent kernel with the labels",
+    formula="-<H K H, Y Y'> / (|H K H|_F |H Y Y' H|_F), K_ij = mean over classes of <d f_c(x_i) / dw, d f_c(x_j) / dw>",
+    source="Baratin et al. 2021, arXiv 2008.00938; Cortes, Mohri and Rostamizadeh 2012, arXiv 1203.0550",
+    cost=Cost.GRADIENTS,
+    work=_WORK,
+    needs=_NEEDS,
+)
+def ntk_alignment(subject: Subject, *, n_samples: int = 128, n_probes: int = 10, seed: int = 0) -> float:
+    """Minus the centered kernel alignment. Range: [-1, 0]; -1 where examples are alike only within their class.
+
+    Rows of Y are the labels, H takes means away. The paper shows it along training, where it grows. The value does not
+    depend on the scale of the logits, but on how scale is shared among layers. 0 where all examples have one gradient.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples.
+        n_probes: random combinations of logits for a network with more classes; with as many or fewer it is exact.
+        seed: draws examples and combinations.
+    """
+    kernel, labels = tangent_kernel(subject, n_samples, n_probes, seed)
+    kernel, labels = _centered(_centered(kernel).T), _centered(labels)
+    scale = float(np.linalg.norm(kernel) * np.linalg.norm(labels.T @ labels))
+    return -float(np.sum(labels * (kernel @ labels))) / scale if scale else 0.0
+
+
+@measure(
+    meaning="complexity of the labels for the neural tangent kernel",
+    formula="sqrt(2 tr(Y' (K + r I / 2)^-1 Y) / n), K scaled to K_ii = 1/2 on average",
+    source="Arora, Du, Hu, Li and Wang 2019, arXiv 1901.08584, with the kernel of the trained network",
+    cost=Cost.GRADIENTS,
+    work=_WORK,
+    needs=_NEEDS,
+)
+def ntk_complexity(
+    subject: Subject, *, n_samples: int = 128, ridge: float = 1e-3, n_probes: int = 10, seed: int = 0
+) -> float:
+    """Norm of the labels in the kernel's space, as a bound on the test error has it. Range: (0, 2 / sqrt(ridge)].
+
+    The paper has two classes, labels 1 and -1, and the kernel of an infinitely wide network of two layers, whose
+    inputs have length 1, so that K_ii is 1/2; K is scaled to that here, and more classes are corners of a simplex,
+    which are the same for two. The value does not depend on the scale of the logits, but on how scale is shared among
+    layers.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples, n.
+        ridge: r, relative to the mean of K_ii: what K lacks where examples are alike, and rounding takes away.
+        n_probes: as for `ntk_alignment`.
+        seed: draws examples and combinations.
+
+    Raises:
+        MeasureUnavailable: all gradients are 0.
+    """
+    kernel, labels = tangent_kernel(subject, n_samples, n_probes, seed)
+    mean = float(np.trace(kernel)) / len(kernel)
+    if mean <= 0:
+        raise MeasureUnavailable("needs gradients of the logits, which are all 0")
+    scaled = kernel / (2 * mean) + ridge / 2 * np.eye(len(kernel))
+    return math.sqrt(2 * float(np.sum(labels * np.linalg.solve(scaled, labels))) / len(kernel))
+
+
+def _centered(rows: Array) -> Array:
+    found: Array = rows - rows.mean(axis=0)
+    return found

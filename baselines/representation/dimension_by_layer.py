@@ -1,0 +1,98 @@
+"""The intrinsic dimension from layer to layer: it rises in the first ones, and falls in the last."""
+
+import contextlib
+import math
+
+import numpy as np
+
+from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
+from baselines.core.memory import require_memory
+from baselines.core.sample import Array
+from baselines.core.subject import Subject, shared
+from baselines.network.hidden import hidden_positions
+from baselines.representation.dimension import dimension
+from baselines.representation.penultimate import penultimate
+
+_SOURCE = "Ansuini, Laio, Macke and Zoccolan 2019, arXiv 1905.12784"
+_WORK = "d F of 512 examples"
+_LACKING = "needs layers in which the two nearest of three examples are not equally far, which are lacking"
+
+
+@shared
+def dimensions(subject: Subject, n_samples: int, fraction: float, seed: int) -> Array:
+    """Intrinsic dimensions of the hidden layers' outputs, and of the penultimate representation, in forward order.
+
+    NaN where fewer than three examples count.
+
+    Raises:
+        MeasureUnavailable: that is so in all layers, or what the examples are in one does not fit into memory.
+    """
+    network, sample = subject.network, subject.sample(n_samples, seed)
+    found = []
+    for place in dict.fromkeys(hidden_positions(network)):
+        needed = 4 * len(sample) * math.prod(network.shape(place))
+        require_memory(needed, f"what {len(sample)} examples are in a layer", "try a smaller n_samples")
+        outputs = network.outputs(sample.inputs, [place])[0]
+        found.append(_dimension(outputs.reshape(len(sample), -1), fraction))
+    found.append(_dimension(penultimate(subject, n_samples, seed)[0], fraction))
+    if np.isnan(found).all():
+        raise MeasureUnavailable(_LACKING)
+    return np.array(found)
+
+
+def _dimension(points: Array, fraction: float) -> float:
+    with contextlib.suppress(MeasureUnavailable):
+        return dimension(points, fraction)
+    return math.nan
+
+
+@measure(
+    meaning="largest intrinsic dimension of a layer's representation",
+    formula="max over hidden layers of their TwoNN dimension",
+    source=_SOURCE,
+    cost=Cost.MANY,
+    work=_WORK,
+    needs={Need.DATA},
+)
+def intrinsic_dimension_peak(subject: Subject, *, n_samples: int = 512, fraction: float = 0.9, seed: int = 0) -> float:
+    """Peak over the outputs of hidden layers, behind their activations. Range: [0, inf).
+
+    Layers in which fewer than three examples count, as for `intrinsic_dimension`, are left out. Few examples bound it
+    from above, the more so the higher it is. The paper compares architectures by the last layer alone.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples.
+        fraction: as for `intrinsic_dimension`.
+        seed: draws the examples.
+
+    Raises:
+        MeasureUnavailable: no layer is left.
+    """
+    return float(np.nanmax(dimensions(subject, n_samples, fraction, seed)))
+
+
+@measure(
+    meaning="intrinsic dimension of the penultimate representation over the largest of a layer",
+    formula="TwoNN dimension of the last hidden layer / max over hidden layers",
+    source=_SOURCE,
+    cost=Cost.MANY,
+    work=_WORK,
+    needs={Need.DATA},
+)
+def intrinsic_dimension_last_to_peak(
+    subject: Subject, *, n_samples: int = 512, fraction: float = 0.9, seed: int = 0
+) -> float:
+    """How much of the peak is left in the last hidden layer. Range: [0, 1]; 1 where no layer has a dimension.
+
+    Small where the dimension falls, as in the paper's trained networks; it stays in those that were trained on random
+    labels. Parameters are those of `intrinsic_dimension_peak`.
+
+    Raises:
+        MeasureUnavailable: fewer than three examples count in the last hidden layer.
+    """
+    found = dimensions(subject, n_samples, fraction, seed)
+    if math.isnan(found[-1]):
+        raise MeasureUnavailable(_LACKING)
+    peak = float(np.nanmax(found))
+    return float(found[-1]) / peak if peak else 1.0

@@ -1,0 +1,99 @@
+"""Persistent homology, in degree 1, of the units whose distances are by correlations: loops of units.
+
+Points and distances are those of `persistence`. Points that are nearer than r to each other, two or three at a time,
+are edges and triangles; a loop of edges is born with its longest one, and dies when triangles fill it. Loops are
+counted by reducing the boundaries of all triangles, columns of bits, in the order in which these come.
+"""
+
+import itertools
+
+import numpy as np
+
+from baselines.core.measure import Cost, Need, measure
+from baselines.core.sample import Array
+from baselines.core.subject import Subject, shared
+from baselines.representation.persistence import unit_distances
+
+_SOURCE = "Ballester et al. 2024, arXiv 2203.12330, in degree 1"
+
+
+def loops(distances: Array) -> Array:
+    """Births and deaths (loops, 2) of loops between points at symmetric distances (n, n), in a Vietoris-Rips complex.
+
+    Those that die as they are born are left out.
+    """
+    n = len(distances)
+    first, second = np.triu_indices(n, 1)
+    order = np.argsort(distances[first, second], kind="stable")
+    lengths = distances[first, second][order]
+    rank = np.zeros((n, n), np.int64)  # of edges
+    rank[first[order], second[order]] = np.arange(len(order))
+    triangles = np.array(list(itertools.combinations(range(n), 3)), np.int64).reshape(-1, 3)
+    edges = np.stack([rank[triangles[:, i], triangles[:, j]] for i, j in ((0, 1), (0, 2), (1, 2))], axis=1)
+    latest = edges.max(axis=1)
+    by_time = np.argsort(latest, kind="stable")
+    found, columns = [], dict[int, int]()
+    for triangle, end in zip(edges[by_time].tolist(), latest[by_time].tolist(), strict=True):
+        begin = _reduce(sum(1 << edge for edge in triangle), columns)
+        if begin is not None and lengths[begin] < lengths[end]:
+            found.append((lengths[begin], lengths[end]))
+    return np.array(found, np.float64).reshape(-1, 2)
+
+
+def _reduce(column: int, columns: dict[int, int]) -> int | None:
+    """The edge whose loop a triangle fills, given the columns of those before, by their last edge; None if none."""
+    while column:
+        last = column.bit_length() - 1
+        if last not in columns:
+            columns[last] = column
+            return last
+        column ^= columns[last]
+    return None
+
+
+@shared
+def _loops(subject: Subject, n_samples: int, n_units: int, seed: int) -> Array:
+    return loops(unit_distances(subject, n_samples, n_units, seed))
+
+
+@measure(
+    meaning="mean life of loops in the persistent homology of the units' correlations",
+    formula="mean over classes of degree 1 of death - birth, of units at distances 1 - |corr(a_i, a_j)|",
+    source=_SOURCE,
+    cost=Cost.FORWARD,
+    work="2 F",
+    needs={Need.DATA},
+)
+def persistence_life_h1(subject: Subject, *, n_samples: int = 2000, n_units: int = 64, seed: int = 0) -> float:
+    """Average life. Range: [0, 1]; 0 without loops. The paper argues for no sign.
+
+    It takes 3,000 units; here there are few, since the number of triangles grows with the third power.
+
+    Args:
+        subject: the network and its training data.
+        n_samples: training examples that correlations are taken over.
+        n_units: outputs of weight layers, drawn as for `persistence_mean_h0`.
+        seed: draws examples and units.
+
+    Raises:
+        MeasureUnavailable: there are not two units, or a layer's weights are not understood.
+    """
+    found = _loops(subject, n_samples, n_units, seed)
+    return float(np.mean(found[:, 1] - found[:, 0])) if len(found) else 0.0
+
+
+@measure(
+    meaning="minus the mean midlife of loops in the persistent homology of the units' correlations",
+    formula="-mean over classes of degree 1 of (birth + death) / 2, of units at distances 1 - |corr(a_i, a_j)|",
+    source=_SOURCE,
+    cost=Cost.FORWARD,
+    work="2 F",
+    needs={Need.DATA},
+)
+def persistence_midlife_h1(subject: Subject, *, n_samples: int = 2000, n_units: int = 64, seed: int = 0) -> float:
+    """Minus the average midlife. Range: [-1, 0]; 0 without loops. The sign is that of `persistence_mean_h0`.
+
+    Parameters are those of `persistence_life_h1`.
+    """
+    found = _loops(subject, n_samples, n_units, seed)
+    return -float(np.mean(found)) if len(found) else 0.0

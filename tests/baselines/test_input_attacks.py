@@ -1,0 +1,76 @@
+"""Attacks on inputs: exact for linear networks, harmless without gradients, and free of scales."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import dataset, dense, layers
+
+import baselines
+
+pgd, fgsm, margin = map(baselines.load, ("adversarial_error", "fgsm_error", "auto_pgd_margin"))
+
+DRAW = np.random.default_rng(0)
+KERNEL = DRAW.normal(size=(5, 2))
+#: Two of them are far from the others and from the boundary, so that the range does not get in the way.
+POINTS = np.concatenate([DRAW.normal(size=(60, 5)), 30 * np.sign(KERNEL.T)]).astype(np.float32)
+ANSWERS = (POINTS @ KERNEL).argmax(axis=1)
+DISTANCES = np.abs(POINTS @ (KERNEL[:, 0] - KERNEL[:, 1])) / np.abs(KERNEL[:, 0] - KERNEL[:, 1]).sum() / 60
+
+
+@pytest.mark.parametrize("measure", [pgd, fgsm])
+@pytest.mark.parametrize("epsilon", [0.0, 0.005, 0.01, 0.03])
+def test_a_linear_network_errs_within_its_distance_from_the_boundary(measure, epsilon):
+    data, flipped = dataset(POINTS, ANSWERS), ANSWERS.copy()
+    assert measure(dense(KERNEL), data, epsilon=epsilon) == np.mean(epsilon > DISTANCES)
+    flipped[:7] = 1 - flipped[:7]  # wrong before and behind
+    error = measure(dense(KERNEL), dataset(POINTS, flipped), epsilon=epsilon)
+    assert error == np.mean((epsilon > DISTANCES) | (flipped != ANSWERS))
+
+
+@pytest.mark.parametrize(("n_halvings", "tolerance"), [(3, 0.1), (6, 1e-3)])
+def test_the_margin_of_a_linear_network(n_halvings, tolerance):
+    found = margin(dense(KERNEL), dataset(POINTS, ANSWERS), n_halvings=n_halvings)
+    assert found == pytest.approx(-DISTANCES.mean(), rel=tolerance)
+
+
+def network(units=(1.0, 1.0)):
+    """Inputs in one unit, logits in another."""
+    tf.keras.utils.set_random_seed(0)
+    hidden = [layers.Rescaling(1 / units[0]), layers.Reshape((5, 1)), layers.Conv1D(8, 2, activation="relu")]
+    end = [layers.Flatten(), layers.Dense(9, "tanh"), layers.Dense(3), layers.Rescaling(units[1])]
+    return tf.keras.Sequential([tf.keras.Input((5,)), *hidden, *end])
+
+
+LABELS = network()(POINTS).numpy().argmax(axis=1)
+
+
+@pytest.mark.parametrize("measure", [pgd, fgsm, margin])
+def test_units_of_inputs_and_of_logits_do_not_matter(measure):
+    expected = measure(network(), dataset(POINTS, LABELS))
+    found = measure(network((4.0, 0.1)), dataset(4 * POINTS, LABELS))
+    assert abs(expected) > 0
+    assert found == pytest.approx(expected, rel=0.02)
+
+
+def test_more_steps_and_larger_changes_find_more():
+    data = dataset(POINTS, LABELS)
+    errors = [pgd(network(), data, epsilon=epsilon) for epsilon in (0.0, 0.005, 0.01, 0.02, 0.05)]
+    assert errors == sorted(errors)
+    assert errors[0] == 0 < errors[-1]
+    assert fgsm(network(), data) <= pgd(network(), data, n_steps=20) + 0.02
+
+
+def test_batches_change_nothing(monkeypatch):
+    data = dataset(POINTS, LABELS)
+    expected = [measure(network(), data) for measure in (pgd, fgsm, margin)]
+    monkeypatch.setattr("baselines.network.Network.batch_size_of", lambda self, passes: 13)
+    assert [measure(network(), data) for measure in (pgd, fgsm, margin)] == pytest.approx(expected, rel=1e-2)
+
+
+def test_a_dead_network_cannot_be_attacked_and_constant_inputs_have_no_range():
+    dead = dense(np.zeros((5, 4)), np.ones((4, 3)))
+    data = dataset(POINTS, np.zeros(len(POINTS)))
+    assert (pgd(dead, data), fgsm(dead, data), margin(dead, data)) == (0, 0, -1)
+    for measure in (pgd, fgsm, margin):
+        with pytest.raises(baselines.MeasureUnavailable, match="needs inputs that are not all the same, found 1 only"):
+            measure(dead, dataset(np.ones((4, 5)), [0] * 4))

@@ -1,0 +1,122 @@
+"""Linear regions: kinks that can be counted, other ways to write a network, and layers without pieces."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import dataset, dense, layers, rescaled
+
+import baselines
+
+met, changes, patterns = map(baselines.load, ("linear_regions_met", "activation_changes", "activation_patterns"))
+
+#: A pair of examples.
+ENDS = dataset([[0.0], [1.0]], [0, 1])
+
+
+def kinks(*places, activation="relu"):
+    """A network of one input whose units have their kinks at these places."""
+    width = len(places)
+    return dense(
+        np.ones((1, width)), np.ones((width, 2)), biases=[-np.array(places), np.zeros(2)], activation=activation
+    )
+
+
+@pytest.mark.parametrize("activation", ["relu", "leaky_relu"])
+@pytest.mark.parametrize(
+    ("places", "n_steps", "regions"),
+    [((), 10, 1), ((0.55,), 10, 2), ((0.15, 0.35, 0.75), 10, 4), ((0.11, 0.12, 0.13), 10, 2), ((0.11, 0.12), 200, 3)],
+)
+def test_units_of_one_input_change_at_their_kinks(places, n_steps, regions, activation):
+    outside = (-1.0, 2.0)  # these never change
+    model = kinks(*places, *outside, activation=activation)
+    assert met(model, ENDS, n_steps=n_steps) == regions
+    assert changes(model, ENDS, n_steps=n_steps) == len(places)
+
+
+def test_a_linear_network_has_one_region():
+    model = dense(np.ones((1, 3)), np.ones((3, 2)), activation=None)
+    assert (met(model, ENDS), changes(model, ENDS), patterns(model, ENDS)) == (1, 0, 1 / 2)
+
+
+def test_two_kinks_of_one_activation():
+    model = tf.keras.Sequential([tf.keras.Input((1,)), layers.Rescaling(20.0, -7.0), layers.ReLU(6.0), layers.Dense(2)])
+    assert (met(model, ENDS), changes(model, ENDS)) == (3, 2)
+
+
+def test_the_choice_of_maximum_pooling_makes_regions():
+    pooled = [layers.Dense(2), layers.Reshape((2, 1)), layers.GlobalMaxPooling1D(), layers.Dense(2)]
+    model = tf.keras.Sequential([tf.keras.Input((1,)), *pooled])
+    model.layers[0].set_weights([np.array([[1.0, -1.0]]), np.array([0.0, 1.0])])  # x and 1 - x
+    assert (met(model, ENDS, n_steps=5), changes(model, ENDS, n_steps=5)) == (2, 0)
+
+
+def test_the_mean_over_pairs():
+    """Every example of the first half goes with one of the second; examples at a place are of one region."""
+    data = dataset([[0.0], [0.0], [0.0], [1.0]], [0, 1, 0, 1])
+    assert met(kinks(0.5), data) == 1.5
+    assert patterns(kinks(0.5), data) == 2 / 4
+    with pytest.raises(baselines.MeasureUnavailable, match="needs two training examples"):
+        met(kinks(0.5), dataset([[0.0]], [0]))
+
+
+def network():
+    tf.keras.utils.set_random_seed(0)
+    middle = [
+        layers.Conv2D(3, 3, activation="relu"),
+        layers.BatchNormalization(),
+        layers.MaxPooling2D(),
+        layers.PReLU(),
+    ]
+    return tf.keras.Sequential(
+        [tf.keras.Input((6, 6, 2)), *middle, layers.Flatten(), layers.Dense(8, "relu6"), layers.Dense(3)]
+    )
+
+
+def test_against_signs_of_pre_activations():
+    draw = np.random.default_rng(0)
+    kernels, shifts = (
+        [draw.normal(size=(4, 6)), draw.normal(size=(6, 5)), draw.normal(size=(5, 2))],
+        [
+            draw.normal(size=6),
+            draw.normal(size=5),
+            np.zeros(2),
+        ],
+    )
+    model, points = dense(*kernels, biases=shifts), draw.normal(size=(2, 4)).astype(np.float32)
+    way = points[0] + np.linspace(0, 1, 33)[:, None] * (points[1] - points[0])
+    first = way @ kernels[0] + shifts[0]
+    second = np.maximum(first, 0) @ kernels[1] + shifts[1]
+    signs = np.concatenate([first, second], axis=1) > 0
+    flips = (signs[1:] != signs[:-1]).sum(axis=1)
+    assert flips.sum() > 3
+    assert changes(model, dataset(points, [0, 1])) == flips.sum()
+    assert met(model, dataset(points, [0, 1])) == 1 + np.count_nonzero(flips)
+    images = draw.normal(size=(300, 4)).astype(np.float32)
+    found = images @ kernels[0] + shifts[0]
+    found = np.concatenate([found, np.maximum(found, 0) @ kernels[1] + shifts[1]], axis=1) > 0
+    assert patterns(model, dataset(images, [0] * 300)) == len(np.unique(found, axis=0)) / 300
+
+
+@pytest.mark.parametrize("measure", [met, changes, patterns])
+def test_scale_and_order_of_units_do_not_matter(measure):
+    draw = np.random.default_rng(1)
+    model = dense(draw.normal(size=(4, 9)), draw.normal(size=(9, 3)), biases=[draw.normal(size=9), np.zeros(3)])
+    data = dataset(draw.normal(size=(40, 4)), [0] * 40)
+    expected = measure(model, data)
+    assert [measure(other, data) for other in rescaled(model)] == [expected] * 3
+
+
+def test_batches_of_pairs_and_of_examples_change_nothing(monkeypatch):
+    data = dataset(np.random.default_rng(0).normal(size=(50, 6, 6, 2)), [0] * 50)
+    expected = [measure(network(), data) for measure in (met, changes, patterns)]
+    monkeypatch.setattr("baselines.network.Network.batch_size_of", lambda self, passes: 40)
+    assert [measure(network(), data) for measure in (met, changes, patterns)] == expected
+    assert expected[0] > 2
+
+
+@pytest.mark.parametrize("activation", ["gelu", "tanh"])
+def test_layers_without_pieces_are_refused_by_name(activation):
+    model = tf.keras.Sequential([tf.keras.Input((1,)), layers.Dense(3, activation, name="bent"), layers.Dense(2)])
+    for measure in (met, changes, patterns):
+        with pytest.raises(baselines.MeasureUnavailable, match=r"linear in pieces, unlike layer bent.* \(Activation\)"):
+            measure(model, ENDS)
