@@ -3,6 +3,8 @@
 
 def printable(text: str) -> str:
     """Return the text with `?` for each character that is not printable: it cannot control a terminal."""
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else "?" for character in text)
 
 

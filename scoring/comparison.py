@@ -111,5 +111,5 @@ def compare_submissions(
         )
         for i in best_first
     }
-    beats = np.vectorize(NormalDist().cdf, otypes=[np.float64])(standardized[np.ix_(best_first, best_first)])
+    beats = np.reshape([*map(NormalDist().cdf, standardized[np.ix_(best_first, best_first)].flat)], standardized.shape)
     return Comparison(standings, paired.unfinished, tuple(paired.tasks), beats)

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import combinations
+from itertools import combinations, pairwise
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,12 @@ class Conditioning:
     def n_pairs(self) -> NDArray[np.float64]:
         """Ordered pairs of models in each cell, each model with itself included, shape (n_cells,)."""
         return np.asarray(self.sizes[self.first] * self.sizes[self.second], np.float64)
+
+    @cached_property
+    def turned(self) -> Indices:
+        """The cell of each cell's pairs with the first model as the second, shape (n_cells,)."""
+        squares = [np.arange(start, stop) for start, stop in pairwise(self.bounds)]
+        return np.concatenate([cells.reshape(2 * [isqrt(cells.size)]).T.ravel() for cells in squares])
 
     @cached_property
     def of_one_size(self) -> list[tuple[Indices, Indices]]:

@@ -9,7 +9,7 @@ from scoring.official import conditional_information
 from scoring.pair_counts import cell_counts, group_counts, is_larger
 from scoring.vectors import Vector
 
-CHUNK = 2**20  #: deletions times cells that are held at once
+CHUNK = 2**14  #: deletions times cells that are held at once: what fits into a processor's cache
 
 
 def delete_one(measure: Vector, gap: Vector, cond: Conditioning) -> Vector:

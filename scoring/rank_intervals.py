@@ -7,6 +7,7 @@ from scoring.streams import stream
 from scoring.vectors import Vector
 
 RANK_DRAWS = 2000
+AT_ONCE = 32  #: submissions that are compared with one: their draws fit into a processor's cache
 Ranks = NDArray[np.intp]
 Verdicts = NDArray[np.int8]
 
@@ -57,15 +58,28 @@ def judge(
     """
     draws = stream("ranks", seed).standard_normal((RANK_DRAWS, len(spread))) @ spread
     found = np.zeros(standardized.shape, np.int8)
-    for own, row in enumerate(standardized):
-        differs = errors[own] > 0
-        noise = draws[:, differs]  # a copy, changed in place: a board of a thousand makes a thousand of them
-        noise -= draws[:, [own]]
-        np.abs(noise, out=noise)
-        noise /= errors[own, differs]
-        critical = np.quantile(noise.max(axis=1, initial=0), level)
-        found[own] = np.sign(row) * (np.abs(row) > critical)
+    for own, (row, largest) in enumerate(zip(standardized, _largest_differences(draws, errors), strict=True)):
+        found[own] = np.sign(row) * (np.abs(row) > np.quantile(largest, level))
     return found
+
+
+def _largest_differences(draws: NDArray[np.float64], errors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Largest standardized difference of each submission to any other in each of the draws: (n, n_draws).
+
+    Two submissions have the same difference seen from either, so every pair is computed once.
+    """
+    by_submission = np.ascontiguousarray(draws.T)
+    errors = np.where(errors > 0, errors, np.inf)  # submissions that never differ
+    largest = np.zeros_like(by_submission)
+    for own, mine in enumerate(by_submission):
+        for first in range(own + 1, len(draws.T), AT_ONCE):
+            others = slice(first, first + AT_ONCE)
+            noise = by_submission[others] - mine
+            np.abs(noise, out=noise)
+            noise /= errors[own, others, None]
+            np.maximum(largest[others], noise, out=largest[others])
+            np.maximum(largest[own], noise.max(axis=0), out=largest[own])
+    return largest
 
 
 def rank_intervals(found: Verdicts) -> Ranks:

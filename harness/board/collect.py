@@ -3,19 +3,16 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness.about import About
-from harness.board.requested import Asked, last_requests
+from harness.board.requested import Asked, Requested, last_requests
 from harness.configuration import Configuration, configuration_from
 from harness.format.reference import Reference
 from harness.names import LIBRARY
 from harness.outcome import Outcome
 from harness.task.contents import Contents
 from scoring import Failure, TaskCalls
-
-if TYPE_CHECKING:  # importing SQLAlchemy takes longer than computing a score
-    from harness.records import Request
 
 #: Task and model.
 Cell = tuple[str, str]
@@ -110,7 +107,7 @@ def repeats_of(rows: Iterable[Record]) -> dict[Cell, list[float | Failure]]:
 def collect(
     evaluations: Iterable[Record],
     references: Mapping[str, Reference],
-    requests: "Sequence[Request]" = (),
+    requests: Sequence[Requested] = (),
     contents: Mapping[str, Contents] | None = None,
     *,
     everything: bool = False,
@@ -151,7 +148,7 @@ def is_of(references: Mapping[str, Reference], row: Record) -> bool:
     return row.task in references and row.model in references[row.task].gaps
 
 
-def versions_of(asked: "dict[Asked, Request]", first: Mapping[Asked, Record]) -> list[Calls]:
+def versions_of(asked: dict[Asked, Requested], first: Mapping[Asked, Record]) -> list[Calls]:
     """Return the calls of every version and configuration without their records, the most recently requested first.
 
     Args:
@@ -212,7 +209,7 @@ def is_current(row: Record, contents: Contents | None) -> bool:
     return contents is None or (contents.models.get(row.model) == row.model_digest and contents.data == row.data_digest)
 
 
-def _asked_calls(request: "Request", age: int) -> Calls:
+def _asked_calls(request: Requested, age: int) -> Calls:
     return Calls(
         submission=request.submission,
         is_baseline=request.is_baseline,

@@ -1,16 +1,16 @@
 """The version and configuration of a submission that was requested last."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:  # importing SQLAlchemy takes longer than computing a score
-    from harness.records import Request
+#: A row of the table `requests` (harness/records/request.py).
+Requested = Any
 
 #: Name and digest of a submission, and the ID of a configuration: what one row of a board is made of.
 Asked = tuple[str, str, str]
 
 
-def by_age(requests: "Iterable[Request]") -> "list[Request]":
+def by_age(requests: Iterable[Requested]) -> list[Requested]:
     """Return the requests, oldest first; `requests` are in the order of their rows.
 
     Requests from other databases come before those that were asked here: they never displace them. Among themselves
@@ -24,9 +24,9 @@ def by_age(requests: "Iterable[Request]") -> "list[Request]":
     return [*sorted(merged, key=_age), *own]
 
 
-def last_requests(requests: "Sequence[Request]", tasks: Mapping[str, object]) -> "dict[Asked, Request]":
+def last_requests(requests: Sequence[Requested], tasks: Mapping[str, object]) -> dict[Asked, Requested]:
     """Return the last request of each row on these tasks, the oldest row first."""
-    last: dict[Asked, Request] = {}
+    last: dict[Asked, Requested] = {}
     for request in by_age(requests):
         if request.task in tasks:
             asked = request.submission, request.submission_digest, request.configuration
@@ -35,6 +35,6 @@ def last_requests(requests: "Sequence[Request]", tasks: Mapping[str, object]) ->
     return last
 
 
-def _age(request: "Request") -> tuple[Any, ...]:
+def _age(request: Requested) -> tuple[Any, ...]:
     assert request.merged_at is not None
     return min(request.requested_at, request.merged_at), request.submission_digest, request.configuration

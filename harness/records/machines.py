@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import case, func, null
+from sqlalchemy import case, func, null, select
 
 from harness.records.evaluation import Evaluation
 from harness.records.keys import chunks
@@ -19,6 +19,7 @@ def machine_classes(records: Records, rows: Sequence[int]) -> list[str]:
     if records.file is not None:  # which may hold any text
         found = case((func.json_valid(Evaluation.environment) == 1, found), else_=null())
     classes = {
-        row[0] for part in chunks(rows) for row in records.combinations(found, where=[Evaluation.id.in_(part)])
+        row[0] for part in chunks(rows)
+        for row in records.rows(select(found).where(Evaluation.id.in_(part)).distinct())
     }  # fmt: skip
     return sorted(one for one in classes if one)

@@ -5,6 +5,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import Row
 from sqlalchemy.exc import StatementError
 
 from harness.credentials import without_secrets
@@ -32,10 +33,10 @@ def add_records(records: Records, file: Path | str) -> int:
     with Records(location, read_only=True) as others:
         try:
             rows = others.newest_of(only=[Evaluation.outcome != Outcome.INFRA_ERROR], long=True)
-            while part := [dict(row._mapping) for row in islice(rows, AT_ONCE)]:
-                ended = records.ended([row["key"] for row in part])
+            while part := list(islice(rows, AT_ONCE)):
+                ended = records.ended([row.key for row in part])
                 known = {row.key for row in ended if row.outcome != Outcome.INFRA_ERROR}
-                new = [Evaluation(**_without_id(row)) for row in part if row["key"] not in known]
+                new = [Evaluation(**columns_of(row)) for row in part if row.key not in known]
                 records.add(*new)
                 added += len(new)
             requests = [_columns(request) for request in others.requests()]
@@ -48,10 +49,6 @@ def add_records(records: Records, file: Path | str) -> int:
     return added
 
 
-def _without_id(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name != "id"}
-
-
-def _columns(request: Request) -> dict[str, Any]:
+def _columns(request: Row[Any]) -> dict[str, Any]:
     """The columns that say what was asked, and when; not those of one database alone."""
     return {name: value for name, value in columns_of(request).items() if name != "merged_at"}

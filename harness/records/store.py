@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
-from sqlalchemy import ColumnElement, Row, func, insert, or_, select
+import sqlalchemy
+from sqlalchemy import ColumnElement, Executable, Row, func, insert, or_, select
 from sqlalchemy.engine import Engine
-from sqlalchemy.orm import InstrumentedAttribute
 
 from harness.configuration import configuration_from
 from harness.errors import UserError
@@ -87,7 +87,7 @@ class Records:
         """Record the requests of a run."""
         self._insert(Request, requests)
 
-    def requests(self) -> list[Request]:
+    def requests(self) -> list[Row[Any]]:
         """Return the last request of every version, task and configuration that was asked here, and all merged ones.
 
         They are in the order of their rows.
@@ -99,12 +99,12 @@ class Records:
         with self._database.begin() as connection:
             require_types(connection, present(columns, self.schema), select(Request.id).where(chosen), self.name)
             rows = select(*readable(columns, self.schema)).where(chosen).order_by(Request.id)
-            found = [_request(**row) for row in connection.execute(rows).mappings()]
+            found = list(connection.execute(rows))
         for request in found:
             self._require_settings(request)
         return found
 
-    def _require_settings(self, request: Request) -> None:
+    def _require_settings(self, request: Row[Any]) -> None:
         try:
             configuration_from(request.settings)
         except ValueError as error:
@@ -153,12 +153,15 @@ class Records:
             rows = select(*readable(columns, self.schema)).where(Evaluation.id.in_(chosen)).order_by(Evaluation.id)
             yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(rows)
 
-    def combinations(
-        self, *columns: ColumnElement[Any] | InstrumentedAttribute[Any], where: Sequence[ColumnElement[bool]]
-    ) -> list[Row[Any]]:
-        """Return the distinct combinations of some columns among the records that meet all conditions."""
+    def rows(self, query: Executable) -> list[Row[Any]]:
+        """Return the rows of a query."""
         with self._database.begin() as connection:
-            return list(connection.execute(select(*columns).where(*where).distinct()))
+            return list(connection.execute(query))
+
+    def has_index(self, name: str) -> bool:
+        """Whether the records have an index of this name; one that an earlier version has written may lack it."""
+        with self._database.begin() as connection:
+            return name in {one["name"] for one in sqlalchemy.inspect(connection).get_indexes(Evaluation.__tablename__)}
 
     def output_tails(self, keys: Collection[str]) -> dict[str, str]:
         """Return the end of the output of the newest record of each key."""
@@ -189,12 +192,6 @@ class Records:
         """Let `change` work on the engine, with errors as those of a read or write."""
         with self._database.guard():
             change(self._database.engine)
-
-
-def _request(id: int, **columns: Any) -> Request:
-    request = Request(**columns)
-    request.id = id
-    return request
 
 
 def short_columns() -> Sequence[ColumnElement[Any]]:

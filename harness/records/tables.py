@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import DateTime, Dialect, TypeDecorator
+from sqlalchemy import DateTime, Dialect, Row, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase, MappedAsDataclass
 
 
@@ -33,6 +33,7 @@ def since(version: int) -> dict[str, Any]:
     return {"since": version}
 
 
-def columns_of(row: Base) -> dict[str, Any]:
+def columns_of(row: Base | Row[Any]) -> dict[str, Any]:
     """Return the values of a row by column, without its number, which the database gives."""
-    return {column.name: getattr(row, column.name) for column in row.__table__.columns if column.name != "id"}
+    names = row._fields if isinstance(row, Row) else row.__table__.columns.keys()
+    return {name: getattr(row, name) for name in names if name != "id"}

@@ -3,9 +3,10 @@
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from sqlalchemy import Row
+from sqlalchemy import Row, exists, select
 
-from harness.records.evaluation import Evaluation
+from harness.records.evaluation import VERSIONS, Evaluation
+from harness.records.index_scan import distinct_combinations
 from harness.records.store import Records
 
 #: Name and digest of a submission, and the ID of a configuration.
@@ -14,8 +15,15 @@ Version = tuple[str, str, str]
 
 def recorded_versions(records: Records, tasks: Collection[str]) -> list[Version]:
     """Return every version and configuration that has records on these tasks."""
-    columns = Evaluation.submission, Evaluation.submission_digest, Evaluation.configuration
-    return [tuple(row) for row in records.combinations(*columns, where=[Evaluation.task.in_(list(tasks))])]
+    table = Evaluation.__table__.c
+    columns, on_tasks = [table.submission, table.submission_digest, table.configuration], table.task.in_(list(tasks))
+    if records.has_index(VERSIONS):
+        found = distinct_combinations(columns)
+        same = (column == found.c[column.name] for column in columns)
+        query = select(found).where(found.c.configuration.is_not(None), exists().where(*same, on_tasks))
+    else:  # an earlier version wrote the file, and whoever only reads it writes no index
+        query = select(*columns).where(on_tasks).distinct()
+    return [tuple(row) for row in records.rows(query)]
 
 
 def newest_of_version(records: Records, version: Version, tasks: Collection[str]) -> Iterator[Row[Any]]:
@@ -39,4 +47,4 @@ def cells_of(records: Records, submission: str, tasks: Collection[str]) -> list[
         Evaluation.model_digest, Evaluation.data_digest,
     )  # fmt: skip
     chosen = Evaluation.submission == submission, Evaluation.task.in_(list(tasks)), Evaluation.repeat == 0
-    return records.combinations(*columns, where=chosen)
+    return records.rows(select(*columns).where(*chosen).distinct())

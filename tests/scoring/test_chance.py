@@ -60,10 +60,15 @@ def test_p_values_by_counting_all_permutations() -> None:
     assert found.p_value == max(found.p_values.values())
 
 
-def test_quick_scores_are_the_official_ones() -> None:
+@pytest.mark.parametrize("values", [6, 10**9])
+@pytest.mark.parametrize("gaps", [4, 60, 10**9])
+def test_quick_scores_are_the_official_ones(values: int, gaps: int) -> None:
+    """With many ties, some, and none: pairs are counted in two ways."""
+    random = np.random.default_rng(0)
     for t in (toy(), random_task(np.random.default_rng(3))):
-        _, gap, grid = t.arrays
-        rows = np.random.default_rng(0).integers(6, size=(50, len(gap))).astype(float)
+        _, _, grid = t.arrays
+        gap = random.integers(gaps, size=len(grid.models)).astype(float)
+        rows = random.integers(values, size=(50, len(gap))).astype(float)
         quick = Scorer(np.array(gap), conditioning(grid))(rows)
         assert quick == pytest.approx([official_score(row, gap, grid).score for row in rows], abs=1e-12)
 
