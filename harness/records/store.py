@@ -156,6 +156,8 @@ class Records:
     def rows(self, query: Executable) -> list[Row[Any]]:
         """Return the rows of a query."""
         with self._database.begin() as connection:
+            if self._database.is_postgresql:  # which may spend a second on compiling what then takes milliseconds
+                connection.execute(select(func.set_config("jit", "off", True)))
             return list(connection.execute(query))
 
     def has_index(self, name: str) -> bool:

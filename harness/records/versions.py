@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from sqlalchemy import Row, exists, select
+from sqlalchemy import Row, select
 
 from harness.records.evaluation import VERSIONS, Evaluation
 from harness.records.index_scan import distinct_combinations
@@ -20,7 +20,8 @@ def recorded_versions(records: Records, tasks: Collection[str]) -> list[Version]
     if records.has_index(VERSIONS):
         found = distinct_combinations(columns)
         same = (column == found.c[column.name] for column in columns)
-        query = select(found).where(found.c.configuration.is_not(None), exists().where(*same, on_tasks))
+        one = select(table.id).where(*same, on_tasks).limit(1).scalar_subquery()  # EXISTS: PostgreSQL reads all records
+        query = select(found).where(found.c.configuration.is_not(None), one.is_not(None))
     else:  # an earlier version wrote the file, and whoever only reads it writes no index
         query = select(*columns).where(on_tasks).distinct()
     return [tuple(row) for row in records.rows(query)]

@@ -8,16 +8,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from on_stage import RUNTIME, OnStage, make_calls
+from stopwatch import seconds
 from stub_engine import Engine, Stub
 
 from harness.execution.execute import execute
 from harness.execution.executor import Executor
 from harness.execution.executors.local import Local
-from harness.execution.executors.ray import Ray, RayEngine
 from harness.execution.run import make_plan
 from harness.records import Records
 from harness.sandbox import SandboxChoice
-from harness.testing import STAGE, Parts
+from harness.testing import STAGE
 from tests.execution.planned_things import SETTINGS, make_submission, make_task
 from tests.records.servers import MISSING, Server
 
@@ -46,24 +47,10 @@ def test_ten_thousand_calls_on_512_lanes_into_postgresql(location: str, monkeypa
         plan = make_plan(submissions, [make_task(MODELS)], SETTINGS, executor, records, force=False)
         planned, start = _peak_mib(), time.perf_counter()
         done = sum(1 for _ in execute(plan, executor, records, print, lambda _: None))
-        seconds = time.perf_counter() - start
-    print(f"{done} calls: {done / seconds:.0f} a second; {planned} MiB when planned, {_peak_mib()} MiB at the end")
+        rate = done / (time.perf_counter() - start)
+    print(f"{done} calls: {rate:.0f} a second; {planned} MiB when planned, {_peak_mib()} MiB at the end")
     assert done == SUBMISSIONS * MODELS
-    assert done / seconds > 500
-
-
-class OnStage(Ray):
-    """A cluster of Ray on this machine whose sandboxes are threads."""
-
-    def connect(self, **parameters: str | None) -> RayEngine:
-        return _Engine("auto")
-
-
-class _Engine(RayEngine):
-    def start(self, node: str) -> object:
-        from machine_on_stage import MachineOnStage
-
-        return self._ray.remote(MachineOnStage).options(num_cpus=2).remote(self._ray.get)
+    assert rate > 500
 
 
 def test_a_call_on_a_cluster_costs_little_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,28 +59,20 @@ def test_a_call_on_a_cluster_costs_little_more(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setenv("PGDL_CACHE", str(tmp_path))
     ray.init(num_cpus=2, log_to_driver=False, configure_logging=False, include_dashboard=False,
-             runtime_env={"env_vars": {"PYTHONPATH": str(Path(__file__).parent)}})  # fmt: skip
+             runtime_env=RUNTIME)  # fmt: skip
     try:
-        seconds = {kind.__name__: _seconds_of(kind(STAGE, None, 2, print)) for kind in (Local, OnStage)}
+        taken = {kind.__name__: _seconds_of(kind(STAGE, None, 2, print)) for kind in (Local, OnStage)}
     finally:
         ray.shutdown()
-    more = 1e3 * (seconds["OnStage"] - seconds["Local"]) / CALLS
-    print(f"{CALLS} calls: {seconds['Local']:.1f} s, on Ray {seconds['OnStage']:.1f} s: {more:.1f} ms more each")
+    more = 1e3 * (taken["OnStage"] - taken["Local"]) / CALLS
+    print(f"{CALLS} calls: {taken['Local']:.1f} s, on Ray {taken['OnStage']:.1f} s: {more:.1f} ms more each")
     assert more < 10
 
 
 def _seconds_of(executor: Executor) -> float:
-    parts = Parts()
     with executor:
         executor.prepare(["tensorflow"])
-        orders, returned = [parts.order("returns 1", model=f"model {number % 20}") for number in range(CALLS)], 0
-        start = time.perf_counter()
-        while returned < CALLS:
-            if orders and (wanted := executor.wanted):
-                executor.add(orders[:wanted], parts)
-                del orders[:wanted]
-            returned += executor.next(1.0) is not None
-        return time.perf_counter() - start
+        return seconds(lambda: make_calls(executor, CALLS), repeats=1)
 
 
 def _peak_mib() -> int:

@@ -104,6 +104,7 @@ def test_whoever_is_killed_the_same_command_goes_on(tmp_path, four_models, start
     rows = records(database)
     assert len(rows) == len({row["key"] for row in rows}) == 4
     assert ("calls under way are made again" in output) == (victim == "machine")
+    assert "(raylet)" not in output
 
 
 @pytest.mark.full

@@ -19,6 +19,7 @@ from harness.execution import machine
 from harness.execution.cluster import executor as module
 from harness.execution.cluster import fleet
 from harness.execution.cluster.machine import Machine
+from harness.execution.cluster.member import Member
 from harness.execution.cluster.messages import Description, Ready, Report
 from harness.execution.dispatch import make
 from harness.execution.executor import Executor
@@ -127,6 +128,25 @@ def test_a_machine_that_leaves_and_one_that_comes(stage: Stage) -> None:
     stage.until(26)
     assert "three" in {one.machine["machine"] for one in stage.done.values()}
     assert stage.engine.processes["one"].is_gone
+
+
+def test_a_machine_that_comes_while_calls_return_all_the_time(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machines are looked after although every look at the reports brings something."""
+    whole = stage.executor.fleet.reports
+
+    def with_calls(timeout_s: float) -> Iterator[tuple[Member, Report]]:
+        found: list[tuple[Member, Report]] = []
+        while not found:
+            stage.executor._hand_out()
+            for member, report in whole(timeout_s):
+                found.append((member, report)) if report.returned else member.take(report)
+        yield from found
+
+    stage.add(*(stage.parts.order(f"returns {number}") for number in range(30)))
+    monkeypatch.setattr(stage.executor.fleet, "reports", with_calls)
+    stage.engine.names["three"] = None
+    stage.until(25)
+    assert "three" in stage.engine.started
 
 
 def test_a_run_waits_for_a_machine_where_all_are_lost(stage: Stage) -> None:

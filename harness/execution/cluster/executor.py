@@ -119,8 +119,11 @@ class Cluster(Executor):
                     self._returned.append(one)
                 if report.retired:
                     self.fleet.dismiss(member, report.retired)
-            if not self._returned:  # what has ended is told before anything that is wrong
-                self.fleet.look_after()
+            try:
+                self.fleet.look_after()  # also while others return calls all the time
+            except UserError:
+                if not self._returned:  # what has ended is told before anything that is wrong
+                    raise
         return self._returned.popleft()
 
     @property

@@ -19,6 +19,7 @@ CONNECT_S = 5.0
 #: Ray's own name for the cluster of which this machine is a part.
 AUTO = "auto"
 
+_MORE_ROOM = "give it more memory or disk, then run the same command again"
 _START = "start one with `ray start --head`, or name its address with --ray-address"
 
 
@@ -54,6 +55,7 @@ class RayEngine:
         if self._is_ours:
             try:
                 with _silence():
+                    _keep_from_printing(ray)
                     ray.init(address=address, log_to_driver=False, configure_logging=False, namespace="pgdl-harness")
             except Exception as error:  # Ray raises many kinds
                 raise _explained(error, address) from error
@@ -76,14 +78,18 @@ class RayEngine:
         """Start an actor that takes all processors and GPUs of a node."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        from harness.execution.cluster.machine import Machine  # here: it runs the local executor, a sibling of this
-
         resources = next(one["Resources"] for one in self._nodes() if one["NodeID"] == node)
-        actor = self._ray.remote(Machine).options(
+        actor = self._ray.remote(self.machine()).options(
             num_cpus=resources.get("CPU", 0), num_gpus=resources.get("GPU", 0), max_restarts=-1, max_task_retries=0,
             scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
         )  # fmt: skip
-        return actor.remote(self._ray.get)
+        return actor.remote(_fetch)
+
+    def machine(self) -> type:
+        """Return the class of the actors."""
+        from harness.execution.cluster.machine import Machine  # here: it runs the local executor, a sibling of this
+
+        return Machine
 
     def ask(self, handle: Any, method: str, *arguments: object) -> Any:
         """Call a method of an actor."""
@@ -115,10 +121,8 @@ class RayEngine:
         try:
             return self._ray.put(list(content))
         except (errors.ObjectStoreFullError, errors.OutOfDiskError) as error:
-            remedy = "give it more memory or disk, then run the same command again"
-            raise UserError(
-                f"the cluster's object store is full: {str(error).splitlines()[0]}", remedy=remedy
-            ) from error
+            problem = f"the cluster's object store is full: {str(error).splitlines()[0]}"
+            raise UserError(problem, remedy=_MORE_ROOM) from error
 
     def kill(self, handle: Any) -> None:
         """Kill an actor; its sandboxes die with it."""
@@ -128,6 +132,16 @@ class RayEngine:
         """Disconnect, unless somebody else has connected."""
         if self._is_ours:
             self._ray.shutdown()
+
+
+def _keep_from_printing(ray: Any) -> None:
+    """Keep Ray from writing messages about processes it lost, of many lines, to the standard output of the command.
+
+    It does so in a thread whatever `log_to_driver` says, and has no setting for it.
+    """
+    worker = ray._private.worker
+    if hasattr(worker, "print_to_stdstream"):
+        worker.print_to_stdstream = lambda *_, **__: None
 
 
 @contextmanager
@@ -141,6 +155,17 @@ def _silence() -> Iterator[None]:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(nothing)
+
+
+def _fetch(reference: Any) -> Any:
+    """Return what was put into the object store, on a machine; raises `UserError`."""
+    import ray
+
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayError as error:
+        problem = f"the inputs of a call do not come from the cluster's object store: {str(error).splitlines()[0]}"
+        raise UserError(problem, remedy=_MORE_ROOM) from error
 
 
 def _last_line(error: Exception) -> str:
@@ -165,7 +190,7 @@ def _explained(error: Exception, address: str) -> UserError:
     text = " ".join(str(error).split())
     if "Version mismatch" in text:
         return UserError(f"another version of Ray or Python: {text}", remedy="install the cluster's versions here")
-    if "Failed to connect to Ray cluster" in text:  # although its port is open
+    if "Failed to connect to Ray cluster" in text or not text:  # although its port is open; 2.52 to 2.60 says nothing
         remedy = "set RAY_AUTH_MODE=token if it asks for a token, and install the same version of Ray (docs/cluster.md)"
         return UserError(f"the Ray cluster at {address} does not let this command in", remedy=remedy)
     if isinstance(error, ConnectionError) and address == AUTO:
