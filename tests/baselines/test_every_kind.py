@@ -133,7 +133,8 @@ OF_HIDDEN = {
 OF_SINGLE_GRADIENTS = {
     "fisher_rao_norm", "fisher_trace", "gradient_confusion", "gradient_noise_final", "gradient_norm", "gsnr",
     "log_fisher_rao_norm", "log_fisher_trace", "log_gradient_noise_final", "log_gradient_norm", "m_coherence",
-    "neg_stiffness_cosine", "neg_stiffness_sign", "ntk_alignment", "ntk_complexity", "tic_diag", "tic_trace",
+    "neg_stiffness_cosine", "neg_stiffness_sign", "normalized_sharpness", "ntk_alignment", "ntk_complexity", "tic_diag",
+    "tic_trace",
 }  # fmt: skip
 LAYER_MARGINS = {name for name in MEASURES if name.startswith("layer_margin") and name != "layer_margin_winner"}
 
