@@ -86,6 +86,7 @@ def test_the_model_is_left_as_found(twice):
     assert twice[2]
 
 
+@pytest.mark.full
 def test_keras_2_and_keras_3_give_the_same_values(twice):
     program = [sys.executable, Path(__file__).with_name("measure_values.py"), MODEL]
     environment = os.environ | {"TF_USE_LEGACY_KERAS": "1", "PYTHONPATH": str(Path(__file__).parents[2])}

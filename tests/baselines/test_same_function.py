@@ -159,6 +159,7 @@ def compiled(images):
         return values(normalized(), images)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", sorted(MEASURES.keys() - BEFORE_NORMALIZATION.keys()))
 def test_units_that_normalization_hides_do_not_matter(name, in_some_units, in_other_units):
     assert in_other_units[name] == close(in_some_units[name])
@@ -169,6 +170,7 @@ def test_layers_that_do_nothing_outside_training_do_not_matter(name, in_some_uni
     assert among_idle_layers[name] == number(in_some_units[name])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", sorted(MEASURES))
 def test_functions_that_are_compiled_find_the_same_as_those_that_are_not(name, in_some_units, compiled):
     assert compiled[name] == close(in_some_units[name])
