@@ -10,7 +10,7 @@ from baselines import MEASURES
 from baselines.core.measure import Need
 
 #: Kinds that are tried for every push; each of the others is another layer or another class of data.
-EVERY_PUSH = ("attention", "like_convnext", "two_classes")
+EVERY_PUSH = ("attention", "like_convnext")
 
 #: Look at the layers of the model as it is written.
 AS_WRITTEN = {"jacobian_norm", "vr", "wcv"}
