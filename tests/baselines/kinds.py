@@ -1,75 +1,12 @@
 """Kinds of networks, each written in two ways that are one function, for all measures."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import tensorflow as tf
+from kinds_of_data import class_missing, class_of_one, constant_images, dead, hundred_classes, two_classes
 from small_networks import dataset, layers
-
-_DRAW = np.random.default_rng(1)
-
-#: Images with one of three patterns and noise, of much contrast, so that networks tell them apart.
-_MIXED = 0.5 * _DRAW.random((60, 8, 8, 1)) + 0.5 * _DRAW.random((3, 8, 8, 1))[np.arange(60) % 3]
-IMAGES = np.clip(4 * _MIXED - 1.5, 0, 1).astype(np.float32)
-
-
-@dataclass(frozen=True)
-class Written:
-    """A network, its data, and the same function with the same data in other words."""
-
-    model: object
-    data: tf.data.Dataset
-    other: object
-    other_data: tf.data.Dataset
-
-
-def drawn(model, seed=0):
-    """The model with weights that are neither small nor large, and others that training began with."""
-    for number in (seed + 1, seed):
-        model.initial_weights = model.get_weights()
-        rng = np.random.default_rng(number)
-        for layer in model.layers:
-            found = [rng.normal(size=w.shape) / max(np.sqrt(w[..., 0].size), 1) for w in layer.get_weights()]
-            layer.set_weights(
-                [np.abs(w) + 0.5 for w in found] if isinstance(layer, layers.BatchNormalization) else found
-            )
-    return model
-
-
-def answered(model, inputs, wrong=2):
-    """Labels: the network's own answers but for some. Its last bias is set so that it gives all answers."""
-    *others, bias = model.get_weights()
-    logits = model(inputs).numpy()
-    model.set_weights([*others, bias - np.median(logits, axis=0)])
-    labels = model(inputs).numpy().argmax(axis=1)
-    labels[:wrong] = np.arange(wrong) % len(bias)
-    return labels
-
-
-def chain(*parts, shape=(8, 8, 1)):
-    return tf.keras.Sequential([tf.keras.Input(shape), *parts])
-
-
-def graph(build, shape=(8, 8, 1)):
-    source = tf.keras.Input(shape)
-    return tf.keras.Model(source, build(source))
-
-
-def written(make, same, translate=list, *, inputs=IMAGES):
-    """A kind from two architectures, and what makes the weights of the second of those of the first."""
-    model, other = drawn(make()), same()
-    data = dataset(inputs, answered(model, inputs))
-    other.set_weights(translate(model.get_weights()))
-    other.initial_weights = translate(model.initial_weights)
-    return Written(model, data, other, data)
-
-
-def plain(*end, hidden="relu"):
-    return chain(
-        layers.Conv2D(5, 3, activation=hidden), layers.Conv2D(6, 3, 2, "same", activation=hidden), layers.Flatten(),
-        layers.Dense(12, hidden), *(end or [layers.Dense(3)]),
-    )  # fmt: skip
+from written_twice import IMAGES, Written, answered, chain, drawn, graph, plain, written
 
 
 def dense_as_convolution():
@@ -387,59 +324,6 @@ def recurrent(kind="LSTM"):
         return [kernel[:, blocks], own[order][:, blocks], bias[blocks], end[order], shift]
 
     return written(make, make, translate)
-
-
-def classes_in_another_order(make, labels=None, inputs=IMAGES, last=None):
-    """The same network and data, but the classes have other numbers; those behind the `last` have no examples."""
-    model, other = drawn(make()), make()
-    labels = answered(model, inputs) if labels is None else labels
-    labels = labels if last is None else np.minimum(labels, last)
-    order = np.random.default_rng(5).permutation(model.output_shape[-1])
-    place = np.argsort(order)
-
-    def translate(arrays):
-        return [*arrays[:-2], arrays[-2][..., order], arrays[-1][order]]
-
-    other.set_weights(translate(model.get_weights()))
-    other.initial_weights = translate(model.initial_weights)
-    return Written(model, dataset(inputs, labels), other, dataset(inputs, place[labels]))
-
-
-def two_classes():
-    return classes_in_another_order(lambda: plain(layers.Dense(2)))
-
-
-def hundred_classes():
-    inputs = np.random.default_rng(2).random((300, 8, 8, 1)).astype(np.float32)
-    return classes_in_another_order(lambda: plain(layers.Dense(100)), inputs=inputs)
-
-
-def class_missing():
-    return classes_in_another_order(lambda: plain(layers.Dense(4)), last=2)
-
-
-def class_of_one():
-    labels = np.arange(60) % 2
-    labels[17] = 2
-    return classes_in_another_order(plain, labels=labels)
-
-
-def constant_images():
-    inputs = np.full((60, 8, 8, 1), 0.5, np.float32)
-    return classes_in_another_order(plain, labels=np.arange(60) % 3, inputs=inputs)
-
-
-def dead():
-    def make():
-        return plain(hidden="relu")
-
-    found = classes_in_another_order(make)
-    for model in (found.model, found.other):
-        arrays = model.get_weights()
-        arrays[1] = -100 * np.ones_like(arrays[1])
-        arrays[3] = -np.abs(arrays[3])
-        model.set_weights(arrays)
-    return found
 
 
 def one_logit():

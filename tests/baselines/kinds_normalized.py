@@ -2,8 +2,8 @@
 
 import numpy as np
 import tensorflow as tf
-from kinds import IMAGES, Written, answered, drawn
 from small_networks import dataset, layers
+from written_twice import IMAGES, Written, answered, drawn
 
 #: By how much numbers in front of a normalization, and those behind it, are larger in the rewritten network.
 FRONT, BEHIND = 3.7, 2.2

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from kinds import IMAGES, drawn
 from kinds_normalized import BUILDERS, written_with_other_scales
 from measure_values import values
 from small_networks import dataset, layers
+from written_twice import IMAGES, drawn
 
 from baselines.core.subject import Subject
 

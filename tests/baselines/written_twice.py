@@ -1,0 +1,71 @@
+"""A network that is written in two ways, which are one function, and what such networks are built of."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import tensorflow as tf
+from small_networks import dataset, layers
+
+_DRAW = np.random.default_rng(1)
+
+#: Images with one of three patterns and noise, of much contrast, so that networks tell them apart.
+_MIXED = 0.5 * _DRAW.random((60, 8, 8, 1)) + 0.5 * _DRAW.random((3, 8, 8, 1))[np.arange(60) % 3]
+IMAGES = np.clip(4 * _MIXED - 1.5, 0, 1).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A network, its data, and the same function with the same data in other words."""
+
+    model: object
+    data: tf.data.Dataset
+    other: object
+    other_data: tf.data.Dataset
+
+
+def drawn(model, seed=0):
+    """The model with weights that are neither small nor large, and others that training began with."""
+    for number in (seed + 1, seed):
+        model.initial_weights = model.get_weights()
+        rng = np.random.default_rng(number)
+        for layer in model.layers:
+            found = [rng.normal(size=w.shape) / max(np.sqrt(w[..., 0].size), 1) for w in layer.get_weights()]
+            layer.set_weights(
+                [np.abs(w) + 0.5 for w in found] if isinstance(layer, layers.BatchNormalization) else found
+            )
+    return model
+
+
+def answered(model, inputs, wrong=2):
+    """Labels: the network's own answers but for some. Its last bias is set so that it gives all answers."""
+    *others, bias = model.get_weights()
+    logits = model(inputs).numpy()
+    model.set_weights([*others, bias - np.median(logits, axis=0)])
+    labels = model(inputs).numpy().argmax(axis=1)
+    labels[:wrong] = np.arange(wrong) % len(bias)
+    return labels
+
+
+def chain(*parts, shape=(8, 8, 1)):
+    return tf.keras.Sequential([tf.keras.Input(shape), *parts])
+
+
+def graph(build, shape=(8, 8, 1)):
+    source = tf.keras.Input(shape)
+    return tf.keras.Model(source, build(source))
+
+
+def written(make, same, translate=list, *, inputs=IMAGES):
+    """A kind from two architectures, and what makes the weights of the second of those of the first."""
+    model, other = drawn(make()), same()
+    data = dataset(inputs, answered(model, inputs))
+    other.set_weights(translate(model.get_weights()))
+    other.initial_weights = translate(model.initial_weights)
+    return Written(model, data, other, data)
+
+
+def plain(*end, hidden="relu"):
+    return chain(
+        layers.Conv2D(5, 3, activation=hidden), layers.Conv2D(6, 3, 2, "same", activation=hidden), layers.Flatten(),
+        layers.Dense(12, hidden), *(end or [layers.Dense(3)]),
+    )  # fmt: skip
