@@ -8,6 +8,7 @@ their work. What is tested is the program: only the import is shared.
 
 import json
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -54,13 +55,11 @@ class Fork:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end. Several threads may wait at once, as for a `Popen`: what one reads, the others read too."""
         if self.returncode is None:
-            self._status.settimeout(timeout if timeout != 0 else 0.001)
-            try:
-                self.returncode = int(self._status.recv(32))
-            except TimeoutError:
-                raise subprocess.TimeoutExpired("fork", timeout or 0) from None
-            self._status.close()
+            if not select.select([self._status], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired("fork", timeout or 0)
+            self.returncode = int(self._status.recv(32, socket.MSG_PEEK))
         return self.returncode
 
 
