@@ -121,7 +121,7 @@ def main() -> NoReturn:
     try:
         if sys.platform == "win32":
             remedy = "install it in WSL (wsl --install), where everything works"
-            raise UserError("pgdl", expected="Linux or macOS", found="Windows", remedy=remedy)
+            raise UserError("system", expected="Linux or macOS", found="Windows", remedy=remedy)
         _require_own_packages()
         code = cli.main(prog_name="pgdl", standalone_mode=False)
         sys.stdout.flush()
