@@ -10,6 +10,7 @@ from typing import Any
 
 Layer = dict[str, Any]
 
+_LAYER_NORM: Layer = {"layer_name": "LayerNormalization", "epsilon": 1e-6}
 
 #: Convolutions per block of the networks of Simonyan and Zisserman (2015), which are named by their depth.
 VGG_DEPTHS = {11: (1, 1, 2, 2, 2), 13: (2, 2, 2, 2, 2), 16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}
@@ -129,6 +130,43 @@ def resnet(n_classes: int, *, depth: int = 18, n_filters: int = 64, dropout: flo
     return graph.layers
 
 
+def convnext(
+    n_classes: int,
+    *,
+    n_blocks: int = 4,
+    n_filters: int = 32,
+    kernel: int = 7,
+    patch: int = 4,
+    dropout: float = 0.0,
+) -> list[Layer]:
+    """Isotropic ConvNeXt (Liu et al. 2022, section 3.3): layer norm, GELU, and one resolution after the patches.
+
+        input - conv of `patch` x `patch` with stride `patch`, layer norm - block x n_blocks
+              - global average pooling - layer norm - dropout - logits
+        block: x + (depthwise conv of `kernel` x `kernel`, layer norm, dense of 4 n_filters, GELU, dense of n_filters)
+
+    Without the paper's layer scale and stochastic depth, which serve networks of many blocks.
+    """
+    graph = _Graph()
+    at = graph.add(
+        {"layer_name": "Conv2D", "filters": n_filters, "kernel_size": [patch, patch], "strides": [patch, patch]}, -1
+    )
+    at = graph.add(_LAYER_NORM, at)
+    for _ in range(n_blocks):
+        inner = at
+        for layer in (
+            {"layer_name": "DepthwiseConv2D", "kernel_size": [kernel, kernel], "padding": "same"},
+            _LAYER_NORM,
+            {"layer_name": "Dense", "units": 4 * n_filters, "activation": "gelu"},
+            {"layer_name": "Dense", "units": n_filters},
+        ):
+            inner = graph.add(layer, inner)
+        at = graph.add({"layer_name": "Add"}, at, inner)
+    for layer in ({"layer_name": "GlobalAveragePooling2D"}, _LAYER_NORM, *_dropout(dropout), _logits(n_classes)):
+        at = graph.add(layer, at)
+    return graph.layers
+
+
 class _Graph:
     """Builder of a network with skip connections; methods return the position of the last layer they added."""
 
@@ -201,5 +239,6 @@ FAMILIES: dict[str, Callable[..., list[Layer]]] = {
     "nin": nin,
     "fully_convolutional": fully_convolutional,
     "resnet": resnet,
+    "convnext": convnext,
     "mlp": mlp,
 }

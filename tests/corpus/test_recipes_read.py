@@ -1,11 +1,13 @@
 """Recipes: what they mean, and what is refused with file, key, expected and found."""
 
+import inspect
+import json
 from pathlib import Path
 
 import pytest
 
 from harness.corpus.families import FAMILIES
-from harness.corpus.recipe import DataRecipe, Stop, Training, read_recipe
+from harness.corpus.recipe import DataRecipe, Stop, Training, _settings, read_recipe
 from harness.errors import UserError
 
 ROOT = Path(__file__).parents[2]
@@ -124,3 +126,11 @@ def test_every_key_is_explained(section):
     for name, field in section.model_fields.items():
         assert f"| `{name}` |" in text
         assert field.description in text
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_is_explained(family):
+    section = (ROOT / "docs" / "recipes.md").read_text().partition(f"### `{family}`\n")[2].partition("\n### ")[0]
+    assert inspect.getdoc(FAMILIES[family]) in section
+    for name, value in _settings(family).items():
+        assert f"`{name}` ({json.dumps(value)})" in section
