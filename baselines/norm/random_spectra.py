@@ -31,6 +31,7 @@ def rand_distance(subject: Subject, *, n_draws: int = 5, min_eigenvalues: int = 
 
     Like the program, it compares sorted eigenvalues one by one; a permutation leaves their sum. The program permutes
     once, and does not fold batch normalization. Weights of a convolution are permuted at each place of its window.
+    Layers of one input or output channel do not count: no permutation changes their spectrum.
 
     Args:
         subject: the network.
@@ -41,13 +42,14 @@ def rand_distance(subject: Subject, *, n_draws: int = 5, min_eigenvalues: int = 
     Raises:
         MeasureUnavailable: no layer counts.
     """
-    from scipy.spatial.distance import jensenshannon  # here: listing the measures must not wait for it
-
     found = []
     for number, layer, values in _layers(subject, min_eigenvalues):
-        for draw in range(n_draws):
-            permuted = _permuted(layer, stream("permutations of weights", seed, number, draw))
-            found.append(float(jensenshannon(values, of_places(permuted))))
+        if min(layer.kernel.shape[-2:]) > 1:
+            for draw in range(n_draws):
+                permuted = _permuted(layer, stream("permutations of weights", seed, number, draw))
+                found.append(_distance(values, of_places(permuted)))
+    if not found:
+        raise MeasureUnavailable("needs a layer of several input and output channels, which this network lacks")
     return -float(np.mean(found))
 
 
@@ -79,6 +81,14 @@ def mp_soft_rank(subject: Subject, *, min_eigenvalues: int = 10) -> float:
         edge = float(np.median(values)) * (1 + math.sqrt(ratio)) ** 2 / mp_median(ratio)
         found.append(edge / float(values[-1]))
     return float(np.mean(found))
+
+
+def _distance(first: Array, second: Array) -> float:
+    """Jensen-Shannon distance of two spectra, each scaled to sum 1; rounding can take its square below 0."""
+    from scipy.special import rel_entr  # here: listing the measures must not wait for it
+
+    shares = np.stack([first / first.sum(), second / second.sum()])
+    return math.sqrt(max(float(rel_entr(shares, shares.mean(axis=0)).sum()) / 2, 0.0))
 
 
 def mp_median(ratio: float) -> float:

@@ -63,6 +63,20 @@ def test_equal_weights_in_any_order_are_the_same_matrix():
     assert soft_rank(dense(constant), None, min_eigenvalues=1) == pytest.approx(0, abs=1e-6)
 
 
+def test_layers_of_one_channel_do_not_count_because_every_order_has_their_spectrum():
+    """Such as the first convolution of grey images; rounding made some of these distances NaN."""
+    kernel = RNG.normal(size=(192, 12)) * np.exp(RNG.normal(size=12))
+    grey = tf.keras.Sequential(
+        [tf.keras.Input((6, 6, 1)), layers.Conv2D(12, 3, use_bias=False), layers.Flatten(), layers.Dense(12)]
+    )
+    grey.set_weights([RNG.normal(size=(3, 3, 1, 12)), kernel, np.zeros(12)])
+    alone = distance(dense(kernel), None, n_draws=20)
+    assert alone < -0.05
+    assert distance(grey, None, n_draws=20) == pytest.approx(alone, rel=0.05)
+    with pytest.raises(baselines.MeasureUnavailable, match="needs a layer of several input and output channels"):
+        distance(dense(RNG.normal(size=(12, 1))), None, min_eigenvalues=1)
+
+
 def test_a_convolution_is_a_matrix_at_each_place_of_its_window():
     tf.keras.utils.set_random_seed(0)
     model = tf.keras.Sequential(
