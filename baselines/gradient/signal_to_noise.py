@@ -34,11 +34,10 @@ def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array
         return weight_moments(network, images, lambda logits: cross_entropies(logits, labels))
 
     arrays = [sample.inputs, sample.labels]
-    found = np.zeros((2, 1))
+    total, power = np.zeros(1), np.zeros(1)  # float64
     for moments in network.in_batches("gradient moments", sums, arrays, size=network.batch_size_of(PASSES)):
-        found = found + np.stack(moments).astype(np.float64)
-    mean, square = found / len(sample)
-    return mean, square
+        total, power = total + moments[0], power + moments[1]
+    return total / len(sample), power / len(sample)
 
 
 @measure(

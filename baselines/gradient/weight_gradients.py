@@ -40,11 +40,11 @@ def weight_gradients(subject: Subject, n_samples: int, seed: int, label: str = "
     """
     network, sample = subject.folded, subject.sample(n_samples, seed)
     labels = sample.labels if label == "true" else _drawn(subject, n_samples, seed, label)
-    run, found, total = functools.partial(per_example, network), [], np.zeros(1)
+    run, found, total = functools.partial(per_example, network), [], np.zeros(1)  # float64
     size = network.batch_size_of(PASSES)
     for *of_examples, summed in network.in_batches("per example", run, [sample.inputs, labels], size=size):
         found.append(of_examples)
-        total = total + summed.astype(np.float64)
+        total = total + summed
     squares, products = (part.astype(np.float64) for part in joined(found))
     return squares, products, float(np.square(total / len(sample)).sum())
 

@@ -5,6 +5,7 @@ at layer l is (f_i - f_j) / |d (f_i - f_j) / d x^l|; it is normalized by the lay
 """
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -45,7 +46,8 @@ def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed
     Distances of examples without a gradient, in a dead network, are NaN.
     """
     network, sample = subject.network, subject.sample(n_samples, seed)
-    run, arrays = functools.partial(_margins, network, positions), [sample.inputs, sample.labels]
+    different = sorted(set(positions))  # of few layers some are there twice
+    run, arrays = functools.partial(_margins, network, different), [sample.inputs, sample.labels]
     batches = network.in_batches(("layer margins", positions), run, arrays, size=network.batch_size_of(PASSES))
     of_examples, of_batches = [], []
     for *found, moments in batches:
@@ -55,7 +57,9 @@ def distances(subject: Subject, positions: tuple[int, ...], n_samples: int, seed
     exact = lengths.astype(np.float64).T
     sizes = np.array([len(found[0]) for found in of_examples])
     variations = [max(_variation(sizes, *zip(*parts, strict=True)), STILL) for parts in zip(*of_batches, strict=True)]
-    return np.where(exact > 0, margins / np.maximum(exact, SHORTEST), np.nan), np.array(variations)
+    found = np.where(exact > 0, margins / np.maximum(exact, SHORTEST), np.nan)
+    places = np.searchsorted(different, positions)
+    return found[places], np.array(variations)[places]
 
 
 def output_margins(logits: Any, labels: Any) -> Any:
@@ -69,34 +73,38 @@ def margins_at(network: Network, place: int, inputs: Array, labels: Array, *, of
     """Margins (n,), lengths of their gradients with respect to what is at `place` (n,), and what is there (n, ...)."""
 
     def run(images: Any, labels: Any) -> tuple[Any, Any, Any]:
-        with tf.GradientTape() as tape:
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(images)
             features, logits = network.run({INPUT: images}, [place, network.output])
             margin = output_margins(logits, labels)
-        slopes = tape.gradient(margin, features)
-        return margin, tf.norm(tf.reshape(slopes, (tf.shape(slopes)[0], -1)), axis=1), features
+        return margin, _lengths(tape.gradient(margin, features)), features
 
     size = network.batch_size_of(PASSES)
     return joined(network.in_batches(("margins at", place), run, [inputs, labels], size=size, often=often))
 
 
-def _margins(network: Network, positions: tuple[int, ...], images: Any, labels: Any) -> tuple[Any, Any, Any]:
-    """Margins (n,), lengths of their gradients (n, layers), and `_moments` of each layer's features."""
-    with tf.GradientTape() as tape:
+def _margins(network: Network, positions: Sequence[int], images: Any, labels: Any) -> tuple[Any, Any, Any]:
+    """Margins (n,), lengths of their gradients (n, positions), and `_moments` of the features at each position."""
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(images)
         *layers, logits = network.run({INPUT: images}, [*positions, network.output])
         margin = output_margins(logits, labels)
-    slopes = tape.gradient(margin, layers)
-    flat = [tf.reshape(slope, (tf.shape(slope)[0], -1)) for slope in slopes]
-    return margin, tf.stack([tf.norm(slope, axis=1) for slope in flat], axis=1), [_moments(layer) for layer in layers]
+    lengths = [_lengths(slopes) for slopes in tape.gradient(margin, layers)]
+    return margin, tf.stack(lengths, axis=1), [_moments(layer) for layer in layers]
+
+
+def _lengths(slopes: Any) -> Any:
+    """Euclidean norms (n,) of gradients (n, ...)."""
+    return tf.sqrt(tf.reduce_sum(tf.square(slopes), axis=list(range(1, len(slopes.shape)))))
 
 
 def _moments(features: Any) -> tuple[Any, Any]:
     """Means of features (n, ...) over the examples of a batch, and how far each example is from them, squared (n,)."""
-    rows = tf.reshape(features, (tf.shape(features)[0], -1))
-    apart = rows - rows[:1]  # so that features that do not vary have no rounding
+    rows = tf.reshape(features, (-1, math.prod(features.shape[1:])))
+    first = rows[0]
+    apart = rows - first  # so that features that do not vary have no rounding
     means = tf.reduce_mean(apart, axis=0)
-    return rows[0] + means, tf.reduce_sum(tf.math.squared_difference(apart, means), axis=1)
+    return first + means, tf.reduce_sum(tf.math.squared_difference(apart, means), axis=1)
 
 
 def _variation(sizes: Array, means: Sequence[Array], squares: Sequence[Array]) -> float:

@@ -14,12 +14,13 @@ from baselines.core.memory import require_memory
 from baselines.core.unavailable import MeasureUnavailable
 from baselines.network.attention import Attention
 from baselines.network.nodes import ATTENTION, INPUT, Array, Node, Nodes
+from baselines.network.operations import Operation, makes_masks, operation
 
-#: Bytes of all activations of a batch, about.
-BATCH_BYTES = 2**28
+#: Bytes of all activations of a batch, about. Larger ones were slower on CPUs.
+BATCH_BYTES = 2**26
 
 #: Calls up to which a function is not worth being compiled: that takes as long as dozens of passes do.
-FEW = 4
+FEW = 16
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ class Network:
         self.description = network
         self.nodes, self.layers = network.nodes, network.layers
         self.dtype = dtype
-        self._layers = [_make(node, dtype) for node in self.nodes]
+        is_masked = any(map(makes_masks, self.nodes))
+        self._layers = [(None if is_masked else operation(node, dtype)) or _make(node, dtype) for node in self.nodes]
         self._shapes = {INPUT: network.input_shape}
         self._build()
         self._compiled: dict[Any, Any] = {}
@@ -66,7 +68,7 @@ class Network:
         for position, output in enumerate(outputs):
             self._shapes[position] = tuple(map(int, output.shape[1:]))
         for layer, node in zip(self._layers, self.nodes, strict=True):
-            if node.weights:
+            if node.weights and not isinstance(layer, Operation):
                 layer.set_weights(node.weights)
 
     # What it looks like
@@ -128,7 +130,7 @@ class Network:
         return found[::-1]
 
     def layer(self, position: int) -> Any:
-        """The Keras layer of a node."""
+        """The Keras layer of a node, or the `Operation` in its place."""
         return self._layers[position]
 
     @property
@@ -150,10 +152,11 @@ class Network:
 
     # How it runs
 
-    def run(self, given: Mapping[int, Any], wanted: Sequence[int]) -> list[Any]:
+    def run(self, given: Mapping[int, Any], wanted: Sequence[int], tape: Any = None) -> list[Any]:
         """Compute the tensors at `wanted` from those `given`, each (examples, ...); differentiable.
 
-        Only what lies between is computed.
+        Only what lies between is computed. A `tape` watches the tensors at `wanted` as soon as they are there: if it
+        watches nothing else, it records, and goes back through, nothing in front of the first of them.
 
         Raises:
             MeasureUnavailable: a layer in between takes in something that is not given: a skip connection
@@ -168,6 +171,8 @@ class Network:
             first = inputs[: len(inputs) - n_named]
             feed = first[0] if len(first) == 1 else first
             values[position] = self._layers[position](feed, training=False, **named)
+            if tape is not None and position in wanted:
+                tape.watch(values[position])
         return [values[position] for position in wanted]
 
     def _between(self, given: Mapping[int, Any], wanted: Sequence[int]) -> list[int]:

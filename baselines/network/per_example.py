@@ -88,10 +88,9 @@ class Part(NamedTuple):
 def _layers(network: Network, inputs: Any, value: Callable[[Any], Any]) -> list[_Layer]:
     """What goes through the weight layers, with the gradients of `value(logits)` (n,)."""
     places = network.weight_nodes
-    with tf.GradientTape() as tape:
-        tape.watch(inputs)
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
         sources = [network.nodes[place].sources[0] for place in places]
-        *found, logits = network.run({INPUT: inputs}, [*sources, *places, network.output])
+        *found, logits = network.run({INPUT: inputs}, [*sources, *places, network.output], tape)
         total = tf.reduce_sum(value(logits))
     taken, outputs = found[: len(places)], found[len(places) :]
     slopes = tape.gradient(total, outputs)
@@ -212,15 +211,12 @@ def _windows(node: Node, entering: Any, slope: Any) -> list[Any]:
     sizes, strides, rates = (node.config[name] for name in ("kernel_size", "strides", "dilation_rate"))
     axes = list(zip(entering.shape[1:-1], slope.shape[1:-1], sizes, strides, rates, strict=True))
     padding = [(0, 0), *(_padding(node.config["padding"], *axis) for axis in axes), (0, 0)]
-    padded = tf.pad(entering, padding)
+    padded, whole = tf.pad(entering, padding), 1 | 1 << len(axes) + 1  # of examples, and of channels
     windows = []
     for offsets in itertools.product(*map(range, sizes)):
         starts = [offset * axis[4] for offset, axis in zip(offsets, axes, strict=True)]
-        slices = [
-            slice(start, start + (length - 1) * stride + 1, stride)
-            for start, (_, length, _, stride, _) in zip(starts, axes, strict=True)
-        ]
-        windows.append(padded[(slice(None), *slices)])
+        ends = [start + (axis[1] - 1) * axis[3] + 1 for start, axis in zip(starts, axes, strict=True)]
+        windows.append(tf.strided_slice(padded, [0, *starts, 0], [0, *ends, 0], [1, *strides, 1], whole, whole))
     return windows
 
 

@@ -59,13 +59,13 @@ def read_nodes(model: Any, weights: Sequence[Array] | None = None) -> Nodes:
             one input or output, outputs that are no vectors.
     """
     given = list(model.get_weights() if weights is None else weights)
-    if len(given) != len(model.get_weights()):
-        raise MeasureUnavailable(f"expected {len(model.get_weights())} arrays of weights, found {len(given)}")
+    if len(given) != len(model.weights):
+        raise MeasureUnavailable(f"expected {len(model.weights)} arrays of weights, found {len(given)}")
     if len(outputs_of(model)) != 1 or len(model.inputs) != 1 or len(model.outputs[0].shape) != 2:
         raise MeasureUnavailable("expected a network with one input, and one output of (examples, classes)")
     reader = _Reader(tuple(map(int, model.inputs[0].shape[1:])))
     for layer, sources in _layers(model):
-        count = len(layer.get_weights())
+        count = len(layer.weights)
         own, given = given[:count], given[count:]
         reader.add(layer, sources, tuple(np.asarray(array) for array in own))
     found = Nodes(reader.shapes[INPUT], tuple(reader.nodes), tuple(reader.layers))

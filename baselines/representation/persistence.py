@@ -19,6 +19,9 @@ from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network
 from baselines.network.hidden import hidden_positions
 
+#: Units whose correlations are computed at once: with themselves and those before, since correlations are symmetric.
+ROWS = 256
+
 _SOURCE = "Ballester et al. 2024, arXiv 2203.12330"
 
 
@@ -41,7 +44,10 @@ def unit_distances(subject: Subject, n_samples: int, n_units: int, seed: int) ->
         of_layers = zip(_activations(network, places, images), units, strict=True)
         return tf.concat([tf.gather(outputs, some, axis=1) for outputs, some in of_layers], axis=1)
 
-    units = draw_units(_times_most_active(subject, n_samples, seed), n_units, stream("units of persistence", seed))
+    units = np.arange(starts[-1])  # where these are few, there is no need to know how active they are
+    if len(units) > n_units:
+        counts = _times_most_active(subject, n_samples, seed)
+        units = draw_units(counts, n_units, stream("units of persistence", seed))
     if len(units) < 2:
         raise MeasureUnavailable("needs two units, which this network lacks")
     parts = np.split(units, np.searchsorted(units, starts[1:-1]))
@@ -98,22 +104,41 @@ def draw_units(counts: Array, number: int, rng: np.random.Generator) -> Array:
 
 def dissimilarities(activations: Array) -> Array:
     """1 - |corr| (units, units) of activations (n, units), float32; units that are constant correlate with none."""
-    centered = activations - activations.mean(axis=0, dtype=np.float64)
+    unit = np.empty(activations.shape[::-1], np.float32)
+    found = np.empty((len(unit), len(unit)), np.float32)
+    for start in range(0, len(unit), ROWS):
+        some = slice(start, start + ROWS)
+        unit[some] = _of_length_one(activations[:, some]).T
+        block = product(unit[some], unit[: start + ROWS].T)
+        np.abs(block, out=block)
+        np.subtract(1, block, out=block)
+        np.maximum(block, 0, out=block)
+        found[some, : block.shape[1]], found[: block.shape[1], some] = block, block.T
+    return found
+
+
+def _of_length_one(activations: Array) -> Array:
+    """Activations (n, units), float64, centered and scaled to length 1; zeros where they are constant."""
+    centered: Array = activations - activations.mean(axis=0, dtype=np.float64)
     lengths = np.linalg.norm(centered, axis=0)
-    unit = (centered / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-    found = product(unit.T, unit)
-    np.abs(found, out=found)
-    np.subtract(1, found, out=found)
-    return np.maximum(found, 0, out=found)
+    centered /= np.where(lengths > 0, lengths, 1)
+    return centered
 
 
 def merge_heights(distances: Array) -> Array:
-    """Heights (n - 1,) at which single linkage joins n points at symmetric `distances` (n, n), ascending."""
-    from scipy.cluster.hierarchy import linkage  # here: listing the measures must not wait for it
-    from scipy.spatial.distance import squareform
+    """Heights (n - 1,) at which single linkage joins n points at symmetric `distances` (n, n), ascending.
 
-    heights: Array = linkage(squareform(distances, checks=False), "single")[:, 2]
-    return heights
+    They are the edges of a minimum spanning tree, which grows by the point that is nearest to it (Prim's algorithm).
+    """
+    nearest, taken = np.full((2, len(distances)), [[np.inf], [0.0]], distances.dtype)
+    heights, point = np.empty(len(distances) - 1), 0
+    for number in range(len(heights)):
+        taken[point] = np.inf
+        np.minimum(nearest, distances[point], out=nearest)
+        np.maximum(nearest, taken, out=nearest)  # what is in the tree is no candidate
+        point = int(nearest.argmin())
+        heights[number] = nearest[point]
+    return np.sort(heights)
 
 
 @measure(

@@ -16,11 +16,18 @@ SLACK = 1.5
 CALL = 0.002
 
 
+#: Wanted ratios of a call to its passes where a network is new, of MNIST's size and on the demo's tasks.
+MNIST_SIZE, DEMO = 1.3, 2
+
+
+def printed_by(module):
+    done = subprocess.run([sys.executable, "-m", module], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 @pytest.fixture(scope="module")
 def times():
-    command = [sys.executable, "-m", "tests.benchmarks.measure_times"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
+    return printed_by("tests.benchmarks.measure_times")
 
 
 @pytest.mark.timeout(1200)
@@ -32,6 +39,21 @@ def test_every_measure_is_near_its_floor(times, capsys):
             for name, (seconds, floor) in measures.items():
                 wanted = SINGLE if name == "fisher_trace" else ALL
                 print(f"{name:36} {network:16} {seconds:7.4f} {floor:7.4f} {seconds / floor:6.2f} {wanted:7.2f}")
+                if seconds > SLACK * wanted * floor + CALL:
+                    slow.append(f"{name} on {network}: {seconds / floor:.2f}")
+    assert not slow
+
+
+@pytest.mark.timeout(1200)
+def test_a_warm_call_on_a_new_network_is_near_its_passes(capsys):
+    slow = []
+    with capsys.disabled():
+        print(f"\n{'warm calls':24} {'network':16} seconds   floor   ratio  wanted  before")
+        for network, measures in printed_by("tests.benchmarks.warm_calls").items():
+            wanted = MNIST_SIZE if network == "MNIST size" else DEMO
+            for name, (before, seconds, floor) in measures.items():
+                numbers = f"{seconds:7.4f} {floor:7.4f} {seconds / floor:6.2f} {wanted:7.2f} {before:7.4f}"
+                print(f"{name:24} {network:16} {numbers}")
                 if seconds > SLACK * wanted * floor + CALL:
                     slow.append(f"{name} on {network}: {seconds / floor:.2f}")
     assert not slow

@@ -1,0 +1,92 @@
+"""Operations in place of Keras layers compute what these compute, and leave what they do not know to Keras."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import layers
+
+from baselines.network import Network, Node, read_nodes
+from baselines.network.operations import Operation, operation
+
+IMAGE, SEQUENCE, VOLUME, VECTOR = (6, 7, 4), (9, 4), (4, 5, 4, 4), (5,)
+
+COMMON = {
+    "dense": (lambda: layers.Dense(3), VECTOR),
+    "dense without bias": (lambda: layers.Dense(3, use_bias=False), VECTOR),
+    "dense at each place": (lambda: layers.Dense(3), IMAGE),
+    "sequence": (lambda: layers.Conv1D(3, 3, strides=2, padding="same"), SEQUENCE),
+    "image": (lambda: layers.Conv2D(3, (3, 2), strides=2), IMAGE),
+    "dilated": (lambda: layers.Conv2D(3, 3, dilation_rate=2, padding="same", use_bias=False), IMAGE),
+    "volume": (lambda: layers.Conv3D(3, 2), VOLUME),
+    "batch normalization": (layers.BatchNormalization, IMAGE),
+    "only shifting": (lambda: layers.BatchNormalization(scale=False, epsilon=0.1), IMAGE),
+    "only scaling": (lambda: layers.BatchNormalization(center=False), VECTOR),
+    "neither": (lambda: layers.BatchNormalization(scale=False, center=False), VECTOR),
+    "activation": (lambda: layers.Activation("tanh"), VECTOR),
+    "softmax": (lambda: layers.Activation("softmax"), VECTOR),
+    "ReLU": (layers.ReLU, IMAGE),
+    "flatten": (layers.Flatten, IMAGE),
+    "largest": (lambda: layers.MaxPooling2D(3, strides=2, padding="same"), IMAGE),
+    "largest of a sequence": (lambda: layers.MaxPooling1D(2), SEQUENCE),
+    "largest of a volume": (lambda: layers.MaxPooling3D(2), VOLUME),
+    "average": (lambda: layers.AveragePooling2D((2, 3), padding="same"), IMAGE),
+    "average of all": (layers.GlobalAveragePooling2D, IMAGE),
+    "average of a sequence": (layers.GlobalAveragePooling1D, SEQUENCE),
+}
+
+UNCOMMON = {
+    "groups": layers.Conv2D(4, 3, groups=2),
+    "causal": layers.Conv1D(4, 3, padding="causal"),
+    "another axis": layers.BatchNormalization(axis=1),
+    "bounded": layers.ReLU(max_value=1),
+    "leaky": layers.ReLU(negative_slope=0.1),
+    "with a threshold": layers.ReLU(threshold=0.5),
+    "own activation": layers.Activation(lambda numbers: 2 * numbers),
+    "channels in front": layers.MaxPooling2D(data_format="channels_first"),
+    "channels in front, flattened": layers.Flatten(data_format="channels_first"),
+    "average with all axes": layers.GlobalAveragePooling2D(keepdims=True),
+    "depthwise": layers.DepthwiseConv2D(3),
+    "recurrent": layers.GRU(3),
+}
+
+
+def node_of(layer):
+    return Node(layer.name, type(layer).__name__, layer.get_config(), tuple(layer.get_weights()), (-1,))
+
+
+@pytest.mark.parametrize(("make", "shape"), COMMON.values(), ids=COMMON)
+def test_it_computes_what_the_layer_computes(make, shape):
+    rng, layer = np.random.default_rng(0), make()
+    inputs = tf.constant(rng.standard_normal((5, *shape)), tf.float32)
+    layer(inputs)
+    layer.set_weights([rng.uniform(0.5, 1.5, array.shape) for array in layer.get_weights()])
+    found = operation(node_of(layer), "float32")
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(inputs)
+        outputs, expected = found(inputs), layer(inputs, training=False)
+    assert outputs.numpy() == pytest.approx(expected.numpy(), rel=1e-5, abs=1e-6)
+    slopes = [tape.gradient(of, inputs).numpy() for of in (outputs, expected)]
+    assert slopes[0] == pytest.approx(slopes[1], rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("layer", UNCOMMON.values(), ids=UNCOMMON)
+def test_what_it_does_not_know_is_left_to_keras(layer):
+    assert operation(node_of(layer), "float32") is None
+
+
+def test_numbers_of_another_type_become_those_of_the_weights():
+    layer = layers.Dense(2)
+    layer(np.ones((1, 3), np.float32))
+    found = operation(node_of(layer), "float64")
+    assert found(tf.ones((1, 3), tf.float32)).dtype == tf.float64
+
+
+def test_masks_go_through_a_network_as_they_do_in_keras():
+    """The mean is that of the places that are not masked."""
+    middle = [layers.Masking(), layers.Dense(4, "relu"), layers.GlobalAveragePooling1D()]
+    model = tf.keras.Sequential([tf.keras.Input((5, 3)), *middle, layers.Dense(2)])
+    inputs = np.random.default_rng(0).standard_normal((4, 5, 3)).astype(np.float32)
+    inputs[:, 3:] = 0
+    network = Network(read_nodes(model))
+    assert not any(isinstance(network.layer(place), Operation) for place in range(len(network.nodes)))
+    assert network.outputs(inputs)[0] == pytest.approx(model(inputs).numpy(), rel=1e-5, abs=1e-6)

@@ -1,0 +1,125 @@
+"""Run by test_measures.py in a process with TensorFlow: seconds of measures of one pass, and of that pass alone.
+
+Every network is another one for the process, as it is for a worker: nothing has been compiled for it. The process
+itself is warm, it has called the measure on other networks. Before the measure, another one has taken the network
+apart and read the training data, as in every run of several measures; what that takes is timed, too.
+"""
+
+import functools
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+
+import baselines
+from tests.benchmarks.stopwatch import seconds
+
+layers = tf.keras.layers
+TASKS = Path(__file__).parents[2] / "task_data" / "input_data"
+
+#: Measure -> whether its pass goes there and back, and how many there are.
+PASSES = {
+    "cdnv": (False, 1), "persistence_mean_h0": (False, 2), "layer_margin_log_mean": (True, 1), "gsnr": (True, 1),
+}  # fmt: skip
+#: Reads the training data and makes a pass of a few examples.
+BEFORE = "inverse_margin:n_samples=32"
+
+#: Calls of a measure that are timed, each on a network of its own, and those before.
+CALLS, WARMING = 3, 1
+
+#: Examples that the measures look at, at most, and those of a batch of the bare passes.
+LOOKED_AT, BATCH = 2048, 256
+
+
+def mnist_size():
+    """A network of 225,000 weights on 12,000 images of 28 x 28, all drawn."""
+    convolutions = [part for n in (32, 64) for part in (layers.Conv2D(n, 3, activation="relu"), layers.MaxPooling2D())]
+    dense = [layers.Flatten(), layers.Dense(128, "relu"), layers.Dense(10)]
+    rng = np.random.default_rng(0)
+    images = rng.random((12_000, 28, 28, 1), np.float32)
+    return tf.keras.Sequential([tf.keras.Input((28, 28, 1)), *convolutions, *dense]), images, labels_of(images)
+
+
+def demo(task):
+    """The network in the middle of a shipped task, with as many images as the task has."""
+    definition = json.loads((TASKS / task / "model_21" / "config.json").read_text())
+    model = tf.keras.Sequential([tf.keras.Input(definition["input_shape"])])
+    for layer in definition["model_config"]:
+        options = {name: value for name, value in layer.items() if name != "layer_name"}
+        model.add(getattr(layers, layer["layer_name"])(**options))
+    images = np.random.default_rng(0).random((320, *definition["input_shape"]), np.float32)
+    return model, images, labels_of(images)
+
+
+def labels_of(images):
+    return np.random.default_rng(1).integers(0, 10, len(images)).astype(np.int32)
+
+
+def bare(model, images, labels):
+    """Seconds of a pass of the compiled model, and of one there and back."""
+
+    def forward(images, _labels):
+        return [model(images, training=False)]
+
+    def backward(images, labels):
+        with tf.GradientTape() as tape:
+            logits = model(images, training=False)
+            loss = tf.reduce_sum(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
+        return tape.gradient(loss, model.trainable_variables)
+
+    def passes(compiled):
+        for i in range(0, len(images), BATCH):
+            for array in compiled(tf.constant(images[i : i + BATCH]), tf.constant(labels[i : i + BATCH])):
+                array.numpy()
+
+    found = []
+    for function in (forward, backward):
+        compiled = tf.function(function, reduce_retracing=True)
+        for _ in range(2):  # the last batch is shorter
+            passes(compiled)
+        found.append(seconds(functools.partial(passes, compiled), CALLS))
+    return found
+
+
+def answered(model, images, labels):
+    """Labels of which half are right, so that there are margins."""
+    found = model.predict(images, verbose=0).argmax(axis=1).astype(np.int32)
+    return np.where(np.arange(len(labels)) % 2, found, labels)
+
+
+def timed(name, model, images, labels):
+    """Seconds of the measure before, and of this one, each on a network that is new."""
+    data = tf.data.Dataset.from_tensor_slices((images, labels))
+    object.__setattr__(data, "arrays", (images, labels))  # as in a worker
+    before, calls = [], []
+    for _ in range(WARMING + CALLS):
+        new = tf.keras.models.clone_model(model)
+        new.set_weights(model.get_weights())
+        with baselines.sharing():
+            before.append(seconds(functools.partial(baselines.load(BEFORE), new, data), 1))
+            calls.append(seconds(functools.partial(baselines.load(name), new, data), 1))
+    return min(before[WARMING:]), min(calls[WARMING:])
+
+
+def report(model, images, labels):
+    """Measure -> seconds of what is before it, of a call, and of its bare passes."""
+    labels = answered(model, images, labels)
+    floors = bare(model, images[:LOOKED_AT], labels[:LOOKED_AT])
+    return {
+        name: (*timed(name, model, images, labels), number * floors[there_and_back])
+        for name, (there_and_back, number) in PASSES.items()
+    }
+
+
+NETWORKS = {
+    "MNIST size": mnist_size,
+    "digits_vgg": functools.partial(demo, "digits_vgg"),
+    "digits_fcn_bn": functools.partial(demo, "digits_fcn_bn"),
+    "digits_nin": functools.partial(demo, "digits_nin"),
+}
+
+if __name__ == "__main__":
+    chosen = sys.argv[1:] or NETWORKS  # names of networks
+    print(json.dumps({kind: report(*make()) for kind, make in NETWORKS.items() if kind in chosen}))
