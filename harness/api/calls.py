@@ -1,7 +1,7 @@
 """Makes and records the calls of a run."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,10 +11,11 @@ from harness.api.progress import Progress
 from harness.api.setup import Setup, prepare
 from harness.api.tally import Tally
 from harness.execution.execute import execute
+from harness.execution.plan import runtime_of
 from harness.execution.run import Plan, make_plan, requests_of
 from harness.records import Records
 from harness.submission import Submission
-from harness.task.layout import find_tasks
+from harness.task.layout import TaskFiles, find_tasks
 from harness.task.notes import notes_of, notes_of_initial_weights
 from harness.task.task import Task, read_tasks
 
@@ -54,9 +55,35 @@ def prepare_run(
     Notes on tasks, for instance that one has no official score, come before anything runs. Withheld tasks have none:
     some notes name gaps. Initial weights are only spoken of if a measure needs them (`harness.api.needs`).
     """
+    files, setup = _choose(tasks_dir, task_names, execution, progress)
+    return _read(submissions, files, setup, progress)
+
+
+@contextmanager
+def begin_run(
+    submissions: Sequence[Submission],
+    tasks_dir: Path,
+    task_names: Sequence[str],
+    execution: Execution,
+    progress: Progress,
+) -> Iterator[Run]:
+    """Do the same in the context of the executor, which gets ready for calls while the tasks are read."""
+    files, setup = _choose(tasks_dir, task_names, execution, progress)
+    with setup.executor:
+        setup.executor.expect({runtime_of(one, setup.settings) for one in submissions})
+        yield _read(submissions, files, setup, progress)
+
+
+def _choose(
+    tasks_dir: Path, task_names: Sequence[str], execution: Execution, progress: Progress
+) -> tuple[list[TaskFiles], Setup]:
+    """Find the tasks, and choose a sandbox and an executor for them."""
     files = find_tasks(tasks_dir, task_names)
     progress.step("trying the sandbox")
-    setup = prepare(execution, files, progress)
+    return files, prepare(execution, files, progress)
+
+
+def _read(submissions: Sequence[Submission], files: Sequence[TaskFiles], setup: Setup, progress: Progress) -> Run:
     progress.step(f"reading {len(files)} task{'s' if len(files) > 1 else ''}")
     tasks = read_tasks(files, setup.settings.withhold)
     run = Run(submissions, tasks, setup)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.api.calls import note_initial_weights, prepare_run
+from harness.api.calls import begin_run, note_initial_weights
 from harness.api.check_report import CheckReport
 from harness.api.execution import USUAL, Execution
 from harness.api.progress import SILENT, Progress
@@ -51,13 +51,12 @@ def check(
         found = replace(found, problem=flaw)
     if found.problem is not None:  # known without a model
         return CheckReport(found)
-    run = prepare_run([found], Path(tasks_dir), task_names, execution, progress)
-    if not found.is_baseline:
-        note_initial_weights(run.shown, progress)
-    require_known(run.tasks, models)
-    settings, executor = run.setup.settings, run.setup.executor
-    watch, patience_s = Watch(progress.step, progress.tried), None if whole_calls else PATIENCE_S
-    with executor:
+    with begin_run([found], Path(tasks_dir), task_names, execution, progress) as run:
+        if not found.is_baseline:
+            note_initial_weights(run.shown, progress)
+        require_known(run.tasks, models)
+        settings, executor = run.setup.settings, run.setup.executor
+        watch, patience_s = Watch(progress.step, progress.tried), None if whole_calls else PATIENCE_S
         trial = try_submission(found, run.tasks, settings, executor, models, watch, patience_s)
     for problem in {unused_gpu(done) for done in trial.done} - {None}:
         progress.warn(str(problem))

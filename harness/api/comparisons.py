@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import baselines
-from harness.api.calls import Run, prepare_run, record_calls
+from harness.api.calls import Run, begin_run, record_with
 from harness.api.execution import USUAL, Execution
 from harness.api.needs import find_left_out
 from harness.api.progress import SILENT, Progress
@@ -75,18 +75,19 @@ def compare(
     """
     chosen = choose_measures(measures)
     others = read_published(published) if published else []
-    run = prepare_run([one.submission for one in chosen], Path(tasks_dir), task_names, execution, progress)
-    references = _require_references(run.tasks, Path(tasks_dir))
-    whole = [name for name, reference in references.items() if reference.part is None]
-    if published:
-        require_published(others, published, whole)
-    run = replace(run, left_out=find_left_out(run.submissions, run.shown))
-    _require_useful([one.submission.name for one in chosen if one.is_named], run)
-    with Records(str(results)) as records:
-        plan, _ = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts)
-        families = {one.submission.name: one.family for one in chosen}
-        rows = records.newest([call.key for call in plan.calls])
-        board = compare_rows(rows, references, families, run.withheld, run.left_out)
+    submissions = [one.submission for one in chosen]
+    with begin_run(submissions, Path(tasks_dir), task_names, execution, progress) as run:
+        references = _require_references(run.tasks, Path(tasks_dir))
+        whole = [name for name, reference in references.items() if reference.part is None]
+        if published:
+            require_published(others, published, whole)
+        run = replace(run, left_out=find_left_out(run.submissions, run.shown))
+        _require_useful([one.submission.name for one in chosen if one.is_named], run)
+        with Records(str(results)) as records:
+            plan, _ = record_with(run, records, progress, force=force, retry_timeouts=retry_timeouts)
+            families = {one.submission.name: one.family for one in chosen}
+            rows = records.newest([call.key for call in plan.calls])
+            board = compare_rows(rows, references, families, run.withheld, run.left_out)
     board = with_published(board, others, whole) if published else board
     oracle = score_oracle(references, run.withheld)
     return CompareResult(board, oracle, records.name, run.setup.executor.is_sandboxed)

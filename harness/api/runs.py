@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.api.calls import prepare_run, record_calls
+from harness.api.calls import begin_run, record_with
 from harness.api.execution import USUAL, Execution
 from harness.api.names import Confirm, nobody, settle_names
 from harness.api.progress import SILENT, Progress
@@ -76,13 +76,12 @@ def run(
     """
     progress.step("reading the submissions")
     found = find(submissions, names, progress)
-    run = prepare_run(found, Path(tasks_dir), task_names, execution, progress)
-    with Records(str(results)) as records:
+    with begin_run(found, Path(tasks_dir), task_names, execution, progress) as run, Records(str(results)) as records:
         settled, news = settle_names(run.submissions, records, given=bool(names), confirm=confirm)
         for line in news:
             progress.note(line)
         run = replace(run, submissions=settled)
-        plan, tally = record_calls(run, records, progress, force=force, retry_timeouts=retry_timeouts, repeats=repeats)
+        plan, tally = record_with(run, records, progress, force=force, retry_timeouts=retry_timeouts, repeats=repeats)
         claims = [one.name for one in run.submissions if one.metadata.deterministic] if repeats else []
         rows = records.newest([call.key for call in plan.calls if call.submission.name in claims])
         varying = not_deterministic(rows, claims, run.withheld)

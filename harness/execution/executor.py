@@ -76,6 +76,9 @@ class Executor(ABC):
         Raises `UserError` if the runtime is not installed.
         """
 
+    def expect(self, runtimes: Collection[str]) -> None:  # noqa: B027 - most have nothing to begin
+        """Begin what `prepare` will do for these runtimes, if it takes long; waits for nothing, and raises nothing."""
+
     @abstractmethod
     def prepare(self, runtimes: Collection[str]) -> None:
         """Get ready for calls in these runtimes, and try the sandbox; raises `UserError` if they cannot be made."""

@@ -37,9 +37,13 @@ class Lanes:
 
     @property
     def sandboxes(self) -> int:
-        """Number of sandboxes that exist at once: those under the clock and those being started in advance."""
+        """Number of sandboxes that exist at once: those under the clock and those being started in advance.
+
+        One is, even if calls under the clock need all cores: the end of a killed sandbox is waited for, and its core
+        is free meanwhile.
+        """
         spare = self.cores - self.workers * self.threads
-        return self.workers + max(min(self.workers, spare), 0)
+        return self.workers + max(min(self.workers, spare), 1)
 
 
 class Cores:

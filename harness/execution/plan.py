@@ -99,7 +99,7 @@ def plan_calls(
     """
     calls = []
     for submission in submissions:
-        runtime = _runtime_of(submission, settings)
+        runtime = runtime_of(submission, settings)
         try:
             versions = executor.versions(runtime)
         except UserError as error:
@@ -136,7 +136,7 @@ def call_key(
     return _digest(*about, seed, configuration, *again)
 
 
-def _runtime_of(submission: Submission, settings: RunSettings) -> str:
+def runtime_of(submission: Submission, settings: RunSettings) -> str:
     """Return the name of the runtime; raises `UserError` if a measure of the library would run in another framework."""
     runtime = settings.runtime or submission.metadata.runtime or DEFAULT
     if submission.is_baseline and RUNTIMES[runtime].framework != RUNTIMES[DEFAULT].framework:

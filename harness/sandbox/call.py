@@ -82,10 +82,14 @@ class Call:
         startup = time.monotonic() - started
         self._result = replace(self._result, startup_wall_s=startup, environment=dict(ready["environment"]))
 
-    def run(self, seed: int, clock: Clock, module: str = "complexity", *, keep: bool = False) -> CallResult:
+    def run(
+        self, seed: int, clock: Clock, module: str = "complexity", *, keep: bool = False,
+        killed: Callable[[], None] = lambda: None,
+    ) -> CallResult:  # fmt: skip
         """Load the model, start the clock and call the measure of `module`.
 
-        `keep` keeps the worker alive for another measure if it is still intact. Raises `StoppedError`.
+        `keep` keeps the worker alive for another measure if it is still intact. `killed` is called once all of the
+        sandbox has been killed, before its end is waited for. Raises `StoppedError`.
         """
         try:
             self._load(seed, module)
@@ -93,7 +97,7 @@ class Call:
         except Ended as early:
             ended = early
         if not keep or ended.outcome not in HARMLESS:
-            return self.finish(ended)
+            return self.finish(ended, killed)
         result = self._report(ended)
         self._result = replace(self._result, startup_wall_s=0.0)  # the next measure reuses the running worker
         self._peak = 0
@@ -106,15 +110,15 @@ class Call:
             self._watch.close()
             self._worker.kill()
 
-    def finish(self, ended: Ended) -> CallResult:
-        """Kill the worker and assemble the result."""
+    def finish(self, ended: Ended, killed: Callable[[], None] = lambda: None) -> CallResult:
+        """Kill the worker and assemble the result; `killed` is as in `run`."""
         self.is_over = True
         self._watch.close()
         if self._worker.body.ran_out_of_memory():  # overrides any claim of the worker
             limit = self._limits.memory_bytes
             self._peak = max(self._peak, limit)
             ended = Ended(Outcome.MEMORY, f"out of memory (limit {limit // MIB} MiB, all of it used){self._phase}")
-        survived = not self._worker.kill()
+        survived = not self._worker.kill(killed)
         if survived:
             ended = Ended(Outcome.INFRA_ERROR, "the sandbox did not end when it was killed")
         return replace(self._report(ended), survived_kill=survived)

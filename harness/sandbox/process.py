@@ -104,16 +104,20 @@ class WorkerProcess:
         self._wait_until(lambda: self.body.exit_status() is not None, time.monotonic() + timeout)
         return self.body.exit_status()
 
-    def end(self) -> bool:
-        """Kill every process of the sandbox and wait; returns False if some remain and the harness has given up."""
+    def end(self, killed: Callable[[], None] = lambda: None) -> bool:
+        """Kill every process of the sandbox and wait; returns False if some remain and the harness has given up.
+
+        `killed` is called in between.
+        """
         if not self._gone:
             self.body.kill()
+            killed()
             self._gone = self._wait_until_gone()
         return self._gone
 
-    def kill(self) -> bool:
-        """End the sandbox and release its resources; returns the result of `end`."""
-        gone = self.end()
+    def kill(self, killed: Callable[[], None] = lambda: None) -> bool:
+        """End the sandbox as `end` does, and release its resources."""
+        gone = self.end(killed)
         self.body.close()
         self._control.close()
         self._output.close()
@@ -144,7 +148,7 @@ class WorkerProcess:
                 self.poll(pause)
             else:
                 time.sleep(pause)
-            pause = min(2 * pause, 0.05)
+            pause = min(1.2 * pause, 0.05)  # noticed after at most a fifth more than it took
         return True
 
     def _receive_control(self) -> None:

@@ -78,15 +78,16 @@ class Zygote:
             )  # fmt: skip
         self._orders = ours
         self._lock = threading.Lock()
+        self._is_ready = False
 
     def wait_until_ready(self) -> None:
         """Wait for the imports; raises `StartError`."""
+        if self._is_ready:
+            return
         self._orders.settimeout(IMPORT_S)
-        try:
-            answer = self._orders.recv(256)
-        except TimeoutError:
-            answer = b""
-        if answer:
+        with suppress(TimeoutError):
+            self._is_ready = bool(self._orders.recv(256))
+        if self._is_ready:
             return
         self._process.kill()
         assert self._process.stderr is not None
@@ -114,15 +115,20 @@ class Zygotes:
     def __init__(self) -> None:
         self._by_runtime: dict[str, Zygote] = {}
 
-    def start(self, trials: Sequence[Job], start_worker: Starter) -> None:
-        """Start a zygote for the runtime of each trial, and run the trials' calls; raises `StartError`.
+    def begin(self, trials: Sequence[Job]) -> None:
+        """Start a zygote for the runtime of each trial that has none; they import concurrently."""
+        for job in trials:
+            if job.runtime not in self._by_runtime:
+                self._by_runtime[job.runtime] = Zygote(job)
 
-        Zygotes start concurrently. `start_worker` has workers forked from them.
+    def start(self, trials: Sequence[Job], start_worker: Starter) -> None:
+        """Wait for a zygote for the runtime of each trial, and run the trials' calls; raises `StartError`.
+
+        `start_worker` has workers forked from them.
         """
-        new = {job.runtime: job for job in trials if job.runtime not in self._by_runtime}
-        self._by_runtime |= {runtime: Zygote(job) for runtime, job in new.items()}
-        for runtime in new:
-            self._by_runtime[runtime].wait_until_ready()
+        self.begin(trials)
+        for job in trials:
+            self._by_runtime[job.runtime].wait_until_ready()
         for job in trials:
             require_value(start_worker, job)
 

@@ -24,6 +24,7 @@ class Actors(Kind):
     isolation = "bubblewrap"
 
     def __init__(self) -> None:
+        self.expected: list[str] = []  #: runtimes
         self.prepared: list[str] = []  #: runtimes
         self.started: list[Actor] = []
         self.closed = False
@@ -32,6 +33,10 @@ class Actors(Kind):
 
     def problem(self) -> None:
         """There are threads everywhere."""
+
+    def expect(self, trials: Sequence[Job]) -> None:
+        """Note the runtimes."""
+        self.expected += [job.runtime for job in trials]
 
     def prepare(self, trials: Sequence[Job]) -> None:
         """Note the runtimes."""

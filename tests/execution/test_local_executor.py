@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from planned_things import SETTINGS, make_submission, make_task
@@ -25,6 +26,7 @@ from harness.execution.settings import RunSettings
 from harness.outcome import Outcome
 from harness.records import Records
 from harness.sandbox import Kind, Limits, SandboxChoice, Staging, Warn
+from harness.sandbox.process import WorkerProcess
 from harness.submission import Submission
 from harness.task.data import TrainingData
 from harness.task.model import Model
@@ -194,6 +196,39 @@ def test_an_error_of_the_harness_reaches_whoever_waits(local: Local, monkeypatch
         list(make(local, plan(local, "returns 1")))
 
 
+def test_imports_begin_before_they_are_waited_for(kind: Actors) -> None:
+    with local_with(kind, workers=1) as local:
+        local.expect(["tensorflow"])
+        assert (kind.expected, kind.prepared) == (["tensorflow"], [])
+        list(make(local, plan(local, "returns 1")))
+        local.expect(["tensorflow"])
+        assert (kind.expected, kind.prepared) == (["tensorflow"], ["tensorflow"])
+
+
+def test_a_core_is_free_as_soon_as_a_call_is_killed(kind: Actors, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one core, the next call starts while the end of the last one is waited for."""
+    first_ends, second_starts = threading.Event(), threading.Event()
+    start, wait = Actors.start, WorkerProcess._wait_until_gone
+
+    def started(self: Actors, *arguments: Any) -> Any:
+        if kind.started:
+            second_starts.set()
+        return start(self, *arguments)
+
+    def waited(self: WorkerProcess) -> bool:
+        if not first_ends.is_set():
+            first_ends.set()
+            assert second_starts.wait(20)
+        return wait(self)
+
+    monkeypatch.setattr(machine, "available_cores", lambda: 1)
+    monkeypatch.setattr(Actors, "start", started)
+    monkeypatch.setattr(WorkerProcess, "_wait_until_gone", waited)
+    with local_with(kind, workers=1) as local:
+        done = list(make(local, plan(local, "returns 1", models=2)))
+    assert [one.result.value for one in done] == [1.0, 1.0]
+
+
 def test_what_is_prepared_is_prepared_once(kind: Actors) -> None:
     with local_with(kind, workers=1) as local:
         for _ in range(2):
@@ -233,9 +268,9 @@ def test_cores_are_waited_for() -> None:
 
 @pytest.mark.parametrize(
     ("workers", "threads", "cores", "sandboxes"),
-    [(1, 1, 1, 1), (1, 1, 2, 2), (2, 1, 2, 2), (2, 1, 3, 3), (2, 2, 8, 4), (4, 1, 2, 4)],
+    [(1, 1, 1, 2), (1, 1, 2, 2), (2, 1, 2, 3), (2, 1, 3, 3), (2, 2, 8, 4), (4, 1, 2, 5)],
 )
-def test_sandboxes_are_started_ahead_only_on_spare_cores(
+def test_sandboxes_are_started_ahead_on_spare_cores_and_while_another_ends(
     workers: int, threads: int, cores: int, sandboxes: int
 ) -> None:
     assert Lanes(workers, threads, cores, ()).sandboxes == sandboxes

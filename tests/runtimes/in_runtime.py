@@ -4,6 +4,8 @@ in_runtime.py RUNTIME forward DIR...   outputs-RUNTIME.npy of staged models, on 
 in_runtime.py RUNTIME modes DIR...     JSON: differences between the outputs in inference mode and those in training
                                        mode, those of copies, and the softmax of `model.logits`
 in_runtime.py RUNTIME imports          JSON: threads, frameworks that were imported, and errors for the others
+in_runtime.py RUNTIME weights DIR      JSON: the last weights of a staged model that is built without drawing, the
+                                       spread of what its initializer draws afterwards, and the model's own last weights
 in_runtime.py RUNTIME draws            JSON: random numbers of every library under seed 0
 in_runtime.py RUNTIME bars             what a model prints that is fitted, evaluated and predicts, and, after a line of
                                        dashes, that predicts with a progress bar
@@ -19,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.worker.architecture import undrawn
 from harness.worker.runtimes import RUNTIMES
 from harness.worker.runtimes.runtime import FRAMEWORKS, without
 
@@ -78,6 +81,16 @@ def imports():
     print(json.dumps({"threads": threads, "loaded": loaded, "errors": errors, "versions": runtime.versions}))
 
 
+def weights(directory):
+    architecture = json.loads(Path(directory, "architecture.json").read_text())
+    with undrawn(runtime.keras):
+        built = runtime.build_model(architecture)
+    model = runtime.load_model(Path(directory))
+    drawn = as_array(model.layers[-1].kernel_initializer((50, 50)))
+    found = [built.layers[-1].get_weights()[0].tolist(), float(drawn.std()), model.layers[-1].get_weights()[0].tolist()]
+    print(json.dumps(found))
+
+
 def draws():
     runtime.seed(0)
     drawn = {"python": [random.random() for _ in range(2000)], "numpy": np.random.rand(2000).tolist()}
@@ -107,4 +120,4 @@ if sys.argv[2] == "forward":
     forward(sys.argv[3:])
 else:
     runtime.import_libraries()
-    {"imports": imports, "draws": draws, "modes": modes, "bars": bars}[sys.argv[2]](*sys.argv[3:])
+    {"imports": imports, "draws": draws, "weights": weights, "modes": modes, "bars": bars}[sys.argv[2]](*sys.argv[3:])

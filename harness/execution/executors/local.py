@@ -10,7 +10,7 @@ from harness.execution.executor import Executor
 from harness.execution.machine import memory_for, plan_lanes
 from harness.execution.order import Inputs, Order, Returned
 from harness.execution.pool import Pool
-from harness.sandbox import CONTROL, Limits, SandboxChoice, Staging, Warn, trial_job
+from harness.sandbox import CONTROL, Job, Limits, SandboxChoice, Staging, Warn, trial_job
 
 
 class Local(Executor):
@@ -63,16 +63,21 @@ class Local(Executor):
         """Return the versions available to the kind's workers."""
         return self._kind.versions(runtime)
 
+    def expect(self, runtimes: Collection[str]) -> None:
+        """Let the kind begin the imports."""
+        self._kind.expect(self._trials(runtimes))
+
     def prepare(self, runtimes: Collection[str]) -> None:
         """Prepare the kind and try the sandbox, once per runtime; raises `UserError`."""
-        new = set(runtimes) - self._prepared
-        if new:
-            gpu = self._lanes.gpus[0] if self._lanes.gpus else None
-            threads = self._lanes.threads
-            self._kind.prepare(
-                [trial_job(self._staging, CONTROL, runtime=name, threads=threads, gpu=gpu) for name in sorted(new)]
-            )
-            self._prepared |= new
+        if trials := self._trials(runtimes):
+            self._kind.prepare(trials)
+            self._prepared |= set(runtimes)
+
+    def _trials(self, runtimes: Collection[str]) -> list[Job]:
+        """Return a call of known value for each runtime that has not been prepared."""
+        gpu = self._lanes.gpus[0] if self._lanes.gpus else None
+        new = sorted(set(runtimes) - self._prepared)
+        return [trial_job(self._staging, CONTROL, runtime=name, threads=self._lanes.threads, gpu=gpu) for name in new]
 
     def add(self, orders: Sequence[Order], inputs: Inputs) -> None:
         """Let the pool make the calls; a submission never shares a sandbox, baselines may."""

@@ -46,6 +46,11 @@ class Fast(Fresh):
         """Fall back to fresh starts, with a warning."""
         return cls(instead=warn)
 
+    def expect(self, trials: Sequence[Job]) -> None:
+        """Start a zygote for each trial, which takes seconds to import the framework."""
+        super().prepare(trials)
+        self._zygotes.begin(trials)
+
     def prepare(self, trials: Sequence[Job]) -> None:
         """Start a zygote for each trial and run its call; raises `UserError` where that does not work."""
         super().prepare(trials)

@@ -78,6 +78,9 @@ class Kind(ABC):
         if (problem := self.problem()) is not None:
             raise problem
 
+    def expect(self, trials: Sequence[Job]) -> None:  # noqa: B027 - most have nothing to begin
+        """Begin what `prepare` will do for the same trials, if it takes long; waits for nothing, and raises nothing."""
+
     @abstractmethod
     def prepare(self, trials: Sequence[Job]) -> None:
         """Prepare for jobs like `trials`, each a call of known value in a new runtime.

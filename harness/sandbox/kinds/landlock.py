@@ -93,6 +93,10 @@ class Landlock(Kind):
             return UserError("Landlock", expected=f"version {NEEDED} or newer", found=found, remedy=remedy)
         return _inaccessible() if becomes_others() else None
 
+    def expect(self, trials: Sequence[Job]) -> None:
+        """Start a zygote for each trial, which takes seconds to import the framework."""
+        self._zygotes.begin(trials)
+
     def prepare(self, trials: Sequence[Job]) -> None:
         """Start a zygote for each trial and run its call; raises `UserError` where that does not work."""
         try:

@@ -114,11 +114,13 @@ class Runtime(ABC):
         `model.logits(inputs)` calls the model without a final softmax. Raises `ArchitectureError` if a setting is not
         `alike`.
         """
+        from harness.worker.architecture import undrawn
         from harness.worker.logits import add_logits
 
         architecture = json.loads((directory / "architecture.json").read_text())
         self._require_alike(architecture)
-        model = self.build_model(architecture)
+        with undrawn(self.keras):
+            model = self.build_model(architecture)
         model.set_weights(_arrays(directory / "weights.npz"))
         initial = directory / "initial_weights.npz"
         model.initial_weights = _arrays(initial) if initial.exists() else None
