@@ -1,0 +1,117 @@
+"""Whole runs of `pgdl run` against the competition's ingestion: the same measure on the same task, in turn.
+
+    python -m tests.benchmarks.against_ingestion TASKS TASK [MEASURE ...]
+
+TASKS has a directory TASK, or input_data/TASK. Prints wall and processor seconds of the ingestion program
+(`ingestion.py`), of a first run, and of another run, which finds the task checked and its data decoded.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from harness import api
+from harness.cores import THREADS
+
+HERE = Path(__file__).parent
+
+#: Measure -> the file that the ingestion calls, and the submission that the run calls.
+MEASURES = {
+    "frobenius_norms": (HERE.parents[1] / "submissions/frobenius_norms/complexity.py",) * 2,
+    "label_variation": (HERE / "ingested/label_variation.py",) * 2,
+    "jacobian_norm": (HERE / "ingested/jacobian_norm.py", "jacobian_norm"),
+}
+INGESTION, FIRST, AGAIN = "ingestion", "first run", "another run"
+
+
+class Seconds(NamedTuple):
+    """Seconds of a whole program: by the clock, and of processors."""
+
+    wall: float
+    processor: float
+
+
+def compare(tasks: Path, task: str, measure: str, repeats: int) -> dict[str, Seconds]:
+    """Return the seconds of the ingestion and of both runs, the least of several; the values have to agree."""
+    found: dict[str, list[Seconds]] = {INGESTION: [], FIRST: [], AGAIN: []}
+    file, submission = MEASURES[measure]
+    for _ in range(repeats):
+        with tempfile.TemporaryDirectory() as scratch:
+            output, cache = Path(scratch, "values.json"), Path(scratch, "cache")
+            found[INGESTION].append(_seconds(_ingestion(file, _directory(tasks, task), output)))
+            for name in (FIRST, AGAIN):
+                results = Path(scratch, f"{name}.db")
+                taken = _seconds(_run(submission, tasks, task, results, cache))
+                rows = api.results(results)
+                # Workers are no children of the command: their time is in the records.
+                forked = sum(row["load_cpu_s"] + row["call_cpu_s"] for row in rows)
+                found[name].append(Seconds(taken.wall, taken.processor + forked))
+                _require_equal(json.loads(output.read_text()), {row["model"]: row["value"] for row in rows})
+    return {name: Seconds(*map(min, zip(*taken, strict=True))) for name, taken in found.items()}
+
+
+def _directory(tasks: Path, task: str) -> Path:
+    return next(path for path in (tasks / "input_data" / task, tasks / task) if path.is_dir())
+
+
+def _ingestion(file: Path, task: Path, output: Path) -> Callable[[], object]:
+    return lambda: _call([str(HERE / "ingestion.py"), str(file), str(task), str(output)])
+
+
+def _run(submission: Path | str, tasks: Path, task: str, results: Path, cache: Path) -> Callable[[], object]:
+    arguments = ["run", str(submission), "--as", "measure"] if isinstance(submission, Path) else ["run", submission]
+    command = ["-m", "harness.cli", *arguments, "--tasks", str(tasks), "--task", task, "--results", str(results)]
+    return lambda: _call(command, PGDL_CACHE=str(cache))
+
+
+def _call(arguments: list[str], **variables: str) -> None:
+    """Run Python in an environment that leaves the number of threads to the program."""
+    bounds = (*THREADS, "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
+    environment = {name: value for name, value in os.environ.items() if name not in bounds}
+    environment |= {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"} | variables
+    done = subprocess.run(
+        [sys.executable, *arguments], env=environment, cwd=HERE.parents[1], capture_output=True, text=True
+    )
+    if done.returncode:
+        raise RuntimeError(done.stdout + done.stderr)
+
+
+def _seconds(function: Callable[[], object]) -> Seconds:
+    before, began = os.times(), time.perf_counter()
+    function()
+    wall, after = time.perf_counter() - began, os.times()
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    return Seconds(wall, used)
+
+
+def _require_equal(values: dict[str, float], others: dict[str, float]) -> None:
+    """Raise `RuntimeError` unless both have done the same work."""
+    for model, value in values.items():
+        if abs(others[model] - value) > 1e-3 * abs(value):
+            raise RuntimeError(f"{model}: {value} of the ingestion, {others[model]} of the run")
+
+
+def show(title: str, found: dict[str, Seconds]) -> None:
+    """Print seconds, and what they are times those of the ingestion."""
+    for name, taken in found.items():
+        wall, processor = (one / other for one, other in zip(taken, found[INGESTION], strict=True))
+        print(
+            f"{title:28} {name:12} {taken.wall:7.1f} s, {taken.processor:7.1f} s of processor time: "
+            f"{wall:.2f} and {processor:.2f} times the ingestion's"
+        )
+
+
+def main(tasks: str, task: str, *measures: str) -> None:
+    """Print a table of some measures, of all by default."""
+    for measure in measures or MEASURES:
+        show(f"{measure}, {task}", compare(Path(tasks), task, measure, repeats=3))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,39 @@
+"""A whole run, with its sandboxes, limits and records, takes no longer than the competition's ingestion."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.against_ingestion import AGAIN, FIRST, INGESTION, Seconds, compare, show
+from tests.benchmarks.real_size import make_task
+
+#: Wanted seconds of a run, in those of the ingestion on the same machine, on 32 small networks.
+WANTED = {"frobenius_norms": 1.0, "label_variation": 1.0, "jacobian_norm": 0.6}
+
+#: More than the goal times this is a failure: a busy machine may cost that much.
+SLACK = 1.3
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("measure", WANTED)
+def test_32_small_networks(measure: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = compare(Path("task_data").resolve(), "digits_nin", measure, repeats=2)
+    with capsys.disabled():
+        print()
+        show(f"{measure}, digits_nin", found)
+    _require(found, WANTED[measure])
+
+
+@pytest.mark.timeout(1800)
+def test_weights_of_a_task_of_real_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_task(tmp_path / "tasks")
+    found = compare(tmp_path / "tasks", "real_size", "frobenius_norms", repeats=2)
+    with capsys.disabled():
+        print()
+        show("frobenius_norms, real_size", found)
+    _require(found, 1.0)
+
+
+def _require(found: dict[str, Seconds], wanted: float) -> None:
+    assert found[FIRST].wall < SLACK * wanted * found[INGESTION].wall
+    assert found[AGAIN].wall < SLACK * wanted * found[INGESTION].wall
