@@ -66,9 +66,9 @@ format: setup ## Reformat the code in the house style
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-science: setup sandbox ## Try the papers' claims on corpora trained anew, and write docs/science.md (half an hour)
+science: setup sandbox ## Try the papers' claims on digits and Fashion-MNIST, and write docs/science.md (two hours)
 	$(BIN)/python -m tests.science
-	cp build/science/invariance/curves.svg docs/invariance.svg
+	cp build/science/digits/invariance/curves.svg docs/invariance.svg
 
 bench: setup sandbox ## Run the benchmarks
 	$(BIN)/python -m pytest tests/benchmarks -o addopts=

@@ -82,11 +82,10 @@ def test_what_landlock_lacks_is_said():
     assert [lack for lack in MISSING if lack.split(":")[0].split(";")[0].lower() not in text] == []
 
 
-def test_every_claim_is_on_the_page():
-    from tests.science.claims import CLAIMS
-    from tests.science.finding import Verdict
+def test_the_page_of_claims_is_that_of_the_findings():
+    from tests.science.kept import read_findings
+    from tests.science.page import page_text
+    from tests.science.settings import SETTINGS
 
-    page = (DOCS / "science.md").read_text()
-    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.count(" | ") == 6][1:]
-    assert [row[:4] for row in rows] == [[claim.text, claim.source, claim.command, claim.power] for claim in CLAIMS]
-    assert all(row[6].split("**")[1] in set(Verdict) for row in rows)
+    findings = {setting.name: read_findings(setting) for setting in SETTINGS.values()}
+    assert (DOCS / "science.md").read_text() == page_text(findings)

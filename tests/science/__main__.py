@@ -1,41 +1,66 @@
 """`make science`: trains the corpora, runs the commands, tries the claims, and writes docs/science.md.
 
-Everything is kept in build/science: the same command continues after an interruption.
+    python -m tests.science [digits] [fashion_mnist] [synthetic]
+
+Without names, all settings are tried. Everything is kept in build/science: the same command continues after an
+interruption.
 """
 
 import subprocess
 import sys
 from pathlib import Path
 
+from harness.errors import UserError
 from tests.science.claims import CLAIMS
 from tests.science.commands import commands
-from tests.science.corpora import ROOT, write_recipes
-from tests.science.evidence import Evidence
-from tests.science.finding import shown
-from tests.science.page import write_page
+from tests.science.corpora import write_recipes
+from tests.science.evidence import Evidence, Missing
+from tests.science.finding import Claim, Finding, Verdict, shown
+from tests.science.kept import write_findings
+from tests.science.page import EVIDENCE, write_page
+from tests.science.settings import SETTINGS, SYNTHETIC, Setting
 from tests.science.synthetic.run import run_experiment, write_outcomes
 
 #: The command of this environment, and exit codes after which its output is whole.
 PGDL, WHOLE = Path(sys.executable).with_name("pgdl"), (0, 1)
 
 
-def main() -> None:
-    """Do everything in build/science."""
-    place = Path("build", "science")
-    for name, recipe in write_recipes(place / "recipes").items():
+def main(names: list[str]) -> None:
+    """Try the claims in some settings, or all."""
+    if unknown := set(names) - set(SETTINGS):
+        sys.exit(f"unknown: {', '.join(sorted(unknown))}; settings are {', '.join(SETTINGS)}")
+    for setting in map(SETTINGS.__getitem__, names or SETTINGS):
+        evidence = Evidence(EVIDENCE / setting.name, setting)
+        try:
+            make_evidence(evidence.place, setting)
+        except UserError as error:
+            sys.exit(str(error))
+        claims = [claim for claim in CLAIMS if setting.name in claim.power]
+        write_findings(setting, {claim.text: tried(claim, evidence) for claim in claims})
+        write_page()
+
+
+def make_evidence(place: Path, setting: Setting) -> None:
+    """Train the corpora of a setting and run its commands, as far as that is not done."""
+    if setting is SYNTHETIC:
+        if not (place / "synthetic.csv").exists():
+            write_outcomes(run_experiment(), place / "synthetic.csv")
+        return
+    for name, recipe in write_recipes(place / "recipes", setting).items():
         if not (place / "tasks" / "reference_data" / name / "model_configs.json").exists():
             run(["task", "build", str(recipe), "--output", str(place / "tasks")])
-    wanted = commands(place)
-    for arguments in wanted.values():
+    for arguments in commands(place, setting).values():
         run(arguments)
-    if not (synthetic := place / "synthetic.csv").exists():
-        write_outcomes(run_experiment(), synthetic)
-    evidence = Evidence(place)
-    findings = {}
-    for claim in CLAIMS:
-        findings[claim.text] = claim.check(evidence)
-        print(f"{findings[claim.text].verdict}: {claim.text}: {findings[claim.text].number}", flush=True)
-    write_page(findings, wanted, ROOT / "docs" / "science.md")
+
+
+def tried(claim: Claim, evidence: Evidence) -> Finding:
+    """Try a claim and print what came out."""
+    try:
+        found = claim.check(evidence)
+    except Missing as missing:
+        found = Finding("", "", Verdict.NOT_TRIED, remark=str(missing))
+    print(f"{found.verdict}: {claim.text}: {found.number}", flush=True)
+    return found
 
 
 def run(arguments: list[str]) -> None:
@@ -46,4 +71,4 @@ def run(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tests.science.corpora import HELD_OUT, STAGES, stage_name
+from tests.science.corpora import STAGES, stage_name
+from tests.science.settings import Setting
 
 #: Families of measures that are compared; those left out take most of the time.
 FAMILIES = (
@@ -17,31 +18,42 @@ FAMILIES = (
 )
 
 
-def commands(place: Path) -> dict[str, list[str]]:
-    """Return every command by its key, as arguments of `pgdl`, with paths inside `place`."""
+def commands(place: Path, setting: Setting) -> dict[str, list[str]]:
+    """Return every command of a setting by its key, as arguments of `pgdl`, with paths inside `place`."""
+    if not setting.data:
+        return {}
     tasks = ["--tasks", str(place / "tasks")]
     results = ["--results", str(place / "results.db")]
-    held_out = [option for name in HELD_OUT for option in ("--task", name)]
     stages = [option for epochs in STAGES for option in ("--task", stage_name(epochs))]
     of_activation = ["--measures", "neural activation", *tasks, *results]
-    return {
-        "held out": ["compare", "--measures", ",".join(FAMILIES), *tasks, *held_out, *results, "--quiet"],
+    held_out = {} if setting.shipped else {"held out": [*_held_out(setting), *tasks, *results, "--quiet"]}
+    return held_out | {
         "stages": ["compare", *of_activation, *stages, "--quiet"],
         "wrong labels": ["compare", *of_activation, "--task", "wrong_labels", "--quiet"],
         "invariance": [
-            "invariance", "invariance_digits_rotation", *tasks, "--range", "rotation=-90..90",
+            "invariance", setting.invariance, *tasks, "--range", "rotation=-90..90",
             "--perturbations", "rotation", "--sensitivity", "--output", str(place / "invariance"),
         ],
-        "errors": ["overfit", "held_out_vgg", *tasks, "--epsilon", "1", "--quiet"],
+        "errors": ["overfit", setting.errors, *tasks, "--epsilon", "1", "--quiet"],
         "torus, train": _torus(tasks, "train", place),
         "torus, test": _torus(tasks, "test", place),
         "testbed": [
-            "testbed", "digits_half", *tasks, "--data", "digits", "--measures", "norm,margin,size", *results,
-            "--output", str(place / "testbed"),
+            "testbed", setting.testbed, *tasks, "--data", _testbed_data(setting, place),
+            "--measures", "norm,margin,size", *results, "--output", str(place / "testbed"),
         ],
     }  # fmt: skip
+
+
+def _held_out(setting: Setting) -> list[str]:
+    names = [option for name in setting.held_out for option in ("--task", name)]
+    return ["compare", "--measures", ",".join(FAMILIES), *names]
 
 
 def _torus(tasks: list[str], split: str, place: Path) -> list[str]:
     wrapped = ["--epsilon", "1..3", "--edges", "wrap", "--split", split]
     return ["overfit", "torus", *tasks, *wrapped, "--output", str(place / f"torus_{split}")]
+
+
+def _testbed_data(setting: Setting, place: Path) -> str:
+    file = Path(setting.testbed_data)
+    return str(place / "recipes" / file) if file.suffix else setting.testbed_data

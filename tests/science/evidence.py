@@ -1,17 +1,21 @@
-"""What the commands left: values of measures, gaps, and the tables of the protocols."""
+"""What the commands left, and what is shipped: values of measures, gaps, and the tables of the protocols."""
 
 import csv
 import functools
-from collections.abc import Callable
+import lzma
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from baselines import MEASURES
 from harness.format.reference import Reference, read_reference
 from harness.records import Records
 from harness.records.evaluation import Evaluation
 from scoring import TaskCalls
+from tests.science.commands import FAMILIES
+from tests.science.settings import Setting
 
 Vector = NDArray[np.float64]
 
@@ -19,31 +23,57 @@ Vector = NDArray[np.float64]
 DRAWS, ENDS = 4000, (5, 95)
 
 
+class Missing(Exception):
+    """There is no evidence; the message says of what."""
+
+
 class Evidence:
-    """The files of one run of all commands."""
+    """The files of one run of all commands of a setting, and the records of its shipped corpora."""
 
-    def __init__(self, place: Path) -> None:
-        self.place = place
+    def __init__(self, place: Path, setting: Setting) -> None:
+        self.place, self.setting = place, setting
 
-    @functools.cache  # noqa: B019 - there is one of these in a process
+    @functools.cache  # noqa: B019 - there are few of these in a process
     def reference(self, task: str) -> Reference:
         """Return hyperparameters and accuracies of a task."""
-        return read_reference(self.place / "tasks" / "reference_data" / task / "model_configs.json")
+        shipped = self.setting.shipped
+        tasks = shipped if shipped and task in self.setting.held_out else self.place / "tasks"
+        return read_reference(tasks / "reference_data" / task / "model_configs.json")
 
     @functools.cache  # noqa: B019
     def _values(self) -> dict[tuple[str, str], dict[str, float]]:
         """Read the newest values: (task, measure) -> model -> value."""
         found: dict[tuple[str, str], dict[str, float]] = {}
-        with Records(str(self.place / "results.db")) as records:
-            for row in records.newest_of(Evaluation.repeat == 0):
-                if row.value is not None:
-                    found.setdefault((row.task, row.submission), {})[row.model] = row.value
+        for file in (self.place / "results.db", *self._shipped_records()):
+            with Records(str(file)) as records:
+                for row in records.newest_of(Evaluation.repeat == 0):
+                    if row.value is not None:
+                        found.setdefault((row.task, row.submission), {})[row.model] = row.value
         return found
 
-    def measures(self, task: str) -> list[str]:
-        """Return the measures that have a value for every model of a task."""
+    def _shipped_records(self) -> Iterator[Path]:
+        """Unpack the shipped records."""
+        for packed in sorted(self.setting.shipped.glob("*.db.xz")) if self.setting.shipped else ():
+            file = self.place / packed.stem
+            file.write_bytes(lzma.decompress(packed.read_bytes()))
+            yield file
+
+    def measures(self, task: str) -> set[str]:
+        """Return the measures of the compared families that have a value for every model of a task."""
         n_models = len(self.reference(task).models)
-        return [measure for (of, measure), values in self._values().items() if of == task and len(values) == n_models]
+        names = {measure for (of, measure), values in self._values().items() if of == task and len(values) == n_models}
+        return {name for name in names if MEASURES[name.partition(":")[0]].family in FAMILIES}
+
+    def held_out(self, *measures: str) -> list[str]:
+        """Return the held-out tasks on which all these measures have a value for every model.
+
+        Raises:
+            Missing: there is none.
+        """
+        tasks = [task for task in self.setting.held_out if self.measures(task).issuperset(measures)]
+        if not tasks:
+            raise Missing(f"no held-out corpus has values of {' and '.join(measures)}")
+        return tasks
 
     def values(self, task: str, measure: str) -> Vector:
         """Return a measure's values in the order of the task's models."""

@@ -1,10 +1,12 @@
 """A claim of a paper, and what came out when it was tried."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from tests.science.settings import DIGITS, FASHION
 
 if TYPE_CHECKING:
     from tests.science.evidence import Evidence
@@ -27,12 +29,14 @@ class Finding:
         number: the figures that decide, with their names.
         interval: 90 % intervals of them, or why there are none.
         verdict: what follows.
+        needed: how many networks would decide what is undecided (`tests.science.judgement`); empty otherwise.
         remark: why the verdict is not `reproduced`, or what limits it.
     """
 
     number: str
     interval: str
     verdict: Verdict
+    needed: str = ""
     remark: str = ""
 
 
@@ -44,14 +48,15 @@ class Claim:
         text: the claim in a sentence.
         source: paper and place.
         command: key of the command in `commands` that makes the evidence, or `synthetic`.
-        power: what the evidence can decide, stated before it is looked at.
+        power: name of each setting in which it is tried -> what the evidence there can decide, stated before it is
+            looked at.
         check: finds out.
     """
 
     text: str
     source: str
     command: str
-    power: str
+    power: Mapping[str, str]
     check: Callable[["Evidence"], Finding]
 
 
@@ -59,20 +64,16 @@ class Claim:
 CLAIMS: list[Claim] = []
 
 
-def claim(text: str, source: str, command: str, power: str) -> Callable[[Callable[["Evidence"], Finding]], None]:
-    """Register a function that finds out whether a claim holds."""
+def claim(
+    text: str, source: str, command: str, power: str | Mapping[str, str]
+) -> Callable[[Callable[["Evidence"], Finding]], None]:
+    """Register a function that finds out whether a claim holds; a power alone is that on all images."""
+    powers = dict.fromkeys((DIGITS.name, FASHION.name), power) if isinstance(power, str) else power
 
     def register(check: Callable[["Evidence"], Finding]) -> None:
-        CLAIMS.append(Claim(text, source, command, power, check))
+        CLAIMS.append(Claim(text, source, command, powers, check))
 
     return register
-
-
-def decide(low: float, high: float, nothing: float = 0.0) -> Verdict:
-    """Return the verdict on a claim that a number is above `nothing`, given its interval."""
-    if low > nothing:
-        return Verdict.REPRODUCED
-    return Verdict.NOT_REPRODUCED if high < nothing else Verdict.UNDECIDED
 
 
 def shown(command: list[str]) -> str:

@@ -1,60 +1,126 @@
-"""Writes docs/science.md: what holds of the papers' claims."""
+"""The page docs/science.md: what holds of the papers' claims.
+
+`python -m tests.science.page` writes it from the findings that are kept.
+"""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tests.science.finding import CLAIMS, Finding, Verdict, shown
+from tests.science.claims import CLAIMS
+from tests.science.commands import commands
+from tests.science.finding import Claim, Finding, Verdict, shown
+from tests.science.kept import read_findings
+from tests.science.settings import ROOT, SETTINGS, Setting
+
+#: Where the evidence of a setting is made, below the working directory.
+EVIDENCE = Path("build", "science")
 
 HEAD = """\
 # What holds of the papers' claims?
 
-`make science` trains small corpora from nothing, runs the commands below, and writes this page, on which
-failed claims stay. All corpora consist of small networks on scikit-learn's 8 x 8 digits, which need no
-download. A claim that fails here may well hold for the networks of its paper.
-A claim that is reproduced here is reproduced for these networks only.
+`make science` trains small corpora from nothing, runs the [commands](#commands) below, and writes this page, on
+which failed claims stay. All corpora consist of small networks: on scikit-learn's 8 x 8 digits, which need no download,
+and on Fashion-MNIST. *no images* is a synthetic experiment. A claim that fails here may well hold for the networks of
+its paper. A claim that is reproduced here is reproduced for these networks only.
 
 - *reproduced*: the interval, or the test that is named, excludes the opposite.
 - *not reproduced*: the interval or test speaks against the claim, or shows no sign of it.
 - *undecided*: the interval or test allows both.
-- *not tried*: the test of the claim has changed, and `make science` has not been run since.
+- *not tried*: the test of the claim has changed and `make science` has not been run since, or its evidence is missing.
+
+*would decide* says of an undecided claim how many networks would decide it, one way or the other, those that were tried
+included. It is an extrapolation: it takes the estimate for the truth, while errors fall with the square root of the
+number of networks. The estimate has an error itself, so only the order of magnitude is meant. Where each of several
+corpora has a p-value, it counts the networks of more corpora with the same p-values. *none can be said* where the
+estimate is no better than chance.
 
 *power* says what the evidence can decide, and was written before it was looked at. Claims that hold by the
 construction of what is computed, and those about the speed of a machine, are not listed.
-
 """
 
 CORPORA = """\
 The corpora are `invariance_digits_rotation` and `digits_half` of `pgdl task recipes`, and those that
-[tests/science/corpora.py](../tests/science/corpora.py) writes; `held_out_*` are the shipped tasks with other seeds and
-another split of the digits. *synthetic* is no command of `pgdl`: [tests/science/synthetic](../tests/science/synthetic)
-trains the paper's linear classifiers of Gaussians, 100 in each setting."""
+[tests/science/corpora.py](../tests/science/corpora.py) writes: the same recipes with Fashion-MNIST's images made
+smaller, and on the digits `held_out_*`, the shipped tasks with other seeds and another split. The held-out corpora of
+Fashion-MNIST are those of [task_data/recorded](../task_data/recorded), whose shipped records are read: *held out*
+needs no command there. *synthetic* is no command of `pgdl`: [tests/science/synthetic](../tests/science/synthetic)
+trains the paper's linear classifiers of Gaussians, 100 in each setting.
+
+What came out is kept in [tests/science/findings](../tests/science/findings), one file for each setting:
+`.venv/bin/python -m tests.science fashion_mnist` tries one setting, and writes the page with what is known of the
+others."""
+
+#: Setting -> text of each of its claims -> what came out.
+Findings = Mapping[str, Mapping[str, Finding]]
 
 
-def write_page(findings: Mapping[str, Finding], commands: Mapping[str, Sequence[str]], file: Path) -> None:
-    """Write the page.
+def write_page() -> None:
+    """Write the page from the findings that are kept."""
+    findings = {setting.name: read_findings(setting) for setting in SETTINGS.values()}
+    (ROOT / "docs" / "science.md").write_text(page_text(findings))
 
-    Args:
-        findings: text of each claim -> what came out.
-        commands: key -> arguments of `pgdl`.
-        file: the page.
-    """
-    counted = Counter(finding.verdict for finding in findings.values())
-    summary = ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict if counted[verdict])
-    lines = [
-        HEAD + f"{len(findings)} claims: {summary}.",
-        "",
-        "| claim | source | made by | power | number | 90 % interval | verdict |",
-    ]
-    lines.append("|---|---|---|---|---|---|---|")
-    for claim in CLAIMS:
-        found = findings[claim.text]
-        remark = f": {found.remark}" if found.remark else ""
-        verdict = f"**{found.verdict}**{remark}"
-        cells = (claim.text, claim.source, claim.command, claim.power, found.number, found.interval, verdict)
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    lines += ["", "## Commands", "", "In the order of `make science`, after the corpora have been trained:", ""]
-    lines += ["| | |", "|---|---|"]
-    lines += [f"| {key} | `{shown(list(arguments))}` |" for key, arguments in commands.items()]
-    lines += ["", CORPORA.rstrip()]
-    file.write_text("\n".join(lines) + "\n")
+
+def page_text(findings: Findings) -> str:
+    """Return the page."""
+    return "\n".join([HEAD, *_summary(findings), *_details(findings), *_commands(), CORPORA]) + "\n"
+
+
+def _summary(findings: Findings) -> Iterator[str]:
+    """Yield the counts and the verdicts of all claims."""
+    for setting in SETTINGS.values():
+        counted = Counter(finding.verdict for finding in findings[setting.name].values())
+        summary = ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict if counted[verdict])
+        yield f"- {setting.title}: {sum(counted.values())} claims; {summary}."
+    yield ""
+    titles = " | ".join(setting.title for setting in SETTINGS.values())
+    yield f"| | claim | {titles} | would decide |"
+    yield "|---" * (len(SETTINGS) + 3) + "|"
+    for number, claim in enumerate(CLAIMS, 1):
+        found = {setting: findings[setting.name].get(claim.text) for setting in SETTINGS.values()}
+        verdicts = [one.verdict if one else "" for one in found.values()]
+        needed = "; ".join(f"{setting.title}: {one.needed}" for setting, one in found.items() if one and one.needed)
+        yield _row([str(number), claim.text, *verdicts, needed])
+    yield ""
+
+
+def _details(findings: Findings) -> Iterator[str]:
+    """Yield a section for each claim."""
+    yield from ["## The claims", ""]
+    for number, claim in enumerate(CLAIMS, 1):
+        settings = [setting for setting in SETTINGS.values() if setting.name in claim.power]
+        yield from [f"### {number}. {claim.text}", "", f"{claim.source}; made by *{claim.command}*.", ""]
+        yield _row(["", *(setting.title for setting in settings)])
+        yield "|---" * (len(settings) + 1) + "|"
+        columns = [_lines(claim, setting, findings[setting.name][claim.text]) for setting in settings]
+        rows = ([name, *(column[name] for column in columns)] for name in columns[0])
+        yield from (_row(cells) for cells in rows if any(cells[1:]))
+        yield ""
+
+
+def _lines(claim: Claim, setting: Setting, found: Finding) -> dict[str, str]:
+    remark = f": {found.remark}" if found.remark else ""
+    return {
+        "power": claim.power[setting.name],
+        "number": found.number,
+        "90 % interval": found.interval,
+        "verdict": f"**{found.verdict}**{remark}",
+        "would decide": found.needed,
+    }
+
+
+def _commands() -> Iterator[str]:
+    yield from ["## Commands", "", "In the order of `make science`, after the corpora have been trained.", ""]
+    for setting in SETTINGS.values():
+        if made := commands(EVIDENCE / setting.name, setting):
+            yield from [_row([setting.title, ""]), "|---|---|"]
+            yield from (_row([key, f"`{shown(arguments)}`"]) for key, arguments in made.items())
+            yield ""
+
+
+def _row(cells: list[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+if __name__ == "__main__":
+    write_page()

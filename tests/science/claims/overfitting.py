@@ -2,6 +2,7 @@
 
 from tests.science.evidence import Evidence
 from tests.science.finding import Finding, Verdict, claim
+from tests.science.settings import SYNTHETIC
 
 WERPACHOWSKI = "Werpachowski et al. 2019"
 
@@ -27,7 +28,7 @@ def _range(row: dict[str, str]) -> str:
 
 
 @claim("It speaks, for epsilon 10 to 50, where half of it was trained on", f"{WERPACHOWSKI}, figure 6", "synthetic",
-       "100 repetitions: the paper's own setting")  # fmt: skip
+       {SYNTHETIC.name: "100 repetitions: the paper's own setting"})  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     rows = [row for row in _rows(evidence, "dependent", 1) if STRONG[0] <= float(row["epsilon"]) <= STRONG[1]]
     most = max(rows, key=lambda row: float(row["p_high"]))
@@ -39,7 +40,7 @@ def _(evidence: Evidence) -> Finding:
 
 
 @claim("More models strengthen it", f"{WERPACHOWSKI}, section 5.1", "synthetic",
-       "100 repetitions: sees a fall of the mean p-value by 0.05")  # fmt: skip
+       {SYNTHETIC.name: "100 repetitions: sees a fall of the mean p-value by 0.05"})  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     rows = {number: _nearest(_rows(evidence, "dependent", number), BETWEEN) for number in PRINTED}
     means = {number: float(row["p_mean"]) for number, row in rows.items()}
@@ -69,5 +70,5 @@ def _(evidence: Evidence) -> Finding:
         f"p-values of all models together: training set at most {train:.2g}, test set at least {test:.2g}",
         "p-values are bounds",
         Verdict.REPRODUCED if holds else Verdict.NOT_REPRODUCED,
-        "on a torus, where shifts change neither label nor density; single models: docs/overfitting.md",
+        remark="on a torus, where shifts change neither label nor density; single models: docs/overfitting.md",
     )

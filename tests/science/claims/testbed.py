@@ -4,13 +4,11 @@ import math
 
 from scoring.comparison import CRITICAL
 from tests.science.evidence import Evidence
-from tests.science.finding import Finding, Verdict, claim, decide
+from tests.science.finding import Finding, Verdict, claim
+from tests.science.judgement import by_interval
 
 #: Sign-error of a measure that orders models as often rightly as wrongly.
 CHANCE = 0.5
-
-#: Networks of `digits_half`.
-N_NETWORKS = 8
 
 #: The measure that the paper finds consistent.
 CONSISTENT = "inverse_margin"
@@ -37,6 +35,7 @@ def _(evidence: Evidence) -> Finding:
         f"{below} below",
         "none: measures of one network go together",
         Verdict.UNDECIDED,
+        "none of this kind: networks must differ in more than width",
         "8 networks that differ in width alone: a norm that grows with width is in reverse as a whole",
     )
 
@@ -47,13 +46,12 @@ def _(evidence: Evidence) -> Finding:
 )  # fmt: skip
 def _(evidence: Evidence) -> Finding:
     error = _sign_errors(evidence)[CONSISTENT]
-    deviation = (
-        math.sqrt(2 * (2 * N_NETWORKS + 5) / (9 * N_NETWORKS * (N_NETWORKS - 1))) / 2
-    )  # of (1 - Kendall's tau) / 2
+    n = len(evidence.reference(evidence.setting.testbed).models)
+    deviation = math.sqrt(2 * (2 * n + 5) / (9 * n * (n - 1))) / 2  # of (1 - Kendall's tau) / 2
     low, high = max(error - CRITICAL * deviation, 0.0), min(error + CRITICAL * deviation, 1.0)
     return Finding(
         f"sign-error {error:.3f} (paper: 0.286 to 0.500)",
         f"{low:.2f} to {high:.2f}",
-        decide(CHANCE - high, CHANCE - low),
-        f"{N_NETWORKS} networks are few",
+        *by_interval(CHANCE - error, (CHANCE - high, CHANCE - low), n),
+        f"{n} networks are few",
     )

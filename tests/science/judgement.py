@@ -1,0 +1,76 @@
+"""Verdicts from intervals and p-values, and how many networks would decide what they leave undecided.
+
+The numbers are extrapolations from what was seen: they take the estimate for the truth, and let errors fall with the
+square root of the number of networks. As the estimate has an error itself, they tell the order of magnitude.
+"""
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+
+from tests.science.finding import Verdict
+
+#: What is said where no number is enough, and the multiple of the present number above which none is sought.
+NONE, MOST = "none can be said: it looks like chance", 2.0**20
+
+
+def by_interval(
+    estimate: float, ends: tuple[float, float], n: int, unit: str = "networks", nothing: float = 0.0
+) -> tuple[Verdict, str]:
+    """Return the verdict on a claim that a number is above `nothing`, and what would decide it if it is undecided.
+
+    Args:
+        estimate: the number.
+        ends: its interval.
+        n: size of the sample that the interval comes from.
+        unit: what the sample consists of.
+        nothing: the value that decides.
+    """
+    low, high = ends
+    if low > nothing:
+        return Verdict.REPRODUCED, ""
+    if high < nothing:
+        return Verdict.NOT_REPRODUCED, ""
+    distance = abs(estimate - nothing)
+    half = estimate - low if estimate > nothing else high - estimate
+    return Verdict.UNDECIDED, _about(n * (half / distance) ** 2 if distance else None, unit)
+
+
+def by_p_value(p_value: float, level: float, n: int) -> tuple[Verdict, str]:
+    """Return the same for a one-sided test of a mean over n networks, which is normal under chance."""
+    if p_value < level:
+        return Verdict.REPRODUCED, ""
+    normal = NormalDist()
+    needed = n * (normal.inv_cdf(level) / normal.inv_cdf(p_value)) ** 2 if p_value < 0.5 else None
+    return Verdict.UNDECIDED, _about(needed, "networks")
+
+
+def by_p_values(p_values: Sequence[float], level: float, n: int) -> tuple[Verdict, str]:
+    """Return the same for p-values of tasks that have n networks in all, combined by Fisher's method.
+
+    More networks are more such tasks: k times as many, with the same p-values, have k times the statistic and k times
+    the degrees of freedom. Where the statistic is no larger than chance gives, its mean, no number is enough.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import chdtrc
+
+    freedom, statistic = 2 * len(p_values), -2 * sum(map(math.log, p_values))
+
+    def excess(times: float) -> float:
+        return float(chdtrc(times * freedom, times * statistic)) - level
+
+    if excess(1) < 0:
+        return Verdict.REPRODUCED, ""
+    most = 2.0
+    while excess(most) > 0 and most < MOST:
+        most *= 2
+    found = statistic > freedom and excess(most) <= 0
+    return Verdict.UNDECIDED, _about(n * brentq(excess, 1, most) if found else None, "networks")
+
+
+def _about(number: float | None, unit: str) -> str:
+    """Return a number as text, rounded up to two digits."""
+    if number is None or not math.isfinite(number):
+        return NONE
+    step = 10 ** max(math.floor(math.log10(number)) - 1, 0)
+    return f"about {math.ceil(number / step - 1e-9) * step:,} {unit}"

@@ -1,0 +1,50 @@
+"""What came out in each setting, kept in tests/science/findings: a setting can be tried without the others."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from tests.science.claims import CLAIMS
+from tests.science.finding import Claim, Finding, Verdict
+from tests.science.settings import Setting
+
+DIRECTORY = Path(__file__).with_name("findings")
+
+#: What is found of a claim whose test was never run, or another one.
+NOT_RUN = Finding("", "", Verdict.NOT_TRIED, remark="the test as it is now has not been run")
+
+
+def file_of(setting: Setting) -> Path:
+    """Return the file of a setting's findings."""
+    return DIRECTORY / f"{setting.name}.json"
+
+
+def write_findings(setting: Setting, findings: Mapping[str, Finding]) -> None:
+    """Keep what came out of all claims of a setting, with the tests as they are now.
+
+    Args:
+        setting: where the claims were tried.
+        findings: text of each claim -> what came out.
+    """
+    claims = {claim.text: claim for claim in CLAIMS}
+    kept = {text: _test(claims[text], setting) | asdict(finding) for text, finding in findings.items()}
+    file_of(setting).write_text(json.dumps(kept, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_findings(setting: Setting) -> dict[str, Finding]:
+    """Return text -> finding of all claims of a setting; claims whose test has changed since are not tried."""
+    kept = json.loads(file_of(setting).read_text()) if file_of(setting).exists() else {}
+    return {claim.text: _finding(claim, setting, kept) for claim in CLAIMS if setting.name in claim.power}
+
+
+def _finding(claim: Claim, setting: Setting, kept: Mapping[str, Mapping[str, str]]) -> Finding:
+    entry, test = dict(kept.get(claim.text, {})), _test(claim, setting)
+    if {name: entry.pop(name, None) for name in test} != test:
+        return NOT_RUN
+    return Finding(verdict=Verdict(entry.pop("verdict")), **entry)
+
+
+def _test(claim: Claim, setting: Setting) -> dict[str, str]:
+    """Return what a test says of itself: another source, command or power is another test."""
+    return {"source": claim.source, "command": claim.command, "power": claim.power[setting.name]}

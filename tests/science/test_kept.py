@@ -1,0 +1,74 @@
+"""Findings are kept for each setting, and a claim whose test has changed is not tried there."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.science import kept
+from tests.science.claims import CLAIMS
+from tests.science.finding import Finding, Verdict
+from tests.science.kept import read_findings, write_findings
+from tests.science.page import page_text
+from tests.science.settings import DIGITS, FASHION, ROOT, SETTINGS, Setting
+
+FOUND = Finding("0.1", "-0.1 to 0.3", Verdict.UNDECIDED, "about 40 networks", "small | few")
+OF_IMAGES = [claim for claim in CLAIMS if DIGITS.name in claim.power]
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "DIRECTORY", tmp_path)
+
+
+def change(setting: Setting, name: str, value: str) -> None:
+    """Change what is kept of the first claim."""
+    file = kept.file_of(setting)
+    content = json.loads(file.read_text())
+    content[OF_IMAGES[0].text][name] = value
+    file.write_text(json.dumps(content))
+
+
+def keep(setting: Setting) -> None:
+    write_findings(setting, {claim.text: FOUND for claim in CLAIMS if setting.name in claim.power})
+
+
+def test_what_was_found_is_read_again() -> None:
+    keep(DIGITS)
+    assert read_findings(DIGITS) == {claim.text: FOUND for claim in OF_IMAGES}
+
+
+@pytest.mark.parametrize("name", ["source", "command", "power"])
+def test_a_claim_with_another_test_is_not_tried_in_that_setting(name: str) -> None:
+    keep(DIGITS)
+    keep(FASHION)
+    change(DIGITS, name, "another")
+    of_digits = [finding.verdict for finding in read_findings(DIGITS).values()]
+    assert of_digits[0] is Verdict.NOT_TRIED
+    assert set(of_digits[1:]) == {Verdict.UNDECIDED}
+    assert set(read_findings(FASHION).values()) == {FOUND}
+
+
+def test_a_setting_that_was_never_tried_leaves_the_others_as_they_are() -> None:
+    keep(DIGITS)
+    assert {finding.verdict for finding in read_findings(FASHION).values()} == {Verdict.NOT_TRIED}
+    assert set(read_findings(DIGITS).values()) == {FOUND}
+
+
+def test_the_page_has_verdicts_and_numbers_of_all_settings() -> None:
+    keep(DIGITS)
+    page = page_text({setting.name: read_findings(setting) for setting in SETTINGS.values()})
+    assert f"| 1 | {OF_IMAGES[0].text} | undecided | not tried |  | digits: about 40 networks |" in page
+    assert f"- digits: {len(OF_IMAGES)} claims; {len(OF_IMAGES)} undecided." in page
+    assert "| verdict | **undecided**: small \\| few | **not tried**: the test as it is now has not been run |" in page
+    assert "| would decide | about 40 networks |  |" in page
+
+
+def test_shipped_findings_are_of_present_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "DIRECTORY", ROOT / "tests" / "science" / "findings")
+    for setting in SETTINGS.values():
+        names = [claim.text for claim in CLAIMS if setting.name in claim.power]
+        assert list(json.loads(kept.file_of(setting).read_text())) == names
+        for finding in read_findings(setting).values():
+            assert bool(finding.needed) == (finding.verdict is Verdict.UNDECIDED)
+            assert finding.remark or finding.verdict is not Verdict.NOT_TRIED
