@@ -16,11 +16,11 @@ from baselines.network.attention import Attention
 from baselines.network.nodes import ATTENTION, INPUT, Array, Node, Nodes
 from baselines.network.operations import Operation, makes_masks, operation
 
-#: Bytes of all activations of a batch, about. Larger ones were slower on CPUs.
-BATCH_BYTES = 2**26
+#: Bytes of all activations of a batch, about.
+BATCH_BYTES = 2**28
 
 #: Calls up to which a function is not worth being compiled: that takes as long as dozens of passes do.
-FEW = 16
+FEW = 8
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ class Network:
     @functools.cached_property
     def batch_size(self) -> int:
         """Examples that are run at once: as many as fit, within reason, into memory and cache."""
-        return self.batch_size_of(1)
+        return self.batch_size_of(2)  # forward passes through larger batches were slower
 
     def batch_size_of(self, passes: int) -> int:
         """The same for what needs, for an example, the memory of so many forward passes."""
