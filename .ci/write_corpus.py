@@ -1,15 +1,19 @@
-"""Prints the scores of measures on a corpus beside those on the demo tasks, as the table of docs/fashion-mnist.md.
+"""Prints the scores of measures on recorded corpora beside those on the demo tasks: the table of docs/fashion-mnist.md.
 
-`write_corpus.py COMPARISON RESULTS`: COMPARISON is what `pgdl compare` wrote as CSV, RESULTS the page docs/results.md.
+`write_corpus.py SCORES RESULTS`: SCORES is what `pgdl score --format json` printed, RESULTS the page docs/results.md.
 """
 
-import csv
+import itertools
+import json
+import statistics
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from scipy.stats import spearmanr
+from scipy.stats import rankdata, spearmanr
+
+import baselines
 
 
 class Scores(NamedTuple):
@@ -19,19 +23,59 @@ class Scores(NamedTuple):
     kendall: float
 
 
-def main(comparison: Path, results: Path) -> None:
-    """Print the table, best measure first, and how well both orders agree."""
-    with comparison.open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["score"] and row["kendall"]]
-    demo = read_page(results.read_text())
-    print(agreement({row["measure"]: Scores(float(row["score"]), float(row["kendall"])) for row in rows}, demo))
-    print("\n| rank | measure | family | score | Kendall | failed | score, demo | Kendall, demo |\n" + "|---" * 8 + "|")
-    for row in rows:
-        there = demo.get(row["measure"])
-        figures = f"{there.score:.2f} | {there.kendall:.3f}" if there else " | "
-        failed = row["failed"] if int(row["failed"]) else ""
-        own = f"{float(row['score']):.2f} | {float(row['kendall']):.3f} | {failed}"
-        print(f"| {row['rank']} | `{row['measure']}` | {row['family']} | {own} | {figures} |")
+#: Measure -> its scores.
+Column = Mapping[str, Scores]
+
+
+def main(scores: Path, results: Path) -> None:
+    """Print how well the orders agree, and the table, best measure first."""
+    corpora, demo = read_scores(scores.read_text()), read_page(results.read_text())
+    everywhere = means(corpora)
+    print(f"- Corpora and demo tasks: {agreement(everywhere, demo)}")
+    for (name, one), (other_name, other) in itertools.combinations(corpora.items(), 2):
+        print(f"- {name} and {other_name}: {agreement(one, other)}")
+    columns = ["rank", "measure", "family", "score", *map(short, corpora), "Kendall", "score, demo", "Kendall, demo"]
+    print(f"\n| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
+    ranks = rankdata([-found.score for found in everywhere.values()], "min")
+    for rank, (name, found) in sorted(zip(ranks, everywhere.items(), strict=True)):
+        there = demo.get(name)
+        of_demo = (f"{there.score:.2f}", f"{there.kendall:.3f}") if there else ("", "")
+        print(line(f"{rank:.0f}", name, f"{found.score:.2f}", cells(corpora, name), f"{found.kendall:.3f}", *of_demo))
+    for name in sorted(set().union(*corpora.values()) - set(everywhere)):
+        print(line("", name, "", cells(corpora, name), "", "", ""))
+
+
+def line(rank: str, name: str, score: str, of_corpora: str, *others: str) -> str:
+    """Return a line of the table."""
+    return f"| {' | '.join([rank, f'`{name}`', baselines.MEASURES[name].family, score, of_corpora, *others])} |"
+
+
+def cells(corpora: Mapping[str, Column], name: str) -> str:
+    """Return the cells of a measure's scores on each corpus, empty where it refuses a network."""
+    return " | ".join(f"{column[name].score:.2f}" if name in column else "" for column in corpora.values())
+
+
+def short(corpus: str) -> str:
+    """Return a corpus' name without that of its images."""
+    return corpus.rpartition("_")[2]
+
+
+def read_scores(text: str) -> dict[str, dict[str, Scores]]:
+    """Return corpus -> measure -> scores, of the measures that have a value of every network of the corpus."""
+    found: dict[str, dict[str, Scores]] = {}
+    for measure in json.loads(text)["submissions"]:
+        for corpus, of_corpus in measure["tasks"].items():
+            column = found.setdefault(corpus, {})
+            if of_corpus.get("official") is not None:
+                column[measure["submission"]] = Scores(of_corpus["official"], of_corpus["kendall"])
+    return found
+
+
+def means(corpora: Mapping[str, Column]) -> dict[str, Scores]:
+    """Return the means over corpora, of the measures that are on all."""
+    names = set.intersection(*map(set, corpora.values()))
+    every = {name: [column[name] for column in corpora.values()] for name in sorted(names)}
+    return {name: Scores(*map(statistics.fmean, zip(*found, strict=True))) for name, found in every.items()}
 
 
 def read_page(text: str) -> dict[str, Scores]:
@@ -48,13 +92,13 @@ def read_page(text: str) -> dict[str, Scores]:
     return found
 
 
-def agreement(here: Mapping[str, Scores], there: Mapping[str, Scores]) -> str:
+def agreement(here: Column, there: Column) -> str:
     """Return Spearman's coefficients over the measures of both, as a sentence."""
     both = [name for name in here if name in there]
     score, kendall = (
         correlation((here[name][column] for name in both), (there[name][column] for name in both)) for column in (0, 1)
     )
-    return f"Over {len(both)} measures Spearman's coefficient is {score:.2f} for scores, {kendall:.2f} for Kendall's."
+    return f"over {len(both)} measures Spearman's coefficient is {score:.2f} for scores, {kendall:.2f} for Kendall's."
 
 
 def correlation(here: Iterable[float], there: Iterable[float]) -> float:

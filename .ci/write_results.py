@@ -1,18 +1,20 @@
 """Writes docs/results.md: all measures on the shipped tasks, from the records of `make pictures`.
 
 `write_results.py seeds SEED` prints the measures that draw, with another seed, for `pgdl compare --measures`.
-`write_results.py page TASKS COMPARISON RECORDS` prints the page: COMPARISON is what `pgdl compare` wrote as CSV,
-RECORDS what `pgdl results --format csv` printed of all runs.
+`write_results.py page TASKS COMPARISON RECORDS CORPORA` prints the page: COMPARISON is what `pgdl compare` wrote as
+CSV, RECORDS what `pgdl results --format csv` printed of all runs, CORPORA what `pgdl score --format json` printed of
+the recorded corpora of real images.
 """
 
 import csv
 import statistics
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from scipy.stats import rankdata
+from write_corpus import Column, Scores, agreement, means, read_scores
 
 import baselines
 from harness.board.oracle import Oracle, score_oracle
@@ -52,6 +54,10 @@ Differences of a few points mean nothing. The order may differ for networks of a
 - *s*: median seconds of a call. All measures of a model share a sandbox; shared work counts for the first measure that
   needs it, in the order of `pgdl measures`.
 - *failed*: models on which the measure could not be computed.
+- *real images*: score and Kendall's coefficient on {corpora} corpora of small networks on
+  [Fashion-MNIST](fashion-mnist.md), means; empty for measures that were not called there, or refuse a network.
+
+How far do the rankings agree? Between the demo tasks and the real images, {agreement}
 
 ![Scores by family: the five best measures of each by name, with the noisy oracle and chance](comparison.svg)
 """
@@ -84,8 +90,9 @@ def main(arguments: Sequence[str]) -> None:
         oracle = score_oracle(
             {name: read_reference(path) for name, path in find_references(Path(arguments[1])).items()}
         )
-        comparison, records = (read(Path(path)) for path in arguments[2:])
-        print(page(comparison, records, oracle), end="")
+        comparison, records = (read(Path(path)) for path in arguments[2:4])
+        corpora = read_scores(Path(arguments[4]).read_text())
+        print(page(comparison, records, oracle, corpora), end="")
 
 
 def draws(measure: baselines.Measure) -> bool:
@@ -100,28 +107,38 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def page(comparison: list[dict[str, str]], records: Iterable[dict[str, str]], oracle: Oracle) -> str:
+def page(
+    comparison: list[dict[str, str]],
+    records: Iterable[dict[str, str]],
+    oracle: Oracle,
+    corpora: Mapping[str, Mapping[str, Scores]],
+) -> str:
     """Return the page.
 
     Args:
         comparison: rows of the measures, best first.
         records: rows of all calls, those with other seeds among them.
         oracle: the noisy oracle on the tasks.
+        corpora: the scores on each corpus of real images.
     """
+    there = means(corpora)
+    here = {row["measure"]: Scores(float(row["score"]), float(row["kendall"])) for row in comparison if row["kendall"]}
     values = values_of(records)
     tasks = [name.partition(":")[2] for name in comparison[0] if name.startswith("score:")]
     called = [row for row in comparison if row["measure"] in values]
     calls = [int(row["models"]) for row in called]
     seconds = sum(float(row["seconds_per_model"] or 0) * number for row, number in zip(called, calls, strict=True))
     head = HEAD.format(
-        measures=len(called), models=max(calls), calls=sum(calls), seconds=seconds, oracle=of_oracle(oracle, tasks)
-    )
+        measures=len(called), models=max(calls), calls=sum(calls), seconds=seconds, oracle=of_oracle(oracle, tasks),
+        corpora=len(corpora), agreement=agreement(here, there),
+    )  # fmt: skip
     short = [task.removeprefix("digits_") for task in tasks]
     lines = [
-        f"| rank | measure | family | score | {' | '.join(short)} | Kendall | own | s | failed |",
-        "|---" * (8 + len(tasks)) + "|",
+        f"| rank | measure | family | score | {' | '.join(short)} | Kendall | own | s | failed | real images: score "
+        "| real images: Kendall |",
+        "|---" * (10 + len(tasks)) + "|",
     ]
-    lines += [line(rows, tasks, values) for rows in alike(called, tasks, values)]
+    lines += [line(rows, tasks, values, there) for rows in alike(called, tasks, values)]
     return head + "\n" + "\n".join(lines) + "\n" + FOOT
 
 
@@ -159,7 +176,7 @@ def alike(rows: Iterable[dict[str, str]], tasks: Sequence[str], values: Values) 
     return list(groups.values())
 
 
-def line(rows: Sequence[dict[str, str]], tasks: Sequence[str], values: Values) -> str:
+def line(rows: Sequence[dict[str, str]], tasks: Sequence[str], values: Values, there: Column) -> str:
     """A line of the table for measures that are alike."""
     first = rows[0]
     names = ", ".join(f"`{row['measure']}`" for row in rows)
@@ -176,8 +193,15 @@ def line(rows: Sequence[dict[str, str]], tasks: Sequence[str], values: Values) -
         own,
         seconds,
         first["failed"].replace("0", "", first["failed"] == "0"),
+        *elsewhere([there[row["measure"]] for row in rows if row["measure"] in there]),
     ]
     return "| " + " | ".join(cells) + " |"
+
+
+def elsewhere(found: Sequence[Scores]) -> tuple[str, str]:
+    """Scores and coefficients on real images of measures that are alike here."""
+    scores, coefficients = (f"{one.score:.2f}" for one in found), (f"{one.kendall:.3f}" for one in found)
+    return ", ".join(dict.fromkeys(scores)), ", ".join(dict.fromkeys(coefficients))
 
 
 def figure(text: str, digits: int) -> str:

@@ -55,10 +55,9 @@ def test_the_networks_fit_and_their_gaps_are_spread(corpus: str) -> None:
 
 def test_measures_are_scored_without_the_networks_as_the_page_says(pgdl: Pgdl, tmp_path: Path) -> None:
     results = tmp_path / "results.db"
-    results.write_bytes(lzma.decompress((RECORDED / "fashion_vgg.db.xz").read_bytes()))
+    results.write_bytes(lzma.decompress((RECORDED / "fashion.db.xz").read_bytes()))
     scored = pgdl("score", "--tasks", RECORDED, "--results", results, "--format", "json")
-    assert (scored.code, scored.err) == (1, ""), "one measure refuses some of the networks"
-    scores = {one["submission"]: one["score"] for one in json.loads(scored.out)["submissions"]}
-    assert [name for name, score in scores.items() if score is None] == ["alpha_req"]
-    rows = re.findall(r"^\| \d+ \| `(\w+)` \| [^|]+ \| ([\d.]+) \|", PAGE.read_text(), re.MULTILINE)
-    assert dict(rows) == {name: f"{score:.2f}" for name, score in scores.items() if score is not None}
+    assert (scored.code, scored.err) == (1, ""), "some measures refuse some of the networks"
+    found = json.loads(scored.out)["submissions"]
+    rows = re.findall(r"^\| \d* \| `(\w+)` \| [^|]+ \| ([\d.]*) \|", PAGE.read_text(), re.MULTILINE)
+    assert dict(rows) == {one["submission"]: f"{one['score']:.2f}" if one["complete"] else "" for one in found}
