@@ -34,7 +34,8 @@ pictures: setup demo-full ## Redraw the pictures of README and docs/, and docs/r
 	$(BIN)/pgdl compare --measures "$$($(BIN)/python .ci/write_results.py seeds $$seed)" --tasks task_data \
 		--task digits_nin --results $(DEMO)/results.db --quiet $$unsafe || exit 1; done
 	$(BIN)/pgdl results --results $(DEMO)/results.db --format csv > $(DEMO)/calls.csv
-	xz -dc task_data/recorded/fashion.db.xz > $(DEMO)/fashion.db
+	$(BIN)/python -c "import lzma, sys; sys.stdout.buffer.write(lzma.open('task_data/recorded/fashion.db.xz').read())" \
+		> $(DEMO)/fashion.db
 	$(BIN)/pgdl score --tasks task_data/recorded --results $(DEMO)/fashion.db --format json > $(DEMO)/fashion.json \
 		|| [ $$? = 1 ]  # some measures refuse some of the networks
 	$(BIN)/python .ci/write_results.py page task_data $(DEMO)/comparison.csv $(DEMO)/calls.csv $(DEMO)/fashion.json \
