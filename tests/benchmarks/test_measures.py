@@ -19,9 +19,14 @@ CALL = 0.002
 #: Wanted ratios of a call to its passes where a network is new, of MNIST's size and on the demo's tasks.
 MNIST_SIZE, DEMO = 1.3, 2
 
-#: Ratios on the demo's tasks that more than a busy machine exceeds. A pass takes milliseconds there: beside it, layers
-#: and gradients cost Python, and correlations of thousands of units cost more than the passes.
-REACHED = {"cdnv": 2.5, "layer_margin_log_mean": 3, "gsnr": 3.5, "persistence_mean_h0": 7}
+#: Ratios there that more than a busy machine exceeds. A pass of the demo takes milliseconds: beside it, layers and
+#: gradients cost Python; correlations of thousands of units cost more than the passes of either.
+REACHED = {
+    "cdnv": (1.9, 3),
+    "layer_margin_log_mean": (2.4, 4.2),
+    "gsnr": (1.8, 6),
+    "persistence_mean_h0": (3.5, 12),
+}
 
 
 def printed_by(module):
@@ -50,7 +55,6 @@ def test_every_measure_is_near_its_floor(times, capsys):
 
 @pytest.mark.timeout(1200)
 def test_a_warm_call_on_a_new_network_is_near_its_passes(capsys):
-    """Those on a network of MNIST's size are printed alone."""
     slow = []
     with capsys.disabled():
         print(f"\n{'warm calls':24} {'network':16} seconds   floor   ratio  wanted  before")
@@ -59,6 +63,6 @@ def test_a_warm_call_on_a_new_network_is_near_its_passes(capsys):
             for name, (before, seconds, floor) in measures.items():
                 numbers = f"{seconds:7.4f} {floor:7.4f} {seconds / floor:6.2f} {DEMO if is_demo else MNIST_SIZE:7.2f}"
                 print(f"{name:24} {network:16} {numbers} {before:7.4f}")
-                if is_demo and seconds > SLACK * REACHED[name] * floor + CALL:
+                if seconds > SLACK * REACHED[name][is_demo] * floor + CALL:
                     slow.append(f"{name} on {network}: {seconds / floor:.2f}")
     assert not slow
