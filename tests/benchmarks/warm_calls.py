@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 import baselines
+from tests.baselines.measure_values import read_model
 from tests.benchmarks.stopwatch import seconds
 
 layers = tf.keras.layers
@@ -44,12 +45,8 @@ def mnist_size():
 
 def demo(task):
     """The network in the middle of a shipped task, with as many images as the task has."""
-    definition = json.loads((TASKS / task / "model_21" / "config.json").read_text())
-    model = tf.keras.Sequential([tf.keras.Input(definition["input_shape"])])
-    for layer in definition["model_config"]:
-        options = {name: value for name, value in layer.items() if name != "layer_name"}
-        model.add(getattr(layers, layer["layer_name"])(**options))
-    images = np.random.default_rng(0).random((320, *definition["input_shape"]), np.float32)
+    model = read_model(TASKS / task / "model_21")
+    images = np.random.default_rng(0).random((320, *model.input_shape[1:]), np.float32)
     return model, images, labels_of(images)
 
 
