@@ -6,11 +6,13 @@ layer before. J_ij is the derivative of x^j with respect to x^i.
 
 import functools
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from baselines.compression.draws import drawn, whole_blocks
 from baselines.core.lazy import tf
 from baselines.core.measure import MeasureUnavailable
 from baselines.core.sample import Array
@@ -132,10 +134,14 @@ def interlayer_cushions(subject: Subject, n_samples: int, n_probes: int, seed: i
     """
     network, images = subject.folded, subject.sample(n_samples, seed).inputs
     places = network.weight_nodes
-    size = max(network.batch_size // len(places), 1)
+    size = whole_blocks(network.batch_size // len(places))
 
     def probe(batch: Any, examples: Any, seed: Any, number: Any) -> Any:
-        return _probed(network, batch, tf.stack([seed, n_probes * (examples[0] // size) + number]))
+        def signs(shape: Sequence[int], first: Any) -> Any:
+            uniform = tf.random.stateless_uniform(shape, tf.stack([seed, n_probes * first + number]))
+            return tf.where(uniform < 0.5, -1.0, 1.0)
+
+        return _probed(network, batch, functools.partial(drawn, signs, examples))
 
     batches = network.in_batches("carried", functools.partial(_carried, network), [images], size=size)
     carried, lengths = (part.astype(np.float64) for part in joined(batches))
@@ -193,8 +199,8 @@ def _carried(network: Network, images: Any) -> tuple[Any, Any]:
     return tf.transpose(tf.stack(carried), [2, 1, 0]), tf.stack(lengths, axis=1)
 
 
-def _probed(network: Network, images: Any, seeds: Any) -> Any:
-    """|J_ij^T v|^2 (n, d, d) for a random v.
+def _probed(network: Network, images: Any, signs: Callable[[Sequence[int]], Any]) -> Any:
+    """|J_ij^T v|^2 (n, d, d) for random v: `signs` returns entries (n, *shape) for a shape.
 
     All j are followed at once: there is a copy of the examples for each, which ends at layer j.
     """
@@ -208,7 +214,7 @@ def _probed(network: Network, images: Any, seeds: Any) -> Any:
             end, left = tf.split(found[-1], [number, -1])
             ends.append(end)
             values = {p: value[number:] for p, value in values.items()} | {place: left}
-    slopes = tape.gradient(ends, found, [_signs(end, seeds) for end in ends], tf.UnconnectedGradients.ZERO)
+    slopes = tape.gradient(ends, found, [signs(end.shape[1:]) for end in ends], tf.UnconnectedGradients.ZERO)
     lengths = [_by_layer(slope, [len(places) - i, number], [i, 0]) for i, slope in enumerate(slopes)]
     return tf.transpose(tf.square(tf.stack(lengths)), [2, 0, 1])
 
@@ -216,10 +222,6 @@ def _probed(network: Network, images: Any, seeds: Any) -> Any:
 def _by_layer(values: Any, shape: list[Any], others: list[int]) -> Any:
     """Norms (d, n) of copies of n examples that lie behind each other; zeros where layers have no copy."""
     return tf.pad(tf.reshape(_norm(values), shape), [others, [0, 0]])
-
-
-def _signs(values: Any, seeds: Any) -> Any:
-    return tf.where(tf.random.stateless_uniform(tf.shape(values), seeds) < 0.5, -1.0, 1.0)
 
 
 def _ratios(numerators: Array, denominators: Array) -> Array:

@@ -1,11 +1,14 @@
 """How much noise a network bears, and what that says about how far its layers can be compressed."""
 
+import functools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from baselines.compression.cushions import FLOOR, HIGH, interlayer_cushions, layer_cushions, norms
+from baselines.compression.draws import drawn, whole_blocks
 from baselines.core.lazy import tf
 from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.output_margin import positive_margin
@@ -124,10 +127,13 @@ def _noise_sensitivity(subject: Subject, layer: int, tau: float, n_draws: int, n
     position = places[layer - 1] if layer else INPUT
 
     def run(images: Any, examples: Any, tau: Any, seed: Any) -> Any:
-        return _moved(network, position, images, tau, n_draws, tf.stack([seed, examples[0]]))
+        def noise(shape: Sequence[int], first: Any) -> Any:
+            return tf.random.stateless_normal(shape, tf.stack([seed, first]))
+
+        return _moved(network, position, images, tau, n_draws, functools.partial(drawn, noise, examples))
 
     images, key = subject.sample(n_samples, seed).inputs, stream_seed("noise on activations", seed, layer)
-    arrays, size = [images, np.arange(len(images))], max(network.batch_size // n_draws, 1)
+    arrays, size = [images, np.arange(len(images))], whole_blocks(network.batch_size // n_draws)
     batches = network.in_batches(("noise", position, n_draws), run, arrays, np.float32(tau), key, size=size)
     moved, lengths = joined(batches)
     return _mean_ratio(moved.astype(np.float64), lengths.astype(np.float64)) / tau**2
@@ -140,13 +146,16 @@ def _mean_ratio(numerators: Array, denominators: Array) -> float:
     return float(np.mean(numerators[counted] / denominators[counted]))
 
 
-def _moved(network: Network, position: int, images: Any, tau: Any, n_draws: Any, seeds: Any) -> tuple[Any, Any]:
-    """Mean square of how far noise at `position` moves the logits (n,), and their squared norms (n,)."""
+def _moved(network: Network, position: int, images: Any, tau: Any, n_draws: int, noise: Any) -> tuple[Any, Any]:
+    """Mean square of how far noise at `position` moves the logits (n,), and their squared norms (n,).
+
+    `noise` returns normal numbers (n, *shape) for a shape.
+    """
     clean, logits = network.run({INPUT: images}, [position, network.output])
     axes = list(range(1, len(clean.shape)))
     deviations = tau * tf.sqrt(tf.reduce_sum(tf.square(clean), axis=axes, keepdims=True))
     values, deviations = (tf.repeat(tensor, n_draws, axis=0) for tensor in (clean, deviations))
-    noisy = values + deviations * tf.random.stateless_normal(tf.shape(values), seeds)
+    noisy = values + deviations * tf.reshape(noise((n_draws, *clean.shape[1:])), tf.shape(values))
     changed = network.run({INPUT: tf.repeat(images, n_draws, axis=0), position: noisy}, [network.output])[0]
     squares = tf.reduce_sum(tf.square(changed - tf.repeat(logits, n_draws, axis=0)), axis=1)
     return tf.reduce_mean(tf.reshape(squares, [-1, n_draws]), axis=1), tf.reduce_sum(tf.square(logits), axis=1)

@@ -16,8 +16,8 @@ from baselines.network.attention import Attention
 from baselines.network.nodes import ATTENTION, INPUT, Array, Node, Nodes
 from baselines.network.operations import Operation, makes_masks, operation
 
-#: Bytes of all activations of a batch, about.
-BATCH_BYTES = 2**28
+#: Bytes of all activations of a batch, about: so few that caches of processors help, and so many that a GPU is busy.
+BATCH_BYTES, GPU_BATCH_BYTES = 2**26, 2**28
 
 #: Calls up to which a function is not worth being compiled: that takes as long as dozens of passes do.
 FEW = 8
@@ -220,7 +220,8 @@ class Network:
 
     def batch_size_of(self, passes: int) -> int:
         """The same for what needs, for an example, the memory of so many forward passes."""
-        return int(np.clip(BATCH_BYTES // (4 * passes * self._numbers), 8, 1024))
+        n_bytes = GPU_BATCH_BYTES if tf.config.list_logical_devices("GPU") else BATCH_BYTES
+        return int(np.clip(n_bytes // (4 * passes * self._numbers), 8, 1024))
 
     def require_room(self, n_examples: int, remedy: str) -> None:
         """Raise `MeasureUnavailable` if the activations of so many examples, run at once, do not fit into memory."""

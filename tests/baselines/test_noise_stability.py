@@ -13,7 +13,7 @@ from small_networks import T1_DATA, dataset, dense, layers, t1
 import baselines
 from baselines import MeasureUnavailable
 from baselines.compression.cushions import interlayer_cushions, layer_cushions
-from baselines.core.subject import Subject
+from baselines.core.subject import Subject, subject_of
 from baselines.network import INPUT
 
 NAMES = (
@@ -101,6 +101,16 @@ def test_noise_sensitivity_is_the_mean_over_examples():
     matrix, examples = kernels()[0], inputs(2000)
     expected = np.sum(matrix**2) * np.mean(np.sum(examples**2, axis=1) / np.sum((examples @ matrix) ** 2, axis=1))
     assert noise_sensitivity(dense(matrix), dataset(examples, np.zeros(2000))) == pytest.approx(expected, rel=0.05)
+
+
+@pytest.mark.parametrize("measure", [noise_sensitivity, of_layers[0], arora_compression_bound])
+def test_draws_are_the_same_in_batches_of_any_size(measure):
+    model, examples, found = dense(*kernels()), data(100), []
+    for size in (16, 48, 1024):
+        with baselines.sharing():
+            subject_of(model, examples).folded.__dict__["batch_size"] = size
+            found.append(measure(model, examples))
+    assert found[1:] == pytest.approx(found[:1] * 2, rel=1e-5)
 
 
 # Layer cushions

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from harness.format.reference import Reference
+from harness.protocols.invariance.evaluate import Question
+from harness.protocols.invariance.table import Compared
 from harness.text import p_value_equation, p_value_text
 from scoring import combine_p_values, compare_submissions, compare_with_chance
 from scoring.comparison import CRITICAL
@@ -63,11 +64,13 @@ def _beats(statistic: str, words: str, remark: str = "") -> None:
         "one task of 24 networks: sees differences of scores from about 15 points",
     )  # fmt: skip
     def check(evidence: Evidence) -> Finding:
-        reference = evidence.reference(evidence.setting.invariance)
         rows = {
             row["model"]: row for row in evidence.table("invariance/scores.csv") if row["perturbation"] == "rotation"
         }
-        difference, low, high, n_models = _difference(rows, reference, "gi", statistic)
+        reference = evidence.reference(evidence.setting.invariance)
+        compared = Compared.of(reference, list(rows), (), Question.least_accuracy)
+        difference, low, high = _difference(compared, rows, "gi", statistic)
+        n_models = len(compared.models)
         return Finding(
             f"difference of scores {difference:+.1f} points, {n_models} models",
             f"{low:+.1f} to {high:+.1f}",
@@ -84,19 +87,15 @@ _beats(
 
 
 def _difference(
-    rows: dict[str, dict[str, str]], reference: Reference, first: str, second: str
-) -> tuple[float, float, float, int]:
+    compared: Compared, rows: dict[str, dict[str, str]], first: str, second: str
+) -> tuple[float, float, float]:
     """Difference of two statistics' scores in points, with its 90 % interval by the jackknife over models."""
-    grid = reference.grid
-    models = [model for model in grid.models if rows[model]["compared"] == "True"]
-    assert len(models) == len(grid.models), "every model was compared"
-    gap = np.array([float(rows[model]["gap"]) for model in models])
-    cond = conditioning(grid, tuple(name for name in grid.varying if name != "augmentation_level"))
+    gap, cond = np.array(compared.gaps), conditioning(compared.grid, compared.given)
     scores, left_out = [], []
     for statistic in (first, second):
-        values = np.array([float(rows[model][statistic]) for model in models])
+        values = np.array([float(rows[model][statistic]) for model in compared.models])
         scores.append(100 * conditional_information(cell_frequencies(values, gap, cond), cond).min())
         left_out.append(100 * delete_one(values, gap, cond))
     error = float(np.linalg.norm(jackknife_deviations(left_out[0] - left_out[1])))
     difference = scores[0] - scores[1]
-    return difference, difference - CRITICAL * error, difference + CRITICAL * error, len(models)
+    return difference, difference - CRITICAL * error, difference + CRITICAL * error
