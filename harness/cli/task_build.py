@@ -37,36 +37,44 @@ def command(recipe: str, out: Path, workers: int | None, limit: int | None, resu
 
     Example: pgdl task build digits_vgg --output my_tasks
     """
-    import time
-
     from rich.console import Console
 
-    from harness.cli.build_progress import models
-    from harness.cores import available_cores
     from harness.corpus.build import Build
     from harness.corpus.catalogue import find_recipe
     from harness.corpus.recipe import read_recipe
+
+    console = Console(highlight=False, soft_wrap=True, stderr=form == as_json.JSON)
+    build = Build(read_recipe(find_recipe(recipe)), out)
+    if not build.is_finished:
+        with build.alone():
+            return _build(build, console, workers, limit, resume=resume, form=form)
+    console.print(f"{build.task} is finished already", markup=False)
+    _show(build, [], form)
+    return 0
+
+
+def _build(
+    build: "Build", console: "Console", workers: int | None, limit: int | None, *, resume: bool, form: str
+) -> int:
+    """Train the missing models; returns the exit code."""
+    import time
+
+    from harness.cli.build_progress import models
+    from harness.cores import available_cores
     from harness.sandbox import find_gpus
     from scoring import MINIMUM_HYPERPARAMETERS
 
-    console = Console(highlight=False, soft_wrap=True, stderr=form == as_json.JSON)
-    read = read_recipe(find_recipe(recipe))
-    build = Build(read, out)
-    if build.is_finished:
-        console.print(f"{build.task} is finished already", markup=False)
-        _show(build, [], form)
-        return 0
-    if len(read.grid) < MINIMUM_HYPERPARAMETERS:
-        needed = f"the official score needs {MINIMUM_HYPERPARAMETERS} hyperparameters, this grid has {len(read.grid)}"
+    cells, grid = build.recipe.cells, build.recipe.grid
+    if len(grid) < MINIMUM_HYPERPARAMETERS:
+        needed = f"the official score needs {MINIMUM_HYPERPARAMETERS} hyperparameters, this grid has {len(grid)}"
         console.print(f"Note: {needed}.")
     if not resume:
         build.forget()
     build.begin()
     finished = build.records()
-    wanted = [cell.number for cell in read.cells[:limit]]
-    missing = [number for number in wanted if number not in finished]
+    missing = [cell.number for cell in cells[:limit] if cell.number not in finished]
     if finished:
-        console.print(f"{len(finished)} of {len(read.cells)} models are finished already")
+        console.print(f"{len(finished)} of {len(cells)} models are finished already")
     number = min(workers or len(find_gpus()) or available_cores(), max(len(missing), 1))
     started = time.monotonic()
     failed = _train(build, missing, number, console) if missing else []

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.alone import alone
 from harness.cores import available_cores
 from harness.corpus.recipe import Recipe
 from harness.corpus.trainer import CELLS, DATA, RECORDS
@@ -62,6 +63,10 @@ class Build:
     def is_finished(self) -> bool:
         """Whether the task is complete."""
         return self.task.exists()
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Let one process at a time build the task; raises `UserError` if another one does."""
+        return alone(self.building, self.building.with_name(f"{self.recipe.name}.lock"), "pgdl task build")
 
     def forget(self) -> None:
         """Remove the files of an unfinished task."""

@@ -1,12 +1,10 @@
 """Fetches tasks of a known corpus: only what is asked for travels, and what has arrived is never fetched again."""
 
-import fcntl
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.alone import alone
 from harness.errors import UserError, writing
 from harness.fetch.catalogue import UNKNOWN, KnownTask
 from harness.fetch.catalogue import Wanted as WantedTasks
@@ -50,7 +48,7 @@ def fetch_corpus(
     Raises:
         UserError: see the modules of this room; what is finished is kept, and the same command continues.
     """
-    with _alone(root):
+    with alone(root, root / FETCHING / LOCK, "pgdl task fetch"):
         for one in wanted:
             for task in one.tasks:
                 staging = Staging(root, task.name)
@@ -140,30 +138,3 @@ def _require_digest(task: KnownTask, record: Fetched, source: Source) -> None:
     if record.part is None and task.sha256 not in (None, found):
         what = f"another {task.name} than the catalogue says: SHA-256 of all files"
         raise UserError(what, file=source.url, expected=task.sha256, found=found)
-
-
-@contextmanager
-def _alone(root: Path) -> Iterator[None]:
-    """Let one process at a time fetch into a directory; raises `UserError` if another one does."""
-    fetching = root / FETCHING
-    file = fetching / LOCK
-    with writing(root, problem="cannot be created"):
-        fetching.mkdir(parents=True, exist_ok=True)
-        lock = file.open("w")  # a file that can be written: some network file systems lock no other
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Another command may have removed the file since it was opened.
-            is_ours = file.exists() and os.path.samestat(file.stat(), os.fstat(lock.fileno()))
-        except BlockingIOError:
-            is_ours = False
-        except OSError as error:
-            raise UserError("cannot be locked", file=file, found=error.strerror) from error
-        if not is_ours:
-            raise UserError("another pgdl task fetch is at work here", file=root, remedy="wait until it has ended")
-        try:
-            yield
-        finally:
-            with suppress(OSError):  # unless something in the directory is to be continued
-                file.unlink()
-                fetching.rmdir()

@@ -122,3 +122,12 @@ def test_a_build_without_its_recipe(tmp_path: Path, pgdl: Pgdl) -> None:
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "recipe.toml: missing" in refused.err
     assert f"pgdl task build RECIPE --output {tmp_path} continues it" in refused.err
+
+
+def test_a_second_build_at_the_same_time_is_refused(tmp_path: Path, pgdl: Pgdl) -> None:
+    directory, out = begin(tmp_path), tmp_path
+    with Build(read_recipe(directory / "recipe.toml"), out).alone():
+        second = pgdl("task", "build", directory / "recipe.toml", "--output", out)
+    assert (second.code, second.err.count("\n")) == (2, 1)
+    assert f"{directory}: another pgdl task build is at work here; wait until it has ended" in second.err
+    assert not directory.with_name("half.lock").exists()

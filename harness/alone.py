@@ -1,0 +1,43 @@
+"""Lets one process at a time work in a directory, and tells others so."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from harness.errors import UserError, writing
+
+
+@contextmanager
+def alone(root: Path, lock_file: Path, command: str) -> Iterator[None]:
+    """Hold the lock of a directory.
+
+    Args:
+        root: the directory, for messages.
+        lock_file: is created with its own directory, which is removed in the end if nothing else is in it.
+        command: what holds the lock, for messages.
+
+    Raises:
+        UserError: another process holds it, or the file system has no locks.
+    """
+    with writing(root, problem="cannot be created"):
+        lock_file.parent.mkdir(parents=True, exist_ok=True)
+        lock = lock_file.open("w")  # a file that can be written: some network file systems lock no other
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Another command may have removed the file since it was opened.
+            is_ours = lock_file.exists() and os.path.samestat(lock_file.stat(), os.fstat(lock.fileno()))
+        except BlockingIOError:
+            is_ours = False
+        except OSError as error:
+            raise UserError("cannot be locked", file=lock_file, found=error.strerror) from error
+        if not is_ours:
+            raise UserError(f"another {command} is at work here", file=root, remedy="wait until it has ended")
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # unless something in the directory is to be continued
+                lock_file.unlink()
+                lock_file.parent.rmdir()
