@@ -98,7 +98,7 @@ class Chosen(NamedTuple):
 
     submission: Submission
     family: str
-    is_named: bool  #: by itself, rather than by its family, `all` or `cheap`
+    is_named: bool  #: by itself, rather than by its family or cost, `all` or `cheap`
 
 
 def choose_measures(texts: Iterable[str]) -> list[Chosen]:
@@ -111,16 +111,16 @@ def choose_measures(texts: Iterable[str]) -> list[Chosen]:
             for name in several or [part]:
                 submission = find_baseline(name)
                 if submission is None:
-                    known = [*baselines.MEASURES, *families, ALL, CHEAP]
+                    known = [*baselines.MEASURES, *families, *baselines.Cost, ALL, CHEAP]
                     hint = did_you_mean(name, known) or "pgdl measures lists them"
-                    raise UserError(f"--measures: no measure or family {name!r}", remedy=hint)
+                    raise UserError(f"--measures: no measure, family or cost {name!r}", remedy=hint)
                 is_named = not several or (name in chosen and chosen[name].is_named)
                 chosen[name] = Chosen(submission, baselines.MEASURES[name.partition(":")[0]].family, is_named)
     return list(chosen.values())
 
 
 def _is_among(measure: baselines.Measure, several: str) -> bool:
-    return several in (ALL, measure.family) or (several == CHEAP and measure.is_cheap)
+    return several in (ALL, measure.family, measure.cost) or (several == CHEAP and measure.is_cheap)
 
 
 def _parts(text: str) -> list[str]:

@@ -64,7 +64,7 @@ def measures(_context: click.Context, _parameter: click.Parameter, incomplete: s
 
 
 def measure_lists(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the last name of `--measures`: all, cheap, a family, or a measure.
+    """Complete the last name of `--measures`: all, cheap, a cost, a family, or a measure.
 
     Families of two words are left out: bash would make two arguments of one.
     """
@@ -73,7 +73,7 @@ def measure_lists(context: click.Context, parameter: click.Parameter, incomplete
 
     before, comma, last = incomplete.rpartition(",")
     families = dict.fromkeys(one.family for one in baselines.MEASURES.values() if " " not in one.family)
-    sets = [CompletionItem(name) for name in (ALL, CHEAP, *families) if last and name.startswith(last)]
+    sets = [CompletionItem(name) for name in (ALL, CHEAP, *baselines.Cost, *families) if last and name.startswith(last)]
     found = [*sets, *measures(context, parameter, last)]
     return [CompletionItem(before + comma + item.value, help=item.help) for item in found]
 

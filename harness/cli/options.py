@@ -176,8 +176,8 @@ data = click.option(
 measures = click.option(
     "--measures", multiple=True, default=[ALL], show_default=True, metavar="NAME[,NAME...]",
     shell_complete=completion.measure_lists,
-    help="Measures to run: names, families, all, or cheap: those that read weights only or make up to three forward "
-    "passes; may be repeated. A name may have parameters, as in vc_dim:image_side=28. pgdl measures lists the "
+    help="Measures to run: names, families, costs, all, or cheap: those that read weights only or make up to three "
+    "forward passes; may be repeated. A name may have parameters, as in vc_dim:image_side=28. pgdl measures lists the "
     "measures, with their costs. testbed: none leaves them out.",
 )  # fmt: skip
 catalogue = click.option(

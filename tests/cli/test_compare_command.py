@@ -133,6 +133,7 @@ def test_what_is_chosen() -> None:
     assert [one.submission.name for one in choose_measures(["size"])] == size
     cheap = [name for name, measure in baselines.MEASURES.items() if measure.cost in ("weights", "forward")]
     assert [one.submission.name for one in choose_measures(["cheap"])] == cheap
+    assert {one.submission.name for one in choose_measures(["weights,forward"])} == set(cheap)
     chosen = choose_measures(["inverse_margin:n_samples=9,seed=1, size", "vc_dim,random"])
     names = [one.submission.name for one in chosen]
     assert names == ["inverse_margin:n_samples=9,seed=1", *size, "random"]  # each once
@@ -143,9 +144,9 @@ def test_what_is_chosen() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sise", "--measures: no measure or family 'sise'; did you mean 'size'?"),
-        ("num_parms", "--measures: no measure or family 'num_parms'; did you mean 'num_params'?"),
-        ("", "--measures: no measure or family ''; pgdl measures lists them"),
+        ("sise", "--measures: no measure, family or cost 'sise'; did you mean 'size'?"),
+        ("num_parms", "--measures: no measure, family or cost 'num_parms'; did you mean 'num_params'?"),
+        ("", "--measures: no measure, family or cost ''; pgdl measures lists them"),
         ("vc_dim:image_sid=3", "did you mean 'image_side'?"),
     ],
 )

@@ -38,7 +38,7 @@ def completed(line: str, folder: Path) -> list[str]:
         ("pgdl compare --measures cheap,gi_intra", ["plain,cheap,gi_intra_l0", "plain,cheap,gi_intra_l1"]),
         (
             "pgdl compare --measures grad",
-            ["plain,gradient", "plain,gradient_confusion", "plain,gradient_norm", "plain,gradient_noise_final"],
+            [f"plain,gradient{end}" for end in ("s", "", "_confusion", "_norm", "_noise_final")],
         ),
         ("pgdl measures --cost g", ["plain,gradients"]),
         ("pgdl score --task ti", ["plain,tiny"]),
