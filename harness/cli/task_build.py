@@ -47,7 +47,8 @@ def command(recipe: str, out: Path, workers: int | None, limit: int | None, resu
     build = Build(read_recipe(find_recipe(recipe)), out)
     if not build.is_finished:
         with build.alone():
-            return _build(build, console, workers, limit, resume=resume, form=form)
+            if not build.is_finished:  # by another command, meanwhile
+                return _build(build, console, workers, limit, resume=resume, form=form)
     console.print(f"{build.task} is finished already", markup=False)
     _show(build, [], form)
     return 0
