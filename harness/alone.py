@@ -21,7 +21,7 @@ def alone(root: Path, lock_file: Path, command: str) -> Iterator[None]:
     Raises:
         UserError: another process holds it, or the file system has no locks.
     """
-    with writing(root, problem="cannot be created"):
+    with writing(root, remedy="name another directory"):
         lock_file.parent.mkdir(parents=True, exist_ok=True)
         lock = lock_file.open("w")  # a file that can be written: some network file systems lock no other
     with lock:
