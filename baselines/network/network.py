@@ -17,7 +17,7 @@ from baselines.network.nodes import ATTENTION, INPUT, Array, Node, Nodes
 from baselines.network.operations import Operation, makes_masks, operation
 
 #: Bytes of all activations of a batch, about: so few that caches of processors help, and so many that a GPU is busy.
-BATCH_BYTES, GPU_BATCH_BYTES = 2**26, 2**28
+BATCH_BYTES, GPU_BATCH_BYTES = 2**27, 2**28
 
 #: Calls up to which a function is not worth being compiled: that takes as long as dozens of passes do.
 FEW = 8
