@@ -165,7 +165,7 @@ def test_a_disk_that_is_full_in_between_keeps_what_is_finished(
 
 def test_a_killed_process_is_continued(pgdl: Pgdl, server: Served, file: Path) -> None:
     """A process of its own is killed while the server is silent; until the end nothing is taken for a task."""
-    server.stall_s = 0.1
+    server.stall_s = 0.3  # long beside the look at the journal, on a busy machine too
     arguments = ["task", "fetch", "small", "--catalogue", str(file), "--tasks", str(TASKS)]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     running = subprocess.Popen([sys.executable, "-m", "harness.cli", *arguments], env=environment)
