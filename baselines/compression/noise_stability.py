@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -146,7 +146,9 @@ def _mean_ratio(numerators: Array, denominators: Array) -> float:
     return float(np.mean(numerators[counted] / denominators[counted]))
 
 
-def _moved(network: Network, position: int, images: Any, tau: Any, n_draws: int, noise: Any) -> tuple[Any, Any]:
+def _moved(
+    network: Network, position: int, images: Any, tau: Any, n_draws: int, noise: Callable[[Sequence[int]], Any]
+) -> tuple[Any, Any]:
     """Mean square of how far noise at `position` moves the logits (n,), and their squared norms (n,).
 
     `noise` returns normal numbers (n, *shape) for a shape.
