@@ -69,6 +69,8 @@ def _fetch_corpus(
 
     wanted = find_wanted(what, corpora(catalogue, sha256))
     names = ",".join(models) if isinstance(models, tuple) else models
+    if catalogue is not None and "://" not in catalogue:
+        catalogue = str(Path(catalogue).absolute())  # the command may be repeated elsewhere
     given = {"--models": names, "--catalogue": catalogue, "--sha256": sha256}
     more = [f"{option} {shlex.quote(str(value))}" for option, value in given.items() if value is not None]
 

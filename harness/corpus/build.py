@@ -20,6 +20,7 @@ from harness.errors import UserError, writing
 from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TRAIN, model_name
 from harness.processes import NoAnswerError, Process, Reply, require_runtime, share_out
 from harness.sandbox import find_gpus
+from harness.task.layout import require_no_flat_tasks
 from harness.worker.runtimes import RUNTIMES
 
 #: The program that trains models.
@@ -46,6 +47,7 @@ class Build:
 
     def __init__(self, recipe: Recipe, out: Path) -> None:
         """Check existing directories; raises `UserError` if they belong to another recipe."""
+        require_no_flat_tasks(out)
         self.recipe = recipe
         self.building = out / BUILDING / recipe.name
         self.task = out / INPUTS / recipe.name

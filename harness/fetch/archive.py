@@ -2,17 +2,18 @@
 
 import hashlib
 import re
+import shutil
 import tarfile
 import tempfile
-import urllib.request
 import zipfile
 import zlib
 from collections.abc import Iterator
-from http.client import HTTPException
 from pathlib import Path
 from typing import IO
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
-from harness.errors import UserError
+from harness.errors import UserError, writing
 from harness.fetch.members import (
     MAX_ARCHIVE,
     MAX_BYTES,
@@ -22,9 +23,11 @@ from harness.fetch.members import (
     require_regular,
     shown,
 )
+from harness.fetch.troubles import ADDRESS, public
+from harness.fetch.whole import fetch_file
 
-#: Seconds without a byte after which a download fails, and bytes read at once.
-SILENCE_S, CHUNK = 60, 1024**2
+#: Bytes read at once.
+CHUNK = 1024**2
 
 SCHEMES = ("https", "http", "file")
 
@@ -42,27 +45,33 @@ def fetch_tasks(url: str, sha256: str, directory: Path) -> bool:
             outside, or that is too large; `directory` exists and is of another origin.
     """
     require_digest(sha256)
-    if directory.exists():
+    if directory.exists() and not _is_empty(directory):
         return _require_same(directory, sha256)
-    try:
-        directory.absolute().parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".fetching-", dir=directory.absolute().parent) as private:
+    parent = directory.absolute().parent
+    with writing(parent):
+        parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".fetching-", dir=parent) as private:
             archive, unpacked = Path(private, "archive"), Path(private, "tasks")
             found = download(url, archive)
             if found != sha256:
                 remedy = "nothing was unpacked; compare both with the digest that the tasks' owner announced"
-                raise UserError(
-                    "another archive than the expected one", file=url, expected=sha256, found=found, remedy=remedy
-                )
+                what = "another archive than the expected one"
+                raise UserError(what, file=public(url), expected=sha256, found=found, remedy=remedy)
             unpacked.mkdir()
-            _unpack(archive, unpacked)
+            try:
+                _unpack(archive, unpacked)
+            except BadArchiveError as error:
+                raise UserError(f"cannot be unpacked: {error}", file=public(url)) from error
             (unpacked / MARK).write_text(f"{sha256}\n")
+            if directory.exists():
+                directory.rmdir()  # it is empty
             unpacked.rename(directory)
-    except BadArchiveError as error:
-        raise UserError(f"cannot be unpacked: {error}", file=url) from error
-    except (OSError, HTTPException, ValueError) as error:
-        raise UserError(f"cannot be fetched: {error}", file=url) from error
     return True
+
+
+def _is_empty(directory: Path) -> bool:
+    """Whether nothing is in a directory; a file that is none counts as something."""
+    return directory.is_dir() and not any(directory.iterdir())
 
 
 def require_digest(sha256: str) -> None:
@@ -80,19 +89,29 @@ def _require_same(directory: Path, sha256: str) -> bool:
 
 
 def download(url: str, target: Path) -> str:
-    """Write the content at an address to a file, and return its SHA-256 (hex); raises `OSError` and others."""
+    """Write the content at an address to a file, and return its SHA-256 (hex).
+
+    Raises:
+        UserError: it cannot be fetched, is cut off or too large, or the disk is full.
+    """
     scheme = url.partition(":")[0].lower()
     if scheme not in SCHEMES:
-        raise UserError("not an address to download from", file=url, expected=f"{', '.join(SCHEMES)}", found=scheme)
-    digest, size = hashlib.sha256(), 0
-    with urllib.request.urlopen(url, timeout=SILENCE_S) as source, target.open("wb") as file:  # noqa: S310 - see SCHEMES
-        while chunk := source.read(CHUNK):
-            size += len(chunk)
-            if size > MAX_ARCHIVE:
-                raise BadArchiveError(f"expected at most {MAX_ARCHIVE / 1024**3:g} GiB, found more")
-            digest.update(chunk)
-            file.write(chunk)
-    return digest.hexdigest()
+        expected = ", ".join(SCHEMES)
+        raise UserError("not an address to download from", file=public(url), expected=expected, found=scheme)
+    if scheme == "file":
+        file = Path(url2pathname(urlsplit(url).path))
+        with writing(file, problem="cannot be fetched"):
+            if file.stat().st_size > MAX_ARCHIVE:
+                raise UserError("too large", file=url, expected=f"at most {MAX_ARCHIVE} bytes")
+            shutil.copyfile(file, target)
+    else:
+        fetch_file(url, target, _ignored, _ignored, most=MAX_ARCHIVE, moved=ADDRESS)
+    with target.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _ignored(_number: int) -> None:
+    """Show nothing of the work."""
 
 
 def _unpack(archive: Path, target: Path) -> None:

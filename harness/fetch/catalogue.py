@@ -4,14 +4,14 @@ import tempfile
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from http.client import HTTPException
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from harness.errors import UserError
 from harness.fetch.archive import download, require_digest
-from harness.fetch.members import MAX_ARCHIVE, BadArchiveError
+from harness.fetch.members import MAX_ARCHIVE
+from harness.fetch.troubles import public
 from harness.hints import did_you_mean
 from harness.text import printable
 
@@ -100,12 +100,9 @@ def fetched_corpora(url: str, sha256: str) -> dict[str, Corpus]:
     require_digest(sha256)
     with tempfile.TemporaryDirectory() as private:
         file = Path(private, "catalogue.toml")
-        try:
-            found = download(url, file)
-        except (OSError, HTTPException, ValueError, BadArchiveError) as error:
-            raise UserError(f"cannot be fetched: {error}", file=url) from error
+        found = download(url, file)
         if found != sha256:
-            raise UserError("another catalogue than the expected one", file=url, expected=sha256, found=found)
+            raise UserError("another catalogue than the expected one", file=public(url), expected=sha256, found=found)
         return known_corpora(file)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from harness.alone import alone
@@ -12,13 +13,17 @@ from harness.fetch.plan import TaskPlan, plan_task
 from harness.fetch.source import Source, find_source
 from harness.fetch.staging import Staging, digest_of_task, require_space
 from harness.fetch.transfer import DamagedError, transfer
+from harness.fetch.troubles import public
 from harness.fetch.watcher import Watcher
 from harness.format.fetched import FETCHING, Fetched
 from harness.format.layout import REFERENCE
+from harness.task.layout import require_no_flat_tasks
 from harness.task.some_models import Wanted
 
 #: File in `FETCHING` whose lock a command holds that fetches into the directory.
 LOCK = "lock"
+
+_KEPT = "finished files are kept"
 
 
 @dataclass(frozen=True)
@@ -52,11 +57,19 @@ def fetch_corpus(
         for one in wanted:
             for task in one.tasks:
                 staging = Staging(root, task.name)
-                with writing(staging.inputs, remedy="finished files are kept"):
+                with writing(staging.inputs, remedy=_KEPT):
                     staging.finish()
+        require_no_flat_tasks(root)
+
+        def begin(one: WantedTasks) -> None:
+            """Mark all tasks as half-fetched before anything of the first travels."""
+            for task in one.tasks:
+                if not _is_here(one, task, root, models):
+                    _begin(Staging(root, task.name), command)
+
         if whole and all(_is_here(one, task, root, models) for one in wanted for task in one.tasks):
             return [_known(task, root) for one in wanted for task in one.tasks]
-        sources = [find_source(one, root, watcher, whole=whole) for one in wanted]
+        sources = [find_source(one, root, partial(begin, one), watcher, whole=whole) for one in wanted]
         plans = [
             (source, task, _plan(source, task, Staging(root, task.name, f"{one.corpus.name}/{task.name}"), models))
             for one, source in zip(wanted, sources, strict=True)
@@ -67,8 +80,11 @@ def fetch_corpus(
             if source.url in used and not source.is_pinned:
                 watcher.note(f"{source.url}: {source.version} ({UNKNOWN} to the catalogue)")
         require_space(root, sum(plan.bytes for _, _, plan in plans))
+        for _, _, plan in plans:
+            if not plan.is_done:
+                _begin(plan.staging, command)
         watcher.begin("fetching", sum(source.travelling(plan.missing) for source, _, plan in plans))
-        done = [_fetch(source, task, plan, command(task.name), watcher) for source, task, plan in plans]
+        done = [_fetch(source, task, plan, watcher) for source, task, plan in plans]
         for source in sources:
             source.discard()
     return done
@@ -82,18 +98,24 @@ def _plan(source: Source, task: KnownTask, staging: Staging, models: Wanted) -> 
     return plan
 
 
-def _fetch(source: Source, task: KnownTask, plan: TaskPlan, command: str, watcher: Watcher) -> FetchedTask:
+def _begin(staging: Staging, command: Callable[[str], str]) -> None:
+    with writing(staging.inputs, remedy=_KEPT):
+        staging.begin(command(staging.name))
+
+
+def _fetch(source: Source, task: KnownTask, plan: TaskPlan, watcher: Watcher) -> FetchedTask:
     """Fetch what is missing of a task, and move it to its place."""
     staging = plan.staging
     if not plan.is_done:
-        with writing(staging.inputs, remedy="finished files are kept"):
-            staging.begin(command)
+        with writing(staging.inputs, remedy=_KEPT):
             _transfer(source, plan, watcher)
             record = _record(source, plan)
             _require_digest(task, record, source)
             staging.install(record)
         if record.part is None and task.sha256 is None:
             watcher.note(f"{task.name}: SHA-256 of all files {digest_of_task(record)} ({UNKNOWN} to the catalogue)")
+        if kept := Staging(staging.root, task.name).kept:
+            watcher.note(f"{task.name}: {len(kept)} files of other models, fetched before, are kept for more --models")
     return _known(task, staging.root, is_new=not plan.is_done)
 
 
@@ -117,7 +139,7 @@ def _transfer(source: Source, plan: TaskPlan, watcher: Watcher) -> None:
 def _is_here(wanted: WantedTasks, task: KnownTask, root: Path, models: Wanted) -> bool:
     """Whether a task was fetched from this archive, with at least these models."""
     record = Staging(root, task.name).record
-    if record is None or record.url != wanted.archive.url:
+    if record is None or record.url != public(wanted.archive.url) or not Staging(root, task.name).is_whole(record):
         return False
     if isinstance(models, tuple):
         return set(models) <= {path.partition("/")[0] for path in record.files}

@@ -11,7 +11,11 @@ from harness.format.fetched import half_fetched
 
 @dataclass(frozen=True)
 class KnownHere:
-    """A task of a corpus, and what of it is in a directory: `whole`, `half-fetched`, a part, another, or nothing."""
+    """A task of a corpus, and what of it is in a directory.
+
+    `here` is `whole`, `half-fetched`, `files missing`, says how many models a part has, or that another task has the
+    name; None for nothing.
+    """
 
     corpus: Corpus
     archive: Archive
@@ -34,4 +38,6 @@ def _here(staging: Staging, source: str, is_half: bool) -> str | None:
     record = staging.record
     if record is None or record.source != source:
         return "another task of this name" if staging.inputs.exists() else None
+    if not staging.is_whole(record):
+        return "files missing"
     return "whole" if record.part is None else f"{record.models} of {record.models_in_archive} models"

@@ -24,6 +24,7 @@ class TaskPlan:
         members: all of its files, once it is whole.
         present: the files that it has at its place already, by path.
         missing: those of `members` to be fetched.
+        is_done: whether the task is at its place with all wanted models.
     """
 
     staging: Staging
@@ -32,11 +33,7 @@ class TaskPlan:
     members: Sequence[Member]
     present: Mapping[str, FetchedFile]
     missing: Sequence[Member]
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the task is at its place with all wanted models."""
-        return not self.missing and set(self.present) == {m.path for m in self.members if m.path != REFERENCE}
+    is_done: bool
 
     @property
     def bytes(self) -> int:
@@ -54,15 +51,15 @@ def plan_task(members: Mapping[str, Member], staging: Staging, wanted: Wanted, u
     if record is None and staging.inputs.exists():
         remedy = "remove it, or name another directory with --tasks"
         raise UserError("exists already", file=staging.inputs, found="a task that was not fetched", remedy=remedy)
-    present = record.files if record else {}
+    present = staging.present(record) if record else {}
     _require_same(record, members, url)
     models = sorted({member.model for member in members.values() if member.model}, key=natural)
     here = {path.partition("/")[0] for path in present} & set(models)
     chosen = _choose(staging.name, models, members, wanted, here)
     files = [member for member in members.values() if member.model is None or member.model in chosen]
-    is_done = bool(present) and all(m.path in present for m in files if m.path != REFERENCE)
+    is_done = staging.has_reference and all(m.path in present for m in files if m.path != REFERENCE)
     missing = [] if is_done else [m for m in files if m.path not in present and not staging.has(m)]
-    return TaskPlan(staging, chosen, len(models), files, present, missing)
+    return TaskPlan(staging, chosen, len(models), files, present, missing, is_done)
 
 
 def _choose(

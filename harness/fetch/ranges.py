@@ -8,7 +8,7 @@ from typing import TypeVar
 import requests
 
 from harness.errors import UserError
-from harness.fetch.troubles import connection_error, response_error, without_query
+from harness.fetch.troubles import connection_error, public, response_error
 from harness.text import printable
 
 #: Seconds to connect, and seconds without a byte, after which a request is given up.
@@ -62,7 +62,7 @@ def get_part(session: requests.Session, url: str, wanted: str) -> requests.Respo
     if response.status_code == requests.codes.ok:
         response.close()
         remedy = "--whole fetches the whole archive"
-        raise NoRangesError("the server sends whole files only, no parts", file=url, remedy=remedy)
+        raise NoRangesError("the server sends whole files only, no parts", file=public(url), remedy=remedy)
     if response.status_code != requests.codes.partial_content:
         raise response_error(url, response, "206 Partial Content", MOVED)
     return response
@@ -78,8 +78,8 @@ def require_ready(response: requests.Response) -> None:
 def require_encrypted(url: str, response: requests.Response) -> None:
     """Raise `UserError` if a redirection has led from an encrypted connection to another one."""
     if url.startswith("https:") and not response.url.startswith("https:"):
-        found = printable(without_query(response.url))
-        raise UserError("leads to an address without encryption", file=without_query(url), found=found)
+        found = printable(public(response.url))
+        raise UserError("leads to an address without encryption", file=public(url), found=found)
 
 
 def content_range(response: requests.Response) -> tuple[int, int]:
@@ -87,5 +87,7 @@ def content_range(response: requests.Response) -> tuple[int, int]:
     text = response.headers.get("Content-Range", "")
     match = re.fullmatch(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18})", text.strip())
     if match is None:
-        raise UserError("Content-Range", file=response.url, expected="bytes FIRST-LAST/SIZE", found=repr(text)[:80])
+        raise UserError(
+            "Content-Range", file=public(response.url), expected="bytes FIRST-LAST/SIZE", found=repr(text)[:80]
+        )
     return int(match[1]), int(match[2])

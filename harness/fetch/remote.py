@@ -10,6 +10,7 @@ import requests
 from harness.errors import UserError
 from harness.fetch.members import BadArchiveError
 from harness.fetch.ranges import LostError, content_range, get_part, persistently
+from harness.fetch.troubles import public
 
 #: Bytes at the end of an archive that are read at once: its directory; and read at once from a connection.
 TAIL, CHUNK = 4 * 1024**2, 256 * 1024
@@ -97,7 +98,7 @@ class RangeReader(io.RawIOBase):
         """Move to a position, without any request."""
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._file.length}[whence]
         if base + offset < 0:
-            raise ValueError(f"a position of {base + offset}")
+            raise ValueError(f"{self._file.length} bytes, too few for what is looked for in them")
         self._position = base + offset
         return self._position
 
@@ -149,10 +150,10 @@ class RangeReader(io.RawIOBase):
         if (length, etag) != (self._file.length, self._file.etag):
             found = f"{length} bytes (ETag {etag})"
             expected = f"{self._file.length} bytes (ETag {self._file.etag}) as before"
-            raise UserError("the archive has changed", file=self._file.url, expected=expected, found=found,
+            raise UserError("the archive has changed", file=public(self._file.url), expected=expected, found=found,
                             remedy="the same command begins with the new one")  # fmt: skip
         if start != self._position:
-            raise UserError("cannot be fetched", file=self._file.url, expected=f"bytes from {self._position}",
+            raise UserError("cannot be fetched", file=public(self._file.url), expected=f"bytes from {self._position}",
                             found=f"from {start}")  # fmt: skip
         self._chunks, self._chunk = response.iter_content(CHUNK), b""
         self._next = self._position

@@ -13,6 +13,7 @@ from harness.fetch.members import MAX_ARCHIVE
 from harness.fetch.ranges import MOVED
 from harness.fetch.remote import RemoteFile, find_remote
 from harness.fetch.staging import require_space
+from harness.fetch.troubles import public
 from harness.fetch.watcher import Watcher
 from harness.fetch.whole import fetch_file
 from harness.format.fetched import FETCHING
@@ -22,7 +23,8 @@ from harness.format.fetched import FETCHING
 class Source:
     """An archive: its size in bytes, what its server calls this version, and its members.
 
-    `file` is where it is read: on its server, or here. `is_pinned` says whether the catalogue knows its digest.
+    `url` is its address without a query or password. `file` is where it is read: on its server, or here. `is_pinned`
+    says whether the catalogue knows its digest.
     """
 
     url: str
@@ -51,46 +53,62 @@ class Source:
         """Remove the file of an archive that was fetched as a whole."""
         if isinstance(self.file, Path):
             self.file.unlink()
+            _etag_file(self.file).unlink(missing_ok=True)
 
 
-def find_source(wanted: Wanted, root: Path, watcher: Watcher, *, whole: bool) -> Source:
+def find_source(
+    wanted: Wanted, root: Path, begin: Callable[[], None], watcher: Watcher, *, whole: bool
+) -> Source:  # fmt: skip
     """Return the archive of some tasks; the whole of it is fetched first if `whole`, into the directory of the tasks.
+
+    `begin` is called before a whole archive travels.
 
     Raises:
         UserError: it cannot be fetched, is damaged, or is another one than the catalogue says.
     """
     archive, tasks = wanted.archive, [task.name for task in wanted.tasks]
-    is_pinned = archive.sha256 is not None
+    url, is_pinned = public(archive.url), archive.sha256 is not None
     if whole:
-        here = _fetch_whole(archive, root, watcher)
+        here, etag = _fetch_whole(archive, root, begin, watcher)
         try:
             with here.open("rb") as local:
-                listing = read_listing(local, tasks, archive.url)
+                listing = read_listing(local, tasks, url)
         except UserError:
             here.unlink()  # the next command fetches it again
             raise
-        source = Source(archive.url, here.stat().st_size, None, listing, here, is_pinned)
+        source = Source(url, here.stat().st_size, etag, listing, here, is_pinned)
     else:
         remote = find_remote(archive.url)
         with cast(IO[bytes], remote.open()) as parts:
-            listing = read_listing(parts, tasks, archive.url)
+            listing = read_listing(parts, tasks, url)
         file = remote.within(listing.boundaries)
-        source = Source(archive.url, remote.length, remote.etag, listing, file, is_pinned)
+        source = Source(url, remote.length, remote.etag, listing, file, is_pinned)
     if is_pinned and archive.sha256 != listing.sha256:
         source.discard()
         what = "another archive than the catalogue says: SHA-256 of its directory"
-        raise UserError(what, file=archive.url, expected=archive.sha256, found=listing.sha256)
+        raise UserError(what, file=url, expected=archive.sha256, found=listing.sha256)
     return source
 
 
-def _fetch_whole(archive: Archive, root: Path, watcher: Watcher) -> Path:
-    """Return the file of a whole archive, which is fetched unless it is here since an interrupted command."""
+def _fetch_whole(
+    archive: Archive, root: Path, begin: Callable[[], None], watcher: Watcher
+) -> tuple[Path, str | None]:  # fmt: skip
+    """Return the file of a whole archive and its ETag; it is fetched unless it is here since an interrupted command."""
     here = root / FETCHING / f"{hashlib.sha256(archive.url.encode()).hexdigest()[:16]}.zip"
 
-    def begin(length: int) -> None:
+    def travels(length: int) -> None:
         require_space(root, length)
+        begin()
         watcher.begin("fetching the archive", length)
 
     if not here.exists():
-        fetch_file(archive.url, here, begin, watcher.seen, most=MAX_ARCHIVE, moved=MOVED)
-    return here
+        _etag_file(here).unlink(missing_ok=True)
+        etag = fetch_file(archive.url, here, travels, watcher.seen, most=MAX_ARCHIVE, moved=MOVED)
+        if etag is not None:
+            _etag_file(here).write_text(etag)
+    return here, _etag_file(here).read_text() if _etag_file(here).exists() else None
+
+
+def _etag_file(archive: Path) -> Path:
+    """Where the ETag of a whole archive is kept as long as the archive is."""
+    return archive.with_suffix(".etag")

@@ -32,6 +32,24 @@ class Staging:
         """Where the task at its place comes from; None if there is none. Raises `UserError`."""
         return read_fetched(self.references / RECORD)
 
+    def present(self, record: Fetched) -> dict[str, FetchedFile]:
+        """Return the fetched files that are at their places; others were removed, or cut off, since."""
+        return {path: file for path, file in record.files.items() if _has_size(self.inputs / path, file.size)}
+
+    @property
+    def has_reference(self) -> bool:
+        """Whether the task's reference data are at their place."""
+        return (self.references / REFERENCE).is_file()
+
+    def is_whole(self, record: Fetched) -> bool:
+        """Whether all files that were fetched are at their places."""
+        return self.has_reference and len(self.present(record)) == len(record.files)
+
+    @property
+    def kept(self) -> list[str]:
+        """The finished files, but for the reference data, that are not at the task's place."""
+        return [path for path in self.finished if path != REFERENCE and self.place(path).is_file()]
+
     def begin(self, command: str) -> None:
         """Mark the task as one that the arguments `command` of `pgdl task fetch` continue."""
         (self._directory / FILES).mkdir(parents=True, exist_ok=True)
@@ -45,7 +63,7 @@ class Staging:
         """Whether a file has been fetched, and is that of the archive."""
         known, place = self.finished.get(member.path), self.place(member.path)
         same = known is not None and (known.size, known.crc32) == (member.entry.file_size, member.entry.CRC)
-        return same and place.is_file() and place.stat().st_size == member.entry.file_size
+        return same and _has_size(place, member.entry.file_size)
 
     def add(self, path: str, file: FetchedFile) -> None:
         """Note that a file has been fetched."""
@@ -70,7 +88,10 @@ class Staging:
         self.finish()
 
     def finish(self) -> None:
-        """Continue a move that was interrupted; does nothing if there is none."""
+        """Continue a move that was interrupted; does nothing if there is none.
+
+        Of a part of a task, finished files of other models stay where they are, for a command that asks for these.
+        """
         if not (self._directory / RECORD).exists():
             return
         record = read_fetched(self._directory / RECORD)
@@ -83,7 +104,10 @@ class Staging:
         if (self._directory / CHOSEN).exists():
             (self._directory / CHOSEN).replace(self.references / REFERENCE)
         write_fetched(self.references / RECORD, record)
-        shutil.rmtree(self._directory)
+        if record.part is not None and self.kept:
+            (self._directory / RECORD).unlink()
+        else:
+            shutil.rmtree(self._directory)
 
     def _read_journal(self) -> dict[str, FetchedFile]:
         """Return the finished files; a line that was cut off does not count."""
@@ -99,6 +123,10 @@ class Staging:
             except (ValueError, TypeError, KeyError):
                 continue
         return found
+
+
+def _has_size(file: Path, size: int) -> bool:
+    return file.is_file() and file.stat().st_size == size
 
 
 def digest_of_task(record: Fetched) -> str:

@@ -93,15 +93,18 @@ class _Work:
         place.parent.mkdir(parents=True, exist_ok=True)
         partial = place.with_name(f"{place.name}.partial")
         digest, size = hashlib.sha256(), 0
-        with archive.open(member.entry) as source, partial.open("wb") as target:
-            while chunk := source.read(CHUNK):
-                if self._stop.is_set():
-                    raise Empty
-                digest.update(chunk)
-                target.write(chunk)
-                size += len(chunk)
-            target.flush()
-            os.fsync(target.fileno())
+        try:
+            with archive.open(member.entry) as source, partial.open("wb") as target:
+                while chunk := source.read(CHUNK):
+                    if self._stop.is_set():
+                        raise Empty
+                    digest.update(chunk)
+                    target.write(chunk)
+                    size += len(chunk)
+                target.flush()
+                os.fsync(target.fileno())
+        except DAMAGE as error:
+            raise zipfile.BadZipFile(f"{member.path}: {error}") from error
         if size != member.entry.file_size:
             raise zipfile.BadZipFile(f"{member.path}: expected {member.entry.file_size} bytes, found {size}")
         partial.rename(place)

@@ -10,13 +10,15 @@ import requests
 from harness.errors import UserError, writing
 from harness.fetch.ranges import PASSING, TIMEOUTS_S, LostError, persistently, require_encrypted, require_ready
 from harness.fetch.remote import CHUNK
-from harness.fetch.troubles import response_error, without_query
+from harness.fetch.troubles import public, response_error
 
 
 def fetch_file(
     url: str, target: Path, begin: Callable[[int], None], seen: Callable[[int], None], *, most: int, moved: str
-) -> None:
+) -> str | None:
     """Write the content at an address to a file; the request is made again after errors that may pass.
+
+    Returns what the server calls this version (its ETag), None if it does not say.
 
     Args:
         url: the address.
@@ -31,7 +33,7 @@ def fetch_file(
     """
     partial = target.with_name(f"{target.name}.partial")
 
-    def attempt() -> None:
+    def attempt() -> str | None:
         with requests.get(url, stream=True, timeout=TIMEOUTS_S, headers={"Accept-Encoding": "identity"}) as response:
             require_encrypted(url, response)
             require_ready(response)
@@ -45,9 +47,15 @@ def fetch_file(
                 size = _copy(response, file, seen, most)
         if length not in (0, size):
             raise LostError(f"cut off after {size} of {length} bytes")
+        etag: str | None = response.headers.get("ETag")
+        return etag
 
-    persistently(attempt, url, *PASSING)
-    partial.replace(target)
+    try:
+        etag = persistently(attempt, url, *PASSING)
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)  # it is never continued
+    return etag
 
 
 def _copy(response: requests.Response, file: IO[bytes], seen: Callable[[int], None], most: int) -> int:
@@ -55,7 +63,7 @@ def _copy(response: requests.Response, file: IO[bytes], seen: Callable[[int], No
     for chunk in response.iter_content(CHUNK):  # its errors are the operating system's, too, but not the disk's
         size += len(chunk)
         if size > most:
-            raise UserError("too large", file=without_query(response.url), expected=f"at most {most} bytes")
+            raise UserError("too large", file=public(response.url), expected=f"at most {most} bytes")
         with _writing(Path(file.name)):
             file.write(chunk)
         seen(len(chunk))

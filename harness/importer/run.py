@@ -26,7 +26,7 @@ from harness.importer.examples import write_arrays
 from harness.importer.model import StoredModel
 from harness.importer.table import Row, Stated, Table, read_table
 from harness.processes import PREFERRED, NoAnswerError, Process, cannot_be_run, installed_runtime
-from harness.task.layout import find_tasks
+from harness.task.layout import find_tasks, require_no_flat_tasks
 from harness.task.model import read_model
 from harness.task.notes import outputs_of
 from harness.task.shapes import infer_shapes
@@ -105,6 +105,7 @@ def import_task(order: Order, warn: Say, say: Say) -> None:
 
 
 def _require_free(order: Order) -> None:
+    require_no_flat_tasks(order.out)
     if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", order.name):
         raise UserError("name of the task", expected="letters, digits, ., _ and -", found=repr(order.name))
     for directory in (order.task, order.reference):

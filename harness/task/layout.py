@@ -109,6 +109,17 @@ def find_references(root: Path, names: Sequence[str] = ()) -> dict[str, Path]:
     return {name: path for name, path in found.items() if not names or name in names}
 
 
+def require_no_flat_tasks(root: Path) -> None:
+    """Raise `UserError` if there are tasks in the flat layout in `root`: the first in the full layout would hide them.
+
+    A directory `input_data` decides for the full layout.
+    """
+    if not (root / INPUTS).is_dir() and (flat := _task_directories(root)):
+        found = f"{', '.join(path.name for path in flat)} in the flat layout, which {INPUTS} would hide"
+        raise UserError("cannot take another task", file=root, expected=f"no tasks, or {INPUTS}/TASK", found=found,
+                        remedy="name another directory")  # fmt: skip
+
+
 def hidden_names(tasks: Iterable[TaskFiles]) -> frozenset[str]:
     """Names of the tasks that are marked as hidden; raises `UserError` for an invalid mark."""
     return frozenset(task.name for task in tasks if task.hidden)

@@ -8,7 +8,8 @@ from harness.format.layout import MODEL_FILES, find_shards, has_shards
 from harness.task.digests import Digests
 from harness.task.layout import TaskFiles
 
-_REMEDY = "remove the task and fetch it again"
+#: What to do about a file that is damaged, or gone.
+_REMEDY = "remove the file and fetch the task again"
 
 
 def origin_of(files: TaskFiles) -> Fetched | None:
@@ -30,7 +31,7 @@ def changed_since_fetched(files: TaskFiles) -> list[str]:
     expected = {files.directory / path: file.sha256 for path, file in fetched.files.items()}
     expected[files.reference] = fetched.reference_sha256
     problems = [
-        str(UserError("was not fetched with the task", file=file, remedy=_REMEDY))
+        str(UserError("was not fetched with the task", file=file, remedy="remove it"))
         for file in _files_of(files) if file not in expected
     ]  # fmt: skip
     with Digests(files.directory) as digests:

@@ -69,7 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._say(302, {"Location": self.said.redirect_to + self.path})
         if self.said.hits and self.said.stall_s:
             time.sleep(self.said.stall_s)
-        file = self.said.directory / self.path.lstrip("/")
+        file = self.said.directory / self.path.lstrip("/").partition("?")[0]
         if not file.is_file():
             return self._say(404)
         size = file.stat().st_size

@@ -1,6 +1,7 @@
 """Tasks of a corpus: only what is asked for travels, and what is there at the end is what the archive holds."""
 
 import json
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from in_process import Pgdl
 
 from tests.fetch.archives import FAR, catalogue, files_of, make_archive
 from tests.fetch.servers import Served
+from tests.throwaway import make_task
 
 TASKS = Path("tasks")
 
@@ -160,3 +162,68 @@ def test_the_archive_of_the_tests_is_what_it_says(tmp_path: Path) -> None:
     with zipfile.ZipFile(archive) as members:
         assert min(entry.header_offset for entry in members.infolist()) > 2**32
         assert {entry.compress_type for entry in members.infolist()} == {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        "input_data/tiny", "input_data/tiny/model_3", "input_data/tiny/model_3/weights.hdf5",
+        "input_data/tiny/dataset_1", "reference_data/tiny/model_configs.json",
+    ],
+)  # fmt: skip
+def test_files_that_were_removed_are_fetched_again(pgdl: Pgdl, server: Served, tmp_path: Path, lost: str) -> None:
+    make_archive(server.directory / "data.zip")
+    file = catalogue(tmp_path, server.url)
+    fetch(pgdl, file)
+    shutil.rmtree(TASKS / lost) if (TASKS / lost).is_dir() else (TASKS / lost).unlink()
+    known = json.loads(pgdl("task", "known", "--catalogue", file, "--tasks", TASKS, "--format", "json").out)
+    assert known[0]["here"] == "files missing"
+    assert "fetched, 8 models" in fetch(pgdl, file).err
+    assert content(TASKS) == content(server.directory / "made")
+
+
+def test_a_file_that_was_cut_off_since_is_fetched_again(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
+    make_archive(server.directory / "data.zip")
+    fetch(pgdl, file := catalogue(tmp_path, server.url))
+    (TASKS / "input_data" / "tiny" / "model_3" / "weights.hdf5").write_bytes(b"half")
+    fetch(pgdl, file)
+    assert content(TASKS) == content(server.directory / "made")
+
+
+def test_a_part_that_was_removed_is_no_part_of_what_is_fetched_next(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
+    make_archive(server.directory / "data.zip")
+    file = catalogue(tmp_path, server.url)
+    fetch(pgdl, file, "small", "--models", 3)
+    shutil.rmtree(TASKS / "input_data")
+    assert "5 of 8 models" in fetch(pgdl, file, "small", "--models", 5).err
+    assert len(models()) == 5
+    assert pgdl("task", "validate", TASKS).code == 0
+
+
+def test_the_archives_version_is_kept_if_all_of_it_is_fetched(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
+    make_archive(server.directory / "data.zip")
+    assert 'ETag "1"' in fetch(pgdl, catalogue(tmp_path, server.url), "small", "--whole").err
+    assert json.loads((TASKS / "reference_data" / "tiny" / "fetched.json").read_text())["etag"] == '"1"'
+
+
+@pytest.mark.parametrize("more", [[], ["--whole"]], ids=["parts", "whole"])
+def test_an_address_keeps_its_secrets(pgdl: Pgdl, server: Served, tmp_path: Path, more: list[str]) -> None:
+    make_archive(server.directory / "data.zip")
+    file = catalogue(tmp_path, server.url.replace("//", "//me:secret@"))
+    file.write_text(file.read_text().replace("data.zip", "data.zip?signature=secret"))
+    ended = fetch(pgdl, file, "small", *more)
+    assert ended.code == 0
+    assert f"{server.url}/data.zip: " in ended.err
+    shown = pgdl("task", "show", TASKS)
+    record = (TASKS / "reference_data" / "tiny" / "fetched.json").read_text()
+    assert "secret" not in ended.err + shown.out + shown.err + record
+    assert "is there already" in fetch(pgdl, file, "small", *more).err
+
+
+def test_tasks_in_the_flat_layout_are_not_hidden(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
+    make_archive(server.directory / "data.zip")
+    make_task(TASKS, name="mine")
+    ended = fetch(pgdl, catalogue(tmp_path, server.url))
+    assert ended.code == 2
+    assert "tasks: cannot take another task: expected no tasks, or input_data/TASK, found mine in the flat" in ended.err
+    assert "mine" in pgdl("task", "list", TASKS).out

@@ -301,4 +301,83 @@ def test_a_server_that_does_not_know_the_archive(pgdl: Pgdl, server: Served, tmp
 def test_redirects_in_circles_end(pgdl: Pgdl, tmp_path: Path) -> None:
     with serve(tmp_path) as server:
         server.redirect_to = server.url
-        assert "cannot be fetched: Exceeded 30 redirects" in fetch(pgdl, catalogue(tmp_path, server.url)).err
+        ended = fetch(pgdl, catalogue(tmp_path, server.url))
+        assert ended.err.endswith("data.zip: leads in circles: found 30 redirects; check the address\n")
+
+
+def test_an_interrupted_corpus_is_half_fetched_with_all_of_its_tasks(
+    pgdl: Pgdl, server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the command that continues the first would make a smaller corpus of it, whose score says nothing."""
+    tasks = ("one", "two")
+    make_archive(server.directory / "data.zip", tasks)
+    file = catalogue(tmp_path, server.url, tasks)
+    monkeypatch.setattr(staging.Staging, "add", interrupt)
+    assert fetch(pgdl, file).code == 130
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path / "folder")
+    assert "half-fetched: one, two" in pgdl("task", "validate", TASKS).err
+    assert fetch(pgdl, file, "small/one").code == 0
+    assert "half-fetched: two; continue with: pgdl task fetch small/two" in pgdl("board", "--tasks", TASKS).err
+    assert fetch(pgdl, file).code == 0
+    assert is_whole(server)
+
+
+def interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_smaller_part_keeps_what_was_fetched(
+    pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staging.Staging, "install", interrupt)
+    assert fetch(pgdl, file).code == 130
+    monkeypatch.undo()
+    monkeypatch.chdir(file.parent / "folder")
+    ended = fetch(pgdl, file, "small", "--models", 2)
+    assert "2 of 8 models" in ended.err
+    assert "tiny: 18 files of other models, fetched before, are kept for more --models" in ended.err
+    assert pgdl("task", "validate", TASKS).code == 0
+    server.hits.clear()
+    assert fetch(pgdl, file).code == 0
+    assert is_whole(server)
+    assert len(server.hits) <= 4
+    assert sorted(path.name for path in TASKS.iterdir()) == ["input_data", "reference_data"]
+
+
+def test_a_whole_archive_that_is_cut_off_leaves_a_half_fetched_task_and_no_part_of_a_file(
+    pgdl: Pgdl, server: Served, file: Path
+) -> None:
+    server.cut_every = 1000
+    assert fetch(pgdl, file, "small", "--whole").code == 2
+    assert "half-fetched: tiny; continue with: pgdl task fetch small/tiny" in pgdl("task", "validate", TASKS).err
+    assert not list(TASKS.rglob("*.partial"))
+
+
+@pytest.mark.parametrize("change", [slice(0, 4), slice(40, 80)], ids=["header", "content"])
+def test_a_damaged_member_is_named(pgdl: Pgdl, server: Served, file: Path, change: slice) -> None:
+    archive = server.directory / "data.zip"
+    with zipfile.ZipFile(archive) as members:
+        entries = [one for one in members.infolist() if one.filename.startswith("input_data/tiny/model_")]
+    entry = next(one for one in entries if one.compress_type == zipfile.ZIP_DEFLATED)
+    begin = entry.header_offset + (0 if change.start == 0 else 30 + len(entry.filename))
+    content = bytearray(archive.read_bytes())
+    content[begin : begin + 4] = b"\xff\xff\xff\xff"
+    archive.write_bytes(content)
+    ended = fetch(pgdl, file)
+    assert ended.code == 2
+    assert f"damaged: found {entry.filename.removeprefix('input_data/tiny/')}: " in ended.err.splitlines()[-1]
+
+
+def test_an_archive_of_a_few_bytes_is_none(pgdl: Pgdl, server: Served, file: Path) -> None:
+    (server.directory / "data.zip").write_bytes(b"none")
+    line = fetch(pgdl, file).err.splitlines()[-1]
+    assert "damaged: expected the directory of a zip archive, found 4 bytes, too few" in line
+
+
+def test_a_server_that_refuses_will_do_so_again(pgdl: Pgdl, server: Served, file: Path) -> None:
+    server.statuses = [403]
+    line = fetch(pgdl, file).err
+    assert line.endswith(
+        "found 403 Forbidden; the server gives it to others only: check the address, and who may read it\n"
+    )

@@ -138,3 +138,14 @@ def test_nothing_heavy_is_imported(tmp_path):
         printed = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
         imported[command] = json.loads(printed.splitlines()[-1])
     assert imported == {"list": [], "validate": ["h5py", "google.protobuf"]}
+
+
+@pytest.mark.parametrize(
+    "command", [["build", "task_data/recipes/digits_nin.toml"], ["import", "models.csv", "--data", "none.npz"]]
+)
+def test_a_task_that_would_hide_those_in_the_flat_layout_is_refused(tmp_path, pgdl, command):
+    make_task(tmp_path, name="mine")
+    ended = pgdl("task", *command, "--output", tmp_path)
+    assert ended.code == 2
+    assert f"{tmp_path}: cannot take another task: expected no tasks, or input_data/TASK, found mine in" in ended.err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
