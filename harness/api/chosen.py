@@ -12,8 +12,10 @@ from harness.submission import Submission, find_named, find_submission
 from harness.task.notes import named
 
 
-def choose(collected: Collected, submissions: Sequence[str] | str, where: str) -> Collected:
+def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *, can_run: bool) -> Collected:
     """Return the calls of submissions: of files in their current version, or by recorded names; all if none is given.
+
+    Names of measures mean their current version, too, unless there are no models here to run it on (`can_run`).
 
     Raises `UserError` for files that have not been run in their current version, and for unknown names.
     """
@@ -23,7 +25,8 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str) -
     known = sorted({calls.submission for calls in collected.shown})
     shown: list[Calls] = []
     for argument in arguments:
-        if argument in known and not Path(argument).exists() and find_named(argument) is None:
+        is_name = not can_run or (not Path(argument).exists() and find_named(argument) is None)
+        if argument in known and is_name:
             shown += [calls for calls in collected.shown if calls.submission == argument]
             continue
         try:

@@ -13,10 +13,11 @@ from harness.board.standings import held_out_sets
 from harness.format.reference import Reference, read_reference
 from harness.outcome import Outcome
 from harness.records import Records, machine_classes
+from harness.submission import find_named
 from harness.task.contents import Contents, read_contents
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles, find_references, find_some, hidden_names
-from harness.task.notes import notes_of_contents, notes_of_reference
+from harness.task.notes import named, notes_of_contents, notes_of_reference
 from scoring import HeldOut
 
 
@@ -27,6 +28,11 @@ class Competition:
     references: Mapping[str, Reference]
     contents: Mapping[str, Contents]  #: only of tasks with models
     withheld: frozenset[str]  #: names of the tasks whose scores are published rounded
+
+    @property
+    def can_run(self) -> bool:
+        """Whether there are models; there are none beside records that others have made."""
+        return bool(self.contents)
 
     @property
     def n_test(self) -> dict[str, int | None]:
@@ -52,7 +58,16 @@ class Competition:
                 contents = self.contents.get(name)
                 lacked = contents is not None and _lacked_initial_weights(shown, name, contents)
                 lines += [f"{name}: {one}" for one in notes_of_contents(reference, contents, initial_weights=lacked)]
+        if shown is not None and not self.can_run:
+            lines += _notes_on_versions(shown)
         return lines
+
+
+def _notes_on_versions(shown: Sequence[Calls]) -> list[str]:
+    """Return a line on the measures whose records are of another version than the one here."""
+    here = {calls.submission: find_named(calls.submission) for calls in shown if calls.is_baseline}
+    others = [one.submission for one in shown if (now := here.get(one.submission)) and now.digest != one.version]
+    return [f"recorded with another version of the library than this one: {named(others)}"] if others else []
 
 
 def read_competition(
@@ -93,7 +108,8 @@ def collect_records(
     records: Records, competition: Competition, submissions: Sequence[str] | str = (), *, everything: bool = False
 ) -> Collected:
     """Return the calls that count on the competition's tasks: those of `submissions` (`choose`), or all."""
-    found = choose(find_versions(records, competition.references, everything=everything), submissions, records.name)
+    found = find_versions(records, competition.references, everything=everything)
+    found = choose(found, submissions, records.name, can_run=competition.can_run)
     return read_records(records, found, competition.references, competition.contents)
 
 

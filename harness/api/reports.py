@@ -95,7 +95,7 @@ def report(
     with Records(str(results), read_only=True) as records:
         found = find_versions(records, competition.references)
         require_records(found, records.name)
-        named = {calls.asked for calls in choose(found, submissions, records.name).shown}
+        named = {calls.asked for calls in choose(found, submissions, records.name, can_run=competition.can_run).shown}
         shown = {calls.asked for calls in found.shown}
         others = [calls for calls in found.left_out if calls.asked in named - shown]
         found = replace(found, shown=[*found.shown, *others])

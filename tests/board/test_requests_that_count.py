@@ -84,10 +84,10 @@ def test_the_same_files_under_the_name_of_another_are_not_ones_own(known: dict[s
     theirs = rows("theirs", GAPS, submission_digest=digest)
     found = collect(theirs, known, [request(theirs[0], source="/home/b/theirs.py")])
     with pytest.raises(UserError, match="the same files are recorded as theirs"):
-        choose(found, [str(file)], "results.db")
+        choose(found, [str(file)], "results.db", can_run=True)
     own = rows("renamed", GAPS, submission_digest=digest)
     found = collect([*theirs, *own], known, [request(theirs[0]), request(own[0], source=str(file))])
-    assert [calls.submission for calls in choose(found, [str(file)], "results.db").shown] == ["renamed"]
+    assert [calls.submission for calls in choose(found, [str(file)], "results.db", can_run=True).shown] == ["renamed"]
 
 
 def test_the_command_that_renews_calls_names_them_and_their_settings(known: dict[str, Reference]) -> None:

@@ -10,6 +10,7 @@ from in_process import Pgdl, in_process
 
 from harness.corpus.recipe import read_recipe
 from harness.format.reference import read_reference
+from harness.submission import Submission
 from harness.task.gap_error import gap_error
 
 TASK_DATA = Path(__file__).parents[2] / "task_data"
@@ -53,11 +54,32 @@ def test_the_networks_fit_and_their_gaps_are_spread(corpus: str) -> None:
     assert error.share < 0.13, "the gaps' own error is several times smaller than their spread"
 
 
-def test_measures_are_scored_without_the_networks_as_the_page_says(pgdl: Pgdl, tmp_path: Path) -> None:
-    results = tmp_path / "results.db"
-    results.write_bytes(lzma.decompress((RECORDED / "fashion.db.xz").read_bytes()))
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The records, unpacked."""
+    file = tmp_path_factory.mktemp("recorded") / "results.db"
+    file.write_bytes(lzma.decompress((RECORDED / "fashion.db.xz").read_bytes()))
+    return file
+
+
+def test_measures_are_scored_without_the_networks_as_the_page_says(pgdl: Pgdl, results: Path) -> None:
     scored = pgdl("score", "--tasks", RECORDED, "--results", results, "--format", "json")
     assert (scored.code, scored.err) == (1, ""), "some measures refuse some of the networks"
     found = json.loads(scored.out)["submissions"]
     rows = re.findall(r"^\| \d* \| `(\w+)` \| [^|]+ \| ([\d.]*) \|", PAGE.read_text(), re.MULTILINE)
     assert dict(rows) == {one["submission"]: f"{one['score']:.2f}" if one["complete"] else "" for one in found}
+
+
+def test_a_measure_is_scored_by_its_name_whatever_its_version_here(
+    pgdl: Pgdl, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There are no networks to call the present version on."""
+    others = "recorded with another version of the library than this one: "
+    monkeypatch.setattr(Submission, "digest", "0" * 64)
+    ended = pgdl("score", "pal_inter_l0", "--tasks", RECORDED, "--results", results)
+    assert ended.code == 0
+    assert f"{others}pal_inter_l0\n" in ended.out
+    assert pgdl("report", "pal_inter_l0", "--tasks", RECORDED, "--results", results).code == 0
+    assert (
+        "no records of 'pal_inter_l7'" in pgdl("score", "pal_inter_l7", "--tasks", RECORDED, "--results", results).err
+    )
