@@ -15,7 +15,7 @@ from typing import Any
 from harness.alone import alone
 from harness.cores import available_cores
 from harness.corpus.recipe import Recipe
-from harness.corpus.trainer import CELLS, DATA, RECORDS
+from harness.corpus.trainer import CELLS, DATA, RECORDS, UNFINISHED
 from harness.errors import UserError, writing
 from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TRAIN, model_name
 from harness.processes import NoAnswerError, Process, Reply, require_runtime, share_out
@@ -46,18 +46,15 @@ class Build:
     """The directories of one task, finished or not."""
 
     def __init__(self, recipe: Recipe, out: Path) -> None:
-        """Check existing directories; raises `UserError` if they belong to another recipe."""
+        """Check existing directories; raises `UserError` if they belong to another recipe and have finished models."""
         require_no_flat_tasks(out)
         self.recipe = recipe
         self.building = out / BUILDING / recipe.name
         self.task = out / INPUTS / recipe.name
         self.reference = out / REFERENCES / recipe.name
-        for mark in (self.building / MARK, self.reference / MARK):
-            if mark.exists() and mark.read_text() != recipe.digest:
-                remedy = "choose another --output, another name in the recipe, or remove it"
-                raise UserError(
-                    "belongs to another recipe or version", file=mark.parent, expected=recipe.file, remedy=remedy
-                )
+        self._require_own(self.reference)
+        if self._has_finished:
+            self._require_own(self.building)
         if self.task.exists() and not (self.reference / MARK).exists():
             raise UserError("already exists", file=self.task, remedy="choose another --output or another name")
 
@@ -76,9 +73,16 @@ class Build:
         shutil.rmtree(self.reference, ignore_errors=True)
 
     def begin(self) -> None:
-        """Create the directory of the build, or continue in the existing one; raises `UserError` without TensorFlow."""
+        """Create the directory of the build, or continue in the existing one; raises `UserError` without TensorFlow.
+
+        A directory of another recipe without a finished model is replaced.
+        """
         require_runtime("tensorflow", "models are trained in TensorFlow")
+        if self._has_finished:  # by another command, since this build was made
+            self._require_own(self.building)
         with self._writing():
+            if not self._is_own(self.building):
+                shutil.rmtree(self.building)
             self.building.mkdir(parents=True, exist_ok=True)
             (self.building / RECIPE).write_text(self.recipe.text)
             (self.building / MARK).write_text(self.recipe.digest)
@@ -109,6 +113,23 @@ class Build:
             except NoAnswerError as error:
                 remedy = "finished models are kept; fix this and run the same command again"
                 raise UserError(str(error), remedy=remedy) from error
+
+    @property
+    def _has_finished(self) -> bool:
+        """Whether the directory of the build has a finished model, of whatever recipe."""
+        names = [path.name for pattern in _names("*") for path in self.building.glob(pattern)]
+        return any(not name.endswith(UNFINISHED) for name in names)
+
+    def _is_own(self, directory: Path) -> bool:
+        """Whether a directory is of no other recipe."""
+        mark = directory / MARK
+        return not mark.exists() or mark.read_text() == self.recipe.digest
+
+    def _require_own(self, directory: Path) -> None:
+        if not self._is_own(directory):
+            remedy = "choose another --output, another name in the recipe, or remove it"
+            expected = self.recipe.file
+            raise UserError("belongs to another recipe or version", file=directory, expected=expected, remedy=remedy)
 
     def _trainer(self, slot: int, workers: int) -> Process:
         """Start a trainer with a share of the cores, or with one of the GPUs."""
@@ -158,8 +179,8 @@ class Build:
             self.building.parent.rmdir()
 
 
-def _names(number: int) -> tuple[str, str]:
-    """Return the names of a cell's directory before and after the task is assembled."""
+def _names(number: int | str) -> tuple[str, str]:
+    """Return the names of a cell's directory before and after the task is assembled; `*` for those of every cell."""
     return CELLS.format(number), model_name(str(number))
 
 

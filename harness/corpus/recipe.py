@@ -66,9 +66,9 @@ class DataRecipe(_Section):
     @model_validator(mode="after")
     def _fit(self) -> Self:
         require(self.n_train is None or self.train_share is None, "data.train_share", "not together with n_train")
-        require(
-            (self.path is not None) == (self.source in OWN_SOURCES), "data.path", f"with {', '.join(OWN_SOURCES)} only"
-        )
+        own = self.source in OWN_SOURCES
+        require(own or self.path is None, "data.path", f"with {', '.join(OWN_SOURCES)} only")
+        require(not own or self.path is not None, "data.path", f"the file or directory of {self.source}, found none")
         parametric = self.test_perturbation != "none"
         require(
             not parametric or self.perturbation_range is not None, "data.perturbation_range", "for test_perturbation"

@@ -26,6 +26,9 @@ from scoring.streams import stream_seed
 #: Directories of an unfinished task.
 DATA, CELLS, RECORDS = "data", "cell_{}", "records"
 
+#: End of the name of a directory that is being written.
+UNFINISHED = ".unfinished"
+
 #: Number of shards for training data and for test data.
 N_SHARDS = 3
 
@@ -73,7 +76,7 @@ class Trainer:
         from harness.format.shards import write_shards
 
         noise = 0.0 if "label_noise" in self.recipe.grid else self.recipe.cells[0].training.label_noise
-        unfinished = _emptied(self.directory / f"{DATA}.unfinished")
+        unfinished = _emptied(self.directory / f"{DATA}{UNFINISHED}")
         write_shards(unfinished / TRAIN.name, self.data.train_inputs, self._labels(noise), N_SHARDS)
         write_shards(unfinished / TEST.name, self.data.test_inputs, self.data.test_labels, N_SHARDS)
         unfinished.rename(self.directory / DATA)
@@ -94,7 +97,7 @@ class Trainer:
         tf.keras.mixed_precision.set_global_policy("float32")
         layers = FAMILIES[self.recipe.family](data.n_classes, **cell.architecture, dropout=settings.dropout)
         shape = data.train_inputs.shape[1:]
-        unfinished = _emptied(self.directory / f"{CELLS.format(number)}.unfinished")
+        unfinished = _emptied(self.directory / f"{CELLS.format(number)}{UNFINISHED}")
         write_config(unfinished / CONFIG, saved_config(layers, shape))
         if settings.mixed_precision:
             tf.keras.mixed_precision.set_global_policy("mixed_float16")

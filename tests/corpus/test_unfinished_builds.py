@@ -10,6 +10,7 @@ from throwaway import make_task
 
 from harness.corpus.build import Build
 from harness.corpus.recipe import read_recipe
+from harness.errors import UserError
 from harness.format.shards import write_shards
 
 RECIPE = """
@@ -122,6 +123,31 @@ def test_a_build_without_its_recipe(tmp_path: Path, pgdl: Pgdl) -> None:
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "recipe.toml: missing" in refused.err
     assert f"pgdl task build RECIPE --output {tmp_path} continues it" in refused.err
+
+
+def test_a_build_of_another_recipe_without_a_finished_model_is_replaced(tmp_path: Path) -> None:
+    directory = begin(tmp_path)  # and ended there, for want of data
+    (directory / "cell_0.unfinished").mkdir()
+    (directory / "data").mkdir()
+    changed = tmp_path / "half.toml"
+    changed.write_text(RECIPE.replace("0.05", "0.1"))
+    Build(read_recipe(changed), tmp_path).begin()
+    assert sorted(path.name for path in directory.iterdir()) == ["recipe.sha256", "recipe.toml"]
+    assert (directory / "recipe.toml").read_text() == changed.read_text()
+
+
+def test_a_build_of_another_recipe_with_a_finished_model_is_kept(tmp_path: Path, pgdl: Pgdl) -> None:
+    changed = tmp_path / "changed.toml"
+    changed.write_text(RECIPE.replace("0.05", "0.1"))
+    directory = begin(tmp_path)
+    early = Build(read_recipe(changed), tmp_path)  # before the first model is finished
+    finish_some(directory)
+    refused = pgdl("task", "build", changed, "--output", tmp_path)
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert f"{directory}: belongs to another recipe or version: expected {changed}" in refused.err
+    with pytest.raises(UserError, match="belongs to another recipe"):
+        early.begin()
+    assert (directory / "cell_0").is_dir()
 
 
 def test_a_second_build_at_the_same_time_is_refused(tmp_path: Path, pgdl: Pgdl) -> None:
