@@ -36,7 +36,7 @@ SHARES = (0.45, 0.2, 0.15, 0.2)
     flag_value=FORECAST,
     shell_complete=completion.costs,
     help=f"List only the measures of this cost: weights, forward, gradients or many; {CHEAP}: the first two. Without "
-    "NAME: forecast what all of them cost on the task of --tasks and --task.",
+    "NAME: forecast what they cost on the task of --tasks and --task.",
 )
 @options.tasks
 @options.task
@@ -53,24 +53,54 @@ def command(
     each class) and many (more); F is one forward pass, B one forward and backward pass. Other packages add measures
     by entry points (docs/measures.md); they run like submissions, and none of their code is imported here.
 
-    With --task, or --cost without a name, seconds and memory are forecast for a task: a forward pass and one there and
-    back are timed in the sandbox on its smallest and its largest model.
+    With --tasks, --task, or --cost without a name, seconds and memory are forecast for a task, of NAME or of all that
+    would be listed: a forward pass and one there and back are timed in the sandbox on its smallest and largest model.
 
     Example: pgdl measures vc_dim, then pgdl run vc_dim:image_side=28, and pgdl measures --cost many --task demo_digits
     """
+    from harness.submission import installed_measures
+
+    measure = None if name is None else _named(name, family, cost)
+    chosen = _filtered(family, cost) if measure is None else []
+    given = [context.get_parameter_source(option) for option in ("tasks_dir", "task_names")]
+    if cost == FORECAST or ParameterSource.COMMANDLINE in given:
+        from harness.cli.measure_costs import show_forecast
+
+        show_forecast(chosen if measure is None else [_known_cost(measure)], tasks_dir, task_names, form)
+        return
+    if measure is not None:
+        if form == as_json.JSON:
+            as_json.show(_as_object(measure))
+        else:
+            click.echo(_explanation(measure))
+        return
+    others = installed_measures() if family is None and cost is None else ()
+    if form == as_json.JSON:
+        as_json.show([*map(_as_object, chosen), *map(_as_object, others)])
+    else:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        click.echo("\n\n".join([_listing(chosen, width), *([_others(others, width)] if others else [])]))
+
+
+def _named(name: str, family: str | None, cost: str | None) -> "Measure | InstalledMeasure":
+    """Return one measure; raises `UserError` if there is none of that name, or beside options that choose several."""
     import baselines
     from harness.submission import installed_measures
 
-    if name is not None:
-        known: dict[str, Measure | InstalledMeasure] = {measure.name: measure for measure in installed_measures()}
-        known.update(baselines.MEASURES)
-        if name not in known:
-            raise _unknown("measure", name, list(known))
-        if form == as_json.JSON:
-            as_json.show(_as_object(known[name]))
-        else:
-            click.echo(_explanation(known[name]))
-        return
+    known: dict[str, Measure | InstalledMeasure] = {measure.name: measure for measure in installed_measures()}
+    known.update(baselines.MEASURES)
+    if name not in known:
+        raise _unknown("measure", name, list(known))
+    for option, value in (("--family", family), ("--cost", None if cost == FORECAST else cost)):
+        if value is not None:
+            raise UserError(f"{option} {value}", expected="without the name of a measure", found=name)
+    return known[name]
+
+
+def _filtered(family: str | None, cost: str | None) -> "list[Measure]":
+    """Return the measures of a family and a cost; raises `UserError` if there are none."""
+    import baselines
+
     families = list(dict.fromkeys(measure.family for measure in baselines.MEASURES.values()))
     if family is not None and family not in families:
         raise _unknown("family", family, families)
@@ -80,17 +110,17 @@ def command(
     chosen = [one for one in of_family if cost in (None, FORECAST, one.cost) or (cost == CHEAP and one.is_cheap)]
     if not chosen:
         raise UserError(f"no measure of the family {family} has the cost {cost}")
-    if cost == FORECAST or context.get_parameter_source("task_names") is ParameterSource.COMMANDLINE:
-        from harness.cli.measure_costs import show_forecast
+    return chosen
 
-        show_forecast(chosen, tasks_dir, task_names, form)
-        return
-    others = installed_measures() if family is None and cost is None else ()
-    if form == "json":
-        as_json.show([*map(_as_object, chosen), *map(_as_object, others)])
-    else:
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        click.echo("\n\n".join([_listing(chosen, width), *([_others(others, width)] if others else [])]))
+
+def _known_cost(measure: "Measure | InstalledMeasure") -> "Measure":
+    """Return a measure that says its cost; raises `UserError` for one that does not."""
+    from harness.submission import InstalledMeasure
+
+    if isinstance(measure, InstalledMeasure):
+        expected = "a measure of the library"
+        raise UserError("its cost is not known", file=measure.name, expected=expected, found=f"one of {measure.origin}")
+    return measure
 
 
 def _unknown(kind: str, name: str, known: list[str]) -> UserError:

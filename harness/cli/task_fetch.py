@@ -41,20 +41,21 @@ def command(
     if "://" in what:
         if models or catalogue or whole:
             raise UserError("--models, --catalogue and --whole", expected="with the name of a corpus", found=what)
-        found = _fetch_archive(what, sha256, tasks_dir)
+        found = _fetch_archive(what, sha256, tasks_dir, quiet=quiet)
     else:
         found = _fetch_corpus(what, sha256, tasks_dir, models, catalogue, whole=whole, quiet=quiet)
     if form == as_json.JSON and not quiet:
         as_json.show(found)
 
 
-def _fetch_archive(url: str, sha256: str | None, tasks_dir: Path) -> dict[str, Any]:
+def _fetch_archive(url: str, sha256: str | None, tasks_dir: Path, *, quiet: bool) -> dict[str, Any]:
     from harness.fetch.archive import fetch_tasks
 
     if sha256 is None:
         raise UserError("--sha256 is missing", file=url, expected="the digest that the tasks' owner announced")
     fetched = fetch_tasks(url, sha256, tasks_dir)
-    click.echo(f"{tasks_dir}: {'fetched' if fetched else 'is there already'}", err=True)
+    if not quiet:
+        click.echo(f"{tasks_dir}: {'fetched' if fetched else 'is there already'}", err=True)
     return {"tasks": tasks_dir, "sha256": sha256, "fetched": fetched}
 
 
@@ -79,7 +80,7 @@ def _fetch_corpus(
 
     with Transfer(wide_console(quiet=quiet, stderr=True)) as watcher:
         tasks = fetch_corpus(wanted, tasks_dir, models, continued, watcher, whole=whole)
-    for task in tasks:
+    for task in () if quiet else tasks:
         state = "fetched" if task.is_new else "is there already"
         click.echo(f"{task.directory}: {state}, {task.record.part or f'{task.record.models} models'}", err=True)
     return {

@@ -3,11 +3,13 @@
 import json
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 import baselines
 import harness
+from harness.submission import InstalledMeasure
 from tests.cli.test_command_line import imported_by
 
 Pgdl = Callable[..., Any]
@@ -108,6 +110,8 @@ def test_every_measure_is_explained(name: str, pgdl: Pgdl) -> None:
     [
         (["vc_dimm"], "vc_dimm: no such measure; did you mean 'vc_dim'?"),
         (["qqqqqqq"], "qqqqqqq: no such measure; pgdl measures lists them"),
+        (["vc_dim", "--family", "norm"], "--family norm: expected without the name of a measure, found vc_dim"),
+        (["vc_dim", "--cost", "many"], "--cost many: expected without the name of a measure, found vc_dim"),
         (["--cost", "forwards"], "forwards: no such cost; did you mean 'forward'?"),
         (["--cost", "F"], "F: no such cost; there are weights, forward, gradients, many, cheap"),
         (["--cost", "many", "--family", "control"], "no measure of the family control has the cost many"),
@@ -117,6 +121,14 @@ def test_every_measure_is_explained(name: str, pgdl: Pgdl) -> None:
 )
 def test_an_unknown_name_is_one_line(arguments: list[str], message: str, pgdl: Pgdl) -> None:
     assert pgdl("measures", *arguments) == (2, "", f"pgdl: {message}\n")
+
+
+def test_a_measure_of_another_package_has_no_forecast(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = InstalledMeasure("theirs", "package.module:function", "package 1.0", "", Mock())
+    monkeypatch.setattr("harness.submission.installed_measures", lambda: (other,))
+    ended = pgdl("measures", "theirs", "--cost")
+    message = "theirs: its cost is not known: expected a measure of the library, found one of package 1.0"
+    assert (ended.code, ended.err) == (2, f"pgdl: {message}\n")
 
 
 def test_it_imports_no_tensorflow() -> None:

@@ -43,6 +43,12 @@ def test_as_json_more_passes_take_longer_and_spectra_are_not_known(tasks: Path, 
     }
 
 
+def test_of_one_measure(tasks: Path, pgdl: Any) -> None:
+    done = pgdl("measures", "num_params", "--tasks", tasks, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert [one["name"] for one in json.loads(done.stdout)["measures"]] == ["num_params"]
+
+
 def test_a_forecast_is_of_one_task_that_is_not_hidden(tmp_path: Path, tasks: Path, pgdl: Any) -> None:
     for name, hidden in (("one", False), ("two", False), ("secret", True)):
         make_task(tmp_path / "several", name=name, hidden=hidden, n_models=2, reference=hidden)

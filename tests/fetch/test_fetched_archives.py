@@ -82,6 +82,13 @@ def test_tasks_from_a_server_are_there_and_are_not_fetched_again(archive, server
     assert left_behind(target.parent) == []
 
 
+def test_quiet(archive, server, tmp_path, pgdl):
+    arguments = ("task", "fetch", f"{server}/tasks.tar.xz", "--sha256", digest(archive), "--tasks", tmp_path / "tasks")
+    for _ in ("fetched", "is there already"):
+        assert pgdl(*arguments, "--quiet") == (0, "", "")
+    assert pgdl(*arguments) == (0, "", f"{tmp_path / 'tasks'}: is there already\n")
+
+
 def test_a_zip_is_unpacked_too(tmp_path):
     file = tmp_path / "tasks.zip"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as members:

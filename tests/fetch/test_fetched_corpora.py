@@ -42,6 +42,13 @@ def test_a_task_is_what_the_archive_holds(pgdl: Pgdl, server: Served, tmp_path: 
     assert len(server.hits) <= before + 4  # the directory of the archive alone
 
 
+def test_quiet(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
+    make_archive(server.directory / "data.zip")
+    file = catalogue(tmp_path, server.url)
+    for _ in ("fetched", "is there already"):
+        assert fetch(pgdl, file, "small", "--quiet") == (0, "", "")
+
+
 def test_only_what_is_asked_for_travels(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
     tasks = ("one", "two")
     archive = make_archive(server.directory / "data.zip", tasks, n_train=2400)
