@@ -1,4 +1,4 @@
-"""Text of strangers in messages and file lists, numbers that readers must be able to tell apart, times, p-values."""
+"""Text of strangers in messages and file lists, numbers that readers can tell apart, times, sizes, p-values."""
 
 
 def printable(text: str) -> str:
@@ -24,6 +24,18 @@ def duration(seconds: float) -> str:
         return f"{max(round(seconds), 1)} s"
     minutes = seconds / 60
     return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+
+
+def size(n_bytes: int) -> str:
+    """Return a number of bytes in the largest unit of which there is one, to one decimal: 1.5 kB; units of 1000."""
+    if n_bytes < 1000:
+        return f"{n_bytes} B"
+    number = n_bytes / 1000
+    for unit in ("kB", "MB"):
+        if number < 999.95:  # 1000.0 after rounding
+            return f"{number:.1f} {unit}"
+        number /= 1000
+    return f"{number:.1f} GB"
 
 
 def p_value_text(p_value: float | None) -> str:

@@ -21,7 +21,7 @@ def command(tasks_dir: Path, catalogue: str | None, sha256: str | None, form: st
     from harness.fetch.catalogue import UNKNOWN
     from harness.fetch.known import known_here
     from harness.tables import print_table, wide_console
-    from harness.text import printable
+    from harness.text import printable, size
 
     found = corpora(catalogue, sha256)
     tasks = list(known_here(found.values(), tasks_dir))
@@ -39,7 +39,7 @@ def command(tasks_dir: Path, catalogue: str | None, sha256: str | None, form: st
         console.print(printable(f"{corpus.name}: {corpus.title}"), style="bold")
         console.print(printable(f"{corpus.citation}. {corpus.licence}."))
         rows = [
-            (one.task.name, one.archive.phase, one.task.models or UNKNOWN, f"{one.archive.bytes / 1e9:.1f} GB",
+            (one.task.name, one.archive.phase, one.task.models or UNKNOWN, size(one.archive.bytes),
              one.task.sha256 or UNKNOWN, one.here or "-", printable(one.task.about))
             for one in tasks if one.corpus is corpus
         ]  # fmt: skip

@@ -29,6 +29,7 @@ def command(directory: Path | None, tasks_dir: Path, form: str, withhold: str) -
     from harness.task.hidden import WITHHELD, Withhold
     from harness.task.layout import find_all
     from harness.task.summary import summarise
+    from harness.text import size
 
     found = [summarise(files, Withhold(withhold)) for files in find_all(directory or tasks_dir)]
     if form == "json":
@@ -58,12 +59,3 @@ def gap_cells(gaps: "Spread | None") -> Sequence[str]:
     if gaps is None:
         return ("-",) * len(GAP_COLUMNS)
     return tuple(f"{value:.4f}" for value in (gaps.minimum, gaps.mean, gaps.median, gaps.maximum))
-
-
-def size(number: float) -> str:
-    """Return a number of bytes with a unit, for people."""
-    for unit in ("B", "KiB", "MiB"):
-        if number < 1024:
-            return f"{number:.0f} {unit}"
-        number /= 1024
-    return f"{number:.1f} GiB"

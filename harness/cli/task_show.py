@@ -72,13 +72,12 @@ def _builds(root: Path) -> "list[Build]":
 
 def _print(files: "TaskFiles", withhold: "Withhold") -> None:
     from harness.cli.task_gaps import print_gaps
-    from harness.cli.task_list import size
     from harness.format.reference import read_reference
     from harness.task.contents import count_test_samples
     from harness.task.data import read_training_data
     from harness.task.origin import origin_of
     from harness.task.summary import architectures, summarise
-    from harness.text import printable
+    from harness.text import printable, size
 
     summary = summarise(files, withhold)
     hidden = "hidden, " if summary.hidden else ""

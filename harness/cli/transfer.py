@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from harness.cli.bars import Bars
+from harness.text import size
 
 
 class Transfer(Bars):
@@ -25,7 +26,7 @@ class Transfer(Bars):
         self._begun_s = self._line_s = time.monotonic()
         self._bars.reset(self._all, description=what, total=total or None)
         if total and not self._console.is_terminal:
-            self._console.print(f"{what}: {total / 1e6:.1f} MB")
+            self._console.print(f"{what}: {size(total)}")
 
     def seen(self, number: int) -> None:
         """Show that so many bytes have arrived."""
@@ -37,8 +38,8 @@ class Transfer(Bars):
                 return
         rate = self._done / (now_s - self._begun_s)
         left = f", about {(self._total - self._done) / rate / 60:.0f} min left" if self._total > self._done else ""
-        of = f" of {self._total / 1e6:.1f}" if self._total else ""
-        self._console.print(f"{self._what}: {self._done / 1e6:.1f}{of} MB, {rate / 1e6:.2f} MB/s{left}")
+        of = f" of {size(self._total)}" if self._total else ""
+        self._console.print(f"{self._what}: {size(self._done)}{of}, {size(round(rate))}/s{left}")
 
     def note(self, line: str) -> None:
         """Print a line above the bar."""

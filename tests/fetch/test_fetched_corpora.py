@@ -68,7 +68,9 @@ def test_a_phase_is_all_of_its_tasks(pgdl: Pgdl, server: Served, tmp_path: Path)
     assert [(one["task"], one["models"], one["is_new"]) for one in fetched] == [("one", 8, True), ("two", 8, True)]
     known = json.loads(pgdl("task", "known", "--catalogue", file, "--tasks", TASKS, "--format", "json").out)
     assert [(one["task"], one["here"], one["models"]) for one in known] == [(name, "whole", None) for name in tasks]
-    assert "not yet known" in pgdl("task", "known", "--catalogue", file, "--tasks", TASKS).out
+    shown = pgdl("task", "known", "--catalogue", file, "--tasks", TASKS).out
+    assert "not yet known" in shown
+    assert "1.0 MB" in shown
 
 
 def test_a_part_is_a_task_that_says_so_and_is_extended_by_the_same_command(
