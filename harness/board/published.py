@@ -60,10 +60,15 @@ def with_published(board: Board, published: Sequence[PublishedRow], tasks: Colle
     """Return the board with a column of published scores for each of `tasks`, and their sources."""
     rows = [_beside(row, [one for one in published if one.measure == row.submission], tasks) for row in board.rows]
     shown = {row.submission for row in board.rows}
-    sources = dict.fromkeys(one.source for one in published if one.measure in shown) or ["none of these measures"]
-    note = "published: scores that others reported on tasks of these names, in the same unit; each is the first of"
+    found = [one for one in published if one.measure in shown and not one.values.keys().isdisjoint(tasks)]
+    sources = "; ".join(dict.fromkeys(one.source for one in found))
+    note = (
+        f"scores that others reported on tasks of these names, in the same unit; each is the first of {sources}"
+        if sources
+        else "nobody's scores of these measures on these tasks are known"
+    )
     return replace(
-        board, rows=rows, more=[*board.more, TASK_PUBLISHED], remarks=[*board.remarks, f"{note} {'; '.join(sources)}."]
+        board, rows=rows, more=[*board.more, TASK_PUBLISHED], remarks=[*board.remarks, f"published: {note}."]
     )
 
 

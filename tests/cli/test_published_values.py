@@ -11,11 +11,14 @@ from shared_zygotes import SharedZygotes
 
 import baselines
 import harness
-from harness.board.published import published_names, read_published
+from harness.board.comparison import compare
+from harness.board.published import published_names, read_published, with_published
 from harness.sandbox import Fresh
+from tests.board.board_examples import references
 from tests.throwaway import make_task
 
 MEASURES = "distance_from_init,num_params,mixup_error"
+SHOWN = "scores that others reported on tasks of these names, in the same unit; each is the first of"
 
 
 def papers() -> list[dict]:
@@ -34,11 +37,19 @@ def test_published_scores_are_in_a_column_with_their_sources(
         ended = pgdl("compare", "--measures", MEASURES, "--published", "pgdl2020", "--output", "out")
     assert ended.code == 0, ended.err
     assert "published task1_v4" in ended.out
-    note = "scores that others reported on tasks of these names, in the same unit; each is the first of Schiff"
-    assert note in ended.out
+    assert f"{SHOWN} Schiff" in ended.out
     rows = {row["measure"]: row for row in csv.DictReader(Path("out.csv").read_text().splitlines())}
     found = {measure: (row["published:task1_v4"], row["published:mine"]) for measure, row in rows.items()}
     assert found == {"distance_from_init": ("5.13", ""), "num_params": ("", ""), "mixup_error": ("0.03", "")}
+
+
+def test_only_sources_of_shown_scores_are_named(tmp_path: Path) -> None:
+    measures = dict.fromkeys(("num_params", "distance_from_init"), "norm")
+    none = "published: nobody's scores of these measures on these tasks are known."
+    for tasks, beginning in ((["task5"], f"published: {SHOWN} Lassance et al."), (["task6", "task8"], none)):
+        known = references(tmp_path / tasks[0], *tasks)
+        (note,) = with_published(compare([], known, measures), read_published("pgdl2020"), tasks).remarks
+        assert note.startswith(beginning)
 
 
 def test_tasks_and_corpora_without_published_scores_are_one_line(pgdl: Pgdl, folder: Path, known_shapes: None) -> None:
