@@ -59,10 +59,9 @@ def command(
 
 def _show(found: "ScoreResult", form: str) -> None:
     if form == "table":
-        from harness.cli.scores import print_score
+        from harness.cli.scores import print_scores
 
-        for name, score, own in found.scores:
-            print_score(name, score, found.withheld, own)
+        print_scores(found)
         for line in found.remarks:
             click.secho(line, dim=True)
         return

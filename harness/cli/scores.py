@@ -1,6 +1,7 @@
-"""Scores of one submission on the terminal."""
+"""Scores of submissions on the terminal."""
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from harness.board.rounding import DECIMALS, rounding_note
 from harness.board.scores import official
@@ -8,12 +9,24 @@ from harness.board.stability import OwnRandomness, describe
 from harness.tables import print_lines, print_table, wide_console
 from scoring import RULE, SubmissionScore, TaskScore
 
+if TYPE_CHECKING:
+    from rich.console import Console
 
-def print_score(
-    name: str, result: SubmissionScore, withheld: Collection[str], own: OwnRandomness | None = None
-) -> None:
-    """Print one submission's scores, one row per task; scores on the tasks `withheld` are already rounded."""
+    from harness.api import ScoreResult
+
+
+def print_scores(found: "ScoreResult") -> None:
+    """Print the scores of submissions, then their rule."""
     console = wide_console()
+    for name, score, own in found.scores:
+        _print_score(console, name, score, found.withheld, own)
+    print_lines(console, [RULE, *([rounding_note(found.withheld)] if found.withheld else [])])
+
+
+def _print_score(
+    console: "Console", name: str, result: SubmissionScore, withheld: Collection[str], own: OwnRandomness | None
+) -> None:
+    """Print one submission's scores, one row per task."""
     rows = []
     for task, score in result.tasks.items():
         if isinstance(score, TaskScore):
@@ -25,7 +38,7 @@ def print_score(
     console.print(f"{name}: score {total}", style="bold")
     titles = ("task", "official", "printed", "Kendall", "granulated", "models", "limiting pair")
     print_table(console, titles, rows, left=("task",), wrap=("limiting pair",))
-    print_lines(console, [*(describe(own) if own else []), RULE, *([rounding_note(withheld)] if withheld else [])])
+    print_lines(console, describe(own) if own else [])
 
 
 def _figures(score: TaskScore, decimals: int) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from harness.outcome import Outcome
+from scoring import RULE
 from tests.board.board_examples import GAPS, MEASURE, MODELS, OFFICIAL, failed, rows, write_reference
 
 Pgdl = Callable[..., Any]
@@ -78,6 +79,13 @@ def test_several_submissions_or_one_by_name(pgdl: Pgdl, reference: Path, record:
     everybody = printed(pgdl)["submissions"]
     assert [row["submission"] for row in everybody] == ["one", "two"]
     assert printed(pgdl, "two") == everybody[1] | {"remarks": [MODELS_ARE_AWAY]}
+
+
+def test_the_rule_is_printed_once_below_all_scores(pgdl: Pgdl, reference: Path, record: Record) -> None:
+    record([*rows("one"), *rows("two", GAPS)])
+    one, _, two = pgdl("score").out.partition("\ntwo: score ")
+    assert one.startswith("one: score ")
+    assert (one.count(RULE), two.count(RULE), two.count(MODELS_ARE_AWAY)) == (0, 1, 1)
 
 
 def test_what_ran_without_a_sandbox_can_be_told_apart(pgdl: Pgdl, reference: Path, record: Record) -> None:
