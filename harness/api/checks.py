@@ -47,8 +47,9 @@ def check(
         UserError: a task or the submission is missing or invalid, or no sandbox works here.
     """
     (found,) = find(submission, (), progress)
-    if found.problem is None and not found.is_baseline and (flaw := find_flaw(found.files["complexity.py"])):
-        found = replace(found, problem=flaw)
+    if found.problem is None and not found.is_baseline:
+        flaw = find_flaw(found.files["complexity.py"], found.measure_file)
+        found = replace(found, problem=flaw or None)
     if found.problem is not None:  # known without a model
         return CheckReport(found)
     with begin_run([found], Path(tasks_dir), task_names, execution, progress) as run:

@@ -26,14 +26,14 @@ def flaw_of(source: bytes) -> str:
         module = ast.parse(source)
     except SyntaxError as error:
         line = f"line {error.lineno}: " if error.lineno else ""  # null bytes have none
-        return f"complexity.py: {line}{error.msg}"
+        return f"{line}{error.msg}"
     except ValueError as error:
-        return f"complexity.py: {error}"
+        return str(error)
     except (MemoryError, RecursionError):
         return ""
     if FUNCTION in _bound(module):
         return ""
-    return f"complexity.py: expected a function {FUNCTION}(model, dataset), found none"
+    return f"expected a function {FUNCTION}(model, dataset), found none"
 
 
 def _bound(module: ast.Module) -> set[str]:

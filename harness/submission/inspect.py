@@ -72,15 +72,19 @@ def inspect(path: Path) -> Inspected:
     return Inspected(dict(answer.files), Metadata.from_texts(answer.metadata), problem, answer.unknown_keys)
 
 
-def find_flaw(source: bytes) -> str:
-    """Return a flaw in a measure's source, found without running it; empty text if none is found."""
+def find_flaw(source: bytes, file: str = "complexity.py") -> str:
+    """Return a flaw in a measure's source, found without running it; empty text if none is found.
+
+    `file` is the name of the source in the text.
+    """
     command = [*_interpreter("from harness.inspector.flaw import main; main()"), str(_home())]
     try:
         done = subprocess.run(command, input=source, capture_output=True, env={}, cwd="/", timeout=WALL_S)
     except subprocess.TimeoutExpired:
         return ""
     text = done.stdout.decode(errors="replace") if done.returncode == 0 else ""
-    return "".join(character for character in text if character.isprintable())[:MAX_PROBLEM]
+    said = "".join(character for character in text if character.isprintable())[:MAX_PROBLEM]
+    return f"{file}: {said}" if said else ""
 
 
 def _kind(path: Path) -> str:

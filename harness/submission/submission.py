@@ -36,6 +36,14 @@ class Submission:
         files = {path: code_of(content) for path, content in self.files.items()} if self.is_baseline else self.files
         return digest_of([*sorted(files.items()), *refusal])
 
+    @property
+    def measure_file(self) -> str:
+        """Where its user finds complexity.py: the path of the file, or that of the zip, function or measure with it."""
+        path = Path(self.source)
+        if path.is_dir():
+            return str(path / "complexity.py")
+        return self.source if path.suffix == ".py" else f"{self.source}: complexity.py"
+
 
 def write_files(files: Mapping[str, bytes], directory: Path) -> None:
     """Write files under `directory`, by their relative paths."""

@@ -1,6 +1,7 @@
 """What `pgdl check` makes of a trial: formats for CI, warnings, forecasts, and what it says of hidden tasks."""
 
 import json
+import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -8,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from in_process import Pgdl
 
 from harness.api.check_report import CheckReport, to_github, to_json, to_junit
 from harness.execution.check import Trial
@@ -85,6 +87,23 @@ def test_a_submission_that_cannot_be_run_needs_no_trial() -> None:
     assert json.loads(to_json(broken))["problem"] == "expected a file complexity.py"
     assert 'message="expected a file complexity.py"' in to_junit(broken)
     assert to_github(broken).endswith("::expected a file complexity.py")
+
+
+@pytest.mark.parametrize(
+    ("given", "file", "named"),
+    [("mine.py", "mine.py", "mine.py"), ("mine", "mine/complexity.py", "mine/complexity.py"),
+     ("mine.zip", "mine.zip", "mine.zip: complexity.py")],
+)  # fmt: skip
+def test_a_flaw_names_the_file_that_has_it(pgdl: Pgdl, folder: Path, given: str, file: str, named: str) -> None:
+    source = "def complexity(model, dataset:\n    return 1\n"
+    (folder / "mine").mkdir()
+    (folder / file).write_text(source)
+    if given == "mine.zip":
+        with zipfile.ZipFile(folder / file, "w") as archive:
+            archive.writestr("complexity.py", source)
+    ended = pgdl("check", given)
+    assert ended.code == 1
+    assert ended.lines[0] == f"INVALID_SUBMISSION: {folder / named}: line 1: '(' was never closed"
 
 
 @pytest.mark.parametrize("workers", [1, 2])
