@@ -40,11 +40,12 @@ class Oracle:
     @property
     def note(self) -> str:
         """What it is and scores, for readers."""
-        found = "no score" if self.score is None else self.score.text()
+        if self.score is None:
+            return "noisy oracle: none, because no submission can have an official score on these tasks."
         return (
-            f"noisy oracle: {found}, mean and standard deviation of {ORACLE_DRAWS} draws: the score of the gaps "
-            f"themselves with normal noise of {ORACLE_NOISE} added. It shows the scale; it is no submission, has no "
-            "rank, and a good measure may lie above it."
+            f"noisy oracle: {self.score.text()}, mean and standard deviation of {ORACLE_DRAWS} draws: the score of the "
+            f"gaps themselves with normal noise of {ORACLE_NOISE} added. It shows the scale; it is no submission, has "
+            "no rank, and a good measure may lie above it."
         )
 
     @property
