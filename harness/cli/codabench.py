@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from harness.cli import codabench_collect, codabench_programs, options
+from harness.text import size
 
 
 @click.group(name="codabench")
@@ -37,7 +38,7 @@ def bundle(file: Path, output: Path) -> None:
     for one in written.phases:
         kind = "hidden" if one.phase.hidden else "public"
         click.echo(f"{one.phase.name}: {kind}, {', '.join(one.phase.tasks)}")
-    click.echo(f"Written: {output}, {output.stat().st_size / 1e6:.1f} MB")
+    click.echo(f"Written: {output}, {size(output.stat().st_size)}")
     click.echo(f"Next: pgdl codabench validate {output}")
 
 

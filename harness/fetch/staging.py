@@ -13,6 +13,7 @@ from harness.format.fetched import COMMAND, FETCHING, RECORD, Fetched, FetchedFi
 from harness.format.files import read_json
 from harness.format.layout import INPUTS, REFERENCE, REFERENCES, model_name
 from harness.format.reference import write_reference
+from harness.text import size
 
 #: Names in the directory of a task that is fetched: its files, the list of the finished ones, its reference data.
 FILES, JOURNAL, CHOSEN = "files", "journal", "chosen_" + REFERENCE
@@ -125,8 +126,8 @@ class Staging:
         return found
 
 
-def _has_size(file: Path, size: int) -> bool:
-    return file.is_file() and file.stat().st_size == size
+def _has_size(file: Path, n_bytes: int) -> bool:
+    return file.is_file() and file.stat().st_size == n_bytes
 
 
 def digest_of_task(record: Fetched) -> str:
@@ -139,7 +140,7 @@ def require_space(root: Path, needed: int) -> None:
     """Raise `UserError` unless so many bytes are free where a directory is."""
     free = free_bytes(root)
     if needed > free:
-        expected, found = f"{needed / 1e9:.2f} GB of free disk space", f"{free / 1e9:.2f} GB"
+        expected, found = f"{size(needed)} of free disk space", size(free)
         remedy = "free some, fetch fewer with --models, or name another directory with --tasks"
         raise UserError("disk too small", file=root, expected=expected, found=found, remedy=remedy)
 

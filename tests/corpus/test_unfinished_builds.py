@@ -98,10 +98,10 @@ def test_before_the_first_model_is_finished(tmp_path: Path, pgdl: Pgdl) -> None:
 
 
 def test_beside_a_finished_task(tmp_path: Path, pgdl: Pgdl) -> None:
-    make_task(tmp_path)
+    make_task(tmp_path, layout="full")
     begin(tmp_path)
     both = pgdl("task", "show", tmp_path).out
-    assert "tiny (flat, " in both
+    assert "tiny (full, " in both
     assert "half (not finished)" in both
     assert "tiny" not in pgdl("task", "show", tmp_path, "--task", "half").out
     assert "half" not in pgdl("task", "show", tmp_path, "--task", "tiny").out
