@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from harness.errors import UserError
 from harness.hints import did_you_mean
+from harness.validation import in_words
 
 Section = TypeVar("Section", bound=BaseModel)
 
@@ -28,10 +30,7 @@ def checked(model: type[Section], content: dict[str, Any], where: str, path: Pat
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        lines = []
-        for problem in error.errors():
-            key = ".".join([where, *map(str, problem["loc"])]).strip(".")
-            lines.append(_problem(key, problem, _fields(model, problem["loc"]), path))
+        lines = [_problem(model, problem, where, path) for problem in error.errors()]
         raise UserError("\n".join(map(str, lines))) from error
 
 
@@ -41,15 +40,15 @@ def require(condition: bool, key: str, expected: str) -> None:
         raise ValueError(f"{key}: expected {expected}")
 
 
-def _problem(key: str, problem: Any, known: set[str], path: Path) -> UserError:
+def _problem(model: type[BaseModel], problem: ErrorDetails, where: str, path: Path) -> UserError:
+    found = in_words(problem)
+    key = f"{where}.{found.key}".strip(".")
     if problem["type"] == "extra_forbidden":
+        known = _fields(model, problem["loc"])
         return UserError(f"{key}: unknown key", file=path, remedy=did_you_mean(key.split(".")[-1], known))
-    if problem["type"] == "missing":
-        return UserError(key, file=path, expected="a value", found="none")
     if problem["type"] == "value_error":  # the message of `require` names the key
         return UserError(str(problem["ctx"]["error"]), file=path)
-    expected = problem["msg"].removeprefix("Input should be ").removeprefix("a valid ")
-    return UserError(key, file=path, expected=expected, found=repr(problem["input"]))
+    return UserError(key, file=path, expected=found.expected, found=found.found)
 
 
 def _fields(model: Any, location: tuple[Any, ...]) -> set[str]:

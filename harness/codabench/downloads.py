@@ -19,6 +19,7 @@ from harness.errors import UserError, writing
 from harness.fetch.whole import fetch_file
 from harness.submission.name import clean
 from harness.text import printable
+from harness.validation import first_problem
 
 #: The page of a competition.
 PAGE = "https://www.codabench.org/competitions/ID/"
@@ -137,6 +138,6 @@ def _parsed(kind: type[_Answer], answer: object, page: str) -> _Answer:
     try:
         return kind.model_validate(answer)
     except ValidationError as error:
-        first = error.errors()[0]
-        found = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-        raise UserError("not an answer of Codabench's API", file=page, found=found) from error
+        problem = first_problem(error)
+        what = f"not an answer of Codabench's API: {problem.key}"
+        raise UserError(what, file=page, expected=problem.expected, found=problem.found) from error

@@ -21,6 +21,7 @@ from harness.format.layout import REFERENCE, REFERENCES
 from harness.format.reference import Reference, read_reference, reference_entry
 from harness.site.chain import head_of, read_lines, to_lines
 from harness.site.data import SiteData, SiteRecord, SiteSettings, find_stray
+from harness.validation import first_problem
 
 DATA = "data"
 SETTINGS, RECORDS = f"{DATA}/site.json", f"{DATA}/records.jsonl"
@@ -55,9 +56,9 @@ def read_files(site: Path) -> SiteData:
         settings = SiteSettings.model_validate(content)
         records = [SiteRecord.model_validate(record) for record in read_lines(site / RECORDS, _start(files))]
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise UserError(f"{error.title}: {where}", file=site / DATA, found=first["msg"]) from error
+        first = first_problem(error)
+        what = f"{error.title}: {first.key}"
+        raise UserError(what, file=site / DATA, expected=first.expected, found=first.found) from error
     except OSError as error:
         raise UserError("cannot be read", file=error.filename, found=error.strerror) from error
     expected = sorted(name for name, facts in settings.tasks.items() if not facts.withheld)

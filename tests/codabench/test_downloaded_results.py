@@ -151,7 +151,7 @@ REFUSALS = {
         "the token is not sent there; name the address that the platform has now",
     ),
     "no JSON": (lambda served, _: setattr(served, "text", "<html>"), "not an answer of Codabench's API"),
-    "other JSON": (lambda served, _: setattr(served, "text", '{"phases": 1}'), "API: found phases: Input should be"),
+    "other JSON": (lambda served, _: setattr(served, "text", '{"phases": 1}'), "API: phases: expected list, found 1"),
     "participant": (
         lambda served, _: setattr(served, "organiser", False),
         "the user of the token is no organiser of this competition",

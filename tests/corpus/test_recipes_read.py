@@ -88,7 +88,11 @@ def test_cells_are_numbered_with_the_last_axis_running_fastest(tmp_path):
         ("drop_epochs = [10, 20]", "drop_epochs = [10, 200]", "training.drop_epochs: expected increasing"),
         ("stop = { cross_entropy = 0.3 }", "stop = {}", "training.stop: expected either cross_entropy or"),
         ("max_epochs", 'augmentation = "rotation"\nmax_epochs', "data.perturbation_range: expected two numbers"),
-        ('"tiny"', '"../tiny"', "name: "),
+        ('"tiny"', '"../tiny"', "name: expected text of the pattern ^[A-Za-z0-9][A-Za-z0-9_-]*$, found '../tiny'"),
+        ("n_train = 60", "perturbation_range = [1, 2, 3]", "data.perturbation_range: expected at most 2 items"),
+        ("n_train = 60", "perturbation_range = [1]", "data.perturbation_range.1: expected a value, found none"),
+        ("n_train = 60", "perturbation_range = 1", "data.perturbation_range: expected list, found 1"),
+        ("stop = { cross_entropy = 0.3 }", "stop = 3", "training.stop: expected a section, found 3"),
         ("[grid]", "[grid", "not TOML: found"),
     ],
 )  # fmt: skip

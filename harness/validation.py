@@ -1,0 +1,52 @@
+"""Problems that pydantic finds, in the words of this project's errors: expected EXPECTED, found FOUND."""
+
+from typing import NamedTuple
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from harness.text import printable
+
+#: Type of a problem -> what was expected, where pydantic's own words would not be understood.
+EXPECTED = {
+    "missing": "a value",
+    "extra_forbidden": "no such key",
+    "tuple_type": "list",
+    "dict_type": "a section",
+    "model_type": "a section",
+}
+
+#: Longest text of a value that was found, in characters.
+LONGEST = 80
+
+
+class Problem(NamedTuple):
+    """Where a problem is, and the words for an error; `key` is empty for the whole content."""
+
+    key: str
+    expected: str
+    found: str
+
+
+def first_problem(error: ValidationError) -> Problem:
+    """Return the first of some problems."""
+    return in_words(error.errors()[0])
+
+
+def in_words(problem: ErrorDetails) -> Problem:
+    """Return a problem in our words."""
+    found = "none" if problem["type"] == "missing" else repr(problem["input"])[:LONGEST]
+    return Problem(printable(".".join(map(str, problem["loc"]))), _expected(problem), found)
+
+
+def _expected(problem: ErrorDetails) -> str:
+    kind, words = problem["type"], problem["msg"].removeprefix("Value error, ")
+    if kind == "string_pattern_mismatch":
+        return f"text of the pattern {problem['ctx']['pattern']}"
+    if kind in EXPECTED:
+        return EXPECTED[kind]
+    subject, should, wanted = words.partition(" should ")  # Input should be a valid ..., List should have at least ...
+    if not should or " " in subject:
+        return words[:1].lower() + words[1:]
+    wanted = wanted.removeprefix("be ").removeprefix("have ").removeprefix("a valid ")
+    return wanted if kind == "literal_error" else wanted.partition(", ")[0].removesuffix(" after validation")
