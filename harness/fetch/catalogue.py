@@ -14,6 +14,7 @@ from harness.fetch.members import MAX_ARCHIVE
 from harness.fetch.troubles import public
 from harness.hints import did_you_mean
 from harness.text import printable
+from harness.validation import first_problem
 
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 _DIGEST = r"^[0-9a-f]{64}$"
@@ -83,9 +84,8 @@ def read_corpus(file: Path) -> Corpus:
     except OSError as error:
         raise UserError("cannot be read", file=file, found=error.strerror) from error
     except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(map(str, problem["loc"]))
-        raise UserError(where, file=file, expected=printable(problem["msg"]), found=_given(problem["input"])) from error
+        first = first_problem(error)
+        raise UserError(first.key, file=file, expected=first.expected, found=first.found) from error
     except ValueError as error:  # of TOML, or of UTF-8
         raise UserError("not a catalogue", file=file, expected="TOML", found=printable(str(error))) from error
     names = [task.name for _, task in corpus.entries()] + [archive.phase for archive in corpus.archives]
@@ -123,7 +123,3 @@ def find_wanted(text: str, corpora: dict[str, Corpus]) -> list[Wanted]:
         names = ", ".join(dict.fromkeys(known))
         raise UserError(f"{name}: no task or phase {part!r}", expected=names, remedy=did_you_mean(part, known))
     return found
-
-
-def _given(value: object) -> str:
-    return printable(repr(value))[:80]
