@@ -12,7 +12,7 @@ from baselines.core.measure import Cost, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.network import Network
-from baselines.network.per_example import cross_entropies
+from baselines.network.losses import cross_entropies
 
 _SOURCE = "Wang et al. 2022, PAC-Bayes information bottleneck, arXiv 2109.14509"
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS, Need.INITIAL_WEIGHTS}

@@ -10,7 +10,8 @@ import numpy as np
 from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.network.per_example import cross_entropies, gradient_products
+from baselines.network.losses import cross_entropies
+from baselines.network.per_example import gradient_products
 
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 _STIFFNESS = "Fort, Nowak, Jastrzebski and Narayanan 2019, arXiv 1901.09491"

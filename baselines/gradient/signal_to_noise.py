@@ -11,7 +11,8 @@ from baselines.core.measure import Cost, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
 from baselines.gradient.weight_gradients import weight_gradients
-from baselines.network.per_example import PASSES, cross_entropies, weight_moments
+from baselines.network.losses import cross_entropies
+from baselines.network.per_example import PASSES, weight_moments
 
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 

@@ -18,7 +18,8 @@ from baselines.core.sample import Array
 from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
 from baselines.network import joined
-from baselines.network.per_example import PASSES, cross_entropies, per_example
+from baselines.network.losses import cross_entropies
+from baselines.network.per_example import PASSES, per_example
 
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 _JIANG = "Jiang et al. 2019, arXiv 1912.02178, appendix C"

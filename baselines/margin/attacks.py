@@ -14,7 +14,7 @@ from baselines.core.sample import Array
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.network import Network, joined
-from baselines.network.per_example import cross_entropies
+from baselines.network.losses import cross_entropies
 
 #: Memory that a step takes, in forward passes.
 PASSES = 2

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from baselines.core.lazy import tf
 from baselines.core.unavailable import MeasureUnavailable
+from baselines.network.losses import cross_entropies
 from baselines.network.network import Network
 from baselines.network.nodes import INPUT, Node
 
@@ -21,16 +22,6 @@ STACKED = 2**17
 
 #: Memory that gradients of single examples take, in forward passes.
 PASSES = 4
-
-
-def cross_entropies(logits: Any, labels: Any) -> Any:
-    """Cross-entropy in nats of logits (n, classes); returns (n,), with gradients that are exact where it is tiny.
-
-    A softmax computes a probability near 1 to seven digits only, so that a gradient of its logit is rounded to 0.
-    """
-    is_true = tf.one_hot(labels, logits.shape[-1], True, False, dtype=tf.bool)
-    true = tf.reduce_sum(tf.where(is_true, logits, 0.0), axis=1)
-    return tf.nn.softplus(tf.reduce_logsumexp(tf.where(is_true, logits.dtype.min, logits), axis=1) - true)
 
 
 def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, Any]:

@@ -21,7 +21,7 @@ from baselines.core.lazy import tf
 from baselines.core.measure import Cost, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
-from baselines.network.per_example import cross_entropies
+from baselines.network.losses import cross_entropies
 from baselines.sharpness.scales import draws, weight_space
 from baselines.sharpness.weight_space import Losses, WeightSpace, normalized
 

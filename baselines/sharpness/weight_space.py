@@ -11,13 +11,10 @@ from baselines.core.lazy import tf
 from baselines.core.sample import Array, Sample
 from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import INPUT, Network
+from baselines.network.losses import cross_entropies
 
 #: Losses (examples,) of logits (examples, classes) and labels (examples,).
 Losses = Callable[[Any, Any], Any]
-
-
-def _losses(logits: Any, labels: Any) -> Any:
-    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
 
 
 class WeightSpace:
@@ -62,7 +59,9 @@ class WeightSpace:
         loss, slope = (sum(parts) for parts in zip(*found, strict=True))
         return float(loss) / len(self.sample), slope / len(self.sample)
 
-    def batch_gradient(self, point: Array, some: slice | Array, losses: Losses = _losses) -> tuple[float, Array]:
+    def batch_gradient(
+        self, point: Array, some: slice | Array, losses: Losses = cross_entropies
+    ) -> tuple[float, Array]:
         """Summed cross-entropy of some of the examples, run at once, and its gradient (n,).
 
         Or the sum of `losses(logits, labels)` (examples,), compiled once for each such function.
@@ -126,7 +125,7 @@ def _gradient(losses: Losses, network: Network, images: Any, labels: Any) -> tup
 
 def _hessian_product(network: Network, vector: Any, images: Any, labels: Any) -> Any:
     with tf.GradientTape() as tape:
-        _, slope = _gradient(_losses, network, images, labels)
+        _, slope = _gradient(cross_entropies, network, images, labels)
         along = tf.tensordot(slope, vector, 1)
     return _joined(tape.gradient(along, network.variables, unconnected_gradients="zero"))
 

@@ -41,6 +41,13 @@ def test_a_linear_classifier_in_closed_form(a, b, rho):
     assert found == pytest.approx(expected, rel=1e-3, abs=1e-6)
 
 
+@pytest.mark.parametrize("margin", [20.0, 40.0, 80.0])
+def test_a_tiny_loss_keeps_its_digits(margin):
+    model, data, rho = dense([[2 * margin, margin]]), dataset([[1.0]], [0]), 0.1
+    rise = loss(margin - rho * math.hypot(2 * margin, margin)) - loss(margin)
+    assert asam(model, data, rho=rho) == pytest.approx(rise, rel=1e-4, abs=0)
+
+
 def test_normal_noise_in_closed_form():
     a, b, rho = 2.0, 1.0, 0.5
     points, weights = np.polynomial.hermite_e.hermegauss(60)

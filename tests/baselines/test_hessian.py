@@ -1,5 +1,7 @@
 """Curvature of the loss, against Hessians that are written down whole."""
 
+import math
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -212,6 +214,16 @@ def test_an_eigenvalue_comes_as_often_as_the_matrix_has_it():
     assert ritz_values(lambda vector: matrix @ vector, 6, 10, np.random.default_rng(0)) == pytest.approx(
         [4, 4, 4, 1, 1, 0], abs=1e-5
     )
+
+
+@pytest.mark.parametrize("margin", [1.0, 20.0, 40.0, 80.0])
+def test_curvature_of_a_tiny_loss_keeps_its_digits(margin):
+    """Of one example x = 1 the Hessian is p q (1, -1) (1, -1)', p and q the probabilities of both classes."""
+    model, data = dense([[margin, 0.0]]), dataset([[1.0]], [0])
+    expected = 2 * math.exp(-margin) / (1 + math.exp(-margin)) ** 2
+    assert trace(model, data) == pytest.approx(expected, rel=1e-4, abs=0)
+    assert top_eigenvalue(model, data) == pytest.approx(expected, rel=1e-4, abs=0)
+    assert effective_dimensionality(model, data, alpha=expected, n_steps=2) == pytest.approx(0.5, rel=1e-4)
 
 
 @pytest.mark.parametrize("alpha", [0.01, 1.0, 5.0])

@@ -236,6 +236,17 @@ def test_sam_sharpness_of_a_linear_classifier_in_closed_form():
     assert found == pytest.approx(expected, rel=1e-3)
 
 
+@pytest.mark.parametrize("margin", [1.0, 20.0, 40.0, 80.0])
+def test_rises_of_a_tiny_loss_keep_their_digits(margin):
+    model, data = dense([[margin, 0.0]]), dataset([[1.0]], [0])
+    before = math.log1p(math.exp(-margin))
+    in_box = math.log1p(math.exp(-margin + 1e-3 * (margin + 2)))
+    percent = 100 * (in_box - before) / (1 + before)
+    assert value("keskar_sharpness", model, data) == pytest.approx(percent, rel=1e-3, abs=0)
+    along = math.log1p(math.exp(-margin + 0.05 * math.sqrt(2)))
+    assert value("sam_sharpness", model, data) == pytest.approx(along - before, rel=1e-3, abs=0)
+
+
 @pytest.mark.parametrize("name", ["keskar_sharpness", "sam_sharpness"])
 def test_rise_of_the_loss_is_zero_without_a_gradient(name):
     assert value(name, dense([[0.0, 0.0]]), dataset([[0.0]], [0])) == 0

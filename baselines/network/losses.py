@@ -1,0 +1,31 @@
+"""The cross-entropy of logits, and its gradient, to their last digits however sure the answers are.
+
+A softmax computes a probability p near 1 to seven digits only, so that 1 - p, the gradient of its logit, is rounded:
+to 0 from about 17 nats of margin on. Here 1 - p is the sum of the other probabilities.
+"""
+
+from typing import Any
+
+from baselines.core.lazy import tf
+
+
+def cross_entropies(logits: Any, labels: Any) -> Any:
+    """Cross-entropy in nats of logits (n, classes); returns (n,)."""
+    wrong = tf.one_hot(labels, logits.shape[-1], 0.0, 1.0, dtype=logits.dtype)
+
+    def losses(logits: Any) -> tuple[Any, Any]:
+        def back(factors: Any) -> Any:
+            return factors[:, None] * _slopes(tf.nn.softmax(logits), wrong)
+
+        odd = tf.reduce_sum(tf.nn.softmax(logits) * wrong, axis=1)
+        loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+        return tf.where(odd < 0.5, -tf.math.log1p(-odd), loss), back
+
+    # softplus of the log-odds has the same gradient, and takes several times as long to trace
+    return tf.custom_gradient(losses)(logits)
+
+
+def _slopes(probabilities: Any, wrong: Any) -> Any:
+    """Gradients (n, classes): probabilities of wrong classes, minus their sum for the true one."""
+    others = probabilities * wrong
+    return others - (1 - wrong) * tf.reduce_sum(others, axis=1, keepdims=True)
