@@ -14,7 +14,7 @@ from baselines.core.sample import Array
 from baselines.core.streams import stream
 from baselines.core.subject import Subject
 from baselines.network import Network, joined
-from baselines.network.losses import cross_entropies
+from baselines.network.losses import directions
 
 #: Memory that a step takes, in forward passes.
 PASSES = 2
@@ -52,7 +52,7 @@ def adversarial_error(
     wrong = answers.argmax(axis=1) != sample.labels
     points = np.clip(sample.inputs + noise, low, high).astype(np.float32)
     for step in range(n_steps + 1):
-        found, slopes = _losses(subject.network, points, sample.labels)
+        found, slopes = _slopes(subject.network, points, sample.labels)
         wrong |= found
         if step < n_steps:
             moved = points + np.float32(REACH * radius / n_steps) * np.sign(slopes)
@@ -75,7 +75,7 @@ def fgsm_error(subject: Subject, *, epsilon: float = 0.01, n_samples: int = 1024
     """
     sample = subject.sample(n_samples, seed)
     low, high, radius = inputs_range(sample.inputs, epsilon)
-    _, slopes = _losses(subject.network, sample.inputs, sample.labels)
+    _, slopes = _slopes(subject.network, sample.inputs, sample.labels)
     moved = np.clip(sample.inputs + np.float32(radius) * np.sign(slopes), low, high)
     answers = subject.network.outputs(moved, often=True)[0]
     return float(np.mean(answers.argmax(axis=1) != sample.labels))
@@ -93,16 +93,18 @@ def inputs_range(inputs: Array, epsilon: float) -> tuple[float, float, float]:
     return low, high, epsilon * (high - low)
 
 
-def _losses(network: Network, points: Array, labels: Array) -> tuple[Array, Array]:
-    """Whether answers to points (n, ...) are wrong (n,), and the gradients of their cross-entropies (n, ...)."""
+def _slopes(network: Network, points: Array, labels: Array) -> tuple[Array, Array]:
+    """Whether answers to points (n, ...) are wrong (n,), and where their cross-entropies rise (n, ...).
+
+    These are gradients, each in a unit of its own, so that none vanishes where an answer is beyond doubt.
+    """
 
     def run(images: Any, true: Any) -> tuple[Any, Any]:
         with tf.GradientTape() as tape:
             tape.watch(images)
             answers = network.logits(images)
-            loss = cross_entropies(answers, true)
         wrong = tf.argmax(answers, axis=1, output_type=tf.int32) != true
-        return wrong, tape.gradient(loss, images)
+        return wrong, tape.gradient(answers, images, output_gradients=directions(answers, true))
 
     size = network.batch_size_of(PASSES)
     found, slopes = joined(network.in_batches("attack on labels", run, [points, labels], size=size, often=True))
