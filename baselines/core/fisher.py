@@ -31,12 +31,12 @@ def _fisher_diagonal(subject: Subject, n_samples: int, n_probes: int, seed: int)
     rng = stream("signs of the Fisher diagonal", seed)
 
     def squares(images: Any, weights: Any) -> Any:
-        def value(logits: Any) -> Any:
-            p = tf.stop_gradient(tf.nn.softmax(logits))
+        def slopes(logits: Any) -> Any:
+            p = tf.nn.softmax(logits)
             mixed = tf.sqrt(p) * weights
-            return tf.reduce_sum(logits * (mixed - p * tf.reduce_sum(mixed, axis=1, keepdims=True)), axis=1)
+            return mixed - p * tf.reduce_sum(mixed, axis=1, keepdims=True)
 
-        return weight_moments(network, images, value)[1]
+        return weight_moments(network, images, slopes)[1]
 
     found = np.zeros(1)
     for probe in range(n_probes):

@@ -3,16 +3,16 @@
 Weights are kernels and biases; batch normalization is folded.
 """
 
-from typing import Any
+import functools
+import math
 
 import numpy as np
 
 from baselines.core.measure import Cost, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject, shared
-from baselines.gradient.weight_gradients import weight_gradients
-from baselines.network.losses import cross_entropies
-from baselines.network.per_example import PASSES, weight_moments
+from baselines.gradient.weight_gradients import in_one_unit, relative_gradients
+from baselines.network.per_example import PASSES, loss_moments
 
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
 
@@ -21,24 +21,21 @@ ROUNDING = 1e-5
 
 
 @shared
-def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array]:
+def gradient_moments(subject: Subject, n_samples: int, seed: int) -> tuple[Array, Array, float]:
     """Means of the gradients of single examples' cross-entropies, and of their squares, weight by weight (weights,).
 
-    The order of the weights is that of `weight_moments`.
+    The order of the weights is that of `weight_moments`. Gradients are in a unit e^s that may be tiny; s comes last.
 
     Raises:
         MeasureUnavailable: a layer whose gradients cannot be taken apart.
     """
     network, sample = subject.folded, subject.sample(n_samples, seed)
-
-    def sums(images: Any, labels: Any) -> tuple[Any, Any]:
-        return weight_moments(network, images, lambda logits: cross_entropies(logits, labels))
-
-    arrays = [sample.inputs, sample.labels]
-    total, power = np.zeros(1), np.zeros(1)  # float64
-    for moments in network.in_batches("gradient moments", sums, arrays, size=network.batch_size_of(PASSES)):
-        total, power = total + moments[0], power + moments[1]
-    return total / len(sample), power / len(sample)
+    run, arrays = functools.partial(loss_moments, network), [sample.inputs, sample.labels]
+    total, power, unit = np.zeros(1), np.zeros(1), -math.inf  # float64
+    for *moments, other in network.in_batches("gradient moments", run, arrays, size=network.batch_size_of(PASSES)):
+        before, now, unit = in_one_unit(unit, float(other))
+        total, power = before * total + now * moments[0], before**2 * power + now**2 * moments[1]
+    return total / len(sample), power / len(sample), unit
 
 
 @measure(
@@ -62,7 +59,7 @@ def gsnr(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> float:
         n_samples: training examples.
         seed: draws the examples.
     """
-    mean, square = gradient_moments(subject, n_samples, seed)
+    mean, square, _ = gradient_moments(subject, n_samples, seed)
     variance = square - mean**2
     varies = variance > ROUNDING * square
     return -float(np.mean(mean[varies] ** 2 / variance[varies])) if varies.any() else 0.0
@@ -88,6 +85,6 @@ def m_coherence(subject: Subject, *, n_samples: int = 2048, seed: int = 0) -> fl
         n_samples: training examples, n.
         seed: draws the examples.
     """
-    squares, _, mean_square = weight_gradients(subject, n_samples, seed)
+    squares, _, mean_square, _ = relative_gradients(subject, n_samples, seed)
     power = float(squares.mean())
     return -len(squares) * mean_square / power if power else 0.0

@@ -6,6 +6,8 @@ network's own probabilities, and the inverse by that of the trace or of the diag
 than weights, Tr(F^+ C) would be sum_i (1 / p_i - 1), p_i the probability of the right class, whatever the weights.
 """
 
+import math
+
 import numpy as np
 
 from baselines.core.fisher import fisher_diagonal
@@ -13,6 +15,9 @@ from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.sample import Array
 from baselines.core.subject import Subject
 from baselines.gradient.signal_to_noise import gradient_moments
+
+#: Gradients of answers that are right beyond doubt are squared to less, where their curvature is 0 in single precision.
+SMALLEST = float(np.finfo(np.float32).tiny)
 
 _SOURCE = "Thomas et al. 2020, arXiv 1906.07774"
 _WORK = "1 B + min(kappa, 10) B"
@@ -45,9 +50,9 @@ def tic_trace(subject: Subject, *, n_samples: int = 2048, n_probes: int = 10, se
     """
     noise, curvature = _diagonals(subject, n_samples, n_probes, seed)
     above, below = float(noise.sum()), float(curvature.sum())
-    if above > 0 and below == 0:
+    if above > SMALLEST and below == 0:
         raise MeasureUnavailable("needs curvature, which is lacking where a network is wrong beyond doubt")
-    return above / below / subject.examples.population if above else 0.0
+    return above / below / subject.examples.population if below else 0.0
 
 
 @measure(
@@ -79,4 +84,5 @@ def tic_diag(
 
 
 def _diagonals(subject: Subject, n_samples: int, n_probes: int, seed: int) -> tuple[Array, Array]:
-    return gradient_moments(subject, n_samples, seed)[1], fisher_diagonal(subject, n_samples, n_probes, seed)
+    _, squares, unit = gradient_moments(subject, n_samples, seed)
+    return math.exp(2 * unit) * squares, fisher_diagonal(subject, n_samples, n_probes, seed)

@@ -18,7 +18,7 @@ from baselines.core.sample import Array
 from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
 from baselines.network import joined
-from baselines.network.losses import cross_entropies
+from baselines.network.losses import relative_slopes
 from baselines.network.per_example import PASSES, per_example
 
 _NEEDS = {Need.DATA, Need.LABELS, Need.GRADIENTS}
@@ -29,9 +29,21 @@ _LIANG = "Liang et al. 2019, arXiv 1711.01530"
 TINY = 1e-30
 
 
-@shared
 def weight_gradients(subject: Subject, n_samples: int, seed: int, label: str = "true") -> tuple[Array, Array, float]:
     """Return |g_i|^2 (n,), <w, g_i> (n,) and |mean g_i|^2, g_i the gradient of one example's cross-entropy.
+
+    The rest is as with `relative_gradients`.
+    """
+    squares, products, mean_square, unit = relative_gradients(subject, n_samples, seed, label)
+    size = math.exp(unit)
+    return size**2 * squares, size * products, size**2 * mean_square
+
+
+@shared
+def relative_gradients(
+    subject: Subject, n_samples: int, seed: int, label: str = "true"
+) -> tuple[Array, Array, float, float]:
+    """The same in a unit e^s of gradients, in which squares do not vanish where answers are beyond doubt; and s.
 
     Labels are the `true` ones, or drawn from the `model`'s own probabilities.
 
@@ -41,13 +53,23 @@ def weight_gradients(subject: Subject, n_samples: int, seed: int, label: str = "
     """
     network, sample = subject.folded, subject.sample(n_samples, seed)
     labels = sample.labels if label == "true" else _drawn(subject, n_samples, seed, label)
-    run, found, total = functools.partial(per_example, network), [], np.zeros(1)  # float64
+    run, found, units = functools.partial(per_example, network), [], []
+    total, unit = np.zeros(1), -math.inf  # float64
     size = network.batch_size_of(PASSES)
-    for *of_examples, summed in network.in_batches("per example", run, [sample.inputs, labels], size=size):
+    for *of_examples, summed, other in network.in_batches("per example", run, [sample.inputs, labels], size=size):
         found.append(of_examples)
-        total = total + summed
+        units.append(np.full(len(of_examples[0]), other, np.float64))
+        before, now, unit = in_one_unit(unit, float(other))
+        total = before * total + now * summed
     squares, products = (part.astype(np.float64) for part in joined(found))
-    return squares, products, float(np.square(total / len(sample)).sum())
+    sizes = np.exp(np.concatenate(units) - unit)
+    return sizes**2 * squares, sizes * products, float(np.square(total / len(sample)).sum()), unit
+
+
+def in_one_unit(first: float, second: float) -> tuple[float, float, float]:
+    """Factors that bring numbers in units e^first and e^second into the larger one, and its logarithm."""
+    unit = max(first, second)
+    return math.exp(first - unit), math.exp(second - unit), unit
 
 
 def _drawn(subject: Subject, n_samples: int, seed: int, label: str) -> Array:
@@ -128,16 +150,16 @@ def input_gradients(subject: Subject, n_samples: int, seed: int) -> Array:
     """Norms (n,) of the gradients of single examples' cross-entropies with respect to the input."""
     network, sample = subject.network, subject.sample(n_samples, seed)
 
-    def norms(images: Any, labels: Any) -> Any:
+    def norms(images: Any, labels: Any) -> tuple[Any, Any]:
         with tf.GradientTape() as tape:
             tape.watch(images)
             answers = network.logits(images)
-            loss = tf.reduce_sum(cross_entropies(answers, labels))
-        slopes = tape.gradient(loss, images)
-        return tf.norm(tf.reshape(slopes, (tf.shape(slopes)[0], -1)), axis=1)
+        slopes, unit = relative_slopes(answers, labels)
+        rows = tape.gradient(answers, images, output_gradients=slopes)
+        return tf.norm(tf.reshape(rows, (tf.shape(rows)[0], -1)), axis=1), unit
 
     parts = network.in_batches("input gradients", norms, [sample.inputs, sample.labels])
-    found: Array = np.concatenate(list(parts)).astype(np.float64)
+    found: Array = np.concatenate([math.exp(unit) * lengths.astype(np.float64) for lengths, unit in parts])
     return found
 
 

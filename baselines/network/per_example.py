@@ -1,6 +1,6 @@
-"""Gradients of the loss with respect to the weights, example by example, from one backward pass.
+"""Gradients with respect to the weights, example by example, from one backward pass.
 
-In inference mode examples do not see each other. So the gradient of a batch's summed loss with respect to a weight
+In inference mode examples do not see each other. So the gradient of a batch's sum with respect to a weight
 layer's output holds, example by example, what the chain rule needs; with the layer's input it gives each example's
 gradient with respect to the kernel.
 """
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from baselines.core.lazy import tf
 from baselines.core.unavailable import MeasureUnavailable
-from baselines.network.losses import cross_entropies
+from baselines.network.losses import relative_slopes
 from baselines.network.network import Network
 from baselines.network.nodes import INPUT, Node
 
@@ -23,38 +23,62 @@ STACKED = 2**17
 #: Memory that gradients of single examples take, in forward passes.
 PASSES = 4
 
+#: Gradients (n, classes) in the logits (n, classes) of what is differentiated.
+Slopes = Callable[[Any], Any]
 
-def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, Any]:
+
+def per_example(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, Any, Any]:
     """Return, of the cross-entropy, |g_i|^2 (n,), <w, g_i> (n,) and the sum of g_i over examples (weights,).
 
-    Weights w are the kernels and biases of all weight layers; the sum's entries are in an order of their own.
+    Gradients g_i are in a unit e^s that may be tiny; s () comes last. Weights w are the kernels and biases of all
+    weight layers; the sum's entries are in an order of their own.
 
     Raises:
         MeasureUnavailable: a layer is of a kind whose gradients it cannot take apart.
     """
-    layers = _layers(network, inputs, lambda logits: cross_entropies(logits, labels))
+    passed = _passed(network, inputs)
+    slopes, unit = relative_slopes(passed.logits, labels)
+    layers = _layers(network, passed, slopes)
     found = [(part.squares(), part.total()) for layer in layers for part in _parts(layer)]
     products = [product for layer in layers for product in _products(layer)]
-    return tf.add_n([squares for squares, _ in found]), tf.add_n(products), _joined([total for _, total in found])
+    total = _joined([total for _, total in found])
+    return tf.add_n([squares for squares, _ in found]), tf.add_n(products), total, unit
 
 
-def weight_moments(network: Network, inputs: Any, value: Callable[[Any], Any]) -> tuple[Any, Any]:
-    """Sums over examples (weights,) of the gradients of `value(logits)` (n,), and of their squares, weight by weight.
+def loss_moments(network: Network, inputs: Any, labels: Any) -> tuple[Any, Any, Any]:
+    """Sums over examples (weights,) of the cross-entropies' gradients, and of their squares, weight by weight.
 
-    The rest is as with `per_example`.
+    The rest is as with `per_example`, with the gradients' unit last.
     """
-    layers = _layers(network, inputs, value)
-    found = [(part.total(), part.power()) for layer in layers for part in _parts(layer)]
-    return _joined([total for total, _ in found]), _joined([power for _, power in found])
+    passed = _passed(network, inputs)
+    slopes, unit = relative_slopes(passed.logits, labels)
+    return *_moments(_layers(network, passed, slopes)), unit
 
 
-def gradient_products(network: Network, inputs: Any, value: Callable[[Any], Any]) -> Any:
-    """Inner products (n, n) of the gradients of single examples' `value(logits)` (n,); the rest as for `per_example`.
+def weight_moments(network: Network, inputs: Any, slopes: Slopes) -> tuple[Any, Any]:
+    """The same sums, of gradients that are `slopes(logits)` (n, classes) in the logits."""
+    passed = _passed(network, inputs)
+    return _moments(_layers(network, passed, slopes(passed.logits)))
 
-    The gradients of a layer's part are held for all examples at once, so these should be few.
+
+def gradient_products(network: Network, inputs: Any, slopes: Slopes) -> Any:
+    """Inner products (n, n) of single examples' gradients, which are `slopes(logits)` (n, classes) in the logits.
+
+    The gradients of a layer's part are held for all examples at once, so these should be few. The rest is as for
+    `per_example`.
     """
-    layers = _layers(network, inputs, value)
+    passed = _passed(network, inputs)
+    layers = _layers(network, passed, slopes(passed.logits))
     return tf.add_n([part.products() for layer in layers for part in _parts(layer)])
+
+
+class _Pass(NamedTuple):
+    """A forward pass: what enters the weight layers, what leaves them, the logits, and the tape that recorded it."""
+
+    entering: list[Any]
+    leaving: list[Any]
+    logits: Any
+    tape: Any
 
 
 class _Layer(NamedTuple):
@@ -76,18 +100,25 @@ class Part(NamedTuple):
     products: Callable[[], Any]  #: inner products (n, n)
 
 
-def _layers(network: Network, inputs: Any, value: Callable[[Any], Any]) -> list[_Layer]:
-    """What goes through the weight layers, with the gradients of `value(logits)` (n,)."""
+def _passed(network: Network, inputs: Any) -> _Pass:
     places = network.weight_nodes
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         sources = [network.nodes[place].sources[0] for place in places]
         *found, logits = network.run({INPUT: inputs}, [*sources, *places, network.output], tape)
-        total = tf.reduce_sum(value(logits))
-    taken, outputs = found[: len(places)], found[len(places) :]
-    slopes = tape.gradient(total, outputs)
-    described = [(network.nodes[place], network.layer(place).weights) for place in places]
-    through = zip(taken, outputs, slopes, strict=True)
-    return [_Layer(*layer, *passed) for layer, passed in zip(described, through, strict=True)]
+    return _Pass(found[: len(places)], found[len(places) :], logits, tape)
+
+
+def _layers(network: Network, passed: _Pass, slopes: Any) -> list[_Layer]:
+    """The weight layers, with gradients that are `slopes` (n, classes) in the logits."""
+    gradients = passed.tape.gradient(passed.logits, passed.leaving, output_gradients=slopes)
+    described = [(network.nodes[place], network.layer(place).weights) for place in network.weight_nodes]
+    through = zip(passed.entering, passed.leaving, gradients, strict=True)
+    return [_Layer(*layer, *arrays) for layer, arrays in zip(described, through, strict=True)]
+
+
+def _moments(layers: list[_Layer]) -> tuple[Any, Any]:
+    found = [(part.total(), part.power()) for layer in layers for part in _parts(layer)]
+    return _joined([total for total, _ in found]), _joined([power for _, power in found])
 
 
 def _products(layer: _Layer) -> Iterator[Any]:

@@ -50,8 +50,54 @@ def test_pairs_of_a_coin_agree_or_are_opposed(right):
     model, data = coin(0.8, right, 8)
     n_right = int(8 * right)
     opposed = n_right * (8 - n_right) / (8 * 7 / 2)
-    assert cosine(model, data) == sign(model, data) == pytest.approx(2 * opposed - 1)
+    for measure in (cosine, sign):
+        assert measure(model, data) == pytest.approx(2 * opposed - 1)
     assert confusion(model, data) == pytest.approx(1 if opposed else -1)
+
+
+@pytest.mark.parametrize("factor", [1.0, 8.0, 30.0])
+def test_against_double_precision_where_answers_are_beyond_doubt(factor):
+    """Least margins of 0.1, 1 and 4 nats, means of 6, 50 and 190."""
+    rng = np.random.default_rng(5)
+    images, first, second = rng.normal(size=(40, 6)), rng.normal(size=(6, 8)), factor * rng.normal(size=(8, 3))
+    images, first, second = (array.astype(np.float32).astype(np.float64) for array in (images, first, second))
+    hidden = np.maximum(images @ first, 0)
+    logits = hidden @ second
+    labels, rows = logits.argmax(axis=1), np.arange(40)
+    of_logits = np.exp(logits - logits.max(axis=1, keepdims=True))
+    of_logits /= of_logits.sum(axis=1, keepdims=True)
+    of_logits[rows, labels] = 0
+    of_logits[rows, labels] = -of_logits.sum(axis=1)
+    of_hidden = of_logits @ second.T * (hidden > 0)
+    parts = [np.einsum("ni,nj->nij", *pair).reshape(40, -1) for pair in ((images, of_hidden), (hidden, of_logits))]
+    gradients = np.concatenate(parts, axis=1)
+
+    model, data = dense(first, second), dataset(images, labels)
+    mean, power = gradients.mean(axis=0), (gradients**2).mean(axis=0)
+    varies = power - mean**2 > 1e-5 * power
+    ratio = np.mean(mean[varies] ** 2 / (power - mean**2)[varies])
+    assert gsnr(model, data) == pytest.approx(-ratio, rel=1e-3)
+    assert m_coherence(model, data) == pytest.approx(-40 * np.sum(mean**2) / power.sum(), rel=1e-3)
+    directions = gradients / np.linalg.norm(gradients, axis=1, keepdims=True)
+    cosines = (directions @ directions.T)[np.triu_indices(40, 1)]
+    assert cosine(model, data) == pytest.approx(-cosines.mean(), rel=1e-3)
+    assert sign(model, data) == -np.sign(cosines).mean()
+    assert confusion(model, data) == pytest.approx(-cosines.min(), rel=1e-3)
+
+
+@pytest.mark.parametrize("measure", [tic_trace, tic_diag])
+def test_a_network_that_is_right_beyond_doubt_has_a_tiny_criterion(measure):
+    assert measure(dense([[100.0, -100.0]]), dataset(np.ones((4, 1)), np.zeros(4))) == pytest.approx(0, abs=1e-30)
+
+
+@pytest.mark.parametrize("margin", [45.0, 200.0])
+def test_directions_beyond_doubt(margin):
+    data = dataset(np.ones((8, 1)), np.arange(8) >= 2)
+    for measure in (cosine, sign):
+        assert measure(dense([[margin, 0.0]]), data) == pytest.approx(2 * 12 / 28 - 1)
+    everywhere_right = dataset(np.ones((8, 1)), np.zeros(8))
+    for measure, expected in ((cosine, -1), (sign, -1), (confusion, -1), (m_coherence, -8)):
+        assert measure(dense([[margin, 0.0]]), everywhere_right) == pytest.approx(expected)
 
 
 def test_one_example_has_no_pair():

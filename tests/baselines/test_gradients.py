@@ -85,13 +85,23 @@ def test_a_layer_that_cannot_be_taken_apart_is_named():
         baselines.load("fisher_trace")(model, dataset(*examples((8, 8, 2))))
 
 
-@pytest.mark.parametrize("logit", [1.0, 10.0, 30.0])
+@pytest.mark.parametrize("logit", [1.0, 10.0, 30.0, 60.0, 120.0])
 def test_gradients_are_exact_where_the_loss_is_tiny(logit):
     model = dense([[logit, 0.0]])
     wrong = 1 / (1 + math.exp(logit))  # probability of the wrong class
-    for name, expected in (("log_fisher_trace", 2 * wrong**2), ("log_input_gradient_norm", logit * wrong)):
-        value = baselines.load(name)(model, dataset([[1.0]], [0]))
-        assert value == pytest.approx(math.log(expected + 1e-30), rel=1e-5)
+    for name, expected in (("fisher_trace", 2 * wrong**2), ("input_gradient_norm", logit * wrong)):
+        value, logarithm = (baselines.load(form)(model, dataset([[1.0]], [0])) for form in (name, f"log_{name}"))
+        assert value == pytest.approx(expected, rel=1e-4, abs=0)
+        assert logarithm == pytest.approx(math.log(expected + 1e-30), rel=1e-5)
+
+
+def test_batches_of_one_example_have_units_of_their_own(monkeypatch):
+    model, data = NETWORKS["few positions"](), dataset(*examples((8, 8, 2)))
+    names = ("fisher_trace", "gradient_norm", "fisher_rao_norm", "input_gradient_norm", "gsnr", "m_coherence")
+    expected = [baselines.load(name)(model, data) for name in names]
+    monkeypatch.setattr("baselines.network.Network.batch_size_of", lambda self, passes: 1)
+    monkeypatch.setattr("baselines.network.Network.batch_size", 1)
+    assert [baselines.load(name)(model, data) for name in names] == pytest.approx(expected, rel=1e-4)
 
 
 def test_fisher_trace_is_gradient_norm_and_noise():
