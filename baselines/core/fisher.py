@@ -8,6 +8,7 @@ from baselines.core.lazy import tf
 from baselines.core.sample import Array
 from baselines.core.streams import stream
 from baselines.core.subject import Subject, shared
+from baselines.network.losses import balanced
 from baselines.network.per_example import PASSES, weight_moments
 
 
@@ -34,7 +35,7 @@ def _fisher_diagonal(subject: Subject, n_samples: int, n_probes: int, seed: int)
         def slopes(logits: Any) -> Any:
             p = tf.nn.softmax(logits)
             mixed = tf.sqrt(p) * weights
-            return mixed - p * tf.reduce_sum(mixed, axis=1, keepdims=True)
+            return balanced(mixed - p * tf.reduce_sum(mixed, axis=1, keepdims=True), logits)
 
         return weight_moments(network, images, slopes)[1]
 

@@ -10,6 +10,7 @@ from baselines.core.requirements import require_classes
 from baselines.core.sample import Array, checked
 from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network, joined
+from baselines.network.losses import balanced
 
 
 @measure(
@@ -97,9 +98,13 @@ def _input_jacobian(network: Network, images: Any, directions: Any, outputs: str
     repeated = tf.repeat(images, classes, axis=0)
     with tf.GradientTape() as tape:
         tape.watch(repeated)
-        answers = network.logits(repeated)
-        answers = answers if outputs == "logits" else tf.nn.softmax(answers)
-    rows = tape.gradient(answers, repeated, output_gradients=tf.tile(directions, [tf.shape(images)[0], 1]))
+        answers = logits = network.logits(repeated)
+    slopes = tf.tile(directions, [tf.shape(images)[0], 1])
+    if outputs == "probabilities":
+        answers = tf.nn.softmax(logits)
+        along = tf.reduce_sum(slopes * answers, axis=1, keepdims=True)
+        slopes = balanced(answers * (slopes - along), logits)
+    rows = tape.gradient(logits, repeated, output_gradients=slopes)
     squares = tf.reduce_sum(tf.square(tf.reshape(rows, (tf.shape(rows)[0], -1))), axis=1)
     return tf.reduce_sum(tf.reshape(squares, (-1, classes)), axis=1), tf.norm(answers[::classes], axis=1)
 

@@ -40,6 +40,15 @@ def relative_slopes(logits: Any, labels: Any) -> tuple[Any, Any]:
     return slopes, tf.reshape(logs, ())
 
 
+def balanced(slopes: Any, logits: Any) -> Any:
+    """Gradients (n, classes) whose entries sum to 0, with that of the largest logit made of the others.
+
+    The digits of 1 - p, with p near 1, are lost where that entry was made of it.
+    """
+    is_top = tf.one_hot(tf.argmax(logits, axis=1), logits.shape[-1], dtype=logits.dtype)
+    return _slopes(slopes, 1 - is_top)
+
+
 def _relative(logits: Any, labels: Any, axis: int | None) -> tuple[Any, Any]:
     """Gradients in the unit of the largest probability of a wrong class along `axis`, and its logarithm."""
     n_classes, dtype = logits.shape[-1], logits.dtype
@@ -48,7 +57,7 @@ def _relative(logits: Any, labels: Any, axis: int | None) -> tuple[Any, Any]:
     return _slopes(tf.exp(logs - largest), tf.one_hot(labels, n_classes, 0.0, 1.0, dtype=dtype)), largest
 
 
-def _slopes(probabilities: Any, wrong: Any) -> Any:
-    """Gradients (n, classes): probabilities of wrong classes, minus their sum for the true one."""
-    others = probabilities * wrong
-    return others - (1 - wrong) * tf.reduce_sum(others, axis=1, keepdims=True)
+def _slopes(entries: Any, others: Any) -> Any:
+    """Gradients (n, classes): entries where `others` is 1, as those of wrong classes, and minus their sum elsewhere."""
+    found = entries * others
+    return found - (1 - others) * tf.reduce_sum(found, axis=1, keepdims=True)

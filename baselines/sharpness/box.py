@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -10,9 +11,10 @@ from baselines.core.lazy import tf
 from baselines.core.sample import Array
 from baselines.core.streams import stream_seed
 from baselines.core.subject import Subject, shared
+from baselines.network.losses import cross_entropies, relative_slopes
 from baselines.sharpness.scales import weight_space
 from baselines.sharpness.search import LARGEST, largest_harmless
-from baselines.sharpness.weight_space import WeightSpace
+from baselines.sharpness.weight_space import Losses, WeightSpace
 
 # Sizes of an attack are those of the competition's starting kit.
 N_STEPS = 20
@@ -61,10 +63,19 @@ def _margins_after_ascent(space: WeightSpace, sizes: Array, seeds: list[int], al
     def ascend(slope: Array) -> Array:
         return STEP_TO_RADIUS * radii * np.sign(slope)
 
-    return space.margins(walk(space, ascend, space.trained, radii, seeds))
+    return space.margins(walk(space, ascend, space.trained, radii, seeds, _relative_losses))
 
 
-def walk(space: WeightSpace, step: Callable[[Array], Array], middle: Array, radii: Array, seeds: list[int]) -> Array:
+def _relative_losses(logits: Any, labels: Any) -> Any:
+    """Values (n,) with the gradients of cross-entropies in one unit, whose sum does not underflow."""
+    slopes, _ = relative_slopes(logits, labels)
+    return tf.reduce_sum(logits * tf.stop_gradient(slopes), axis=1)
+
+
+def walk(
+    space: WeightSpace, step: Callable[[Array], Array], middle: Array, radii: Array, seeds: list[int],
+    losses: Losses = cross_entropies,
+) -> Array:  # fmt: skip
     """Where one ends who goes from a random point in the inner half of a box by steps of mean gradients.
 
     Args:
@@ -73,13 +84,14 @@ def walk(space: WeightSpace, step: Callable[[Array], Array], middle: Array, radi
         middle: of the box (n,), which is not left.
         radii: of the box (n,).
         seeds: draw the start.
+        losses: of logits and labels, with the gradients to follow.
     """
     n_batches = -(-len(space.sample) // BATCH_SIZE)
     point: Array = middle + radii * tf.random.stateless_uniform(middle.shape, seeds, -0.5, 0.5).numpy()
     for i in range(N_STEPS):
         first = BATCH_SIZE * (i % n_batches)
         some = slice(first, first + BATCH_SIZE)
-        _, slope = space.batch_gradient(point, some)
+        _, slope = space.batch_gradient(point, some, losses)
         mean = slope / len(space.sample.labels[some])
         point = np.clip(point + step(mean), middle - radii, middle + radii)
     return point

@@ -95,6 +95,15 @@ def test_gradients_are_exact_where_the_loss_is_tiny(logit):
         assert logarithm == pytest.approx(math.log(expected + 1e-30), rel=1e-5)
 
 
+@pytest.mark.parametrize("logit", [1.0, 10.0, 30.0])
+def test_the_jacobian_of_probabilities_that_are_nearly_1(logit):
+    """Both probabilities change by p (1 - p) times the logit."""
+    wrong = 1 / (1 + math.exp(logit))
+    measure, data = baselines.load("input_jacobian_norm"), dataset([[1.0]], [0])
+    expected = math.sqrt(2) * logit * wrong * (1 - wrong)
+    assert measure(dense([[logit, 0.0]]), data, outputs="probabilities") == pytest.approx(expected, rel=1e-4, abs=0)
+
+
 def test_batches_of_one_example_have_units_of_their_own(monkeypatch):
     model, data = NETWORKS["few positions"](), dataset(*examples((8, 8, 2)))
     names = ("fisher_trace", "gradient_norm", "fisher_rao_norm", "input_gradient_norm", "gsnr", "m_coherence")

@@ -222,6 +222,8 @@ def test_curvature_of_a_tiny_loss_keeps_its_digits(margin):
     model, data = dense([[margin, 0.0]]), dataset([[1.0]], [0])
     expected = 2 * math.exp(-margin) / (1 + math.exp(-margin)) ** 2
     assert trace(model, data) == pytest.approx(expected, rel=1e-4, abs=0)
+    by_one_probe = trace(model, data, n_probes=1)  # p q (sqrt(p) +- sqrt(q))^2
+    assert by_one_probe == pytest.approx(expected, rel=2 * math.sqrt(expected / 2) + 1e-4, abs=0)
     assert top_eigenvalue(model, data) == pytest.approx(expected, rel=1e-4, abs=0)
     assert effective_dimensionality(model, data, alpha=expected, n_steps=2) == pytest.approx(0.5, rel=1e-4)
 
