@@ -70,6 +70,8 @@ class Network:
         for layer, node in zip(self._layers, self.nodes, strict=True):
             if node.weights and not isinstance(layer, Operation):
                 layer.set_weights(node.weights)
+                if node.kind == "Normalization":
+                    layer.finalize_state()  # Keras 3 computes with what this takes of them
 
     # What it looks like
 
