@@ -1,7 +1,8 @@
 """Linear regions: sets of inputs on which a piecewise linear network is one linear function.
 
 The pattern of an input tells its region: of which piece each unit is there, by the derivative of each activation and
-maximum pooling with respect to what it takes in.
+maximum pooling with respect to what it takes in. Where an activation is flat at both ends (ReLU6), it is the upper end
+if what it puts out is positive.
 """
 
 import hashlib
@@ -17,6 +18,9 @@ from baselines.core.subject import Subject, shared
 from baselines.network import INPUT, Network, joined
 from baselines.network.linearity import is_bent, is_linear
 from baselines.network.nodes import ACTIVATIONS
+
+#: In the place of the derivative, 0, at an upper end: no derivative.
+_UPPER_END = np.inf
 
 #: Memory that the patterns of examples take, in forward passes.
 PASSES = 2
@@ -143,7 +147,7 @@ def _in_pieces(subject: Subject) -> Network:
 
 
 def _pieces(network: Network, points: Any) -> Iterator[tuple[int, Any]]:
-    """Positions of layers with pieces, with derivatives (points, units) that tell the piece of each unit."""
+    """Positions of layers with pieces, with derivatives (points, units), or `_UPPER_END`: they tell pieces of units."""
     places = [place for place, node in enumerate(network.nodes) if not is_linear(node)]
     sources = sorted({source for place in places for source in network.nodes[place].sources})
     values = dict(zip(sources, network.run({INPUT: points}, sources), strict=True))
@@ -153,4 +157,6 @@ def _pieces(network: Network, points: Any) -> Iterator[tuple[int, Any]]:
             tape.watch(list(entering.values()))
             (leaving,) = network.run(entering, [place])
         for slope in tape.gradient(leaving, list(entering.values())):
+            if network.nodes[place].kind in ACTIVATIONS:
+                slope = tf.where((slope == 0) & (leaving > 0), _UPPER_END, slope)
             yield place, tf.reshape(slope, (-1, int(np.prod(slope.shape[1:]))))

@@ -43,6 +43,18 @@ def test_two_kinks_of_one_activation():
     assert (met(model, ENDS), changes(model, ENDS)) == (3, 2)
 
 
+@pytest.mark.parametrize("activation", ["relu6", "hard_tanh", "hard_sigmoid", "max_value"])
+def test_the_flat_pieces_at_both_ends_are_two(activation):
+    bent = layers.ReLU(max_value=6.0) if activation == "max_value" else layers.Activation(activation)
+    model = tf.keras.Sequential([tf.keras.Input((1,)), layers.Dense(1), bent, layers.Dense(2)])
+    model.layers[0].set_weights([np.ones((1, 1)), np.zeros(1)])
+    data = dataset([[-20.0], [20.0]] * 5, [0, 1] * 5)
+    assert patterns(model, data) == 2 / 10
+    pair = dataset([[-20.0], [20.0]], [0, 1])
+    assert (met(model, pair, n_steps=1), changes(model, pair, n_steps=1)) == (2, 1)
+    assert (met(model, pair, n_steps=40), changes(model, pair, n_steps=40)) == (3, 2)
+
+
 def test_the_choice_of_maximum_pooling_makes_regions():
     pooled = [layers.Dense(2), layers.Reshape((2, 1)), layers.GlobalMaxPooling1D(), layers.Dense(2)]
     model = tf.keras.Sequential([tf.keras.Input((1,)), *pooled])
