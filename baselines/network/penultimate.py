@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+import numpy as np
+
 from baselines.core.lazy import tf
 from baselines.core.sample import Array
 from baselines.core.unavailable import MeasureUnavailable
@@ -20,13 +22,18 @@ def penultimate_features(network: Network, inputs: Array) -> Array:
     Raises:
         MeasureUnavailable: there is no weight layer.
     """
+    return np.concatenate(penultimate_branches(network, inputs), axis=1)
+
+
+def penultimate_branches(network: Network, inputs: Array) -> list[Array]:
+    """The same for each branch alone, in the order of `last_weight_nodes`; of those with one input once."""
     pools = {network.nodes[place].sources[0]: _pool(network, place) for place in last_weight_nodes(network)}
 
     def run(images: Any) -> list[Any]:
         found = network.run({INPUT: images}, list(pools))
-        return [tf.concat([pool(features) for pool, features in zip(pools.values(), found, strict=True)], axis=1)]
+        return [pool(features) for pool, features in zip(pools.values(), found, strict=True)]
 
-    return joined(network.in_batches("penultimate features", run, [inputs]))[0]
+    return joined(network.in_batches("penultimate features", run, [inputs]))
 
 
 def last_weight_nodes(network: Network) -> list[int]:

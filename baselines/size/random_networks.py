@@ -12,7 +12,7 @@ from baselines.core.subject import Subject, shared
 from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import Network
 from baselines.network.nodes import NORMALIZATIONS, Node
-from baselines.network.penultimate import penultimate_features
+from baselines.network.penultimate import last_weight_nodes, penultimate_branches
 
 
 @shared
@@ -20,7 +20,7 @@ def random_covariance(subject: Subject, n_samples: int, n_draws: int, seed: int)
     """Covariance (n, n) of an output over random networks, for training examples; its mean variance is 1.
 
     Kernels are normal with a variance of 2 / (number of inputs of a unit), biases are 0, normalizations as before
-    training. Over the last weight layer the average is exact. So this is the kernel of the Gaussian process that the
+    training. Over the last weight layers the average is exact. So this is the kernel of the Gaussian process that the
     architecture becomes in the limit of infinite width, estimated at its own width.
 
     Raises:
@@ -28,16 +28,28 @@ def random_covariance(subject: Subject, n_samples: int, n_draws: int, seed: int)
     """
     start = replace(subject.nodes, nodes=tuple(map(_before_training, subject.nodes.nodes)))
     network, inputs = Network(start), subject.sample(n_samples, seed).inputs
+    variances = _last_variances(network)
     rng, found = stream("random networks", seed), np.zeros((len(inputs), len(inputs)))
     for _ in range(n_draws):
         for place in network.weight_nodes:
             network.layer(place).set_weights(_drawn(network.nodes[place], rng))
-        features = penultimate_features(network, inputs)
-        found += product(features, features.T).astype(np.float64)
+        for variance, features in zip(variances, penultimate_branches(network, inputs), strict=True):
+            found += variance * product(features, features.T).astype(np.float64)
     size = float(np.mean(np.diag(found)))
     if not 0 < size < math.inf:
         raise MeasureUnavailable("needs random networks whose outputs are finite and not all 0")
     return found / size
+
+
+def _last_variances(network: Network) -> list[float]:
+    """Variance of the last kernels for each of `penultimate_branches`, over that of the first one."""
+    found: dict[int, float] = {}
+    for node in (network.nodes[place] for place in last_weight_nodes(network)):
+        last = len(node.weights) - (2 if node.config["use_bias"] else 1)
+        variance = 2 / _fan_in(node, last, node.weights[last].shape)
+        found[node.sources[0]] = found.get(node.sources[0], 0.0) + variance
+    first, *_ = found.values()
+    return [variance / first for variance in found.values()]
 
 
 def _drawn(node: Node, rng: np.random.Generator) -> list[Array]:

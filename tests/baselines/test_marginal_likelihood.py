@@ -70,6 +70,23 @@ def test_a_wide_hidden_layer_has_the_covariance_of_its_limit():
     np.testing.assert_allclose(random_covariance(subject, 12, 200, 0), expected, atol=0.03)
 
 
+@pytest.mark.parametrize("narrow", [2, 8])
+def test_branches_that_are_added_have_the_covariance_of_their_sum(narrow):
+    """A linear branch, whose covariance is twice that of its inputs, and a wide one of ReLUs; kernels of 2 / width."""
+    rng = np.random.default_rng(5)
+    inputs, source = rng.normal(size=(12, 5)).astype(np.float32), tf.keras.Input((5,))
+    branches = [layers.Dense(narrow)(source), layers.Dense(400, "relu")(source)]
+    model = tf.keras.Model(source, layers.Add()([layers.Dense(2)(branch) for branch in branches]))
+    subject = Subject(model, dataset(inputs, np.arange(12) % 2))
+    images = subject.sample(12).inputs.astype(float)
+    norms = np.linalg.norm(images, axis=1)
+    angles = np.arccos(np.clip(images @ images.T / np.outer(norms, norms), -1, 1))
+    bent = np.outer(norms, norms) * (np.sin(angles) + (math.pi - angles) * np.cos(angles)) / (2 * math.pi)
+    expected = images @ images.T + bent
+    expected = expected / np.diag(expected).mean()
+    np.testing.assert_allclose(random_covariance(subject, 12, 3000, 0), expected, atol=0.06)
+
+
 def kinds_of_layers():
     middle = [layers.Conv2D(4, 3), layers.BatchNormalization(), layers.PReLU(), layers.DepthwiseConv2D(2)]
     middle += [
