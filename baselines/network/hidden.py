@@ -1,12 +1,15 @@
-"""Where hidden layers end: behind a weight layer, its normalization and its activation, whatever layers these are."""
+"""Where hidden layers end: behind a weight layer, its normalization, constants and activation, whatever these are."""
 
 from baselines.core.unavailable import MeasureUnavailable
 from baselines.network.linearity import is_linear
 from baselines.network.network import Network
-from baselines.network.nodes import ACTIVATIONS, NORMALIZATIONS, Node
+from baselines.network.nodes import ACTIVATIONS, CONSTANT, NORMALIZATIONS, Node
+
+#: What scales what a weight layer puts out.
+_SCALES = CONSTANT | NORMALIZATIONS
 
 #: What belongs to the weight layer before it.
-_BELONGING = ACTIVATIONS | NORMALIZATIONS
+_BELONGING = ACTIVATIONS | _SCALES
 
 #: Pooling and reshaping, which may come between a weight layer and its activation.
 _POOLING = ("AveragePooling", "MaxPooling", "Cropping", "ZeroPadding", "Flatten", "Permute", "Reshape")
@@ -14,6 +17,8 @@ _POOLING = ("AveragePooling", "MaxPooling", "Cropping", "ZeroPadding", "Flatten"
 
 def hidden_positions(network: Network) -> list[int]:
     """Where hidden representations are: behind each weight layer but the last, its normalization and activation.
+
+    A constant that the layer is multiplied by counts as normalization does.
 
     Pooling between a weight layer and its activation belongs to the layer; pooling behind the activation does not.
     """
@@ -63,7 +68,7 @@ def first_hidden(network: Network) -> int:
 def before_activation(network: Network, place: int) -> int:
     """Where the activation of the layer that ends at `place` takes in its input; `place` itself if there is none."""
     here = place
-    while network.nodes[here].kind in NORMALIZATIONS:
+    while network.nodes[here].kind in _SCALES:
         here = network.nodes[here].sources[0]
     return network.nodes[here].sources[0] if network.nodes[here].kind in ACTIVATIONS else place
 

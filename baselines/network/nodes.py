@@ -29,6 +29,9 @@ NORMALIZATIONS = {
 #: Those that divide by what they find in each example.
 OF_EXAMPLES = NORMALIZATIONS - {"BatchNormalization"}
 
+#: Layers that multiply by constants, and add some.
+CONSTANT = {"Normalization", "Rescaling"}
+
 #: A node between the projections of an attention; Keras has no layer of this kind.
 ATTENTION = "attention of heads"
 
@@ -88,3 +91,8 @@ class Nodes:
     def normalizes_examples(self) -> bool:
         """Whether a node divides by what it finds in each example."""
         return any(node.kind in OF_EXAMPLES for node in self.nodes)
+
+
+def consumers(nodes: tuple[Node, ...], position: int) -> list[int]:
+    """Positions of the nodes that take in what is at `position`."""
+    return [number for number, node in enumerate(nodes) if position in node.sources]

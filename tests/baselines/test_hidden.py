@@ -36,6 +36,12 @@ LAYERS = [
     ([conv(), layers.AveragePooling2D(2), layers.LeakyReLU(name="end"), layers.AveragePooling2D(2)], "end"),
     ([conv(), layers.Dropout(0.5), layers.PReLU(name="end")], "end"),
     ([conv(activation="relu"), layers.Dropout(0.5)], "conv activation"),
+    ([conv(), layers.Rescaling(2.0), layers.ReLU(name="end")], "end"),
+    (
+        [conv(), layers.Normalization(mean=0.0, variance=4.0), layers.BatchNormalization(), layers.ELU(name="end")],
+        "end",
+    ),
+    ([conv(), layers.ReLU(), layers.Rescaling(2.0, name="end"), layers.MaxPooling2D()], "end"),
     ([layers.Rescaling(2.0), layers.ReLU(), conv(), layers.Softmax(name="end")], "end"),
 ]
 
@@ -104,5 +110,7 @@ def test_before_the_activation():
     assert fused.nodes[before_activation(fused, first_hidden(fused))].name == "conv"
     behind = Network(read_nodes(sequential(conv(), layers.ReLU(), layers.BatchNormalization(), conv("b"))))
     assert behind.nodes[before_activation(behind, first_hidden(behind))].name == "conv"
+    scaled = Network(read_nodes(sequential(conv(), layers.ReLU(), layers.Rescaling(2.0), conv("b"))))
+    assert scaled.nodes[before_activation(scaled, first_hidden(scaled))].name == "conv"
     pooled = Network(read_nodes(sequential(conv(), layers.MaxPooling2D(name="pool"), conv("b"))))
     assert pooled.nodes[before_activation(pooled, first_hidden(pooled))].name == "pool"
