@@ -19,7 +19,7 @@ from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import (
     Network,
     Nodes,
-    fold_batch_norm,
+    fold_scales,
     in_full_precision,
     outputs_of,
     read_nodes,
@@ -79,14 +79,14 @@ class Subject:
 
     @functools.cached_property
     def folded(self) -> Network:
-        """The same with normalization folded into the weights: what measures of weights look at.
+        """The same with normalization and constants folded into the weights: what measures of weights look at.
 
-        `network` itself where there is none.
+        `network` itself where there are none.
 
         Raises:
             MeasureUnavailable: there is a normalization that cannot be folded.
         """
-        return self._folded(self.nodes) if self.nodes.is_normalized else self.network
+        return self._folded(self.nodes)
 
     @functools.cached_property
     def folded_at_start(self) -> Network:
@@ -94,7 +94,8 @@ class Subject:
         return self._folded(read_nodes(self.model, self.initial_weights))
 
     def _folded(self, nodes: Nodes) -> Network:
-        folded = Network(fold_batch_norm(nodes))
+        found = fold_scales(nodes)
+        folded = self.network if found is self.nodes else Network(found)
         if not nodes.normalizes_examples:
             return folded
         if self.dataset is None:

@@ -73,7 +73,7 @@ def ntk_alignment(subject: Subject, *, n_samples: int = 128, n_probes: int = 10,
     """Minus the centered kernel alignment. Range: [-1, 0]; -1 where examples are alike only within their class.
 
     Rows of Y are the labels, H takes means away. The paper shows it along training, where it grows. The value does not
-    depend on the scale of the logits, but on how scale is shared among layers. 0 where all examples have one gradient.
+    depend on the scale of K, but on how scale is shared among layers. 0 where all examples have one gradient.
 
     Args:
         subject: the network and its training data.
@@ -102,8 +102,7 @@ def ntk_complexity(
 
     The paper has two classes, labels 1 and -1, and the kernel of an infinitely wide network of two layers, whose
     inputs have length 1, so that K_ii is 1/2; K is scaled to that here, and more classes are corners of a simplex,
-    which are the same for two. The value does not depend on the scale of the logits, but on how scale is shared among
-    layers.
+    which are the same for two. The value does not depend on the scale of K, but on how scale is shared among layers.
 
     Args:
         subject: the network and its training data.

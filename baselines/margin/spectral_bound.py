@@ -1,19 +1,24 @@
 """The spectral generalization bound of convolutional networks with its constants."""
 
 import math
+from typing import Any
 
 import numpy as np
 
+from baselines.core.lazy import tf
 from baselines.core.measure import Need
 from baselines.core.output_margin import positive_margin
 from baselines.core.sample import Array
+from baselines.core.subject import Subject, shared
+from baselines.network import INPUT, joined
+from baselines.network.constants import weights_begin
 from baselines.norm.magnitude import JIANG
 from baselines.norm.terms import Terms, log_prod, log_sum_of_ratios, norm_measure
 from baselines.size.counts import side
 
 _FORMULA = (
     "ln((prod_i S_i sum_j {} / S_j (84 B sum_i k_i sqrt(c_i) + sqrt(ln(4 n^2 d)))^2 + ln(m / delta)) / gamma^2), "
-    "inputs of side n and norm <= B, windows of side k_i, c_i channels"
+    "inputs of side n and norm <= B behind constants that rescale them, windows of side k_i, c_i channels"
 )
 
 
@@ -44,10 +49,25 @@ def log_spec_orig(terms: Terms, *, delta: float = 0.01) -> float:
 
 def _bound(terms: Terms, norms: Array, delta: float) -> float:
     examples = terms.subject.examples
-    rows = examples.inputs.reshape(len(examples), -1)
-    largest = math.sqrt(np.einsum("nf,nf->n", rows, rows).max())
+    largest = math.sqrt(largest_square(terms.subject))
     widths = sum(math.sqrt(math.prod(layer.window) * layer.channels) for layer in terms.layers)
     pixels = side(terms.subject.network) ** 2
     constant = 84 * largest * widths + math.sqrt(math.log(4 * pixels * terms.depth))
     main = log_prod(terms.spec) + log_sum_of_ratios(norms, terms.spec) + 2 * math.log(constant)
     return float(np.logaddexp(main, math.log(math.log(len(examples) / delta)))) - 2 * math.log(terms.margin)
+
+
+@shared
+def largest_square(subject: Subject) -> float:
+    """Largest squared norm of what the weights take in, B^2: of inputs behind constants that rescale them."""
+    network, inputs = subject.network, subject.examples.inputs
+    begin = weights_begin(network.nodes)
+    if begin == INPUT:
+        rows = inputs.reshape(len(inputs), -1)
+        return float(np.einsum("nf,nf->n", rows, rows).max())
+
+    def run(images: Any) -> list[Any]:
+        (rescaled,) = network.run({INPUT: images}, [begin])
+        return [tf.reduce_sum(tf.square(rescaled), axis=list(range(1, len(rescaled.shape))))]
+
+    return float(joined(network.in_batches("squared norms", run, [inputs]))[0].max())

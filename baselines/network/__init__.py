@@ -1,10 +1,10 @@
 """One way to look at a network: layers, weights, intermediate outputs, of Keras 2 and 3, sequential or graph.
 
-`read_nodes` takes a Keras model apart into plain data, `fold_batch_norm` rewrites them, `Network` runs them.
+`read_nodes` takes a Keras model apart into plain data, `fold_scales` rewrites them, `Network` runs them.
 """
 
 from baselines.network.applied import in_full_precision
-from baselines.network.fold import fold_batch_norm
+from baselines.network.fold import fold_scales
 from baselines.network.free_scales import with_set_scales
 from baselines.network.network import Kernel, Network, joined
 from baselines.network.nodes import INPUT, Node, Nodes
@@ -12,6 +12,6 @@ from baselines.network.output import is_linear, looks_like
 from baselines.network.reading import outputs_of, read_nodes
 
 __all__ = [
-    "INPUT", "Kernel", "Network", "Node", "Nodes", "fold_batch_norm", "in_full_precision", "is_linear", "joined",
+    "INPUT", "Kernel", "Network", "Node", "Nodes", "fold_scales", "in_full_precision", "is_linear", "joined",
     "looks_like", "outputs_of", "read_nodes", "with_set_scales",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ from baselines.network.nodes import Array
 _OPAQUE = {"FlaxLayer", "JaxLayer", "Lambda", "TFSMLayer", "TorchModuleWrapper"}
 
 #: Layers that treat every position alike, so that they need no wrapper to do so; normalizations along the last axis.
-_ALIKE_EVERYWHERE = {"Activation", "Dense", "Dropout", "SpectralNormalization"}
+_ALIKE_EVERYWHERE = {"Activation", "Dense", "Dropout", "Rescaling", "SpectralNormalization"}
 _ALONG_AN_AXIS = {"LayerNormalization", "RMSNormalization", "UnitNormalization"}
 
 #: Attributes of the two factors of an update of low rank (LoRA).

@@ -1,9 +1,13 @@
-"""Folds batch normalization into kernels, so that no scale is left that a network's function does not depend on.
+"""Folds batch normalization and constants into kernels: no scale is left that a network's function does not depend on.
 
 In front of a batch normalization, weights can be scaled at will. Right behind a weight layer it is a scale and a shift
 of that layer's outputs. Behind an activation such as ReLU, or pooling, the sizes of its scales still go back into the
 weight layer. Where they can't, as behind a sum of branches, they go on into the weight layers that it feeds. A sign
 and a shift may be left in its place, but no scale.
+
+A constant that a layer multiplies by (`Rescaling`, `Normalization`) goes the same ways, through sums, too, so that it
+does not matter whether it is written as a layer or in a kernel. In front of all weights it belongs to the input and
+stays, as it does where no weight layer can have it.
 
 A normalization that divides by what it finds in each example stays. Its own scale goes on into the weight layers that
 it feeds, if it feeds nothing else; scales in front of it are those of `free_scales`.
@@ -14,8 +18,9 @@ from dataclasses import replace
 import numpy as np
 
 from baselines.core.unavailable import MeasureUnavailable
+from baselines.network.constants import as_constants, constants, weights_begin
 from baselines.network.kernels import scale_inputs, scale_outputs, shift_inputs, takes_shift
-from baselines.network.nodes import INPUT, OF_EXAMPLES, Array, Node, Nodes
+from baselines.network.nodes import CONSTANT, INPUT, OF_EXAMPLES, Array, Node, Nodes, consumers
 
 #: Layers that leave channels apart and commute with scaling them by positive numbers.
 _HOMOGENEOUS = {
@@ -26,16 +31,29 @@ _HOMOGENEOUS = {
     "ZeroPadding3D",
 }  # fmt: skip
 
+#: Layers that pass on a scale if all that they take in has it.
+JOINING = {"Add", "Average", "Maximum", "Minimum", "Subtract"}
+
+#: Layers that pass on a scale if all channels have the same.
+REARRANGING = {"Concatenate", "Flatten", "Permute", "RepeatVector", "Reshape"}
+
 _Network = tuple[Node, ...]
 
 
-def fold_batch_norm(network: Nodes) -> Nodes:
-    """Return the network with the scales of batch normalization in its kernels: logits are the same but for rounding.
+def fold_scales(network: Nodes) -> Nodes:
+    """Return the network with the scales of batch normalization, and constants, in its kernels.
+
+    Logits are the same but for rounding. A network in which nothing is to be folded is returned itself.
 
     Raises:
         MeasureUnavailable: a normalization cannot be folded, so that weights before it could be of any scale.
     """
-    nodes = network.nodes
+    nodes, begin = network.nodes, weights_begin(network.nodes)
+    inside = [place for place, node in enumerate(nodes) if node.kind in CONSTANT and place > begin]
+    if not inside and not network.is_normalized:
+        return network
+    for position in inside:
+        nodes = _fold(nodes, position) or nodes
     for position, node in enumerate(nodes):
         if node.kind == "BatchNormalization":
             folded = _fold(nodes, position)
@@ -67,30 +85,60 @@ def not_understood(norm: Node, where: str = "") -> MeasureUnavailable:
 
 
 def _fold(nodes: _Network, position: int) -> _Network | None:
-    norm = nodes[position]
-    if norm.config["axis"] != -1:
+    """Let weight layers have the scale of a batch normalization or of constants; None if they cannot."""
+    scale = nodes[position]
+    found = _affine(scale)
+    if found is None:
         return None
-    factor, shift = affine(norm)
-    before = norm.sources[0]
-    if before != INPUT and nodes[before].has_kernel and consumers(nodes, before) == [position]:
-        return _replaced(nodes, {before: scale_outputs(nodes[before], factor, shift), position: _idle(norm)})
-    source = _source(nodes, position)
-    if source is not None:
-        nodes = _replaced(nodes, {source: scale_outputs(nodes[source], np.abs(factor), np.zeros_like(shift))})
+    factor, shift = found
+    before = _right_before(nodes, position)
+    if before is not None and _takes(nodes[before], scale):
+        return _replaced(nodes, {before: _scale_outputs(nodes[before], factor, shift), position: _idle(scale)})
+    makers = _makers(nodes, scale.sources[0], scale)
+    if makers:
+        size, nothing = np.abs(factor), np.zeros_like(shift)
+        nodes = _replaced(nodes, {place: _scale_outputs(nodes[place], size, nothing) for place in makers})
         return _with_shift(nodes, position, np.where(factor < 0, -1.0, 1.0), shift)
-    behind = _fed(nodes, position)
+    behind = _fed(nodes, position, scale)
     if not behind:
         return None
     size = np.where(factor == 0, 1.0, np.abs(factor))
-    scaled = {place: scale_inputs(nodes[place], size) for place in behind}
+    scaled = {place: _scale_inputs(nodes[place], size) for place in behind}
     return _with_shift(_replaced(nodes, scaled), position, np.sign(factor), shift / size)
+
+
+def _affine(scale: Node) -> tuple[Array, Array] | None:
+    """What a batch normalization, or constants, multiply by and add; None if it is not along channels."""
+    if scale.kind in CONSTANT:
+        return constants(scale)
+    return affine(scale) if scale.config["axis"] == -1 else None
+
+
+def _takes(node: Node, scale: Node) -> bool:
+    """Whether a node can have a scale: a weight layer, or a batch normalization that is folded later on."""
+    is_norm = node.kind == "BatchNormalization" and node.config["axis"] == -1
+    return node.has_kernel or (is_norm and scale.kind in CONSTANT)
+
+
+def _scale_outputs(node: Node, factor: Array, shift: Array) -> Node:
+    if node.has_kernel:
+        return scale_outputs(node, factor, shift)
+    own, center = affine(node)
+    return as_affine(node, own * factor, center * factor + shift)
+
+
+def _scale_inputs(node: Node, factor: Array) -> Node:
+    if node.has_kernel:
+        return scale_inputs(node, factor)
+    own, center = affine(node)
+    return as_affine(node, own * np.tile(factor, own.size // factor.size), center)  # of channels that were flattened
 
 
 def _fold_scale(nodes: _Network, position: int) -> _Network:
     """Let the weight layers behind a normalization of examples have its scale, and its shift if they all can."""
     norm = nodes[position]
     scale, center = own_affine(norm)
-    behind = _fed(nodes, position) if scale is not None and scale.ndim == 1 else []
+    behind = _fed(nodes, position, norm) if scale is not None and scale.ndim == 1 else []
     if scale is None or not behind:
         return nodes
     shift = np.zeros_like(scale) if center is None else center
@@ -116,26 +164,47 @@ def own_affine(norm: Node) -> tuple[Array | None, Array | None]:
     return scale, arrays.pop(0) if arrays else None
 
 
-def _source(nodes: _Network, position: int) -> int | None:
-    """The weight layer whose outputs alone are what a batch normalization scales, through what commutes with that."""
+def _right_before(nodes: _Network, position: int) -> int | None:
+    """The node whose output a scale alone takes in, past what was folded away; None if there is no such node."""
     (place,) = nodes[position].sources
-    while place != INPUT and len(consumers(nodes, place)) == 1:
-        if nodes[place].has_kernel:
+    while place != INPUT and consumers(nodes, place) == [position]:
+        if nodes[place].kind != "Identity":
             return place
-        if not is_homogeneous(nodes[place]):
-            return None
-        (place,) = nodes[place].sources
+        position, (place,) = place, nodes[place].sources
     return None
 
 
-def _fed(nodes: _Network, position: int) -> list[int]:
+def _makers(nodes: _Network, place: int, scale: Node) -> list[int]:
+    """The weight layers whose outputs alone are what a scale takes in, through what commutes with it; or none."""
+    if place == INPUT or len(consumers(nodes, place)) != 1:
+        return []
+    if _takes(nodes[place], scale):
+        return [place]
+    is_sum = scale.kind in CONSTANT and nodes[place].kind in JOINING
+    if not is_sum and not _commutes(nodes[place], scale):
+        return []
+    found = [_makers(nodes, source, scale) for source in dict.fromkeys(nodes[place].sources)]
+    return [maker for makers in found for maker in makers] if all(found) else []
+
+
+def _commutes(node: Node, scale: Node) -> bool:
+    """Whether a node passes on what is scaled by positive numbers; one constant for all channels passes more."""
+    if is_homogeneous(node):
+        return True
+    found = constants(scale) if scale.kind in CONSTANT else None
+    return found is not None and found[0].size == 1 and (node.kind in REARRANGING or _is_homogeneous_in_all(node))
+
+
+def _fed(nodes: _Network, position: int, scale: Node) -> list[int]:
     """The weight layers that take in what a layer puts out, through what commutes with scaling; none if others do."""
     found: list[int] = []
     for place in consumers(nodes, position):
-        if nodes[place].has_kernel:
+        node = nodes[place]
+        if _takes(node, scale):
             found.append(place)
             continue
-        behind = _fed(nodes, place) if is_homogeneous(nodes[place]) or _keeps_channels_last(nodes[place]) else []
+        passes = len(node.sources) == 1 and (_commutes(node, scale) or _keeps_channels_last(node))
+        behind = _fed(nodes, place, scale) if passes else []
         if not behind:
             return []
         found += behind
@@ -143,18 +212,25 @@ def _fed(nodes: _Network, position: int) -> list[int]:
 
 
 def _with_shift(nodes: _Network, position: int, factor: Array, shift: Array) -> _Network:
-    """Let a batch normalization do no more than multiply and add, or have the weight layer behind it do so."""
+    """Let a scale do no more than multiply and add, or have the weight layer behind it do so."""
     behind = consumers(nodes, position)
     if len(behind) == 1 and takes_shift(nodes[behind[0]]):
         layer = scale_inputs(shift_inputs(nodes[behind[0]], shift), factor)
         return _replaced(nodes, {behind[0]: layer, position: _idle(nodes[position])})
-    return _replaced(nodes, {position: as_affine(nodes[position], factor, shift)})
+    if nodes[position].kind == "BatchNormalization":
+        return _replaced(nodes, {position: as_affine(nodes[position], factor, shift)})
+    is_idle = (factor == 1).all() and not shift.any()
+    left = _idle(nodes[position]) if is_idle else as_constants(nodes[position], factor, shift)
+    return _replaced(nodes, {position: left})
 
 
 def is_homogeneous(node: Node) -> bool:
     """Whether a node leaves channels apart and commutes with scaling each by a positive number."""
-    if node.config.get("data_format") == "channels_first":
-        return False
+    return node.config.get("data_format") != "channels_first" and _is_homogeneous_in_all(node)
+
+
+def _is_homogeneous_in_all(node: Node) -> bool:
+    """The same for one number that scales all channels, wherever they are."""
     if node.kind == "Activation":
         return node.config["activation"] in ("relu", "leaky_relu", "linear")
     if node.kind == "ReLU":
@@ -164,11 +240,6 @@ def is_homogeneous(node: Node) -> bool:
 
 def _keeps_channels_last(node: Node) -> bool:
     return node.kind == "Flatten" and node.config.get("data_format") != "channels_first"
-
-
-def consumers(nodes: _Network, position: int) -> list[int]:
-    """Positions of the layers that take in what the one at `position` puts out."""
-    return [number for number, node in enumerate(nodes) if position in node.sources]
 
 
 def affine(norm: Node) -> tuple[Array, Array]:

@@ -15,19 +15,18 @@ from typing import Any
 import numpy as np
 
 from baselines.core.lazy import tf
-from baselines.network.fold import affine, as_affine, consumers, is_homogeneous, not_understood, own_affine
+from baselines.network.fold import (
+    JOINING,
+    REARRANGING,
+    affine,
+    as_affine,
+    is_homogeneous,
+    not_understood,
+    own_affine,
+)
 from baselines.network.kernels import scale_inputs, scale_outputs
 from baselines.network.network import Network, joined
-from baselines.network.nodes import ACTIVATIONS, ATTENTION, INPUT, OF_EXAMPLES, Array, Node, Nodes
-
-#: Layers that pass on a scale if all that they take in has it.
-_JOINING = {"Add", "Average", "Maximum", "Minimum", "Subtract"}
-
-#: Layers that pass on a scale if all channels have the same.
-_REARRANGING = {"Concatenate", "Flatten", "Permute", "RepeatVector", "Reshape"}
-
-#: Layers that put out numbers of a given size, beside activations.
-_OF_GIVEN_SIZE = {"Normalization", "Rescaling"}
+from baselines.network.nodes import ACTIVATIONS, ATTENTION, CONSTANT, INPUT, OF_EXAMPLES, Array, Node, Nodes, consumers
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def _stream(network: Network, start: int, norm: Node) -> _Stream | None:
     groups = math.gcd(*(_groups(nodes[number], network.shape(number)[-1]) for number in normalizations)) or 1
     strange = [number for number in takers if not nodes[number].has_kernel]
     strange += [number for number in makers if not (nodes[number].has_kernel or nodes[number].scales)]
-    strange += [number for number in places if groups > 1 and nodes[number].kind in _REARRANGING]
+    strange += [number for number in places if groups > 1 and nodes[number].kind in REARRANGING]
     if strange:
         raise not_understood(norm, f" through layer {nodes[strange[0]].name} ({nodes[strange[0]].kind})")
     return _Stream(normalizations, tuple(sorted(makers)), tuple(sorted(takers)), shifts, groups)
@@ -112,13 +111,13 @@ def _passing(nodes: tuple[Node, ...], place: int) -> tuple[int, ...]:
         return () if value in others else (value,)
     if node.kind == "Rescaling":
         return () if np.any(node.config["offset"]) else node.sources
-    passes = is_homogeneous(node) or node.kind in _JOINING | _REARRANGING | {"BatchNormalization"}
+    passes = is_homogeneous(node) or node.kind in JOINING | REARRANGING | {"BatchNormalization"}
     return node.sources if passes else ()
 
 
 def _is_fixed(node: Node) -> bool:
     """Whether a node gives numbers of a given size, or takes in those of no other."""
-    return node.kind in ACTIVATIONS | _OF_GIVEN_SIZE | {ATTENTION}
+    return node.kind in ACTIVATIONS | CONSTANT | {ATTENTION}
 
 
 def _gives_fixed(node: Node) -> bool:

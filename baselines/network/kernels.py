@@ -1,4 +1,7 @@
-"""Scales and shifts the outputs or inputs of a weight layer by changing its weights."""
+"""Scales and shifts the outputs or inputs of a weight layer by changing its weights.
+
+Factors and shifts are (channels,), or (1,) if they are the same for all.
+"""
 
 import math
 from dataclasses import replace
@@ -9,8 +12,9 @@ from baselines.network.nodes import Array, Node
 
 
 def scale_outputs(layer: Node, factor: Array, shift: Array) -> Node:
-    """Have a layer put out `factor` times what it did, plus `shift`, each (channels,)."""
+    """Have a layer put out `factor` times what it did, plus `shift`."""
     *kernels, bias = _with_bias(layer)
+    factor = np.broadcast_to(factor, bias.shape)
     kernels[-1] = kernels[-1] * _along_outputs(layer, kernels[-1], factor)
     return _with_weights(layer, [*kernels, bias * factor + shift])
 
@@ -23,7 +27,7 @@ def _along_outputs(layer: Node, kernel: Array, factor: Array) -> Array:
 
 
 def scale_inputs(layer: Node, factor: Array) -> Node:
-    """Have a layer do with inputs x what it did with `factor` x, (channels,).
+    """Have a layer do with inputs x what it did with `factor` x.
 
     Channels that were flattened are the last axis of what was: the factors repeat.
     """
@@ -33,6 +37,7 @@ def scale_inputs(layer: Node, factor: Array) -> Node:
     elif "groups" in layer.config and not layer.kind.startswith(("Depthwise", "Separable")):
         groups = layer.config["groups"]
         apart = kernel.reshape(*kernel.shape[:-1], groups, -1)  # (..., inputs of a group, groups, outputs of a group)
+        factor = np.broadcast_to(factor, groups * kernel.shape[-2])
         kernel = (apart * factor.reshape(groups, -1).T[:, :, None]).reshape(kernel.shape)
     else:
         kernel = kernel * np.tile(factor, kernel.shape[-2] // len(factor))[:, None]
@@ -47,8 +52,9 @@ def takes_shift(layer: Node) -> bool:
 
 
 def shift_inputs(layer: Node, shift: Array) -> Node:
-    """Have a layer that `takes_shift` do with inputs x what it did with x + `shift`, (channels,)."""
+    """Have a layer that `takes_shift` do with inputs x what it did with x + `shift`."""
     kernel, bias = _with_bias(layer)
+    shift = np.broadcast_to(shift, kernel.shape[-2])
     moved = np.tensordot(kernel, shift, axes=([kernel.ndim - 2], [0])).reshape(-1, len(bias)).sum(axis=0)
     return _with_weights(layer, [kernel, bias + moved])
 

@@ -10,7 +10,7 @@ from baselines.core.lazy import tf
 from baselines.core.unavailable import MeasureUnavailable
 from baselines.network.applied import arrays_of, as_applied, kind_of
 from baselines.network.attention import attention, dense, is_plain
-from baselines.network.nodes import ACTIVATIONS, INPUT, NORMALIZATIONS, WITH_KERNEL, Array, Node, Nodes
+from baselines.network.nodes import ACTIVATIONS, CONSTANT, INPUT, NORMALIZATIONS, WITH_KERNEL, Array, Node, Nodes
 from baselines.network.output import without_probabilities
 
 #: Layers that do nothing in inference mode.
@@ -32,6 +32,9 @@ _ORDERED = {"Flatten", "Reshape"}
 
 #: Layers that end with an activation, which becomes a node of its own.
 _ACTIVATED = WITH_KERNEL | {"EinsumDense"}
+
+#: Constants that may be arrays, by name in a configuration, and where layers have them.
+_NUMBERS = {"scale": "scale", "offset": "offset", "mean": "input_mean", "variance": "input_variance"}
 
 #: What may stand behind them, without its name.
 _MASKS = ("query_mask", "value_mask", "key_mask", "attention_mask")
@@ -161,7 +164,9 @@ class _Reader:
             config["activation"] = "linear"
         else:
             _require_known_activations(inner, config)
-        if kind in NORMALIZATIONS:
+        if kind in CONSTANT:
+            config |= {name: _as_numbers(getattr(inner, own)) for name, own in _NUMBERS.items() if name in config}
+        if kind in NORMALIZATIONS or kind == "Normalization":
             config["axis"] = _from_the_end(config["axis"], len(self.shapes[sources[0]]) + 1)
         keywords, switches = _arguments(layer, kind, len(sources))
         shapes = [self.shapes[source] for source in sources]
@@ -272,6 +277,11 @@ def _by_name(keywords: tuple[str, ...], sources: tuple[int, ...]) -> dict[str, i
     """What an attention takes in, by the names of its arguments; the first one may have none among `keywords`."""
     names = keywords if len(keywords) == len(sources) else ("query", *keywords)
     return dict(zip(names, sources, strict=True))
+
+
+def _as_numbers(given: Any) -> Any:
+    """A number, or an array as a list; None stays."""
+    return None if given is None else np.asarray(given).tolist()
 
 
 def _from_the_end(axes: Any, rank: int) -> Any:

@@ -187,7 +187,7 @@ def einsum():
 def attention():
     def attend(x):
         query, key, value = (layers.Dense(4)(x) for _ in range(3))
-        scores = layers.Softmax()(layers.Dot(2)([layers.Rescaling(0.5)(query), key]))
+        scores = layers.Softmax()(layers.Rescaling(0.5)(layers.Dot(2)([query, key])))
         return layers.Dense(8)(layers.Dot((2, 1))([scores, value]))
 
     def make(kind):
@@ -362,12 +362,43 @@ def rescaled_inputs():
     )
 
 
+def constants():
+    """Factors behind weight layers, and through what commutes with them; and the same in kernels."""
+    factors = [np.array([4.0, 0.25, -2.0, 1.0, 3.0]), 0.5]
+
+    def make(*, apart):
+        first, second = ([layers.Rescaling(factor)] if apart else [] for factor in factors)
+        return lambda: chain(
+            layers.Conv2D(5, 3), *first, layers.ReLU(), layers.Conv2D(6, 3, 2, "same", activation="relu"), *second,
+            layers.Flatten(), layers.Dense(12, "relu"), layers.Dense(3),
+        )  # fmt: skip
+
+    def translate(arrays):
+        return [
+            *(factors[0] * array for array in arrays[:2]), *(factors[1] * array for array in arrays[2:4]), *arrays[4:],
+        ]  # fmt: skip
+
+    return written(make(apart=True), make(apart=False), translate)
+
+
+def constants_in_front():
+    """Images, and bytes that the network rescales."""
+
+    def make(*front):
+        return lambda: chain(*front, *plain().layers)
+
+    found = written(make(), make(layers.Rescaling(1 / 127.5, -1.0)), inputs=2 * IMAGES - 1)
+    labels = [label for _, label in found.data.as_numpy_iterator()]
+    return Written(found.model, found.data, found.other, dataset(255 * IMAGES, labels))
+
+
 KINDS: dict[str, Callable[[], Written]] = {
     f.__name__: f
     for f in (
         dense_as_convolution, channels_first, separable, depthwise, transposed, batch_norm_folded, one_dimension,
         three_dimensions, at_every_place, einsum, attention, idle_in_front, mixed_precision, spectral_normalization,
         low_rank, branches, residual, squeeze_and_excite, tokens, recurrent, two_classes, hundred_classes,
-        class_missing, class_of_one, constant_images, dead, one_logit, linear, leaky, rescaled_inputs,
+        class_missing, class_of_one, constant_images, dead, one_logit, linear, leaky, rescaled_inputs, constants,
+        constants_in_front,
     )
 }  # fmt: skip

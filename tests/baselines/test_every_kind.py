@@ -38,7 +38,15 @@ OF_LAYERS = {
     "persistence_life_h1", "persistence_mean_h0", "persistence_midlife_h1", "persistence_std_h0",
 }  # fmt: skip
 
-#: Of random networks, in which an epsilon of a normalization counts that the trained weights do not let count.
+#: Of changes of inputs, or distances between them, in their own units, or relative to how large they are.
+OF_UNITS_OF_INPUTS = {
+    "augmentation_robustness_runner_up", "constrained_margin", "deepfool_margin", "geometric_complexity",
+    "input_gradient_norm", "input_jacobian_norm", "jacobian_norm", "kv_gn_margin_authors", "log_input_gradient_norm",
+    "log_jacobian_norm_normalized", "noise_sensitivity",
+}  # fmt: skip
+
+#: Of random networks, in which an epsilon of a normalization counts that the trained weights do not let count, and
+#: constants of the architecture do.
 RANDOM_NETWORKS = {"marginal_likelihood_bound"}
 
 #: Draw some of the units by their order, and by how large they are.
@@ -64,6 +72,8 @@ DIFFER = {
     "attention": AS_WRITTEN | BY_NUMBER | {"layer_margin_winner"},
     "batch_norm_folded": AS_WRITTEN | OF_FIRST_LAYER | NOT_FOLDED,
     "branches": BY_NUMBER,
+    "constants": AS_WRITTEN | OF_FIRST_LAYER | NOT_FOLDED - {"sharpness_starter_kit"} | RANDOM_NETWORKS,
+    "constants_in_front": OF_UNITS_OF_INPUTS,
     "channels_first": AS_WRITTEN | BY_NUMBER | OF_SOME_UNITS,
     "class_missing": DRAWN | DRAWN_BY_CLASS | PARTNERS | {"dbi_mixup_winner"},
     "class_of_one": DRAWN | DRAWN_BY_CLASS | PARTNERS,
@@ -154,6 +164,9 @@ REFUSED = {
     "low_rank": dict.fromkeys(with_needs(Need.INITIAL_WEIGHTS), "needs the initial weights"),
     "one_logit": dict.fromkeys(with_needs(Need.LABELS, Need.CLASSES), "needs a logit for each of two classes"),
     "recurrent": dict.fromkeys(MEASURES.keys() - OF_THE_FUNCTION, "the weights of layer memory (LSTM)") | PIECES,
+    "constants_in_front": dict.fromkeys(
+        ("augmentation_robustness_penalty", "layer_margin_winner"), "expected pixels in [0, 1], found"
+    ),
     "rescaled_inputs": dict.fromkeys(
         ("augmentation_robustness_penalty", "layer_margin_winner"), "expected pixels in [0, 1], found 255"
     ),

@@ -7,7 +7,7 @@ from small_networks import layers, t1
 
 from baselines import MeasureUnavailable
 from baselines.core.subject import Subject, shared, sharing, subject_of
-from baselines.network import INPUT, Network, fold_batch_norm, read_nodes
+from baselines.network import INPUT, Network, fold_scales, read_nodes
 from baselines.network.fold import affine
 
 
@@ -118,7 +118,7 @@ def centred(array):
 
 
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
-@pytest.mark.parametrize("rewrite", [lambda nodes: nodes, fold_batch_norm], ids=["as it is", "folded"])
+@pytest.mark.parametrize("rewrite", [lambda nodes: nodes, fold_scales], ids=["as it is", "folded"])
 def test_it_is_the_same_function(make, rewrite):
     model = make()
     inputs = np.random.default_rng(1).random((5, *model.input_shape[1:]), np.float32)
@@ -129,13 +129,13 @@ def test_it_is_the_same_function(make, rewrite):
 
 @pytest.mark.parametrize("name", ["residual", "folded backward", "folded forward", "folded at the input", "sequence"])
 def test_no_batch_normalization_is_left(name):
-    nodes = fold_batch_norm(read_nodes(MODELS[name]())).nodes
+    nodes = fold_scales(read_nodes(MODELS[name]())).nodes
     assert {"BatchNormalization", "Dropout", "Identity"} & {node.kind for node in nodes} == set()
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_no_scale_is_left(name):
-    for left in residual_weights(fold_batch_norm(read_nodes(MODELS[name]()))):
+    for left in residual_weights(fold_scales(read_nodes(MODELS[name]()))):
         assert np.abs(left) == pytest.approx(1)
 
 
@@ -148,7 +148,7 @@ def test_no_scale_is_left(name):
 )
 def test_one_that_cannot_be_folded_is_refused_by_name(middle):
     with pytest.raises(MeasureUnavailable, match=r"layer norm \(BatchNormalization\) cannot be folded into weights"):
-        fold_batch_norm(read_nodes(chain(layers.Conv2D(4, 3), *middle)))
+        fold_scales(read_nodes(chain(layers.Conv2D(4, 3), *middle)))
 
 
 BETWEEN = {"nothing": [], "ReLU": [layers.ReLU], "ReLU and pooling": [layers.ReLU, layers.MaxPooling2D]}
@@ -169,7 +169,7 @@ def test_folding_undoes_a_change_of_scale(before, between, behind):
         model.layers[0].set_weights(scaled(model.layers[0], scale))
         gamma, beta, mean, variance = norm.get_weights()
         norm.set_weights([gamma, beta, scale * mean, scale**2 * variance])
-        return [array for node in fold_batch_norm(read_nodes(model)).nodes if node.has_kernel for array in node.weights]
+        return [array for node in fold_scales(read_nodes(model)).nodes if node.has_kernel for array in node.weights]
 
     for one, other in zip(kernels(1.0), kernels(7.0), strict=True):
         assert one == pytest.approx(other, rel=1e-3, abs=1e-3)
@@ -179,7 +179,7 @@ def test_folding_undoes_a_change_of_scale(before, between, behind):
 def test_folding_into_what_is_behind_leaves_the_function(behind):
     model = chain(layers.ELU(), layers.BatchNormalization(), WEIGHT_LAYERS[behind](), shape=(5, 5, 4))
     inputs = np.random.default_rng(1).normal(size=(3, 5, 5, 4)).astype(np.float32)
-    nodes = fold_batch_norm(read_nodes(model))
+    nodes = fold_scales(read_nodes(model))
     assert centred(Network(nodes).outputs(inputs)[0]) == pytest.approx(centred(logits(model, inputs)), rel=1e-4)
     assert all(np.abs(left) == pytest.approx(1) for left in residual_weights(nodes))
 

@@ -1,0 +1,46 @@
+"""Layers that multiply by constants and add some, and where the network behind such preprocessing begins."""
+
+import numpy as np
+
+from baselines.core.lazy import tf
+from baselines.network.nodes import CONSTANT, INPUT, Array, Node, consumers
+
+#: Smallest deviation that `Normalization` divides by: Keras' epsilon, unless somebody sets it.
+_EPSILON = 1e-7
+
+
+def constants(node: Node) -> tuple[Array, Array] | None:
+    """Factor and shift of a layer in `CONSTANT`, (channels,) or (1,), float64; None if they are not along channels."""
+    if node.kind == "Rescaling":
+        pair = node.config["scale"], node.config["offset"]
+    else:
+        if tuple(np.atleast_1d(node.config["axis"])) not in ((), (-1,)):
+            return None
+        given = node.weights[:2] or (node.config["mean"], node.config["variance"])
+        mean, deviation = np.asarray(given[0], float), np.maximum(np.sqrt(np.asarray(given[1], float)), _EPSILON)
+        pair = (deviation, mean) if node.config["invert"] else (1 / deviation, -mean / deviation)
+    factor, shift = (np.array(array) for array in np.broadcast_arrays(*(np.asarray(part, float) for part in pair)))
+    if factor.size > 1 and (factor.size != factor.shape[-1] or tf.keras.backend.image_data_format() != "channels_last"):
+        return None
+    return factor.reshape(-1), shift.reshape(-1)
+
+
+def as_constants(node: Node, factor: Array, shift: Array) -> Node:
+    """A layer that does no more than multiply and add, in the place of one in `CONSTANT`."""
+    config = {"name": node.config["name"], "scale": factor.tolist(), "offset": shift.tolist()}
+    return Node(node.name, "Rescaling", config, (), node.sources)
+
+
+def weights_begin(nodes: tuple[Node, ...]) -> int:
+    """The position of what the weights take in: behind constants that the input alone goes through, else `INPUT`.
+
+    Pixels that a network rescales itself are the same to its weights as pixels that were rescaled before.
+    """
+    begin = place = INPUT
+    while len(takers := consumers(nodes, place)) == 1:
+        (place,) = takers
+        node = nodes[place]
+        if len(node.sources) > 1 or (node.weights and node.kind not in CONSTANT):
+            break
+        begin = place if node.kind in CONSTANT else begin
+    return begin

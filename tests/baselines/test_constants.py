@@ -1,0 +1,193 @@
+"""Constants that layers multiply by and add: as layers or in kernels, networks are the same to measures of weights."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_networks import dataset, layers, value
+from test_network import WEIGHT_LAYERS, with_random_weights
+
+from baselines.core.subject import Subject
+from baselines.network import INPUT, Network, fold_scales, read_nodes
+from baselines.network.constants import weights_begin
+
+IMAGES = np.random.default_rng(1).normal(size=(5, 12, 12, 4)).astype(np.float32)
+
+#: What multiplies and adds along the four channels of what a layer puts out.
+CONSTANTS = {
+    "a number": lambda: layers.Rescaling(-3.0, 0.5),
+    "one for each channel": lambda: layers.Rescaling([0.5, -3.0, 2.0, 7.0], [0.0, 1.0, -2.0, 0.5]),
+    "an array": lambda: layers.Rescaling(np.array([0.5, -3.0, 2.0, 7.0])),
+    "a mean and a variance": lambda: layers.Normalization(mean=0.3, variance=4.0),
+    "of all numbers": lambda: layers.Normalization(axis=None, mean=0.3, variance=4.0),
+    "a mean and a deviation that come back": lambda: layers.Normalization(mean=0.3, variance=4.0, invert=True),
+    "of places alike": lambda: layers.TimeDistributed(layers.Rescaling(2.0)),
+}
+
+#: Weight layers that put out four channels.
+OF_FOUR = {name: make for name, make in WEIGHT_LAYERS.items() if name != "multiplied"}
+
+#: What may lie between a weight layer and constants that it takes.
+BETWEEN = {
+    "nothing": [],
+    "ReLU": [layers.ReLU],
+    "ReLU and pooling": [layers.ReLU, layers.MaxPooling2D],
+    "normalization": [layers.BatchNormalization],
+    "another": [lambda: layers.Rescaling(0.25, -1.0)],
+}
+
+
+def graph(*parts, shape=(12, 12, 4)):
+    source = flow = tf.keras.Input(shape)
+    for part in parts:
+        flow = part(flow)
+    return with_random_weights(tf.keras.Model(source, layers.Dense(3)(layers.GlobalAveragePooling2D()(flow))))
+
+
+def kinds(nodes):
+    return {node.kind for node in nodes.nodes}
+
+
+def is_same_function(model, inputs=IMAGES):
+    expected, folded = model(inputs).numpy(), Network(fold_scales(read_nodes(model))).logits(inputs).numpy()
+    return np.abs(folded - expected).max() < 1e-4 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("constant", CONSTANTS.values(), ids=CONSTANTS)
+@pytest.mark.parametrize("weights", OF_FOUR.values(), ids=OF_FOUR)
+def test_the_layer_in_front_has_them(weights, constant):
+    model = graph(weights(), constant(), layers.Activation("gelu"))
+    assert is_same_function(model)
+    assert not kinds(fold_scales(read_nodes(model))) & {"Rescaling", "Normalization"}
+
+
+@pytest.mark.parametrize("constant", CONSTANTS.values(), ids=CONSTANTS)
+@pytest.mark.parametrize("weights", WEIGHT_LAYERS.values(), ids=WEIGHT_LAYERS)
+def test_or_the_layers_behind_which_may_leave_a_sign_and_a_shift(weights, constant):
+    model = graph(layers.Dense(4, "gelu"), constant(), weights())
+    nodes = fold_scales(read_nodes(model))
+    assert is_same_function(model)
+    left = [node for node in nodes.nodes if node.kind in ("Rescaling", "Normalization")]
+    assert all(np.abs(node.config["scale"]) == pytest.approx(1) for node in left)
+    if weights is WEIGHT_LAYERS["dense"]:
+        assert left == []
+
+
+@pytest.mark.parametrize("between", BETWEEN.values(), ids=BETWEEN)
+def test_they_go_through_what_commutes_with_them(between):
+    model = graph(layers.Conv2D(4, 3), *(part() for part in between), layers.Rescaling(2.0), layers.Conv2D(3, 3))
+    assert is_same_function(model)
+    assert not kinds(fold_scales(read_nodes(model))) & {"Rescaling", "BatchNormalization"}
+
+
+def test_a_number_goes_through_sums_and_other_arrangements():
+    def summed(flow):
+        branches = [layers.Conv2D(4, 3, strides=2)(flow), layers.Conv2D(4, 3, 2, activation="relu")(flow)]
+        return layers.Reshape((25, 1, 4))(layers.Add()(branches))
+
+    model = graph(summed, layers.Rescaling(2.0))
+    assert is_same_function(model)
+    assert "Rescaling" not in kinds(fold_scales(read_nodes(model)))
+    kernels, own = ([node.weights[0] for node in n.nodes if node.kind == "Conv2D"] for n in both(model))
+    assert all(np.array_equal(2 * kernel, folded) for kernel, folded in zip(own, kernels, strict=True))
+
+
+@pytest.mark.parametrize("factor", [2.0, [0.5, 3.0, 2.0, 7.0]])
+def test_a_normalization_behind_flattened_channels_has_them(factor):
+    front = [layers.Dense(4, "gelu"), layers.Rescaling(factor), layers.Flatten(), layers.BatchNormalization()]
+    source = flow = tf.keras.Input((12, 12, 4))
+    for part in front:
+        flow = part(flow)
+    model = with_random_weights(tf.keras.Model(source, layers.Dense(3)(flow)))
+    assert is_same_function(model)
+    assert not kinds(fold_scales(read_nodes(model))) & {"Rescaling", "BatchNormalization"}
+
+
+def both(model):
+    nodes = read_nodes(model)
+    return fold_scales(nodes), nodes
+
+
+KEPT = {
+    "what is also taken by something else": lambda flow: layers.Add()([flow, layers.Rescaling(2.0)(flow)]),
+    "what is neither made nor taken by weights": lambda flow: layers.Activation("tanh")(
+        layers.Rescaling(2.0)(layers.Activation("gelu")(flow))
+    ),
+    "along another axis": layers.Normalization(axis=1, mean=0.5, variance=4.0),
+}
+
+
+@pytest.mark.parametrize("part", KEPT.values(), ids=KEPT)
+def test_where_no_weight_layer_can_have_them_they_stay(part):
+    model = graph(layers.Conv2D(4, 3), part)
+    assert is_same_function(model)
+    assert kinds(fold_scales(read_nodes(model))) & {"Rescaling", "Normalization"}
+
+
+def test_a_network_without_any_is_not_written_anew():
+    nodes = read_nodes(graph(layers.Rescaling(0.5), layers.Conv2D(4, 3, activation="relu")))
+    assert fold_scales(nodes) is nodes
+
+
+@pytest.mark.parametrize(
+    ("front", "kind"),
+    [
+        ([layers.Rescaling(0.5), layers.Conv2D(4, 3)], "Rescaling"),
+        (
+            [layers.Rescaling(0.5), layers.ZeroPadding2D(), layers.Normalization(mean=0.5, variance=4.0)],
+            "Normalization",
+        ),
+        ([layers.ZeroPadding2D(), layers.Conv2D(4, 3), layers.Rescaling(0.5)], None),
+        ([lambda flow: layers.Add()([flow, layers.Rescaling(0.5)(flow)])], None),
+    ],
+)
+def test_constants_in_front_of_all_weights_belong_to_the_input(front, kind):
+    nodes = fold_scales(read_nodes(graph(*front))).nodes
+    assert weights_begin(nodes) == INPUT if kind is None else nodes[weights_begin(nodes)].kind == kind
+
+
+def test_a_normalization_that_was_adapted_does_what_it_does_in_the_model():
+    norm = layers.Normalization()
+    model = graph(norm, layers.Conv2D(4, 3))
+    norm.adapt(3 * IMAGES + 5)  # its weights were drawn, too
+    assert Subject(model, None).network.logits(IMAGES).numpy() == pytest.approx(model(IMAGES).numpy(), rel=1e-4)
+    assert is_same_function(model)
+
+
+def images_and_pixels(unit=256):
+    """A network of images, and of their pixels with a layer that rescales these."""
+    images = np.random.default_rng(0).random((20, 12, 12, 4))
+    labels = np.arange(20) % 3
+    model, other = (
+        graph(*front, layers.Conv2D(5, 3, activation="relu")) for front in ([], [layers.Rescaling(1 / unit)])
+    )
+    for one in (model, other):
+        one.initial_weights = [array / 2 for array in one.get_weights()]
+    return (model, dataset(images, labels)), (other, dataset(unit * images, labels))
+
+
+@pytest.mark.parametrize(
+    "name", ["log_spec_orig", "log_spec_init_main", "path_norm", "log_prod_of_spec_over_margin", "l2_norm"]
+)
+def test_pixels_that_the_network_rescales_are_the_same_to_its_weights(name):
+    (model, images), (other, pixels) = images_and_pixels()
+    assert value(name, other, pixels) == pytest.approx(value(name, model, images), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["normalized_margin", "log_spec_orig", "log_sum_of_fro_over_margin", "param_norm"])
+def test_factors_inside_and_at_the_end_are_those_of_kernels(name):
+    labels = np.arange(20) % 3
+    inputs = np.random.default_rng(2).random((20, 6))
+
+    def network(inside, end, *, apart):
+        parts = [layers.Dense(8), layers.Rescaling(inside), layers.ReLU(), layers.Dense(3), layers.Rescaling(end)]
+        kept = [part for part in parts if apart or not isinstance(part, layers.Rescaling)]
+        model = tf.keras.Sequential([tf.keras.Input((6,)), *kept])
+        drawn = np.random.default_rng(3)
+        weights = [drawn.normal(size=array.shape) for array in model.get_weights()]
+        factors = [1.0] * 4 if apart else [inside, inside, end, end]
+        model.set_weights([factor * array for factor, array in zip(factors, weights, strict=True)])
+        return model
+
+    layered, in_kernels = (network(10.0, 0.2, apart=apart) for apart in (True, False))
+    data = dataset(inputs, labels)
+    assert value(name, layered, data) == pytest.approx(value(name, in_kernels, data), rel=1e-5)
