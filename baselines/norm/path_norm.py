@@ -1,4 +1,8 @@
-"""The path norm: what the squared weights along every path from inputs to logits multiply to, summed over paths."""
+"""The path norm: what squared weights along every path from inputs to logits multiply to, summed over paths.
+
+Constants are squared as weights are. Those that the input alone goes through belong to the input. Averages, over places
+or branches, are left as they are.
+"""
 
 import math
 import sys
@@ -9,8 +13,9 @@ import numpy as np
 from baselines.core.subject import Subject, shared
 from baselines.core.unavailable import MeasureUnavailable
 from baselines.network import Network, Node
+from baselines.network.constants import as_constants, constants, weights_begin
 from baselines.network.fold import affine
-from baselines.network.nodes import ATTENTION, OF_EXAMPLES
+from baselines.network.nodes import ATTENTION, CONSTANT, OF_EXAMPLES
 from baselines.norm.magnitude import JIANG
 from baselines.norm.terms import Terms, norm_measure
 
@@ -18,18 +23,26 @@ from baselines.norm.terms import Terms, norm_measure
 _MULTIPLY = {ATTENTION, "AdditiveAttention", "Attention", "Dot", "Multiply", "Softmax"}
 _DIVIDE = ("glu", "log_softmax", "softmax")
 
+#: Ways to interpolate in which some neighbours are subtracted.
+_SUBTRACT = ("bicubic", "lanczos3", "lanczos5")
+
 
 @shared
 def squared_path_norm(subject: Subject) -> float:
     """Sum of the logits that the network with squared weights gives to an input of ones, float64.
 
-    Kernels and biases are squared after batch normalization is folded, and so are signs and shifts that are left of
-    it. Average pooling is left as it is. Positive: what is too small or too
-    large for float64 comes out as the smallest or largest number there is.
+    Kernels and biases are squared after batch normalization and constants are folded, and so are signs, shifts and
+    constants that are left. Positive: what is too small or too large for float64 comes out as the smallest or largest
+    number there is.
     """
     folded = subject.folded.description
-    network = Network(replace(folded, nodes=tuple(map(_squared, folded.nodes))), dtype="float64")
-    total = float(np.sum(network.logits(np.ones((1, *folded.input_shape))).numpy()))
+    begin = weights_begin(folded.nodes)
+    nodes = tuple(_squared(node) if place > begin else node for place, node in enumerate(folded.nodes))
+    network = Network(replace(folded, nodes=nodes), dtype="float64")
+    (logits,) = network.run({begin: np.ones((1, *network.shape(begin)))}, [network.output])
+    total = float(np.sum(logits.numpy()))
+    if total < 0:
+        raise MeasureUnavailable("needs activations that are positive where their inputs are")
     return float(np.clip(np.nan_to_num(total, nan=math.inf), sys.float_info.min, sys.float_info.max))
 
 
@@ -40,6 +53,13 @@ def _squared(node: Node) -> Node:
         scale, shift = affine(node)
         weights = (scale**2, shift**2, np.zeros_like(shift), np.full_like(scale, 1 - node.config["epsilon"]))
         return replace(node, config={**node.config, "scale": True, "center": True}, weights=weights)
+    if node.kind in CONSTANT and (found := constants(node)) is not None:
+        factor, shift = found
+        return as_constants(node, factor**2, shift**2)
+    if node.kind in CONSTANT or node.config.get("interpolation") in _SUBTRACT:
+        raise MeasureUnavailable(f"needs paths of weights alone: layer {node.name} ({node.kind}) has signs of its own")
+    if node.kind == "Subtract":
+        return replace(node, kind="Add")
     if node.kind in OF_EXAMPLES | _MULTIPLY or node.config.get("activation") in _DIVIDE:
         raise MeasureUnavailable(f"needs paths of weights alone: layer {node.name} ({node.kind}) divides or multiplies")
     if node.weights:
@@ -51,9 +71,9 @@ def _squared(node: Node) -> Node:
     meaning="squared weights multiplied along paths, summed", formula="sum_j f_{w^2}(1)_j", source=JIANG + "44"
 )
 def path_norm(terms: Terms) -> float:
-    """Sum over all paths of the product of squared weights, biases included. Range: (0, inf).
+    """Sum over all paths of the product of squared weights, biases and constants included. Range: (0, inf).
 
-    Meaningful for networks of ReLU and the like.
+    Meaningful for networks of ReLU and the like. Constants in front of all weights belong to the input.
     """
     return squared_path_norm(terms.subject)
 

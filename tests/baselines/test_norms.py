@@ -114,6 +114,73 @@ def test_path_norm_squares_scale_and_shift_of_a_normalization_in_front_of_an_act
     assert value("path_norm", norm) == pytest.approx(np.sum(scale**2 + shift**2), rel=1e-6)
 
 
+FIRST, SECOND = (np.random.default_rng(4).normal(size=shape) for shape in [(6, 8), (8, 3)])
+OF_PATHS = np.sum(FIRST**2 @ SECOND**2)
+
+
+def of_paths(*front, middle=(), factor=1.0):
+    """Path norm of two dense layers, with constants in front and in the middle."""
+    parts = [layers.Dense(8, use_bias=False), *middle, layers.ReLU(), layers.Dense(3, use_bias=False)]
+    model = tf.keras.Sequential([tf.keras.Input((6,)), *front, *parts])
+    model.set_weights([factor * FIRST, SECOND])
+    return value("path_norm", model)
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        layers.Rescaling(1 / 127.5, offset=-1),
+        layers.Rescaling([-1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+        layers.Normalization(mean=0.5, variance=0.08),
+    ],
+)
+def test_constants_in_front_of_all_weights_are_not_part_of_paths(front):
+    assert of_paths(front) == pytest.approx(OF_PATHS, rel=1e-6)
+
+
+@pytest.mark.parametrize("factor", [-1.0, -3.0, 0.5])
+def test_constants_between_weights_are_squared_as_weights_are(factor):
+    assert of_paths(middle=[layers.Rescaling(factor)]) == pytest.approx(factor**2 * OF_PATHS, rel=1e-6)
+    assert of_paths(factor=factor) == pytest.approx(factor**2 * OF_PATHS, rel=1e-6)
+
+
+def test_constants_that_are_left_are_squared():
+    """A skip connection and a factor that no weight layer can have: x + (-3 x + 2)."""
+    source = tf.keras.Input((6,))
+    hidden = layers.Dense(8, "relu", use_bias=False)(source)
+    joined = layers.Add()([hidden, layers.Rescaling(-3.0, 2.0)(hidden)])
+    model = tf.keras.Model(source, layers.Dense(3, use_bias=False)(layers.Activation("elu")(joined)))
+    model.set_weights([FIRST, SECOND])
+    assert value("path_norm", model) == pytest.approx(np.sum((10 * np.ones(6) @ FIRST**2 + 4) @ SECOND**2), rel=1e-6)
+
+
+def test_path_norm_adds_what_is_subtracted():
+    source = tf.keras.Input((6,))
+    hidden = layers.Dense(8, "relu", use_bias=False)(source)
+    for join, sign in ((layers.Subtract(), 1), (layers.Add(), -1)):
+        model = tf.keras.Model(source, join([layers.Dense(3, use_bias=False)(hidden) for _ in range(2)]))
+        model.set_weights([FIRST, SECOND, sign * SECOND])
+        assert value("path_norm", model) == pytest.approx(2 * OF_PATHS, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [layers.UpSampling2D(2, interpolation="bicubic", name="signed"),
+     layers.Normalization(axis=(1, 2), mean=0.0, variance=4.0, name="signed")],
+)  # fmt: skip
+def test_path_norm_refuses_layers_whose_signs_it_cannot_square(layer):
+    model = tf.keras.Sequential(
+        [tf.keras.Input((4, 4, 1)), layers.Conv2D(3, 2), layer, layers.Flatten(), layers.Dense(2)]
+    )
+    with pytest.raises(MeasureUnavailable, match=r"needs paths of weights alone: layer signed .* has signs of its own"):
+        value("path_norm", model)
+
+
+def test_path_norm_refuses_activations_that_turn_signs():
+    with pytest.raises(MeasureUnavailable, match="needs activations that are positive where their inputs are"):
+        value("path_norm", dense(FIRST, SECOND, activation="log_sigmoid"))
+
+
 R_INVARIANT = [
     "log_prod_of_fro", "log_sum_of_fro", "log_prod_of_spec", "log_sum_of_spec", "fro_over_spec", "path_norm",
     "log_path_norm", "effective_rank_sum", "l1_max_norm", "l3_15_norm", "trace_norm_prod",
