@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from harness.alone import alone
@@ -61,15 +60,16 @@ def fetch_corpus(
                     staging.finish()
         require_no_flat_tasks(root)
 
-        def begin(one: WantedTasks) -> None:
-            """Mark all tasks as half-fetched before anything of the first travels."""
-            for task in one.tasks:
-                if not _is_here(one, task, root, models):
-                    _begin(Staging(root, task.name), command)
-
-        if whole and all(_is_here(one, task, root, models) for one in wanted for task in one.tasks):
+        lacking = [task for one in wanted for task in one.tasks if whole and not _is_here(one, task, root, models)]
+        if whole and not lacking:
             return [_known(task, root) for one in wanted for task in one.tasks]
-        sources = [find_source(one, root, partial(begin, one), watcher, whole=whole) for one in wanted]
+
+        def begin() -> None:
+            """Mark the tasks of all archives as half-fetched, before anything of the first archive travels."""
+            for task in lacking:
+                _begin(Staging(root, task.name), command)
+
+        sources = [find_source(one, root, begin, watcher, whole=whole) for one in wanted]
         plans = [
             (source, task, _plan(source, task, Staging(root, task.name, f"{one.corpus.name}/{task.name}"), models))
             for one, source in zip(wanted, sources, strict=True)
@@ -138,8 +138,9 @@ def _transfer(source: Source, plan: TaskPlan, watcher: Watcher) -> None:
 
 def _is_here(wanted: WantedTasks, task: KnownTask, root: Path, models: Wanted) -> bool:
     """Whether a task was fetched from this archive, with at least these models."""
-    record = Staging(root, task.name).record
-    if record is None or record.url != public(wanted.archive.url) or not Staging(root, task.name).is_whole(record):
+    staging = Staging(root, task.name)
+    record = staging.record
+    if record is None or record.url != public(wanted.archive.url) or not staging.is_whole(record):
         return False
     if isinstance(models, tuple):
         return set(models) <= {path.partition("/")[0] for path in record.files}

@@ -16,7 +16,7 @@ import pytest
 from in_process import Pgdl
 
 from harness.fetch import corpus, ranges, remote, staging, transfer
-from tests.fetch.archives import catalogue, make_archive
+from tests.fetch.archives import TASK, catalogue, make_archive
 from tests.fetch.servers import Served, serve
 from tests.fetch.test_fetched_corpora import TASKS, content, fetch
 
@@ -326,6 +326,18 @@ def test_an_interrupted_corpus_is_half_fetched_with_all_of_its_tasks(
     assert is_whole(server)
 
 
+def test_so_it_is_if_whole_archives_travel_one_after_the_other(pgdl: Pgdl, server: Served, tmp_path: Path) -> None:
+    make_archive(server.directory / "data.zip", ("one",))
+    second = '\n[[archives]]\nphase = "second"\nurl = "http://127.0.0.1:1/two.zip"\nbytes = 1\n' + TASK.format(
+        name="two"
+    )
+    file = catalogue(tmp_path, server.url, ("one",))
+    file.write_text(file.read_text() + second)
+    server.cut_every = 1000
+    assert fetch(pgdl, file, "small", "--whole").code == 2
+    assert "half-fetched: one, two; continue with" in pgdl("task", "validate", TASKS).err
+
+
 def interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
@@ -357,13 +369,13 @@ def test_a_whole_archive_that_is_cut_off_leaves_a_half_fetched_task_and_no_part_
     assert not list(TASKS.rglob("*.partial"))
 
 
-@pytest.mark.parametrize("change", [slice(0, 4), slice(40, 80)], ids=["header", "content"])
-def test_a_damaged_member_is_named(pgdl: Pgdl, server: Served, file: Path, change: slice) -> None:
+@pytest.mark.parametrize("part", ["header", "content"])
+def test_a_damaged_member_is_named(pgdl: Pgdl, server: Served, file: Path, part: str) -> None:
     archive = server.directory / "data.zip"
     with zipfile.ZipFile(archive) as members:
         entries = [one for one in members.infolist() if one.filename.startswith("input_data/tiny/model_")]
     entry = next(one for one in entries if one.compress_type == zipfile.ZIP_DEFLATED)
-    begin = entry.header_offset + (0 if change.start == 0 else 30 + len(entry.filename))
+    begin = entry.header_offset + (30 + len(entry.filename) if part == "content" else 0)
     content = bytearray(archive.read_bytes())
     content[begin : begin + 4] = b"\xff\xff\xff\xff"
     archive.write_bytes(content)
