@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-
 from baselines.core.lazy import tf
 from baselines.core.measure import Cost, MeasureUnavailable, Need, measure
 from baselines.core.subject import Subject
-from baselines.network import Network
+from baselines.network import INPUT, Network
+from baselines.network.per_logit import Derivative, sum_over_logits
 
 
 @measure(
@@ -18,9 +17,7 @@ from baselines.network import Network
     work="1 F, and B of the layers behind it alone, kappa times",
     needs={Need.DATA, Need.LABELS, Need.GRADIENTS},
 )
-def relative_flatness(
-    subject: Subject, *, layer: int = -1, n_samples: int = 2048, classes_at_once: int = 10, seed: int = 0
-) -> float:
+def relative_flatness(subject: Subject, *, layer: int = -1, n_samples: int = 2048, seed: int = 0) -> float:
     """Relative flatness, which despite its name is large where the loss is sharp. Range: [0, inf).
 
     Of a last layer z = W'x + b it is E |x|^2 Var_p(w), the variance of the rows w_k of W' under the network's own
@@ -34,7 +31,6 @@ def relative_flatness(
         subject: the network and its training data.
         layer: number of the dense layer among all weight layers, from 0, or from the end below 0.
         n_samples: training examples.
-        classes_at_once: directions in the space of logits that are differentiated in one pass.
         seed: draws the examples.
 
     Raises:
@@ -50,38 +46,27 @@ def relative_flatness(
     if node.kind != "Dense" or len(network.shape(place)) != 1:
         raise MeasureUnavailable(f"needs a dense layer of one position, which layer {node.name} ({node.kind}) is not")
     inputs = subject.sample(n_samples, seed).inputs
-    return float(np.mean(_of_examples(network, inputs, place, classes_at_once), dtype=np.float64))
+    key = ("relative flatness", place)
+    return float(sum_over_logits(network, key, lambda images: _forward(network, place, images), inputs).mean())
 
 
-def _of_examples(network: Network, inputs: Any, place: int, classes_at_once: int) -> Any:
-    """Relative flatness (n,) of single examples' losses.
+def _forward(network: Network, place: int, images: Any) -> Derivative:
+    """Return what gives relative flatness (n,) of single examples' losses, summed over classes.
 
     With z the layer's output, the blocks of an example are x_i x_i' (H_z)_st, so their sum is |x|^2 Tr(W H_z W'); and
     H_z = J' A A' J with J the Jacobian of the logits with respect to z, and A = (I - p 1') diag(sqrt(p)).
     """
-    (source,) = network.nodes[place].sources
-    kernel = tf.constant(network.nodes[place].weights[0])
-    classes = network.n_classes
+    (source,), kernel = network.nodes[place].sources, network.nodes[place].weights[0]
+    entering, leaving = network.run({INPUT: images}, [source, place])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(leaving)
+        (logits,) = network.run({place: leaving}, [network.output])
+    p = tf.nn.softmax(logits)
 
-    def traces(entering: Any, leaving: Any, some: Any) -> Any:
-        repeated = tf.repeat(leaving, tf.shape(some)[0], axis=0)
-        with tf.GradientTape() as tape:
-            tape.watch(repeated)
-            logits = network.run({place: repeated}, [network.output])[0]
-        p = tf.nn.softmax(logits)
-        mixed = tf.sqrt(p) * tf.tile(some, [tf.shape(leaving)[0], 1])
+    def of_class(direction: Any) -> Any:
+        mixed = tf.sqrt(p) * direction
         columns = mixed - p * tf.reduce_sum(mixed, axis=1, keepdims=True)
-        rows = tf.matmul(tape.gradient(logits, repeated, output_gradients=columns), kernel, transpose_b=True)
-        squares = tf.reduce_sum(tf.reshape(tf.square(rows), [tf.shape(leaving)[0], -1]), axis=1)
-        return squares * tf.reduce_sum(tf.square(entering), axis=1)
+        rows = tf.matmul(tape.gradient(logits, leaving, output_gradients=columns), kernel, transpose_b=True)
+        return tf.reduce_sum(tf.square(rows), axis=1) * tf.reduce_sum(tf.square(entering), axis=1)
 
-    starts = range(0, len(inputs), network.batch_size)
-    specs = [network.spec(source), network.spec(place), network.spec(network.output)]
-    run = network.compiled(("relative flatness", place), traces, *specs, n_calls=len(starts))
-    parts = np.array_split(np.eye(classes, dtype=np.float32), -(-classes // classes_at_once))
-    found = []
-    for start in starts:
-        images = inputs[start : start + network.batch_size]
-        batch = network.outputs(images, [source, place], often=len(starts) > 1)
-        found.append(sum(run(*batch, some).numpy().astype(np.float64) for some in parts))
-    return np.concatenate(found)
+    return of_class

@@ -13,7 +13,6 @@ MODEL = "model_21"
 
 #: Measures that run examples at once, or keep what is in whole layers, and what they advise; there are 64 examples.
 REFUSING = {
-    "jacobian_norm": "160 examples at once.* try a smaller batch_size or classes_at_once",
     "adaptive_sharpness_worst_linf": "64 examples at once.* try a smaller batch",
     "local_learning_coefficient": "64 examples at once.* try a smaller batch",
     "pacbayes_optimized": "64 examples at once.* try a smaller batch",
