@@ -76,7 +76,8 @@ def _build(
     missing = [cell.number for cell in cells[:limit] if cell.number not in finished]
     if finished:
         console.print(f"{len(finished)} of {len(cells)} models are finished already")
-    number = min(workers or len(find_gpus()) or available_cores(), max(len(missing), 1))
+    at_once = workers or len(find_gpus()) or max(available_cores() // build.recipe.threads, 1)
+    number = min(at_once, max(len(missing), 1))
     started = time.monotonic()
     failed = _train(build, missing, number, console) if missing else []
     if missing:

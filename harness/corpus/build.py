@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.alone import alone
-from harness.cores import available_cores
 from harness.corpus.recipe import Recipe
 from harness.corpus.trainer import CELLS, DATA, RECORDS, UNFINISHED
 from harness.errors import UserError, writing
@@ -101,7 +100,7 @@ class Build:
         Raises `UserError` if training cannot continue: no data, a full disk. Finished cells are kept.
         """
         with ExitStack() as stack:
-            trainers = [stack.enter_context(self._trainer(slot, workers)) for slot in range(workers)]
+            trainers = [stack.enter_context(self._trainer(slot)) for slot in range(workers)]
             notes = trainers[0].ask({"job": "look"})["notes"]
             try:
                 if not (self.building / DATA).exists() and not (self.building / TRAIN.parts[0]).exists():
@@ -131,12 +130,12 @@ class Build:
             expected = self.recipe.file
             raise UserError("belongs to another recipe or version", file=directory, expected=expected, remedy=remedy)
 
-    def _trainer(self, slot: int, workers: int) -> Process:
-        """Start a trainer with a share of the cores, or with one of the GPUs."""
-        gpus, threads = find_gpus(), max(available_cores() // workers, 1)
+    def _trainer(self, slot: int) -> Process:
+        """Start a trainer, with one of the GPUs if there are any."""
+        gpus = find_gpus()
         gpu = gpus[slot % len(gpus)].uuid if gpus else False
         arguments = str(self.recipe.file), str(self.building)
-        return Process(PROGRAM, RUNTIMES["tensorflow"], *arguments, threads=threads, gpu=gpu, memory=None)
+        return Process(PROGRAM, RUNTIMES["tensorflow"], *arguments, threads=self.recipe.threads, gpu=gpu, memory=None)
 
     def finish(self) -> None:
         """Assemble the task: the reference data first, the models' directory in one step at the end.

@@ -23,7 +23,7 @@ Parametric = Literal["rotation", "translate_x", "translate_y", "color_jitter"]
 PARAMETRIC = ("rotation", "translate_x", "translate_y", "color_jitter")
 
 #: Raised when the same recipe gives other models, so that one task never has cells of both kinds.
-BUILDER = 2
+BUILDER = 3
 
 #: Sources that are read from `path`.
 OWN_SOURCES = ("npz", "directory", "cinic10")
@@ -154,6 +154,7 @@ class Recipe:
     file: Path
     text: str
     digest: str
+    threads: int
     data: DataRecipe
     family: str
     grid: dict[str, list[Any]]
@@ -165,6 +166,10 @@ class _File(_Section):
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", description="Name of the task: letters, digits, _ and -.")
     description: str = Field("", description="One line about the task.")
+    threads: int = Field(
+        1, ge=1, description="Threads of a training on a processor. Another number rounds sums in another order, and "
+        "gives other weights."
+    )  # fmt: skip
     data: DataRecipe
     architecture: dict[str, Any]
     training: dict[str, Any]
@@ -186,7 +191,9 @@ def read_recipe(path: Path) -> Recipe:
     digest = hashlib.sha256(json.dumps([BUILDER, content], sort_keys=True).encode()).hexdigest()
     _raise(path, _cell_problems(file, cells))
     family = file.architecture["family"]
-    return Recipe(file.name, file.description, path, text, digest, file.data, family, file.grid, cells)
+    return Recipe(
+        file.name, file.description, path, text, digest, file.threads, file.data, family, file.grid, cells
+    )  # fmt: skip
 
 
 def _settings(family: str) -> dict[str, Any]:

@@ -145,6 +145,18 @@ def test_a_build_that_is_killed_and_resumed_gives_the_same_task(built, build, re
     assert metrics(tmp_path) == metrics(built[0])
 
 
+def test_the_networks_are_the_same_whatever_the_number_of_workers(build, tmp_path):
+    convolutions = RECIPE.replace('family = "mlp"\ndepth = 1', 'family = "vgg"\nn_blocks = 1\nn_dense = 1')
+    recipe = tmp_path / "tiny.toml"
+    recipe.write_text(
+        convolutions.replace("width = [16, 32]", "n_filters = [16, 32]").replace("= 60\nstop", "= 2\nstop")
+    )
+    for workers in (1, 2):
+        done = build("task", "build", recipe, "--output", tmp_path / str(workers), "--workers", workers)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert contents(tmp_path / "1") == contents(tmp_path / "2")
+
+
 def test_a_loss_that_is_no_number_any_more(build, tmp_path):
     recipe = tmp_path / "wild.toml"
     recipe.write_text(RECIPE.replace('"tiny"', '"wild"').replace("learning_rate = 0.05", "learning_rate = 1e20"))
