@@ -10,11 +10,12 @@ from harness.api.needs import failed_for_initial_weights
 from harness.board.collect import Calls, Collected
 from harness.board.recorded import find_versions, read_records
 from harness.board.standings import held_out_sets
+from harness.errors import UserError
 from harness.format.reference import Reference, read_reference
 from harness.outcome import Outcome
-from harness.records import Records, machine_classes
+from harness.records import Records, has_several_builds, machine_classes
 from harness.submission import find_named
-from harness.task.contents import Contents, read_contents
+from harness.task.contents import Contents, read_contents, read_known
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles, find_references, find_some, hidden_names
 from harness.task.notes import named, notes_of_contents, notes_of_reference
@@ -26,17 +27,13 @@ class Competition:
     """The tasks of a board: reference data and contents, and those of them that are withheld."""
 
     references: Mapping[str, Reference]
-    contents: Mapping[str, Contents]  #: only of tasks with models
+    contents: Mapping[str, Contents]  #: of tasks with models, or whose reference data tell
     withheld: frozenset[str]  #: names of the tasks whose scores are published rounded
-
-    @property
-    def can_run(self) -> bool:
-        """Whether there are models; there are none beside records that others have made."""
-        return bool(self.contents)
+    can_run: bool  #: whether there are models; there are none beside records that others have made
 
     @property
     def n_test(self) -> dict[str, int | None]:
-        """Number of test samples of each task with models; None if there are no test shards."""
+        """Number of test samples of each task; None if there are no test shards."""
         return {name: contents.n_test for name, contents in self.contents.items()}
 
     @property
@@ -86,16 +83,19 @@ def read_competition(
     for name, path in paths.items():
         with Withhold.ALWAYS.reading(_first(files, name)) if name in withheld else nullcontext():
             references[name] = read_reference(path)
-            contents |= {task.name: read_contents(task) for task in files if _has_models(task, name)}
-    return Competition(references, contents, withheld)
+            contents |= _contents(files, name, path.parent)
+    return Competition(references, contents, withheld, can_run=not all(task.reference_only for task in files))
+
+
+def _contents(files: Sequence[TaskFiles], name: str, reference: Path) -> dict[str, Contents]:
+    """The contents of a task, by its name: of the models that are here, or as its reference data tell; or none."""
+    present = [read_contents(task) for task in files if task.name == name and not task.reference_only]
+    known = present[-1] if present else read_known(reference)
+    return {name: known} if known else {}
 
 
 def _first(files: Sequence[TaskFiles], name: str) -> TaskFiles:
     return next(task for task in files if task.name == name)
-
-
-def _has_models(task: TaskFiles, name: str) -> bool:
-    return task.name == name and not task.reference_only
 
 
 def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Contents) -> bool:
@@ -107,9 +107,19 @@ def _lacked_initial_weights(shown: Sequence[Calls], task: str, contents: Content
 def collect_records(
     records: Records, competition: Competition, submissions: Sequence[str] | str = (), *, everything: bool = False
 ) -> Collected:
-    """Return the calls that count on the competition's tasks: those of `submissions` (`choose`), or all."""
+    """Return the calls that count on the competition's tasks: those of `submissions` (`choose`), or all.
+
+    Raises:
+        UserError: a name is unknown; records are of several builds of a task, and nothing tells which counts.
+    """
     found = find_versions(records, competition.references, everything=everything)
     found = choose(found, submissions, records.name, can_run=competition.can_run)
+    for task in competition.references.keys() - competition.contents.keys():
+        if has_several_builds(records, task):
+            raise UserError(
+                f"{task}: records of other models or data of the same names", file=records.name, expected="one task",
+                found="several", remedy="name the directory of its models with --tasks, or records of one of them",
+            )  # fmt: skip
     return read_records(records, found, competition.references, competition.contents)
 
 

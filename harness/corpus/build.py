@@ -19,7 +19,8 @@ from harness.errors import UserError, writing
 from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TRAIN, model_name
 from harness.processes import NoAnswerError, Process, Reply, require_runtime, share_out
 from harness.sandbox import find_gpus
-from harness.task.layout import require_no_flat_tasks
+from harness.task.contents import read_contents, write_known
+from harness.task.layout import TaskFiles, require_no_flat_tasks
 from harness.worker.runtimes import RUNTIMES
 
 #: The program that trains models.
@@ -173,6 +174,8 @@ class Build:
             (self.building / name).unlink(missing_ok=True)
         if (self.building / DATA).exists():
             (self.building / DATA).rename(self.building / TRAIN.parts[0])
+        contents = read_contents(TaskFiles(self.task.name, self.building, self.reference / REFERENCE))
+        write_known(self.reference, contents)
         self.building.rename(self.task)
         if not any(self.building.parent.iterdir()):
             self.building.parent.rmdir()

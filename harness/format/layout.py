@@ -23,6 +23,9 @@ MODEL_FILES = (CONFIG, WEIGHTS, INITIAL_WEIGHTS)
 #: Hyperparameters and accuracies of a task's models.
 REFERENCE = "model_configs.json"
 
+#: Digests of a task's models and data beside its reference data, for whoever has no models.
+CONTENTS = "contents.json"
+
 #: Names of the file that marks a task as hidden; any of them counts, so that no suffix can unmark a task.
 MARKS = ("metadata", "metadata.yaml", "metadata.yml")
 

@@ -38,6 +38,15 @@ def newest_of_version(records: Records, version: Version, tasks: Collection[str]
     )
 
 
+def has_several_builds(records: Records, task: str) -> bool:
+    """Whether records of a task are of its models and data, and of others of the same names."""
+    table = Evaluation.__table__.c
+    found = records.rows(
+        select(table.model, table.model_digest, table.data_digest).where(table.task == task).distinct()
+    )
+    return len(found) > len({row.model for row in found}) or len({row.data_digest for row in found}) > 1
+
+
 def cells_of(records: Records, submission: str, tasks: Collection[str]) -> list[Row[Any]]:
     """Return the calls on these tasks that any version of a submission has records of, without their repetitions.
 

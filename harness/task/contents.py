@@ -1,14 +1,17 @@
 """The present contents of a task, as digests: a record counts only for the models and data that it was made on."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import UserError
-from harness.format.layout import INITIAL_WEIGHTS, MODEL_FILES, find_shards, has_shards
+from harness.format.files import read_json
+from harness.format.layout import CONTENTS, INITIAL_WEIGHTS, MODEL_FILES, find_shards, has_shards
 from harness.format.shards import count_samples
 from harness.task.digests import Digests
 from harness.task.layout import TaskFiles
+from harness.text import printable
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,28 @@ def read_contents(task: TaskFiles) -> Contents:
         raise UserError("cannot be read", file=error.filename, found=error.strerror) from error
     lacking = tuple(path.name for path in task.models if not (path / INITIAL_WEIGHTS).exists())
     return Contents(models, data, lacking, count_test_samples(task.test))
+
+
+def write_known(reference: Path, contents: Contents) -> None:
+    """Write the digests of a task's models and data into the directory of its reference data."""
+    known = {"models": dict(contents.models), "data": contents.data}
+    (reference / CONTENTS).write_text(json.dumps(known, indent=1) + "\n")
+
+
+def read_known(reference: Path) -> Contents | None:
+    """Return the contents that belong to reference data, as their directory tells; None if it does not.
+
+    Raises `UserError` for an invalid file.
+    """
+    file = reference / CONTENTS
+    if not file.exists():
+        return None
+    known = read_json(file)
+    models, data = known.get("models"), known.get("data")
+    if not isinstance(models, dict) or not all(isinstance(digest, str) for digest in (*models.values(), data)):
+        expected = '"models": {"model_0": "SHA-256", ...} and "data": "SHA-256"'
+        raise UserError("not the contents of a task", file=file, expected=expected, found=printable(str(known))[:80])
+    return Contents(models, data)
 
 
 def count_test_samples(directory: Path) -> int | None:

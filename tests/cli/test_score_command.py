@@ -62,6 +62,42 @@ def test_records_and_predictions_of_the_same_values_have_the_same_score(
     assert of_predictions["remarks"] == []
 
 
+def test_reference_data_can_tell_whose_records_count(pgdl: Pgdl, reference: Path, record: Record, folder: Path) -> None:
+    known = {"models": dict.fromkeys(MODELS, "of these"), "data": "images"}
+    (reference / "toy" / "contents.json").write_text(json.dumps(known))
+    record([*rows("mine", model_digest="of these", data_digest="images"), *rows("others", model_digest="of others")])
+    mine, others = printed(pgdl, code=1)["submissions"]
+    assert (mine["complete"], others["complete"]) == (True, False)
+    remarks = printed(pgdl, code=1)["remarks"]
+    assert MODELS_ARE_AWAY not in remarks
+    assert any(
+        "records of others (8 on toy) are of other models or data than the present ones" in one for one in remarks
+    )
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"models": {"model_0": 1}, "data": "a"}', '{"models": {}}'])
+def test_an_invalid_file_of_contents_is_one_line(
+    pgdl: Pgdl, reference: Path, record: Record, folder: Path, content: str
+) -> None:
+    (reference / "toy" / "contents.json").write_text(content)
+    record(rows("mine"))
+    ended = pgdl("score")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.count("\n") == 1
+    assert "toy/contents.json" in ended.err
+
+
+@pytest.mark.parametrize("other", [{"model_digest": "of others"}, {"data_digest": "other images"}])
+@pytest.mark.parametrize("command", ["score", "board"])
+def test_records_of_several_networks_of_one_name_are_not_mixed(
+    pgdl: Pgdl, reference: Path, record: Record, other: dict[str, str], command: str
+) -> None:
+    record([*rows("mine"), *rows("mine", MEASURE[:3], **other)])
+    ended = pgdl(command)
+    assert (ended.code, ended.out) == (2, "")
+    assert "toy: records of other models or data of the same names: expected one task, found several" in ended.err
+
+
 def test_the_table_says_by_which_rule(pgdl: Pgdl, reference: Path, record: Record) -> None:
     record(rows("mine"))
     ended = pgdl("score")

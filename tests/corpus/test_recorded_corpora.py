@@ -3,6 +3,8 @@
 import json
 import lzma
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -68,6 +70,17 @@ def test_measures_are_scored_without_the_networks_as_the_page_says(pgdl: Pgdl, r
     found = json.loads(scored.out)["submissions"]
     rows = re.findall(r"^\| \d* \| `(\w+)` \| [^|]+ \| ([\d.]*) \|", PAGE.read_text(), re.MULTILINE)
     assert dict(rows) == {one["submission"]: f"{one['score']:.2f}" if one["complete"] else "" for one in found}
+
+
+def test_records_of_other_networks_do_not_count(pgdl: Pgdl, results: Path, tmp_path: Path) -> None:
+    """Such as of another build of the same recipe."""
+    mixed = tmp_path / "mixed.db"
+    mixed.write_bytes(results.read_bytes())
+    with closing(sqlite3.connect(mixed)) as database, database:
+        database.execute("UPDATE evaluations SET model_digest = 'x' WHERE submission = 'vr' AND task = 'fashion_vgg'")
+    scored = pgdl("score", "vr", "--tasks", RECORDED, "--results", mixed)
+    assert scored.code == 1
+    assert "stale: records of vr (64 on fashion_vgg)" in scored.out
 
 
 def test_a_measure_is_scored_by_its_name_whatever_its_version_here(

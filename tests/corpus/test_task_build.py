@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from e2e.real_runs import PGDL, run_here
 
+from harness.task.contents import read_contents, read_known
+from harness.task.layout import find_tasks
+
 RECIPE = """
 name = "tiny"
 description = "Four small networks on digits"
@@ -99,6 +102,13 @@ def test_nothing_of_the_training_is_left_in_the_models(built):
     assert sorted(path.name for path in (built[0] / "input_data" / "tiny" / "model_1").iterdir()) == [
         "config.json", "weights.hdf5", "weights_init.hdf5",
     ]  # fmt: skip
+
+
+def test_the_reference_data_know_the_networks(built):
+    (task,) = find_tasks(built[0])
+    found, known = read_contents(task), read_known(task.reference.parent)
+    assert (known.models, known.data) == (found.models, found.data)
+    assert len(known.models) == 4
 
 
 def test_the_criterion_was_met(built):
