@@ -19,7 +19,7 @@ EVALUATION_BATCH = 1024
 
 
 class DivergedError(Exception):
-    """The loss became NaN or infinite."""
+    """The loss or a weight became NaN or infinite."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def train(
         report: called after each evaluation on the training set.
 
     Raises:
-        DivergedError: the loss became NaN or infinite.
+        DivergedError: the loss or a weight became NaN or infinite.
     """
     steps = -(-len(inputs) // training.batch_size)
     model.compile(
@@ -123,6 +123,9 @@ class _Criterion(tf.keras.callbacks.Callback):  # type: ignore[misc]  # TensorFl
         cross_entropy, correct = (float(total) / self._number for total in self._evaluate())
         if not np.isfinite(cross_entropy):
             raise DivergedError(f"the loss is {cross_entropy} after epoch {done}")
+        # Pooling may hide NaN: such a network can have a finite loss.
+        if not all(np.isfinite(weights).all() for weights in self.model.get_weights()):
+            raise DivergedError(f"weights are NaN or infinite after epoch {done}")
         self.progress = Progress(done, cross_entropy, correct)
         self._report(self.progress)
         stop = self._training.stop
