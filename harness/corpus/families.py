@@ -6,9 +6,15 @@ chains. All networks end in logits. Dropout layers are included for training; th
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 Layer = dict[str, Any]
+
+#: Integers of at least 0 and at least 1. A recipe is checked against these annotations of a family's settings.
+Count = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
 
 _LAYER_NORM: Layer = {"layer_name": "LayerNormalization", "epsilon": 1e-6}
 
@@ -19,11 +25,11 @@ VGG_DEPTHS = {11: (1, 1, 2, 2, 2), 13: (2, 2, 2, 2, 2), 16: (2, 2, 3, 3, 3), 19:
 def vgg(
     n_classes: int,
     *,
-    n_blocks: int = 3,
-    depth: int = 0,
-    n_filters: int = 512,
-    n_dense: int = 1,
-    dense_units: int = 128,
+    n_blocks: Count = 3,
+    depth: Literal[0, 11, 13, 16, 19] = 0,
+    n_filters: Positive = 512,
+    n_dense: Count = 1,
+    dense_units: Positive = 128,
     batch_norm: bool = False,
     dropout: float = 0.0,
 ) -> list[Layer]:
@@ -48,9 +54,9 @@ def vgg(
 def nin(
     n_classes: int,
     *,
-    n_convolutions: int = 9,
-    n_filters: int = 256,
-    dense: str = "",
+    n_convolutions: Positive = 9,
+    n_filters: Positive = 256,
+    dense: Annotated[str, Field(pattern=r"^([1-9][0-9]*(-[1-9][0-9]*)*)?$")] = "",
     batch_norm: bool = False,
     dropout: float = 0.0,
 ) -> list[Layer]:
@@ -80,10 +86,10 @@ def nin(
 def fully_convolutional(
     n_classes: int,
     *,
-    depth: int = 4,
-    n_parameters: int = 1_000_000,
+    depth: Positive = 4,
+    n_parameters: Positive = 1_000_000,
     reversed: bool = False,
-    channels: int = 3,
+    channels: Positive = 3,
     batch_norm: bool = True,
     dropout: float = 0.0,
 ) -> list[Layer]:
@@ -104,12 +110,14 @@ def fully_convolutional(
     return [*layers, *_dropout(dropout), {"layer_name": "GlobalAveragePooling2D"}, _logits(n_classes)]
 
 
-def mlp(n_classes: int, *, depth: int = 2, width: int = 128, dropout: float = 0.0) -> list[Layer]:
+def mlp(n_classes: int, *, depth: Count = 2, width: Positive = 128, dropout: float = 0.0) -> list[Layer]:
     """Multi-layer perceptron: input - flatten - [dense relu, dropout] x depth - logits."""
     return [{"layer_name": "Flatten"}, *_dense([width] * depth, dropout), _logits(n_classes)]
 
 
-def resnet(n_classes: int, *, depth: int = 18, n_filters: int = 64, dropout: float = 0.0) -> list[Layer]:
+def resnet(
+    n_classes: int, *, depth: Literal[18, 34, 50] = 18, n_filters: Positive = 64, dropout: float = 0.0
+) -> list[Layer]:
     """Residual network (He et al. 2016) for small images: a 3x3 stem and no initial pooling.
 
         input - conv3x3 - 4 stages of residual blocks, each stage after the first halves the side and doubles the width
@@ -133,10 +141,10 @@ def resnet(n_classes: int, *, depth: int = 18, n_filters: int = 64, dropout: flo
 def convnext(
     n_classes: int,
     *,
-    n_blocks: int = 4,
-    n_filters: int = 32,
-    kernel: int = 7,
-    patch: int = 4,
+    n_blocks: Count = 4,
+    n_filters: Positive = 32,
+    kernel: Positive = 7,
+    patch: Positive = 4,
     dropout: float = 0.0,
 ) -> list[Layer]:
     """Isotropic ConvNeXt (Liu et al. 2022, section 3.3): layer norm, GELU, and one resolution after the patches.

@@ -10,14 +10,15 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from harness.corpus.families import FAMILIES
 from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.toml import checked, read_toml, require
+from harness.validation import first_problem
 
 Parametric = Literal["rotation", "translate_x", "translate_y", "color_jitter"]
 PARAMETRIC = ("rotation", "translate_x", "translate_y", "color_jitter")
@@ -208,27 +209,28 @@ def _family_problems(file: _File) -> Iterator[UserError]:
         remedy = did_you_mean(str(family), set(FAMILIES))
         yield UserError("architecture.family", expected=", ".join(FAMILIES), found=repr(family), remedy=remedy)
         return
-    known = _settings(family)
     for name, value in file.architecture.items():
         if name != "family":
-            yield from _setting_problems(f"architecture.{name}", name, [value], known)
+            yield from _setting_problems(f"architecture.{name}", name, [value], family)
 
 
-def _setting_problems(key: str, name: str, values: list[Any], known: dict[str, Any]) -> Iterator[UserError]:
-    """Check that a family's setting is known and has the type of its default."""
+def _setting_problems(key: str, name: str, values: list[Any], family: str) -> Iterator[UserError]:
+    """Check that a family's setting is known and that its values fit its annotation."""
+    known = _settings(family)
     if name not in known:
         yield UserError(f"{key}: unknown key", remedy=did_you_mean(name, {*known, *Training.model_fields}))
         return
-    default = known[name]
-    wanted: Any = list if isinstance(default, tuple) else type(default)
+    setting: TypeAdapter[Any] = TypeAdapter(get_type_hints(FAMILIES[family], include_extras=True)[name])
     for value in values:
-        if type(value) is not wanted:
-            yield UserError(key, expected=wanted.__name__, found=repr(value))
+        try:
+            setting.validate_python(value, strict=True)
+        except ValidationError as error:
+            problem = first_problem(error)
+            yield UserError(key, expected=problem.expected, found=problem.found)
 
 
 def _grid_problems(file: _File) -> Iterator[UserError]:
     family = file.architecture.get("family")
-    settings = _settings(family) if family in FAMILIES else {}
     for name, values in file.grid.items():
         key = f"grid.{name}"
         if len(values) < 2:
@@ -240,8 +242,8 @@ def _grid_problems(file: _File) -> Iterator[UserError]:
         for section, content in (("architecture", file.architecture), ("training", file.training)):
             if name in content:
                 yield UserError(key, expected=f"in the grid or in [{section}]", found="both")
-        if name not in Training.model_fields and settings:
-            yield from _setting_problems(key, name, values, settings)
+        if name not in Training.model_fields and family in FAMILIES:
+            yield from _setting_problems(key, name, values, str(family))
     if not file.grid:
         yield UserError("grid", expected="at least one hyperparameter", found="none")
 
