@@ -6,8 +6,8 @@ Until then all files are in OUT/building/TASK, in a form that no other command m
 
 import json
 import shutil
-from collections.abc import Generator
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,9 +98,11 @@ class Build:
     def train(self, numbers: list[int], workers: int) -> Generator[Event]:
         """Train cells, `workers` at a time, and yield events. Closing the iterator kills the trainers.
 
-        Raises `UserError` if training cannot continue: no data, a full disk. Finished cells are kept.
+        Raises `UserError` if training cannot continue: no data, a full disk. Finished cells are kept; without any, the
+        directory of the build is removed.
         """
         with ExitStack() as stack:
+            stack.enter_context(self._removed_if_empty())  # entered first: left when no trainer writes any more
             trainers = [stack.enter_context(self._trainer(slot)) for slot in range(workers)]
             notes = trainers[0].ask({"job": "look"})["notes"]
             try:
@@ -113,6 +115,16 @@ class Build:
             except NoAnswerError as error:
                 remedy = "finished models are kept; fix this and run the same command again"
                 raise UserError(str(error), remedy=remedy) from error
+
+    @contextmanager
+    def _removed_if_empty(self) -> Iterator[None]:
+        """Remove the directory of the build after a `UserError` that no finished model has preceded."""
+        try:
+            yield
+        except UserError:
+            if not self._has_finished:
+                shutil.rmtree(self.building, ignore_errors=True)
+            raise
 
     @property
     def _has_finished(self) -> bool:

@@ -2,7 +2,8 @@
 
 Its questions:
 
-- `{"job": "look"}`: the answer `{"notes": [...]}` is what there is to say of the data;
+- `{"job": "look"}`: the answer `{"notes": [...]}` is what there is to say of the data; images that are too small for a
+  network of the recipe are refused;
 - `{"job": "data"}`: the data are written, and the answer is empty;
 - `{"job": NUMBER}`: the model of a cell is trained, with an event for each look at the whole training set. The answer
   is its record, or `{"diverged": MESSAGE}`.
@@ -56,9 +57,11 @@ class Trainer:
 
     def work(self, question: Question, say: Say) -> Answer:
         """Do one job."""
+        from harness.corpus.image_sizes import require_large_images
         from harness.corpus.training import DivergedError
 
         if question["job"] == "look":
+            require_large_images(self.recipe, *self.data.train_inputs.shape[1:3])
             return {"notes": list(self.data.notes)}
         if question["job"] == "data":
             self.write_data()

@@ -177,6 +177,17 @@ def test_a_loss_that_is_no_number_any_more(build, tmp_path):
     assert build("task", "validate", tmp_path).returncode == 2
 
 
+def test_images_too_small_for_a_later_model_are_refused_before_the_first_is_trained(build, tmp_path):
+    recipe = tmp_path / "deep.toml"
+    vgg = RECIPE.replace('"mlp"\ndepth = 1', '"vgg"\nn_filters = 2').replace("width = [16, 32]", "n_blocks = [1, 4]")
+    recipe.write_text(vgg)
+    refused = build("task", "build", recipe, "--output", tmp_path, "--limit", 1)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert f"{recipe}: images are too small for 2 of 4 models" in refused.stderr
+    assert "expected at least 16 x 16 pixels, found 8 x 8" in refused.stderr
+    assert not (tmp_path / "building").exists(), "nothing was trained"
+
+
 def test_a_disk_that_takes_no_more_is_one_line_and_costs_nothing_that_is_finished(environment, build, tmp_path):
     recipe = tmp_path / "large.toml"  # the second model is too large
     recipe.write_text(RECIPE.replace('"tiny"', '"large"').replace("[16, 32]", "[16, 9000]").replace("0.3", "1e-9"))
