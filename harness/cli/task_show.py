@@ -32,13 +32,16 @@ def command(
     is shown. The HTML leaves both out.
     """
     from harness.cli.task_unfinished import build_object, print_build
-    from harness.task.hidden import REMEDY, Withhold
-    from harness.task.layout import find_all, find_tasks
+    from harness.format.unfinished import command_to_continue
+    from harness.task.hidden import Withhold
+    from harness.task.layout import find_all
 
     root = directory or tasks_dir
     everything = _builds(root)
     found = find_all(root, task_names, [build.recipe.name for build in everything])
     builds = [build for build in everything if not task_names or build.recipe.name in task_names]
+    unfinished = [command_to_continue(root, build.recipe.name) for build in builds]
+    shown = [] if html is None else _for_page(found, unfinished, Withhold(withhold), html)
     if form == "json":
         as_json.show([_as_object(files, Withhold(withhold)) for files in found] + [*map(build_object, builds)])
     else:
@@ -50,13 +53,26 @@ def command(
         from harness.task.page import write_page
         from harness.task.task import read_tasks
 
-        shown = [f for f in find_tasks(root, task_names) if not Withhold(withhold).covers(f.hidden)]
-        if not shown:
-            raise UserError("nothing to write: all tasks are hidden", file=html, remedy=REMEDY)
         tasks = read_tasks(shown)
         with writing(html):
             write_page(tasks, html)
         click.echo(f"Wrote {html}", err=True)
+
+
+def _for_page(found: "list[TaskFiles]", unfinished: list[str], withhold: "Withhold", html: Path) -> "list[TaskFiles]":
+    """Return the tasks of the page; raises `UserError` if there is none. `unfinished`: commands that continue."""
+    from harness.task.hidden import REMEDY
+
+    whole = [files for files in found if not files.reference_only]
+    if not whole:
+        kinds = ["reference data"] * bool(found) + ["tasks that are not finished"] * bool(unfinished)
+        remedy = f"continue with: {unfinished[0]}" if unfinished else "leave out --html"
+        only = f"only {' and '.join(kinds)}"
+        raise UserError("nothing to write", file=html, expected="a task with models", found=only, remedy=remedy)
+    shown = [files for files in whole if not withhold.covers(files.hidden)]
+    if not shown:
+        raise UserError("nothing to write: all tasks are hidden", file=html, remedy=REMEDY)
+    return shown
 
 
 def _builds(root: Path) -> "list[Build]":

@@ -16,11 +16,12 @@ def print_build(build: "Build", out: Path) -> None:
     """Print the gaps of the models that are finished, how many are missing, and the command that continues."""
     from harness.cli.build_progress import models, not_reached
     from harness.corpus.unfinished import count_tests, reference_of
+    from harness.format.unfinished import command_to_continue
 
     records, expected = build.records(), len(build.recipe.cells)
     click.secho(f"{build.recipe.name} (not finished) in {build.building}", bold=True)
     missing = f"{len(records)} of {models(expected)} finished, {expected - len(records)} missing"
-    click.echo(f"{missing}; pgdl task build RECIPE --output {out} continues")
+    click.echo(f"{missing}; {command_to_continue(out, build.building.name)} continues")
     if (reference := reference_of(build)) is not None:
         print_gaps(reference, count_tests(build))
     if unreached := not_reached(records):

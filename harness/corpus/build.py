@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from harness.alone import alone
+from harness.corpus.catalogue import argument_of
 from harness.corpus.recipe import Recipe
 from harness.corpus.trainer import CELLS, DATA, RECORDS, UNFINISHED
 from harness.errors import UserError, writing
 from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TRAIN, model_name
+from harness.format.unfinished import RECIPE_ARGUMENT
 from harness.processes import NoAnswerError, Process, Reply, require_runtime, share_out
 from harness.sandbox import find_gpus
 from harness.task.contents import read_contents, write_known
@@ -86,6 +88,7 @@ class Build:
             self.building.mkdir(parents=True, exist_ok=True)
             (self.building / RECIPE).write_text(self.recipe.text)
             (self.building / MARK).write_text(self.recipe.digest)
+            (self.building / RECIPE_ARGUMENT).write_text(argument_of(self.recipe.file))
 
     def records(self) -> dict[int, dict[str, Any]]:
         """Return number -> record of the finished cells."""
@@ -182,7 +185,7 @@ class Build:
             if cell.exists():
                 cell.rename(model)
         shutil.rmtree(self.building / RECORDS, ignore_errors=True)
-        for name in (RECIPE, MARK):
+        for name in (RECIPE, MARK, RECIPE_ARGUMENT):
             (self.building / name).unlink(missing_ok=True)
         if (self.building / DATA).exists():
             (self.building / DATA).rename(self.building / TRAIN.parts[0])

@@ -1,5 +1,6 @@
 """The recipes in the package, by name."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from harness import shipped
@@ -30,3 +31,11 @@ def find_recipe(argument: str) -> Path:
         return known[argument]
     remedy = did_you_mean(path.stem, known) or _LISTED
     raise UserError("no such recipe", file=argument, expected="a file, or a name", found="neither", remedy=remedy)
+
+
+def argument_of(file: Path) -> str:
+    """Return the argument of `find_recipe` for a file, from any directory: a name in the package, or the whole path."""
+    with suppress(UserError):
+        if recipes().get(file.stem) == file:
+            return file.stem
+    return str(file.absolute())

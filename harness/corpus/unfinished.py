@@ -9,6 +9,7 @@ from harness.errors import UserError
 from harness.format.files import visible_directories
 from harness.format.layout import BUILDING, TEST, model_name
 from harness.format.reference import Reference
+from harness.format.unfinished import command_to_continue
 from harness.task.contents import count_test_samples
 from scoring import Grid
 
@@ -38,6 +39,6 @@ def count_tests(build: Build) -> int | None:
 def _read(directory: Path, out: Path) -> Build:
     recipe = directory / RECIPE
     if not recipe.is_file():
-        remedy = f"pgdl task build RECIPE --output {out} continues it, and writes the file"
+        remedy = f"{command_to_continue(out, directory.name)} continues it, and writes the file"
         raise UserError("missing", file=recipe, expected="the recipe of an unfinished task", remedy=remedy)
     return Build(read_recipe(recipe), out)

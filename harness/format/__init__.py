@@ -3,6 +3,6 @@
 #: The modules that other rooms use.
 MODULES = (
     "architecture", "archive", "arrays", "fetched", "files", "hdf5", "images", "keras_file", "layers", "layout",
-    "listed_weights", "mark", "output", "problems", "reference", "scan", "shards", "variables", "weights",
+    "listed_weights", "mark", "output", "problems", "reference", "scan", "shards", "unfinished", "variables", "weights",
     "whole_model",
 )  # fmt: skip

@@ -15,8 +15,9 @@ from pathlib import Path
 from harness.errors import UserError
 from harness.format.fetched import half_fetched
 from harness.format.files import visible_directories
-from harness.format.layout import BUILDING, INPUTS, REFERENCE, REFERENCES, TEST, TRAIN
+from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TEST, TRAIN
 from harness.format.mark import find_marks, is_hidden
+from harness.format.unfinished import unfinished_tasks
 from harness.hints import did_you_mean
 from harness.task import DEFAULT_DIRECTORY
 
@@ -71,7 +72,7 @@ def find_tasks(root: Path, names: Sequence[str] = ()) -> list[TaskFiles]:
     tasks = [task for task in everything if not task.reference_only]
     alone = [task.name for task in everything if task.reference_only]
     if not tasks:
-        raise _nothing(root, f"only reference data, of {', '.join(alone)}")
+        raise _nothing(root, alone)
     _require_known(names, [task.name for task in tasks], root, without_models=alone)
     return [task for task in tasks if not names or task.name in names]
 
@@ -145,8 +146,7 @@ def _everything(root: Path, names: Sequence[str], unfinished: Sequence[str] = ()
         if name not in tasks:
             everything.append(TaskFiles(name, path.parent, path, reference_only=True, marks=find_marks([path.parent])))
     if not everything and not unfinished:
-        built = [path.name for path in visible_directories(root / BUILDING)]
-        raise _nothing(root, f"only what pgdl task build has not finished: {', '.join(built)}" if built else "neither")
+        raise _nothing(root)
     return everything
 
 
@@ -198,15 +198,24 @@ def _require_whole(root: Path, names: Sequence[str]) -> None:
         raise UserError(f"half-fetched: {', '.join(meant)}", file=root, remedy=remedy)
 
 
-def _nothing(root: Path, found: str) -> UserError:
+def _nothing(root: Path, references: Sequence[str] = ()) -> UserError:
+    """Return the error of a directory without a task that can be run, with `references` of some."""
+    builds = unfinished_tasks(root)
+    parts = [f"reference data, of {', '.join(references)}"] if references else []
+    parts += [f"what pgdl task build has not finished: {', '.join(builds)}"] if builds else []
+    found = f"only {', and '.join(parts)}" if parts else "neither"
     expected = f"TASK/model_* or {INPUTS}/TASK/model_*"
-    return UserError("no task here", file=root, expected=expected, found=found, remedy=_REMEDY)
+    remedy = f"continue with: {next(iter(builds.values()))}" if builds else _REMEDY
+    return UserError("no task here", file=root, expected=expected, found=found, remedy=remedy)
 
 
 def _require_known(names: Sequence[str], known: Iterable[str], root: Path, without_models: Sequence[str] = ()) -> None:
-    known = list(known)
+    known, builds = list(known), unfinished_tasks(root)
     for name in names:
         if name not in known:
+            if name in builds:
+                remedy = f"continue with: {builds[name]}"
+                raise UserError(f"task {name!r} is not finished", file=root, remedy=remedy)
             found = "reference data without models" if name in without_models else None
             expected, hint = f"one of {', '.join(known)}", did_you_mean(name, known)
             raise UserError(f"no task {name!r}", file=root, expected=expected, found=found, remedy=hint)

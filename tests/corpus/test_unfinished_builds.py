@@ -9,6 +9,7 @@ from in_process import Pgdl, in_process
 from throwaway import make_task
 
 from harness.corpus.build import Build
+from harness.corpus.catalogue import find_recipe
 from harness.corpus.recipe import read_recipe
 from harness.errors import UserError
 from harness.format.shards import write_shards
@@ -49,6 +50,11 @@ def begin(out: Path) -> Path:
     return build.building
 
 
+def continues(out: Path) -> str:
+    """The command that continues the build."""
+    return f"pgdl task build {out}/half.toml --output {out}"
+
+
 def finish_some(directory: Path) -> None:
     """Write what the trainer leaves of three finished models, of which the last did not meet the criterion."""
     cells = read_recipe(directory / "recipe.toml").cells
@@ -68,7 +74,7 @@ def test_gaps_of_what_is_there_and_how_much_is_missing(tmp_path: Path, pgdl: Pgd
     assert shown.code == 0
     assert shown.lines[:2] == [
         f"half (not finished) in {directory}",
-        f"3 of 4 models finished, 1 missing; pgdl task build RECIPE --output {tmp_path} continues",
+        f"3 of 4 models finished, 1 missing; {continues(tmp_path)} continues",
     ]
     rows = [line.split() for line in shown.lines]
     assert ["(all)", "3", "0.1000", "0.2000", "0.2000", "0.3000"] in rows
@@ -111,10 +117,45 @@ def test_beside_a_finished_task(tmp_path: Path, pgdl: Pgdl) -> None:
 
 def test_it_is_no_task_for_others(tmp_path: Path, pgdl: Pgdl) -> None:
     begin(tmp_path)
-    for command in ("validate", "list"):
-        refused = pgdl("task", command, tmp_path)
+    for command in (
+        ("task", "validate"),
+        ("task", "list"),
+        ("run", "num_params", "--tasks"),
+        ("score", "num_params", "--tasks"),
+    ):
+        refused = pgdl(*command, tmp_path)
         assert refused.code == 2
-        assert "only what pgdl task build has not finished: half" in refused.err
+        assert (
+            f"only what pgdl task build has not finished: half; continue with: {continues(tmp_path)}\n" in refused.err
+        )
+
+
+def test_by_name_beside_a_finished_task_it_is_no_task_either(tmp_path: Path, pgdl: Pgdl) -> None:
+    make_task(tmp_path, layout="full")
+    begin(tmp_path)
+    refused = pgdl("task", "validate", tmp_path, "--task", "half")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert f"task 'half' is not finished; continue with: {continues(tmp_path)}" in refused.err
+
+
+def test_no_page_of_it(tmp_path: Path, pgdl: Pgdl) -> None:
+    begin(tmp_path)
+    refused = pgdl("task", "show", tmp_path, "--html", tmp_path / "page.html")
+    assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)
+    assert "page.html: nothing to write: expected a task with models, found only tasks that are not" in refused.err
+    assert f"continue with: {continues(tmp_path)}" in refused.err
+    make_task(tmp_path, layout="full")
+    assert pgdl("task", "show", tmp_path, "--html", tmp_path / "page.html").code == 0, "the page of the other task"
+
+
+def test_a_recipe_of_the_package_is_continued_by_its_name(tmp_path: Path, pgdl: Pgdl) -> None:
+    Build(read_recipe(find_recipe("digits_vgg")), tmp_path).begin()
+    assert f"; pgdl task build digits_vgg --output {tmp_path} continues" in pgdl("task", "show", tmp_path).out
+
+
+def test_a_build_of_an_earlier_version_does_not_know_the_place_of_its_recipe(tmp_path: Path, pgdl: Pgdl) -> None:
+    (begin(tmp_path) / "recipe.argument").unlink()
+    assert f"; pgdl task build RECIPE --output {tmp_path} continues" in pgdl("task", "show", tmp_path).out
 
 
 def test_a_build_without_its_recipe(tmp_path: Path, pgdl: Pgdl) -> None:
@@ -122,7 +163,7 @@ def test_a_build_without_its_recipe(tmp_path: Path, pgdl: Pgdl) -> None:
     refused = pgdl("task", "show", tmp_path)
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "recipe.toml: missing" in refused.err
-    assert f"pgdl task build RECIPE --output {tmp_path} continues it" in refused.err
+    assert f"{continues(tmp_path)} continues it" in refused.err
 
 
 def test_a_build_of_another_recipe_without_a_finished_model_is_replaced(tmp_path: Path) -> None:
@@ -132,7 +173,7 @@ def test_a_build_of_another_recipe_without_a_finished_model_is_replaced(tmp_path
     changed = tmp_path / "half.toml"
     changed.write_text(RECIPE.replace("0.05", "0.1"))
     Build(read_recipe(changed), tmp_path).begin()
-    assert sorted(path.name for path in directory.iterdir()) == ["recipe.sha256", "recipe.toml"]
+    assert sorted(path.name for path in directory.iterdir()) == ["recipe.argument", "recipe.sha256", "recipe.toml"]
     assert (directory / "recipe.toml").read_text() == changed.read_text()
 
 

@@ -44,6 +44,13 @@ def page(tmp_path, pgdl):
     return file.read_text()
 
 
+def test_reference_data_alone_have_none(tmp_path, pgdl):
+    make_task(tmp_path, layout="full")
+    refused = pgdl("task", "show", tmp_path / "reference_data", "--html", tmp_path / "page.html")
+    assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1)
+    assert "nothing to write: expected a task with models, found only reference data; leave out --html" in refused.err
+
+
 def test_it_needs_nothing_else(page):
     assert not {"<link", "<script", "<img", "<iframe", "@import", "@font-face", "src="} & {*re.split(r"[\s>(]", page)}
     assert re.findall(r"url\((?!#)", page) == []

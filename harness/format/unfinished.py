@@ -1,0 +1,25 @@
+"""Tasks whose models are still being trained: the command that continues each, from a file in its directory."""
+
+import shlex
+from pathlib import Path
+
+from harness.format.files import visible_directories
+from harness.format.layout import BUILDING
+from harness.text import printable
+
+#: File in the directory of such a task with what names its recipe: a file, or the name of a recipe in the package.
+RECIPE_ARGUMENT = "recipe.argument"
+
+
+def unfinished_tasks(root: Path) -> dict[str, str]:
+    """Return the tasks of a directory that are not finished: name -> the command that continues."""
+    return {
+        directory.name: command_to_continue(root, directory.name) for directory in visible_directories(root / BUILDING)
+    }
+
+
+def command_to_continue(root: Path, task: str) -> str:
+    """Return the command that continues a task; it has the word RECIPE if the recipe's place is not known."""
+    file = root / BUILDING / task / RECIPE_ARGUMENT
+    recipe = shlex.quote(printable(file.read_text().strip())) if file.is_file() else "RECIPE"
+    return f"pgdl task build {recipe} --output {shlex.quote(str(root))}"
