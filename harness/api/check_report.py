@@ -34,7 +34,7 @@ class CheckReport:
 
     @property
     def undecided(self) -> bool:
-        """Whether a call did not even end on the smallest part of the training data, and no other failed."""
+        """Whether calls failed, or did not end, on parts of the training data only."""
         if self.trial is None or self.passed:
             return False
         unknown = [one.last.done for one in self.trial.partial.values() if one.is_unknown]

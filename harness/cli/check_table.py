@@ -104,9 +104,9 @@ def print_verdict(report: CheckReport, console: Console) -> None:
         print_lines(console, [WITHHELD_NOTE.format(", ".join(report.withheld))])
     if report.submission.problem is not None:
         console.print(f"INVALID_SUBMISSION: {report.submission.problem}")
-    if report.undecided:
-        stopped = f"stopped after {PATIENCE_S:g} s, and calls on {FIRST} training examples after {FIRST_S:g} s"
-        console.print(f"\n{name}: no verdict, for whole calls were {stopped}.", style="bold red")
+    if report.undecided and report.trial is not None:
+        why = _why_undecided(report.trial.partial.values())
+        console.print(f"\n{name}: no verdict, for {why}.", style="bold red")
         console.print("pgdl check --whole-calls waits for whole calls.")
         return
     if not report.passed:
@@ -120,6 +120,14 @@ def print_verdict(report: CheckReport, console: Console) -> None:
     if report.partial:
         of_library = " pgdl measures --cost counts its passes." if report.submission.is_baseline else ""
         print_lines(console, [_of_parts(report.partial) + of_library])
+
+
+def _why_undecided(partial: Collection[Partial]) -> str:
+    """Say what was tried instead of whole calls, and how it ended."""
+    stopped = f"whole calls were stopped after {PATIENCE_S:g} s"
+    if any(one.is_unknown and one.last.done.result.outcome is not Outcome.TIMEOUT for one in partial):
+        return f"{stopped}, and calls on parts of the training data failed, as whole calls need not"
+    return f"{stopped}, and calls on {FIRST} training examples after {FIRST_S:g} s"
 
 
 def _forecast(expected: Forecast) -> str:

@@ -30,6 +30,9 @@ FIRST, GROWTH = 32, 4
 #: Training examples up to which a part may have been too small for the measure, so that a larger one is tried.
 SMALL = 512
 
+#: Ends of a call on a part that say nothing of a whole call: there may have been too few examples, or too little time.
+OPEN = frozenset({Outcome.TIMEOUT, Outcome.EXCEPTION, Outcome.BAD_VALUE, Outcome.CRASH})
+
 #: Names of a task and of a model.
 Place = tuple[str, str]
 
@@ -61,8 +64,8 @@ class Partial:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether all that is known of the measure is that it takes long."""
-        return self.last.done.result.outcome is Outcome.TIMEOUT
+        """Whether all that is known of the measure is that it takes long, or that it failed on parts."""
+        return self.last.done.result.outcome in OPEN
 
     @property
     def seconds(self) -> tuple[float, float]:

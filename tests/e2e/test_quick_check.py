@@ -76,6 +76,23 @@ def test_a_measure_for_which_the_first_part_is_too_small_is_tried_on_a_larger_on
     assert done.stdout.count("on 512 of 1,500 training examples") == 2
 
 
+def test_a_measure_for_which_every_part_is_too_small_gets_no_verdict(
+    tmp_path: Path, many_examples: Path, pgdl: Any
+) -> None:
+    body = (
+        f"import time\nnumber = sum(1 for _ in dataset)\ntime.sleep({EACH_S} * number)\n"
+        'assert number > 1000, "too few"\nreturn 1.0'
+    )
+    picky = write_submission(tmp_path, "picky", body)
+    done = check(pgdl, many_examples, picky)
+    said = " ".join(done.stdout.split())
+    assert (done.returncode, "does not pass" in said) == (1, False)
+    assert "EXCEPTION: AssertionError: too few (on 512 of 1,500 training examples)" in said
+    why = "whole calls were stopped after 2 s, and calls on parts of the training data failed, as whole calls need not"
+    assert f"picky: no verdict, for {why}. pgdl check --whole-calls waits for whole calls." in said
+    assert json.loads(check(pgdl, many_examples, picky, "--format", "json").stdout)["undecided"]
+
+
 def test_a_time_limit_that_is_shorter_is_the_verdict(tmp_path: Path, many_examples: Path, pgdl: Any) -> None:
     slow = write_submission(tmp_path, "slow", "import time\ntime.sleep(5)\nreturn 1.0")
     done = check(pgdl, many_examples, slow, "--time-limit", "1")

@@ -57,6 +57,14 @@ def test_the_largest_part_tells_why_no_call_ended_well() -> None:
     assert Partial(tuple(failed), 50_000).last.done.result.message == "128 are too few"
 
 
+@pytest.mark.parametrize(
+    ("outcome", "is_unknown"),
+    [(Outcome.EXCEPTION, True), (Outcome.BAD_VALUE, True), (Outcome.MEMORY, False), (Outcome.FORBIDDEN, False)],
+)
+def test_what_more_examples_could_change_is_not_known(outcome: Outcome, is_unknown: bool) -> None:
+    assert partial((32, 1.0), last=outcome).is_unknown is is_unknown
+
+
 def test_a_part_has_examples_at_even_distances_and_a_digest_of_its_own(tmp_path) -> None:
     np.save(tmp_path / "inputs.npy", np.arange(100, dtype=np.float32).reshape(100, 1))
     np.save(tmp_path / "labels.npy", np.repeat(np.arange(4), 25).astype(np.int32))
