@@ -1,12 +1,13 @@
 """The tasks and records of a board."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.api.chosen import choose
 from harness.api.needs import failed_for_initial_weights
+from harness.board import remarks, repetitions
 from harness.board.collect import Calls, Collected
 from harness.board.recorded import find_versions, read_records
 from harness.board.standings import held_out_sets
@@ -121,6 +122,21 @@ def collect_records(
                 found="several", remedy="name the directory of its models with --tasks, or records of one of them",
             )  # fmt: skip
     return read_records(records, found, competition.references, competition.contents)
+
+
+def remarks_on(
+    records: Records, competition: Competition, collected: Collected, command: Callable[[Sequence[Calls]], str]
+) -> list[str]:
+    """Return all that readers of scores should know of the tasks and of the calls shown, one per line.
+
+    `command` renders the command line that repeats calls.
+    """
+    return [
+        *competition.notes(collected.shown),
+        *note_machines(records, collected.shown),
+        *remarks.of_records(collected, competition.references, command),
+        *repetitions.remarks_on(collected.shown, competition.withheld),
+    ]
 
 
 def failed_outputs(records: Records, shown: Sequence[Calls]) -> dict[str, str]:

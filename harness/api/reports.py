@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from harness.api.chosen import choose, require_records
-from harness.api.competition import failed_outputs, read_competition
+from harness.api.commands import run_command
+from harness.api.competition import failed_outputs, read_competition, remarks_on
 from harness.board.board import Board
 from harness.board.collect import Calls
 from harness.board.leaderboard import build_board
@@ -27,17 +28,20 @@ class ReportResult:
     Attributes:
         board: its rows that were asked for have the output of their failed calls.
         insights: position of such a row -> task -> what decides its score.
+        remarks: on the records behind these rows, and on the tasks; those of `score`.
     """
 
     board: Board
     insights: Mapping[int, Mapping[str, Insight]]
+    remarks: Sequence[str] = ()
 
     @cached_property
     def pages(self) -> list[dict[str, Any]]:
         """What their pages say: `label`, `summary`, `parts` (a dictionary for each task), `advice` and more."""
         paths = paths_of(self.board)
         return [
-            submission_page(self.board, number, insights, paths) | {"label": self.board.rows[number].label}
+            submission_page(self.board, number, insights, paths)
+            | {"label": self.board.rows[number].label, "remarks": self.remarks}
             for number, insights in self.insights.items()
         ]
 
@@ -95,20 +99,24 @@ def report(
     with Records(str(results), read_only=True) as records:
         found = find_versions(records, competition.references)
         require_records(found, records.name)
-        named = {calls.asked for calls in choose(found, submissions, records.name, can_run=competition.can_run).shown}
+        chosen = choose(found, submissions, records.name, can_run=competition.can_run)
+        named = {calls.asked for calls in chosen.shown}
         shown = {calls.asked for calls in found.shown}
         others = [calls for calls in found.left_out if calls.asked in named - shown]
         found = replace(found, shown=[*found.shown, *others])
         collected = read_records(records, found, competition.references, competition.contents)
         wanted = {_identity(calls): calls for calls in collected.shown if calls.asked in named}
         outputs = failed_outputs(records, list(wanted.values()))
+        command = partial(run_command, tasks=Path(tasks_dir), results=str(results))
+        explained = replace(collected, shown=list(wanted.values()), left_out=chosen.left_out)
+        remarks = remarks_on(records, competition, explained, command)
     board = build_board(collected, competition.references, competition.withheld, held_out=competition.held_out)
-    chosen = {number: wanted[_identity(row)] for number, row in enumerate(board.rows) if _identity(row) in wanted}
+    numbered = {number: wanted[_identity(row)] for number, row in enumerate(board.rows) if _identity(row) in wanted}
     rows = [
-        _with_outputs(row, chosen[number], outputs) if number in chosen else row
+        _with_outputs(row, numbered[number], outputs) if number in numbered else row
         for number, row in enumerate(board.rows)
     ]
-    return ReportResult(replace(board, rows=rows), find_insights(rows, board.tasks, chosen))
+    return ReportResult(replace(board, rows=rows), find_insights(rows, board.tasks, numbered), remarks)
 
 
 def _identity(one: Calls | Row) -> tuple[object, ...]:

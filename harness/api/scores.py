@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from harness.api.chosen import require_records
 from harness.api.commands import run_command
-from harness.api.competition import Competition, collect_records, note_machines, read_competition
-from harness.board import remarks, repetitions
+from harness.api.competition import Competition, collect_records, read_competition, remarks_on
+from harness.board import remarks
 from harness.board.leaderboard import score_calls
 from harness.board.predictions import read_predictions
 from harness.board.rounding import rounded
@@ -99,7 +99,7 @@ def _score_records(
     with Records(results, read_only=True) as records:
         collected = collect_records(records, competition, submissions, everything=everything)
         require_records(collected, records.name)
-        machines = note_machines(records, collected.shown)
+        lines = remarks_on(records, competition, collected, partial(run_command, tasks=tasks_dir, results=results))
     labels = remarks.settings_labels(collected.shown)
     scores = []
     for calls, label in zip(collected.shown, labels, strict=True):
@@ -107,7 +107,4 @@ def _score_records(
         own = own_randomness(calls, found, competition.references, competition.withheld)
         differs = ", ".join(filter(None, (label, "" if calls.sandboxed else "not sandboxed")))
         scores.append(Scored(f"{calls.submission} ({differs})" if differs else calls.submission, found, own))
-    command = partial(run_command, tasks=tasks_dir, results=results)
-    lines = remarks.of_records(collected, competition.references, command)
-    notes = competition.notes(collected.shown)
-    return scores, [*notes, *machines, *lines, *repetitions.remarks_on(collected.shown, competition.withheld)]
+    return scores, lines

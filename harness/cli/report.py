@@ -39,10 +39,12 @@ def command(
     found = api.report(submissions, tasks_dir=tasks_dir, task_names=task_names, results=results, withhold=withhold)
     written = [] if html is None else found.write(html)
     if form == as_json.JSON:
-        as_json.show({"submissions": found.content})
+        as_json.show({"submissions": found.content, "remarks": found.remarks})
     else:
         for page in found.pages:
             _print(page)
+        for line in found.remarks:
+            click.secho(line, dim=True)
     for file in written:
         click.echo(f"Written: {file}", err=True)
 

@@ -99,6 +99,16 @@ def test_without_arguments_everybody_gets_a_report(pgdl: Pgdl) -> None:
     assert [line for line in out if line in ("winner", "weak", "half")] == ["winner", "weak", "half"]
 
 
+@pytest.mark.usefixtures("results")
+def test_a_report_has_the_remarks_of_the_score(pgdl: Pgdl, folder: Path) -> None:
+    remarks = json.loads(pgdl("score", "weak", "--format", "json").out)["remarks"]
+    assert "toy: its models are missing, so it cannot be checked whether records are of these models" in remarks
+    ended = pgdl("report", "weak", "--html", "reports")
+    assert ended.out.splitlines()[-len(remarks) :] == remarks
+    assert all(f"<li>{line}</li>" in (folder / "reports/weak.html").read_text() for line in remarks)
+    assert json.loads(pgdl("report", "weak", "--format", "json").out)["remarks"] == remarks
+
+
 def test_a_hidden_task_tells_a_report_nothing(pgdl: Pgdl, folder: Path, record: Callable[..., Path]) -> None:
     write_reference(folder / "task_data")
     (folder / "task_data/toy/metadata").write_text("hidden: true\n")
