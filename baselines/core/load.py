@@ -6,13 +6,19 @@ from typing import Any
 
 from baselines.core.measure import MEASURES, Complexity
 
+#: Whole numbers that are no counts: they may be negative.
+NO_COUNTS = frozenset({"seed", "layer"})
+
+#: Counts that may be 0; all others are at least 1.
+MAY_BE_0 = frozenset({"image_side", "min_eigenvalues", "n_burn_in", "n_components"})
+
 
 def load(specification: str) -> Complexity:
     """Return the measure `name` or `name:parameter=value,...` as a function of (model, dataset).
 
     Raises:
         KeyError: there is no such measure.
-        ValueError: there is no such parameter, or its value is of another type than the default.
+        ValueError: there is no such parameter, or its value is of another type than the default, or too small.
     """
     name, _, rest = specification.partition(":")
     found = MEASURES[name]
@@ -35,4 +41,7 @@ def _parameter(part: str, known: dict[str, Any]) -> tuple[str, Any]:
         value = float(value)
     if default is not None and type(value) is not type(default):
         raise ValueError(f"{name}: expected {type(default).__name__}, found {text}")
+    least = 0 if name in MAY_BE_0 else 1
+    if type(value) is int and name not in NO_COUNTS and value < least:
+        raise ValueError(f"{name}: expected {least} or more, found {value}")
     return name, value

@@ -38,6 +38,9 @@ def test_other_parameters_make_another_submission() -> None:
         ("inverse_margin:seed=1.5", "seed: expected int, found 1.5"),
         ("inverse_margin:seed=", "seed: expected a value such as 0, found ''"),
         ("inverse_margin:seed", "seed: expected a value such as 0, found ''"),
+        ("jacobian_norm:n_batches=0", "n_batches: expected 1 or more, found 0"),
+        ("jacobian_norm:batch_size=-1", "batch_size: expected 1 or more, found -1"),
+        ("constrained_margin:n_components=-1", "n_components: expected 0 or more, found -1"),
         ("depth:seed=1", "seed: expected one of no parameters"),
     ],
 )
@@ -45,6 +48,24 @@ def test_what_is_wrong_is_said_in_one_line(specification: str, message: str) -> 
     with pytest.raises(UserError) as error:
         find_submission(specification)
     assert str(error.value) == f"{specification}: {message}"
+
+
+def test_every_count_of_every_measure_is_refused_below_1_or_0() -> None:
+    """None of them would be understood: an error of NumPy or TensorFlow, or the value of another sample."""
+    for measure in baselines.MEASURES.values():
+        for name, default in measure.parameters.items():
+            if type(default) is int and name not in ("seed", "layer"):
+                with pytest.raises(ValueError, match=f"^{name}: expected [01] or more, found -1$"):
+                    baselines.load(f"{measure.name}:{name}=-1")
+
+
+@pytest.mark.parametrize(
+    "specification",
+    ["random:seed=-3", "relative_flatness:layer=-2", "vc_dim:image_side=0", "alpha:min_eigenvalues=0",
+     "local_learning_coefficient:n_burn_in=0", "constrained_margin:n_components=0"],
+)  # fmt: skip
+def test_numbers_that_are_no_counts_and_counts_of_nothing_are_taken(specification: str) -> None:
+    assert find_submission(specification).problem is None
 
 
 @pytest.mark.parametrize("text", ["[red]", "a\nb", "kth" * 30, "a|b"])
