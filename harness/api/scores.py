@@ -41,8 +41,8 @@ class ScoreResult:
 
     @property
     def complete(self) -> bool:
-        """Whether every submission has a score on every task."""
-        return all(one.score.complete for one in self.scores)
+        """Whether every submission has a final score, and no task of it is without one for want of a value."""
+        return all(one.score.complete and one.score.score is not None for one in self.scores)
 
 
 def score(

@@ -43,7 +43,8 @@ def command(
     SUBMISSION is an argument of pgdl run, for the files in their current version, or the name of a recorded
     submission, for its most recently requested version. The score is the competition's own number, printed along with
     the form in its paper, Kendall's rank correlation and the granulated Kendall coefficient. Scores on hidden tasks
-    are rounded. Exit code 1 if a task has no score.
+    are rounded. Exit code 1 if a call failed or is missing, or if there is no final score, as where no task has a full
+    grid of three hyperparameters.
 
     Example: pgdl score --reference reference_data --predictions my_predictions
     """

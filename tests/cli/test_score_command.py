@@ -239,7 +239,7 @@ def test_two_hyperparameters_are_enough_for_kendall(source: str, pgdl: Pgdl, fol
     write_reference(folder / "task_data", sizes=(2, 4))
     record(rows("mine"))
     arguments = [] if source == "records" else ["--predictions", write_predictions(folder / "mine")]
-    found = printed(pgdl, *arguments)
+    found = printed(pgdl, *arguments, code=1)
     toy, why = (
         found["tasks"]["toy"],
         "official score: expected at least 3 hyperparameters that vary, found axis_a, axis_b",
@@ -253,6 +253,15 @@ def test_two_hyperparameters_are_enough_for_kendall(source: str, pgdl: Pgdl, fol
     text = pgdl("score", *arguments).out
     assert text.startswith("mine: score none")
     assert why in text
+
+
+def test_a_task_that_gives_nobody_an_official_score_is_no_failure_beside_one_that_does(
+    pgdl: Pgdl, reference: Path, record: Record
+) -> None:
+    write_reference(reference, "flat", sizes=(2, 4))
+    record([*rows("mine"), *rows("mine", task="flat")])
+    found = printed(pgdl)
+    assert (found["tasks"]["flat"]["official"], found["score"]) == (None, pytest.approx(100 * OFFICIAL))
 
 
 @pytest.mark.skipif(not SCORES.is_file(), reason=f"no competition data: {SCORES} does not exist")

@@ -120,7 +120,7 @@ def test_models_that_are_gone_equal_gaps_and_grids_of_two_are_said(place):
     assert "tiny: note: no official score" in validated
     assert "tiny: note: all 7 generalization gaps are 0.5" in validated
     assert "tiny: 7 models, 3 hyperparameters, 24 training samples, outputs are logits: valid" in validated
-    scored = place("score", mine).stdout
+    scored = place("score", mine, code=1).stdout
     assert "official score: expected one model in every cell" in scored
 
 
