@@ -14,6 +14,9 @@ from harness.outcome import Outcome
 from harness.task.contents import Contents
 from scoring import Failure, TaskCalls
 
+#: Stands for the outcome of a call whose record is of another model or other data than the present ones.
+STALE = "stale"
+
 #: Task and model.
 Cell = tuple[str, str]
 
@@ -63,9 +66,10 @@ class Calls:
         return self.configuration is None or self.configuration.is_sandboxed
 
     def on(self, task: str, reference: Reference) -> TaskCalls:
-        """Return the calls on one task, for scoring; a call without a record is missing."""
+        """Return the calls on one task, for scoring; a call without a record that counts is stale or missing."""
+        stale = {model: Failure(STALE) for name, model in self.stale if name == task and model in reference.gaps}
         values = {model: value_of(row) for (name, model), row in self.rows.items() if name == task}
-        return TaskCalls(reference.grid, reference.gaps, values)
+        return TaskCalls(reference.grid, reference.gaps, stale | values)
 
 
 @dataclass(frozen=True)
