@@ -89,8 +89,11 @@ def _named(name: str, family: str | None, cost: str | None) -> "Measure | Instal
 
     known: dict[str, Measure | InstalledMeasure] = {measure.name: measure for measure in installed_measures()}
     known.update(baselines.MEASURES)
+    plain, has_parameters, _ = name.partition(":")
+    if has_parameters and plain in known:
+        raise UserError("parameters are not taken here", file=name, expected=f"{plain} alone, which means its defaults")
     if name not in known:
-        raise _unknown("measure", name, list(known))
+        raise _unknown("measure", plain, list(known))
     for option, value in (("--family", family), ("--cost", None if cost == FORECAST else cost)):
         if value is not None:
             raise UserError(f"{option} {value}", expected="without the name of a measure", found=name)

@@ -110,6 +110,11 @@ def test_every_measure_is_explained(name: str, pgdl: Pgdl) -> None:
     [
         (["vc_dimm"], "vc_dimm: no such measure; did you mean 'vc_dim'?"),
         (["qqqqqqq"], "qqqqqqq: no such measure; pgdl measures lists them"),
+        (
+            ["vc_dim:image_side=8", "--cost"],
+            "vc_dim:image_side=8: parameters are not taken here: expected vc_dim alone, which means its defaults",
+        ),
+        (["vc_dimm:image_side=8"], "vc_dimm: no such measure; did you mean 'vc_dim'?"),
         (["vc_dim", "--family", "norm"], "--family norm: expected without the name of a measure, found vc_dim"),
         (["vc_dim", "--cost", "many"], "--cost many: expected without the name of a measure, found vc_dim"),
         (["--cost", "forwards"], "forwards: no such cost; did you mean 'forward'?"),
