@@ -9,6 +9,7 @@ from harness.corpus.recipe import Stop, Training
 from harness.corpus.training import DivergedError, train
 
 
+@pytest.mark.filterwarnings("ignore:.*shuffle=True:UserWarning")
 def test_weights_that_are_no_numbers_are_seen_though_pooling_hides_them() -> None:
     settings = Training(learning_rate=0.1, batch_size=5, max_epochs=1, stop=Stop(cross_entropy=0.1), seed=1)
     model = training_network(vgg(2, n_blocks=1, n_filters=4), (8, 8, 1), 0.0, "glorot_uniform")
