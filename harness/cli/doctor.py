@@ -60,7 +60,6 @@ def _findings(executor: str, parameters: dict[str, str | None]) -> Iterator[Find
     yield from _software()
     yield from _machine()
     yield from _sandbox()
-    yield from _other_kinds()
 
 
 def _software() -> Iterator[Finding]:
@@ -124,7 +123,7 @@ def _sandbox() -> Iterator[Finding]:
     from harness.sandbox import Fast, Landlock, becomes_others, not_linux
 
     if (elsewhere := not_linux()) is not None:
-        yield BAD, "calls", "not on this system", str(elsewhere)
+        yield BAD, "sandbox", "not on this system", str(elsewhere)
         yield (
             WARNING,
             "memory",
@@ -155,6 +154,7 @@ def _sandbox() -> Iterator[Finding]:
     else:
         yield BAD, "sandbox", "does not work", str(problem)
         yield BAD, "sandbox by Landlock", "does not work, either", str(weaker)
+    yield from _other_kinds()
 
 
 def _self_test(kind: "Kind", warnings: list[str]) -> Iterator[Finding]:

@@ -10,10 +10,13 @@ import ctypes
 import os
 import platform
 import re
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+
+import psutil
 
 from harness.sandbox.processes import Processes, stat_fields
 
@@ -67,6 +70,8 @@ def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] 
     in full. That second pass takes milliseconds per process, and longer where it has to wait for a lock; it ends
     without a size once `give_up` returns true, and after `HURRY_S` as soon as the total is over the limit.
     """
+    if sys.platform != "linux":
+        return _measure_elsewhere(processes.numbers().values())
     began = time.monotonic()
     memories: dict[str, _Memory] = {}
     ticks = threads = 0
@@ -90,6 +95,18 @@ def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] 
                 if not _shares_memory(entry, memory, memories, numbers):
                     total += _proportional_size(memory)
     return Usage(total, ticks / TICKS, threads)
+
+
+def _measure_elsewhere(pids: Iterable[int]) -> Usage:
+    """Return the usage of processes on a system without /proc, where resident pages of files count, too."""
+    used = Usage(0, 0.0)
+    for pid in pids:
+        with suppress(psutil.Error):
+            process = psutil.Process(pid)
+            times, size = process.cpu_times(), process.memory_info().rss
+            cpu_s = used.cpu_s + times.user + times.system
+            used = Usage(used.memory_bytes + size, cpu_s, used.threads + process.num_threads())
+    return used
 
 
 def _memory(entry: str) -> _Memory | None:

@@ -116,7 +116,7 @@ def progress(entries: Iterable[str]) -> Progress:
     """Return the state of the remaining processes: unless all are stuck, it changes over time or one is runnable."""
     left, ticks, runs = 0, 0, False
     for entry in entries:
-        with suppress(OSError):
+        with suppress(OSError):  # where there is no /proc, nothing is known of a process that does not end
             fields = stat_fields(entry)
             left, ticks, runs = left + 1, ticks + sum(map(int, fields[11:13])), runs or fields[0] == "R"
     return Progress(left, ticks, runs)

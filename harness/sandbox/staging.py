@@ -7,6 +7,7 @@ import fcntl
 import os
 import secrets
 import shutil
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -133,7 +134,8 @@ def _write_worker(directory: Path) -> None:
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, copy)
     (directory / "harness" / "__init__.py").touch()
-    write_copies(directory)
+    if sys.platform == "linux":
+        write_copies(directory)
     shutil.copyfile("/bin/cat", directory / ECHO)
 
 

@@ -4,18 +4,33 @@ import ctypes
 import os
 import resource
 import signal
+import sys
+import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
+
+#: Seconds between two looks at the parent where the kernel does not tell of its death.
+PARENT_S = 0.5
 
 #: Environment variable with the memory limit of the call, in bytes, for a measure that asks before it needs much.
 MEMORY_LIMIT = "MEMORY_LIMIT_BYTES"
 
 
 def die_with_parent() -> None:
-    """Ask the kernel to kill this process when its parent dies, however that happens."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    """Let this process be killed when its parent dies, however that happens: by the kernel where it does that."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    else:
+        threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
+
+
+def _watch_parent(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(PARENT_S)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def offer_to_kernel() -> None:
@@ -39,7 +54,10 @@ def apply_limits(processes: int, open_files: int, file_bytes: int, memory_bytes:
 
 
 def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) -> None:
-    """Set the hard limits of the process `pid`, 0 for this one; its future children inherit them."""
+    """Set the hard limits of the process `pid`, 0 for this one; its future children inherit them.
+
+    Those of other processes can be set on Linux only.
+    """
     for kind, value in (
         (resource.RLIMIT_NPROC, processes),
         (resource.RLIMIT_NOFILE, open_files),
@@ -47,6 +65,9 @@ def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) ->
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_MEMLOCK, 0),  # pages of files do not count as memory because the kernel can drop them
     ):
-        _, hard = resource.prlimit(pid, kind)
+        _, hard = resource.prlimit(pid, kind) if sys.platform == "linux" else resource.getrlimit(kind)
         bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.prlimit(pid, kind, (bounded, bounded))
+        if sys.platform == "linux":
+            resource.prlimit(pid, kind, (bounded, bounded))
+        else:
+            resource.setrlimit(kind, (bounded, bounded))

@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
+from harness.api import results
 from tests.board.board_examples import rows, write_reference
+from tests.e2e.real_runs import write_submission
 from tests.throwaway import make_task
 
 ROOT = Path(__file__).parents[2]
-NO_CALLS = (
-    "pgdl: calls of submissions and measures: expected Linux, found Darwin; "
-    "make them on Linux: in WSL, a virtual machine or a container (docs/systems.md)"
+NO_SANDBOX = (
+    "pgdl: sandboxed calls: expected Linux, found Darwin; for your own code only, --unsafe-no-sandbox; "
+    "make other calls on Linux, in a virtual machine or a container (docs/systems.md)"
 )
 
 
@@ -45,16 +47,30 @@ def test_tasks_are_shown_and_validated(folder: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["run", "num_params"], ["check", "num_params", "--unsafe-no-sandbox"]])
-def test_calls_are_refused_in_one_line(folder: Path, arguments: list[str]) -> None:
+@pytest.mark.parametrize("arguments", [["run", "depth"], ["check", "depth"], ["compare", "--measures", "depth"]])
+def test_sandboxed_calls_are_refused_in_one_line(folder: Path, arguments: list[str]) -> None:
     make_task(folder / "tasks", layout="full", n_models=4)
     done = on_a_mac(*arguments, "--tasks", "tasks")
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == NO_CALLS
+    assert done.stderr.splitlines()[-1] == NO_SANDBOX
+
+
+def test_ones_own_code_runs_without_a_sandbox(folder: Path) -> None:
+    """With limits, which are measured by psutil there."""
+    make_task(folder / "tasks", layout="full", n_models=2)
+    write_submission(folder, "mine", "return 2.5")
+    write_submission(folder, "large", "import time; held = bytearray(b'x') * 2**30; time.sleep(60)")
+    limits = "--time-limit", "5", "--memory", "1G"
+    done = on_a_mac("run", "mine.py", "large.py", "depth", "--unsafe-no-sandbox", "--tasks", "tasks", *limits)
+    assert "Traceback" not in done.stderr
+    rows = results("results.db")
+    ended = {(row["submission"], row["outcome"]) for row in rows}
+    assert ended == {("mine", "OK"), ("depth", "OK"), ("large", "MEMORY")}
+    assert all(row["sandbox"] == "none" and row["peak_memory_bytes"] > 2**26 for row in rows)
 
 
 def test_doctor_says_what_is_not_there(folder: Path) -> None:
     done = on_a_mac("doctor")
-    assert "MISSING calls" in done.stdout
-    assert NO_CALLS.removeprefix("pgdl: ") in " ".join(done.stdout.split())
+    assert "MISSING sandbox" in done.stdout
+    assert NO_SANDBOX.removeprefix("pgdl: ") in " ".join(done.stdout.split())
     assert "Traceback" not in done.stderr

@@ -17,6 +17,8 @@ sysconfig.get_config_vars()
 import os  # noqa: E402 - after them, as all that follows
 import platform  # noqa: E402
 import resource  # noqa: E402
+import subprocess  # noqa: E402
+from pathlib import Path  # noqa: E402
 from types import FrameType  # noqa: E402
 
 for _module, _names in {
@@ -45,6 +47,21 @@ def _is_of_psutil(frame: FrameType | None) -> bool:
     return frame is not None and ("psutil" in frame.f_code.co_filename or _is_of_psutil(frame.f_back))
 
 
+#: Beginning of a program that makes its process one of a Mac.
+HERE = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import sitecustomize; sys.path.pop(0); "
+
+
+class _Popen(subprocess.Popen[bytes]):
+    """Starts programs of isolated interpreters, which ignore PYTHONPATH, as processes of a Mac, too."""
+
+    def __init__(self, args: list[str], *more: object, **named: object) -> None:
+        if args[:3] == [sys.executable, "-I", "-B"] and "-c" in args:
+            place = args.index("-c") + 1
+            args = [*args[:place], HERE + args[place], *args[place + 1 :]]
+        super().__init__(args, *more, **named)  # type: ignore[call-overload]
+
+
+subprocess.Popen = _Popen  # type: ignore[misc]
 platform.system = lambda: "Darwin"
 sys.meta_path.insert(0, _OnlyOnLinux())
 sys.addaudithook(_no_proc)
