@@ -111,10 +111,19 @@ def collect_records(
     """Return the calls that count on the competition's tasks: those of `submissions` (`choose`), or all.
 
     Raises:
-        UserError: a name is unknown; records are of several builds of a task, and nothing tells which counts.
+        UserError: a name is unknown; see also `read_current`.
     """
     found = find_versions(records, competition.references, everything=everything)
     found = choose(found, submissions, records.name, can_run=competition.can_run)
+    return read_current(records, competition, found)
+
+
+def read_current(records: Records, competition: Competition, found: Collected) -> Collected:
+    """Read the records of the calls found.
+
+    Raises:
+        UserError: records are of several builds of a task, and nothing tells which counts.
+    """
     for task in competition.references.keys() - competition.contents.keys():
         if has_several_builds(records, task):
             raise UserError(

@@ -8,11 +8,11 @@ from typing import Any
 
 from harness.api.chosen import choose, require_records
 from harness.api.commands import run_command
-from harness.api.competition import failed_outputs, read_competition, remarks_on
+from harness.api.competition import failed_outputs, read_competition, read_current, remarks_on
 from harness.board.board import Board
 from harness.board.collect import Calls
 from harness.board.leaderboard import build_board
-from harness.board.recorded import find_versions, read_records
+from harness.board.recorded import find_versions
 from harness.board.row import Row
 from harness.credentials import RESULTS
 from harness.records import Records
@@ -104,7 +104,7 @@ def report(
         shown = {calls.asked for calls in found.shown}
         others = [calls for calls in found.left_out if calls.asked in named - shown]
         found = replace(found, shown=[*found.shown, *others])
-        collected = read_records(records, found, competition.references, competition.contents)
+        collected = read_current(records, competition, found)
         wanted = {_identity(calls): calls for calls in collected.shown if calls.asked in named}
         outputs = failed_outputs(records, list(wanted.values()))
         command = partial(run_command, tasks=Path(tasks_dir), results=str(results))

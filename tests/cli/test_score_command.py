@@ -88,12 +88,12 @@ def test_an_invalid_file_of_contents_is_one_line(
 
 
 @pytest.mark.parametrize("other", [{"model_digest": "of others"}, {"data_digest": "other images"}])
-@pytest.mark.parametrize("command", ["score", "board"])
+@pytest.mark.parametrize("command", [["score"], ["board"], ["report", "mine"]], ids=" ".join)
 def test_records_of_several_networks_of_one_name_are_not_mixed(
-    pgdl: Pgdl, reference: Path, record: Record, other: dict[str, str], command: str
+    pgdl: Pgdl, reference: Path, record: Record, other: dict[str, str], command: list[str]
 ) -> None:
     record([*rows("mine"), *rows("mine", MEASURE[:3], **other)])
-    ended = pgdl(command)
+    ended = pgdl(*command)
     assert (ended.code, ended.out) == (2, "")
     assert "toy: records of other models or data of the same names: expected one task, found several" in ended.err
 
