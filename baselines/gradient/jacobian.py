@@ -81,37 +81,26 @@ def jacobian_norms(subject: Subject, n_samples: int, seed: int, outputs: str) ->
     if outputs == "probabilities":
         require_classes(subject)
     network, images = subject.network, subject.sample(n_samples, seed).inputs
-    forward = _logit_squares if outputs == "logits" else _probability_squares
-    squares = sum_over_logits(network, ("input Jacobians", outputs), lambda some: forward(network, some), images)
+    key = ("input Jacobians", outputs)
+    squares = sum_over_logits(network, key, lambda some: _input_squares(network, some, outputs), images)
     return np.sqrt(squares)
 
 
-def _logit_squares(network: Network, images: Any) -> Derivative:
-    """Squared norms (n,) of a logit's derivatives with respect to the input."""
+def _input_squares(network: Network, images: Any, outputs: str) -> Derivative:
+    """Squared norms (n,) of an output's derivatives with respect to the input."""
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(images)
         logits = network.logits(images)
+    probabilities = tf.nn.softmax(logits) if outputs == "probabilities" else None
 
-    def of_logit(direction: Any) -> Any:
-        rows = tape.gradient(logits, images, output_gradients=tf.ones_like(logits) * direction)
-        return _over_entries(tf.reduce_sum, rows)
-
-    return of_logit
-
-
-def _probability_squares(network: Network, images: Any) -> Derivative:
-    """Squared norms (n,) of a probability's derivatives with respect to the input."""
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(images)
-        logits = network.logits(images)
-    probabilities = tf.nn.softmax(logits)
-
-    def of_class(direction: Any) -> Any:
-        along = tf.reduce_sum(direction * probabilities, axis=1, keepdims=True)
-        slopes = balanced(probabilities * (direction - along), logits)
+    def of_output(direction: Any) -> Any:
+        slopes = tf.ones_like(logits) * direction
+        if probabilities is not None:
+            along = tf.reduce_sum(direction * probabilities, axis=1, keepdims=True)
+            slopes = balanced(probabilities * (direction - along), logits)
         return _over_entries(tf.reduce_sum, tape.gradient(logits, images, output_gradients=slopes))
 
-    return of_class
+    return of_output
 
 
 @measure(

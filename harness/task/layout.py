@@ -210,11 +210,11 @@ def _nothing(root: Path, references: Sequence[str] = ()) -> UserError:
 
 
 def _require_known(names: Sequence[str], known: Iterable[str], root: Path, without_models: Sequence[str] = ()) -> None:
-    known, builds = list(known), unfinished_tasks(root)
+    known = list(known)
     for name in names:
         if name not in known:
-            if name in builds:
-                remedy = f"continue with: {builds[name]}"
+            if command := unfinished_tasks(root).get(name):
+                remedy = f"continue with: {command}"
                 raise UserError(f"task {name!r} is not finished", file=root, remedy=remedy)
             found = "reference data without models" if name in without_models else None
             expected, hint = f"one of {', '.join(known)}", did_you_mean(name, known)
