@@ -1,12 +1,13 @@
 """Lets one process at a time work in a directory, and tells others so."""
 
-import fcntl
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.errors import UserError, writing
+from harness.locks import try_lock
 
 
 @contextmanager
@@ -23,14 +24,11 @@ def alone(root: Path, lock_file: Path, command: str) -> Iterator[None]:
     """
     with writing(root, remedy="name another directory"):
         lock_file.parent.mkdir(parents=True, exist_ok=True)
-        lock = lock_file.open("w")  # a file that can be written: some network file systems lock no other
+        lock = lock_file.open("wb")  # a file that can be written: some network file systems lock no other
     with lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # Another command may have removed the file since it was opened.
-            is_ours = lock_file.exists() and os.path.samestat(lock_file.stat(), os.fstat(lock.fileno()))
-        except BlockingIOError:
-            is_ours = False
+            is_ours = try_lock(lock.fileno()) and _is_at(lock_file, lock.fileno())
         except OSError as error:
             raise UserError("cannot be locked", file=lock_file, found=error.strerror) from error
         if not is_ours:
@@ -38,6 +36,12 @@ def alone(root: Path, lock_file: Path, command: str) -> Iterator[None]:
         try:
             yield
         finally:
+            if sys.platform == "win32":  # where no open file can be removed, and so none that another command locks
+                lock.close()
             with suppress(OSError):  # unless something in the directory is to be continued
                 lock_file.unlink()
                 lock_file.parent.rmdir()
+
+
+def _is_at(file: Path, descriptor: int) -> bool:
+    return file.exists() and os.path.samestat(file.stat(), os.fstat(descriptor))

@@ -1,6 +1,5 @@
 """The cache directory, for files that can be recomputed: decoded data, architectures, staged copies."""
 
-import fcntl
 import os
 import shutil
 import threading
@@ -9,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harness.errors import writing
+from harness.locks import lock
 
 
 def cache_directory(name: str) -> Path:
@@ -30,8 +30,8 @@ def cache_directory(name: str) -> Path:
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
     """Let one process at a time do something; `file` is created, and remains."""
-    with file.open("w") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
+    with file.open("wb") as stream:
+        lock(stream.fileno())
         yield
 
 
@@ -46,5 +46,5 @@ def link_or_copy(source: Path, target: Path) -> None:
 def write_whole(entry: Path, text: str) -> None:
     """Write a file of the cache at once: another harness may be reading it."""
     temporary = entry.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
-    temporary.write_text(text)
+    temporary.write_bytes(text.encode())
     temporary.replace(entry)

@@ -68,7 +68,7 @@ def write_figure(figure: Figure, path: Path) -> Path:
     """
     with writing(path):
         if path.suffix == ".svg":
-            path.write_text(svg_file(figure))
+            path.write_bytes(svg_file(figure).encode())
         else:
             figure.savefig(path, dpi=200)
     return path

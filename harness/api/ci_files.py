@@ -14,7 +14,7 @@ def write_files(output: Path, ended: ChangeResult) -> list[Path]:
     for name, text in (("comment.md", ended.comment), ("report.json", ended.report.to_json())):
         path = output / name
         with writing(path):
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(text.encode())
         written.append(path)
     site = output / "site"
     write_site(ended.site, site)

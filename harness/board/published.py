@@ -33,7 +33,7 @@ def read_published(name: str) -> list[PublishedRow]:
     if name not in published_names():
         known = published_names()
         raise UserError(f"--published: no {name!r}", expected=", ".join(known), remedy=did_you_mean(name, known))
-    tables: list[dict[str, Any]] = tomllib.loads((_directory() / f"{name}.toml").read_text())["tables"]
+    tables: list[dict[str, Any]] = tomllib.loads((_directory() / f"{name}.toml").read_text("utf-8"))["tables"]
     return [
         PublishedRow(
             table["source"], row["label"], row.get("measure"), dict(zip(table["tasks"], row["values"], strict=True))

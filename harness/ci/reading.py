@@ -1,6 +1,5 @@
 """Reads one submission from git's objects: its files go into a private directory, and from there through inspection."""
 
-import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -81,6 +80,5 @@ def _write(repository: Repository, blob: str, size: int, path: Path) -> None:
     content = repository.content(blob)
     if len(content) != size:
         raise GitError(f"git gave {len(content)} bytes of a file of {size}")
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "wb") as stream:
+    with path.open("xb") as stream:
         stream.write(content)

@@ -70,5 +70,7 @@ def _lay_out(directory: Path) -> int:
 
     models = write_demo_task(shipped.task_data(), directory / "task_data")
     shipped.copy_files(shipped.submissions(), directory / "submissions")
-    (directory / "README.md").write_text(README.format(task=NAME, models=models, commands="\n".join(COMMANDS)))
+    (directory / "README.md").write_bytes(
+        README.format(task=NAME, models=models, commands="\n".join(COMMANDS)).encode()
+    )
     return models

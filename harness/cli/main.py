@@ -2,6 +2,7 @@
 
 import errno
 import importlib.util
+import io
 import os
 import re
 import signal
@@ -48,6 +49,9 @@ EXIT_CODES = (
 
 #: Exit code after the traceback of a bug (EX_SOFTWARE).
 BUG = 70
+
+#: Exit code of a shell for a program that was ended by SIGPIPE.
+BROKEN_PIPE = 128 + 13
 
 #: One thread for each product of matrices, unless the user says otherwise: scores need many small ones, in threads of
 #: their own, and OpenBLAS' threads spin while they wait, which on a busy machine takes ten times the processor time.
@@ -117,11 +121,10 @@ def main() -> NoReturn:
     """Run the command line; a `UserError` ends it with one line and exit code 2."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # treat a request to terminate like Ctrl-C
     os.environ.setdefault(ONE_THREAD, "1")  # before anything imports NumPy
+    if sys.platform == "win32":
+        _speak_utf8()
     output = sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 - None if it was closed by the caller
     try:
-        if sys.platform == "win32":
-            remedy = "install it in WSL (wsl --install), where everything works"
-            raise UserError("system", expected="Linux or macOS", found="Windows", remedy=remedy)
         _require_own_packages()
         code = cli.main(prog_name="pgdl", standalone_mode=False)
         sys.stdout.flush()
@@ -138,7 +141,7 @@ def main() -> NoReturn:
         if isinstance(error, SystemExit) and sys.stdout is output:
             raise  # shell completion
         _give_up_output()  # the reader has exited; click turns this error into SystemExit
-        sys.exit(128 + signal.SIGPIPE)
+        sys.exit(BROKEN_PIPE)
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
             _give_up_output()
@@ -159,6 +162,13 @@ def _require_own_packages() -> None:
         if where is None or Path(where).parent.parent != home:
             remedy = f"remove it from the path, or start pgdl in another directory; ours is {home / name}"
             raise UserError(f"another package is called {name!r}", file=where or name, remedy=remedy)
+
+
+def _speak_utf8() -> None:
+    """Let redirected output be the same as on other systems: the code pages of Windows lack characters."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", newline="\n")
 
 
 def _give_up_output() -> None:

@@ -31,6 +31,6 @@ def command(name: Path, runtime: str | None) -> None:
         except FileExistsError as error:
             raise UserError("already exists", file=name, remedy="choose another name") from error
         for file, text in files.items():
-            (name / file).write_text(text)
+            (name / file).write_bytes(text.encode())
     click.echo(f"Written: {', '.join(str(name / file) for file in files)}")
     click.echo(f"Next: edit {name / 'complexity.py'}, then pgdl check {name}")

@@ -36,7 +36,7 @@ def read_token(file: Path | None) -> str:
     """Return the token in a file, or of the environment; raises `UserError`, which never shows it."""
     source = file or VARIABLE
     try:
-        token = file.read_text() if file is not None else os.environ.get(VARIABLE, "")
+        token = file.read_text("utf-8") if file is not None else os.environ.get(VARIABLE, "")
     except (OSError, UnicodeError) as error:
         raise UserError("cannot be read", file=file, expected="a token of the platform") from error
     token = token.strip()

@@ -52,7 +52,7 @@ def score_result(places: Places) -> Scored:
         return _score(places)
     except UserError as error:
         try:
-            (places.output / REPORT).write_text(_FAILED.format(html.escape(str(error))), encoding="utf-8")
+            (places.output / REPORT).write_bytes(_FAILED.format(html.escape(str(error))).encode())
         except OSError as unwritten:
             raise UserError(f"{error}; {places.output / REPORT} cannot be written: {unwritten.strerror}") from error
         raise
@@ -78,7 +78,7 @@ def _score(places: Places) -> Scored:
     write_report(page | {"summary": summary}, places.output / REPORT)
     scores = scores_of(row, settings.columns)
     with writing(places.output):
-        (places.output / SCORES).write_text(json.dumps(scores, indent=1) + "\n", encoding="utf-8")
+        (places.output / SCORES).write_bytes((json.dumps(scores, indent=1) + "\n").encode())
     return Scored(scores, summary)
 
 

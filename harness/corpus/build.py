@@ -86,17 +86,17 @@ class Build:
             if not self._is_own(self.building):
                 shutil.rmtree(self.building)
             self.building.mkdir(parents=True, exist_ok=True)
-            (self.building / RECIPE).write_text(self.recipe.text)
-            (self.building / MARK).write_text(self.recipe.digest)
-            (self.building / RECIPE_ARGUMENT).write_text(argument_of(self.recipe.file))
+            (self.building / RECIPE).write_bytes(self.recipe.text.encode())
+            (self.building / MARK).write_bytes(self.recipe.digest.encode())
+            (self.building / RECIPE_ARGUMENT).write_bytes(argument_of(self.recipe.file).encode())
 
     def records(self) -> dict[int, dict[str, Any]]:
         """Return number -> record of the finished cells."""
         if (self.reference / TRAINING).exists():  # written once all cells were finished
-            return {record["cell"]: record for record in json.loads((self.reference / TRAINING).read_text())}
+            return {record["cell"]: record for record in json.loads((self.reference / TRAINING).read_bytes())}
         numbers = [cell.number for cell in self.recipe.cells]
         finished = [n for n in numbers if any((self.building / name).exists() for name in _names(n))]
-        return {n: json.loads((self.building / RECORDS / f"{n}.json").read_text()) for n in finished}
+        return {n: json.loads((self.building / RECORDS / f"{n}.json").read_bytes()) for n in finished}
 
     def train(self, numbers: list[int], workers: int) -> Generator[Event]:
         """Train cells, `workers` at a time, and yield events. Closing the iterator kills the trainers.
@@ -138,7 +138,7 @@ class Build:
     def _is_own(self, directory: Path) -> bool:
         """Whether a directory is of no other recipe."""
         mark = directory / MARK
-        return not mark.exists() or mark.read_text() == self.recipe.digest
+        return not mark.exists() or mark.read_text("utf-8") == self.recipe.digest
 
     def _require_own(self, directory: Path) -> None:
         if not self._is_own(directory):
@@ -177,9 +177,9 @@ class Build:
             if cell.number in records
         }
         write_reference(self.reference / REFERENCE, entries)
-        (self.reference / RECIPE).write_text(self.recipe.text)
-        (self.reference / MARK).write_text(self.recipe.digest)
-        (self.reference / TRAINING).write_text(json.dumps(list(records.values()), indent=1))
+        (self.reference / RECIPE).write_bytes(self.recipe.text.encode())
+        (self.reference / MARK).write_bytes(self.recipe.digest.encode())
+        (self.reference / TRAINING).write_bytes(json.dumps(list(records.values()), indent=1).encode())
         for number in records:
             cell, model = (self.building / name for name in _names(number))
             if cell.exists():

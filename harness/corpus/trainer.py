@@ -115,7 +115,7 @@ class Trainer:
         record = self._record(cell, trained, self._accuracies(unfinished, labels))
         records = self.directory / RECORDS
         records.mkdir(exist_ok=True)
-        (records / f"{number}.json").write_text(json.dumps(record))
+        (records / f"{number}.json").write_bytes(json.dumps(record).encode())
         unfinished.rename(self.directory / CELLS.format(number))
         return record
 

@@ -62,7 +62,7 @@ def fetch_tasks(url: str, sha256: str, directory: Path) -> bool:
                 _unpack(archive, unpacked)
             except BadArchiveError as error:
                 raise UserError(f"cannot be unpacked: {error}", file=public(url)) from error
-            (unpacked / MARK).write_text(f"{sha256}\n")
+            (unpacked / MARK).write_bytes(f"{sha256}\n".encode())
             if directory.exists():
                 directory.rmdir()  # it is empty
             unpacked.rename(directory)
@@ -82,7 +82,7 @@ def require_digest(sha256: str) -> None:
 
 def _require_same(directory: Path, sha256: str) -> bool:
     mark = directory / MARK
-    if mark.is_file() and mark.read_text().strip() == sha256:
+    if mark.is_file() and mark.read_text("utf-8").strip() == sha256:
         return False
     found = "tasks of another archive" if mark.is_file() else "other files"
     raise UserError("exists already", file=directory, found=found, remedy="remove it, or name another with --tasks")

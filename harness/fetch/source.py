@@ -105,8 +105,8 @@ def _fetch_whole(
         _etag_file(here).unlink(missing_ok=True)
         etag = fetch_file(archive.url, here, travels, watcher.seen, most=MAX_ARCHIVE, moved=MOVED)
         if etag is not None:
-            _etag_file(here).write_text(etag)
-    return here, _etag_file(here).read_text() if _etag_file(here).exists() else None
+            _etag_file(here).write_bytes(etag.encode())
+    return here, _etag_file(here).read_text("utf-8") if _etag_file(here).exists() else None
 
 
 def _etag_file(archive: Path) -> Path:

@@ -54,7 +54,7 @@ class Staging:
     def begin(self, command: str) -> None:
         """Mark the task as one that the arguments `command` of `pgdl task fetch` continue."""
         (self._directory / FILES).mkdir(parents=True, exist_ok=True)
-        (self._directory / COMMAND).write_text(f"{command}\n")
+        (self._directory / COMMAND).write_bytes(f"{command}\n".encode())
 
     def place(self, path: str) -> Path:
         """Return where a file is while the task is fetched."""
@@ -69,7 +69,7 @@ class Staging:
     def add(self, path: str, file: FetchedFile) -> None:
         """Note that a file has been fetched."""
         self.finished[path] = file
-        with (self._directory / JOURNAL).open("a") as journal:
+        with (self._directory / JOURNAL).open("a", encoding="utf-8") as journal:
             journal.write(json.dumps({"path": path, **asdict(file)}) + "\n")
 
     def choose(self, models: Collection[str]) -> str:
@@ -114,7 +114,7 @@ class Staging:
         """Return the finished files; a line that was cut off does not count."""
         found = {}
         try:
-            lines = (self._directory / JOURNAL).read_text().splitlines()
+            lines = (self._directory / JOURNAL).read_text("utf-8").splitlines()
         except OSError:
             return {}
         for line in lines:

@@ -229,7 +229,7 @@ def _input_shape(shape: Any) -> list[int]:
 
 def write_config(path: Path, content: Mapping[str, Any]) -> None:
     """Write a config.json: the result of `layer_list`, or Keras' own JSON."""
-    path.write_text(json.dumps(content, indent=1))
+    path.write_bytes(json.dumps(content, indent=1).encode())
 
 
 def layer_list(layers: Sequence[Mapping[str, Any]], input_shape: Sequence[int]) -> dict[str, Any]:

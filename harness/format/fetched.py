@@ -97,7 +97,7 @@ def write_fetched(file: Path, fetched: Fetched) -> None:
     """Write the record at once, so that it is whole even after a power cut."""
     content: dict[str, Any] = asdict(fetched)
     temporary = file.with_name(f".{file.name}")
-    with temporary.open("w") as stream:
+    with temporary.open("w", encoding="utf-8") as stream:
         json.dump(content, stream, indent=1)
         stream.flush()
         os.fsync(stream.fileno())
@@ -110,6 +110,6 @@ def half_fetched(root: Path) -> dict[str, str]:
     for staged in sorted((root / FETCHING).glob("*/")):
         if (staged / RECORD).exists() or not (root / INPUTS / staged.name).exists():
             command = staged / COMMAND
-            arguments = command.read_text().strip() if command.is_file() else "CORPUS"
+            arguments = command.read_text("utf-8").strip() if command.is_file() else "CORPUS"
             found[staged.name] = f"pgdl task fetch {printable(arguments)} --tasks {root}"
     return found

@@ -140,7 +140,7 @@ def _without_none(values: Mapping[str, float | None]) -> dict[str, float]:
 def write_reference(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> None:
     """Write a model_configs.json: model -> result of `reference_entry`; names with or without `model_`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(entries, indent=2))
+    path.write_bytes(json.dumps(entries, indent=2).encode())
 
 
 def reference_entry(

@@ -21,5 +21,5 @@ def unfinished_tasks(root: Path) -> dict[str, str]:
 def command_to_continue(root: Path, task: str) -> str:
     """Return the command that continues a task; it has the word RECIPE if the recipe's place is not known."""
     file = root / BUILDING / task / RECIPE_ARGUMENT
-    recipe = shlex.quote(printable(file.read_text().strip())) if file.is_file() else "RECIPE"
+    recipe = shlex.quote(printable(file.read_text("utf-8").strip())) if file.is_file() else "RECIPE"
     return f"pgdl task build {recipe} --output {shlex.quote(str(root))}"

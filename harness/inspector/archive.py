@@ -15,6 +15,9 @@ _END, _END_SIZE = b"PK\5\6", 22
 _END_64, _END_64_SIZE = b"PK\6\7", 20
 _ENTRY, _ENTRY_SIZE = b"PK\1\2", 46
 
+#: How a zip is opened: without waiting where it is a pipe.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
 #: Longest comment at the end of a zip, in bytes.
 _MAX_COMMENT = 0xFFFF
 
@@ -27,7 +30,7 @@ def read_zip(path: str, files: Files) -> None:
     """Read a zip's members; nothing is extracted to disk."""
     name = os.path.basename(path)  # noqa: PTH119
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        descriptor = os.open(path, _FLAGS)
     except OSError as error:
         raise UnreadableError("", error.strerror or str(error)) from error
     with os.fdopen(descriptor, "rb") as stream:

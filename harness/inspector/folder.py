@@ -3,13 +3,44 @@
 import errno
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from harness.inspector.files import IGNORED, Files, check_name
 from harness.inspector.problems import SubmissionError, UnreadableError
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+if sys.platform != "win32":
+    #: A folder as a descriptor, so that nobody replaces it while it is read.
+    Folder = int
+
+    def _open(name: str, folder: Folder | None) -> int:
+        return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+
+    def _enter(name: str, folder: Folder | None = None) -> Folder:
+        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+
+    def _leave(folder: Folder) -> None:
+        os.close(folder)
+
+    def _state(name: str, folder: Folder | None) -> os.stat_result:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+
+else:
+    #: A folder's path, because Windows opens none.
+    Folder = str
+
+    def _open(name: str, folder: Folder | None) -> int:
+        return os.open(_enter(name, folder), os.O_RDONLY | os.O_BINARY)
+
+    def _enter(name: str, folder: Folder | None = None) -> Folder:
+        return name if folder is None else os.path.join(folder, name)  # noqa: PTH118
+
+    def _leave(folder: Folder) -> None:
+        pass
+
+    def _state(name: str, folder: Folder | None) -> os.stat_result:
+        return os.stat(_enter(name, folder), follow_symlinks=False)  # noqa: PTH116
 
 
 def read_file(path: str, files: Files) -> None:
@@ -23,14 +54,14 @@ def read_file(path: str, files: Files) -> None:
 def read_folder(path: str, files: Files) -> None:
     """Read the regular files of a folder and its subfolders."""
     with _reading(""):
-        folder = os.open(path, _FOLDER)
+        folder = _enter(path)
     try:
         _read_below(folder, "", files)
     finally:
-        os.close(folder)
+        _leave(folder)
 
 
-def _read_below(folder: int, prefix: str, files: Files) -> None:
+def _read_below(folder: Folder, prefix: str, files: Files) -> None:
     names = []
     with _reading(prefix), os.scandir(folder) as entries:
         for entry in entries:
@@ -39,21 +70,21 @@ def _read_below(folder: int, prefix: str, files: Files) -> None:
     for name in sorted(set(names) - set(IGNORED)):
         check_name(prefix + name)  # this bounds the depth
         with _reading(prefix + name):
-            if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-                below = os.open(name, _FOLDER, dir_fd=folder)
+            if stat.S_ISDIR(_state(name, folder).st_mode):
+                below = _enter(name, folder)
                 try:
                     _read_below(below, f"{prefix}{name}/", files)
                 finally:
-                    os.close(below)
+                    _leave(below)
             else:
                 _read_regular(name, prefix + name, files, folder)
 
 
-def _read_regular(path: str, name: str, files: Files, folder: int | None = None) -> None:
+def _read_regular(path: str, name: str, files: Files, folder: Folder | None = None) -> None:
     """Read the file `path` in `folder` as `name`."""
-    mode = os.stat(path, dir_fd=folder, follow_symlinks=False).st_mode
+    mode = _state(path, folder).st_mode
     if stat.S_ISREG(mode):
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+        descriptor = _open(path, folder)
         with os.fdopen(descriptor, "rb") as stream:
             mode = os.fstat(descriptor).st_mode
             if stat.S_ISREG(mode):  # checked again: it may have been replaced

@@ -1,6 +1,6 @@
 """Limits of a submission, and of the process that reads it."""
 
-import resource
+import sys
 
 #: Files of a submission, and their total bytes.
 MAX_FILES = 200
@@ -19,16 +19,24 @@ MEMORY_BYTES = 512 * 1024**2
 OPEN_FILES = 512
 
 
-def bound_process() -> None:
-    """Set the limits of this process, for good."""
-    for kind, value in (
-        (resource.RLIMIT_CPU, CPU_S),
-        (resource.RLIMIT_AS, MEMORY_BYTES),
-        (resource.RLIMIT_NOFILE, OPEN_FILES),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        _, hard = resource.getrlimit(kind)
-        bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        spare = 1 if kind == resource.RLIMIT_CPU and bounded < hard else 0  # SIGXCPU first, which tells the reason
-        resource.setrlimit(kind, (bounded, bounded + spare))
+if sys.platform == "win32":
+
+    def bound_process() -> None:
+        """Do nothing: there are no limits of this kind."""
+
+else:
+    import resource
+
+    def bound_process() -> None:
+        """Set the limits of this process, for good."""
+        for kind, value in (
+            (resource.RLIMIT_CPU, CPU_S),
+            (resource.RLIMIT_AS, MEMORY_BYTES),
+            (resource.RLIMIT_NOFILE, OPEN_FILES),
+            (resource.RLIMIT_FSIZE, 0),
+            (resource.RLIMIT_CORE, 0),
+        ):
+            _, hard = resource.getrlimit(kind)
+            bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            spare = 1 if kind == resource.RLIMIT_CPU and bounded < hard else 0  # SIGXCPU first, which tells the reason
+            resource.setrlimit(kind, (bounded, bounded + spare))

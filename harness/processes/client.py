@@ -1,7 +1,6 @@
 """A process that answers questions by a program of the harness; its other end is `harness.processes.service`."""
 
 import os
-import resource
 import signal
 import socket
 import subprocess
@@ -11,6 +10,7 @@ import threading
 from contextlib import AbstractContextManager, suppress
 from typing import Any
 
+from harness import children
 from harness.cores import available_cores
 from harness.errors import UserError
 from harness.processes.channel import Channel
@@ -130,10 +130,8 @@ class Process(AbstractContextManager["Process"]):
         ours, theirs = socket.socketpair()
         self._channel = Channel(ours)
         with theirs:
-            self._process = subprocess.Popen(
-                self._command, stdin=theirs.fileno(), stdout=self._printed, stderr=self._printed, env=self._environment,
-                start_new_session=True,  # only the command handles Ctrl-C
-            )  # fmt: skip
+            printed = self._printed.fileno()
+            self._process = children.start(self._command, theirs.fileno(), printed, self._environment)
         if self._memory is not None:
             _limit_memory(self._process.pid, self._memory)
 
@@ -168,14 +166,15 @@ class Process(AbstractContextManager["Process"]):
     def _kill(self) -> None:
         """Kill the process with those that it has started."""
         if self._process.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+            children.kill(self._process)
             self._process.wait()
 
 
 def _limit_memory(pid: int, share: float) -> None:
     if sys.platform != "linux":  # no system lets a process limit another one; `pgdl doctor` says so
         return
+    import resource  # here: Windows has none
+
     limit = int(share * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     with suppress(ProcessLookupError):
         _, hard = resource.prlimit(pid, resource.RLIMIT_DATA)

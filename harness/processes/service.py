@@ -13,14 +13,16 @@ What a program or a library prints goes to standard error.
 """
 
 import importlib
+import os
 import socket
 import sys
 import traceback
 
+from harness.children import connect
 from harness.errors import UserError
 from harness.processes.channel import Channel
 from harness.processes.models import Program
-from harness.worker.channel import take_input
+from harness.worker.channel import move_streams, take_input
 from harness.worker.limits import die_with_parent
 
 #: Characters of a traceback that are sent.
@@ -30,7 +32,7 @@ TRACEBACK = 10_000
 def main() -> None:
     """Answer until the client is gone."""
     name, *arguments = sys.argv[1:]
-    channel = Channel(socket.socket(fileno=take_input()))
+    channel = Channel(_connection())
     die_with_parent()
     program: Program | None = None
     unable = ("", "")
@@ -50,6 +52,16 @@ def main() -> None:
             channel.send(("answer", program(question, lambda event: channel.send(("event", event)))))
         except Exception as error:
             channel.send(_failure(error, "problem"))
+
+
+def _connection() -> socket.socket:
+    """Return the socket at standard input; on Windows, one that is connected with standard input and output."""
+    if sys.platform == "win32":
+        reader, writer = move_streams()
+        ours, theirs = socket.socketpair()
+        connect(theirs, os.fdopen(writer, "wb", buffering=0), os.fdopen(reader, "rb", buffering=0))
+        return ours
+    return socket.socket(fileno=take_input())
 
 
 def _failure(error: Exception, kind: str) -> tuple[str, str]:

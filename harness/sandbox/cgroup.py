@@ -11,7 +11,6 @@ the controllers, or this process' own group once all its processes have moved to
 """
 
 import errno
-import fcntl
 import os
 import secrets
 import subprocess
@@ -20,9 +19,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from harness.cache import cache_directory
+from harness.cache import cache_directory, locked
+from harness.locks import lock, try_lock
 from harness.sandbox.limits import Limits
-from harness.sandbox.staging import locked
 
 #: Name prefix of the groups of runs.
 PREFIX = "pgdl-run-"
@@ -126,7 +125,7 @@ def cgroup_problem() -> str | None:
 @contextmanager
 def _changing() -> Iterator[None]:
     """Exclude other runs while groups are created or removed."""
-    with locked(cache_directory("cgroups")):
+    with locked(cache_directory("cgroups") / "lock"):
         yield
 
 
@@ -143,12 +142,12 @@ def _create(parent: Path) -> tuple[Path, int]:
         if done.returncode != 0:
             raise OSError(0, f"no process can be moved into a group: {done.stderr.strip()}")
         trial.close()
-        lock = os.open(path, os.O_RDONLY)
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        descriptor = os.open(path, os.O_RDONLY)
+        lock(descriptor)
     except OSError:
         _remove(parent, path)
         raise
-    return path, lock
+    return path, descriptor
 
 
 def _remove(parent: Path, path: Path) -> None:
@@ -162,14 +161,14 @@ def _remove(parent: Path, path: Path) -> None:
 def remove_abandoned(parent: Path) -> None:
     """Remove the groups below `parent` that belong to dead runs."""
     for path in parent.glob(f"{PREFIX}*"):
-        lock = os.open(path, os.O_RDONLY)
+        descriptor = os.open(path, os.O_RDONLY)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            remove_group(path)
+            if try_lock(descriptor):
+                remove_group(path)
         except OSError:
-            pass  # another run is using it, or another user owns it
+            pass  # another user owns it
         finally:
-            os.close(lock)
+            os.close(descriptor)
 
 
 def remove_group(path: Path) -> None:

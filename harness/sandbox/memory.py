@@ -34,10 +34,6 @@ PARENT = re.compile(rb"^PPid:\s+(\d+)", re.MULTILINE)
 #: Seconds after which the measurement ends as soon as its total exceeds the limit.
 HURRY_S = 0.1
 
-TICKS = os.sysconf("SC_CLK_TCK")
-
-_libc = ctypes.CDLL(None)
-
 
 @dataclass(frozen=True)
 class Usage:
@@ -72,7 +68,7 @@ def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] 
     """
     if sys.platform != "linux":
         return _measure_elsewhere(processes.numbers().values())
-    began = time.monotonic()
+    began, ticks_per_s = time.monotonic(), os.sysconf("SC_CLK_TCK")
     memories: dict[str, _Memory] = {}
     ticks = threads = 0
     for entry in processes.entries():
@@ -88,13 +84,13 @@ def measure(processes: Processes, limit_bytes: int, give_up: Callable[[], bool] 
         total, numbers = 0, processes.numbers()
         for entry, memory in sorted(memories.items(), key=lambda item: -item[1].bytes):
             if give_up():
-                return Usage(0, ticks / TICKS, threads)
+                return Usage(0, ticks / ticks_per_s, threads)
             if total > limit_bytes and time.monotonic() > began + HURRY_S:
                 break
             with suppress(FileNotFoundError, ProcessLookupError):
                 if not _shares_memory(entry, memory, memories, numbers):
                     total += _proportional_size(memory)
-    return Usage(total, ticks / TICKS, threads)
+    return Usage(total, ticks / ticks_per_s, threads)
 
 
 def _measure_elsewhere(pids: Iterable[int]) -> Usage:
@@ -158,7 +154,7 @@ def _shares_memory(entry: str, memory: _Memory, memories: dict[str, _Memory], nu
 def same_memory(pid: int, other: int) -> bool:
     """Return whether two processes share an address space; False where the kernel cannot tell."""
     number = KCMP.get(platform.machine())
-    return number is not None and _libc.syscall(number, pid, other, KCMP_VM, 0, 0) == 0
+    return number is not None and ctypes.CDLL(None).syscall(number, pid, other, KCMP_VM, 0, 0) == 0
 
 
 def _bytes(pattern: re.Pattern[bytes], text: bytes) -> dict[bytes, int]:

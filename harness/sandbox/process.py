@@ -7,8 +7,9 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import IO, Any
+from typing import Any
 
+from harness.children import never_wait, open_output
 from harness.configuration import MIB
 from harness.sandbox.body import Body, StartError
 from harness.sandbox.job import Job
@@ -51,8 +52,7 @@ class WorkerProcess:
         self._gone = False
         self._frames = b""
         self._control, theirs = socket.socketpair()
-        source, sink = os.pipe()
-        self._output: IO[bytes] = os.fdopen(source, "rb", buffering=0)
+        self._output, sink = open_output()
         reason: str | None = None
         try:
             self.body = start(job, limits, slot, theirs.fileno(), sink)
@@ -65,7 +65,7 @@ class WorkerProcess:
             raise StartError(f"{reason} {self._output.read().decode(errors='replace')}".strip())
         self._open: list[Any] = [self._control, self._output]
         for stream in self._open:
-            os.set_blocking(stream.fileno(), False)
+            never_wait(stream)
 
     def send(self, **fields: Any) -> None:
         """Send one frame; the next `poll` notices a worker that has ended."""

@@ -3,7 +3,6 @@
 The source path of a mount can be read inside the sandbox, so original directories are never mounted.
 """
 
-import fcntl
 import os
 import secrets
 import shutil
@@ -17,14 +16,18 @@ from types import TracebackType
 from typing import Self
 
 import harness.worker
-from harness.cache import cache_directory
+from harness.cache import cache_directory, locked
 from harness.configuration import GIB
 from harness.errors import UserError
+from harness.locks import lock, try_lock
 from harness.sandbox.proc import write_copies
 
 #: A program that echoes its input (`harness.sandbox.placeholder`), and its mode. A process whose user may not read its
 #: program is not dumpable: other processes of that user cannot access it.
 ECHO, UNREADABLE = "cat", 0o111
+
+#: File whose lock is held by the run that uses a directory.
+LOCK = "lock"
 
 #: Bytes of unused staged copies that are kept for later calls.
 KEPT_BYTES = 4 * GIB
@@ -35,7 +38,7 @@ class Copy:
     """A staged directory."""
 
     path: Path
-    own_bytes: int  #: on the disk, without hard links
+    own_bytes: int  #: of its files, without hard links
     users: int = 0
 
 
@@ -47,12 +50,12 @@ class Staging:
 
     def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
         root = cache_directory("staged")
-        with locked(root):  # otherwise another run could remove this directory before it is locked
+        with locked(root.with_suffix(".lock")):  # otherwise another run could remove this directory before it is locked
             _remove_abandoned(root)
             self._root = root / secrets.token_hex(8)
             self._root.mkdir(mode=0o700)
-            self._lock = os.open(self._root / "lock", os.O_CREAT | os.O_RDWR, 0o600)
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            self._lock = _open_lock(self._root)
+            lock(self._lock)
         self._kept_bytes = kept_bytes
         self._copies: dict[str, Copy] = {}  #: in the order of their last use
         self._changing = threading.Lock()
@@ -63,9 +66,11 @@ class Staging:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with locked(self._root.parent):  # otherwise another run could open the directory during its removal
+        with locked(
+            self._root.parent.with_suffix(".lock")
+        ):  # otherwise another run could open the directory during its removal
+            os.close(self._lock)  # on Windows no open file can be removed
             shutil.rmtree(self._root, ignore_errors=True)
-        os.close(self._lock)
 
     def stage(self, key: str, write: Callable[[Path], None]) -> Path:
         """Return the directory for `key`, kept until the end of the run; the first time, `write` fills it.
@@ -104,7 +109,7 @@ class Staging:
         own_bytes = 0
         for path in (*directory.rglob("*"), directory):
             state = path.stat()
-            own_bytes += state.st_blocks * 512 if state.st_nlink == 1 else 0
+            own_bytes += state.st_size if state.st_nlink == 1 else 0
             path.chmod(0o755 if path.is_dir() else 0o644)
             os.utime(path, (0, 0))
         return Copy(directory, own_bytes)
@@ -122,7 +127,8 @@ class Staging:
     def worker(self) -> Path:
         """Stage the worker's code, the replacements of some files in /proc, and the program `ECHO`."""
         directory = self.stage("worker", _write_worker)
-        (directory / ECHO).chmod(UNREADABLE)
+        if sys.platform == "linux":
+            (directory / ECHO).chmod(UNREADABLE)
         return directory
 
 
@@ -136,27 +142,19 @@ def _write_worker(directory: Path) -> None:
     (directory / "harness" / "__init__.py").touch()
     if sys.platform == "linux":
         write_copies(directory)
-    shutil.copyfile("/bin/cat", directory / ECHO)
+        shutil.copyfile("/bin/cat", directory / ECHO)
 
 
-@contextmanager
-def locked(directory: Path) -> Iterator[None]:
-    """Wait for the lock of a directory and hold it."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+def _open_lock(directory: Path) -> int:
+    return os.open(directory / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
 
 
 def _remove_abandoned(root: Path) -> None:
     for directory in (path for path in root.iterdir() if path.is_dir()):
-        lock = os.open(directory / "lock", os.O_CREAT | os.O_RDWR, 0o600)
+        descriptor = _open_lock(directory)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(directory, ignore_errors=True)
-        except BlockingIOError:
-            pass  # another run is using it
+            is_used = not try_lock(descriptor)
         finally:
-            os.close(lock)
+            os.close(descriptor)
+        if not is_used:
+            shutil.rmtree(directory, ignore_errors=True)

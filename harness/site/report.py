@@ -12,4 +12,4 @@ def write_report(page: Mapping[str, Any], file: Path) -> None:
     """Write a page of `submission_page`; raises `UserError` if the file cannot be written."""
     with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(render_report(page), encoding="utf-8")
+        file.write_bytes(render_report(page).encode())

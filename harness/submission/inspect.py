@@ -1,11 +1,9 @@
 """Reads a submission in a separate process with limits on memory and time (`harness.inspector`)."""
 
 import os
-import select
-import signal
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +19,9 @@ from harness.submission.metadata import Metadata
 
 #: Seconds after which the process is killed; its processor time has a lower limit.
 WALL_S = 60.0
+
+#: Number of the signal that ends a process at its limit on processor time; Windows has none.
+SIGXCPU = 24
 
 #: Program of the process; arguments: the directories of the harness and of YAML, the kind of submission, its path.
 BOOTSTRAP = (
@@ -79,7 +80,7 @@ def find_flaw(source: bytes, file: str = "complexity.py") -> str:
     """
     command = [*_interpreter("from harness.inspector.flaw import main; main()"), str(_home())]
     try:
-        done = subprocess.run(command, input=source, capture_output=True, env={}, cwd="/", timeout=WALL_S)
+        done = subprocess.run(command, input=source, capture_output=True, env=_environment(), cwd="/", timeout=WALL_S)
     except subprocess.TimeoutExpired:
         return ""
     text = done.stdout.decode(errors="replace") if done.returncode == 0 else ""
@@ -101,7 +102,7 @@ def _ask(kind: str, path: Path) -> Answer:
     """Run the process; raises `AnswerError` if it ends or is killed without an answer."""
     command = [*_interpreter(BOOTSTRAP), str(_home()), str(Path(yaml.__file__).parents[1]), kind, str(path)]
     with subprocess.Popen(
-        command, env={}, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command, env=_environment(), cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         try:
             content = _receive(process)
@@ -114,7 +115,7 @@ def _ask(kind: str, path: Path) -> Answer:
         errors = process.stderr.read(1 << 16).decode(errors="replace")
     if not content.startswith(READY):
         raise RuntimeError(f"the process that reads submissions did not start: status {status}\n{errors}")
-    if status == -signal.SIGXCPU:
+    if status == -SIGXCPU:
         raise AnswerError(f"reading took more than {CPU_S} s of processor time")
     if status != 0:
         raise AnswerError(f"the reading process ended with status {status}")
@@ -127,6 +128,11 @@ def _interpreter(program: str) -> list[str]:
     return [sys.executable, "-I", "-S", "-X", "utf8", "-c", start + program]
 
 
+def _environment() -> dict[str, str]:
+    """Return the variables of the process: none but the one without which Python does not start on Windows."""
+    return {"SYSTEMROOT": os.environ["SYSTEMROOT"]} if sys.platform == "win32" else {}
+
+
 def _home() -> Path:
     return Path(harness.__file__).parents[1]
 
@@ -135,15 +141,24 @@ def _receive(process: subprocess.Popen[bytes]) -> bytes:
     """Return the output of the process; raises `AnswerError` if it takes too long or is too large."""
     assert process.stdout is not None
     source, content = process.stdout.fileno(), bytearray()
-    deadline = time.monotonic() + WALL_S
-    while select.select([source], [], [], max(deadline - time.monotonic(), 0.0))[0]:
-        chunk = os.read(source, 1 << 20)
-        content += chunk
-        if not chunk:
-            return bytes(content)
-        if len(content) > MAX_ANSWER:
-            raise AnswerError("the reading process sent too much")
-    raise AnswerError(f"reading took more than {WALL_S:g} s")
+    is_late = threading.Event()
+
+    def end() -> None:
+        is_late.set()
+        process.kill()
+
+    timer = threading.Timer(WALL_S, end)
+    timer.start()
+    try:
+        while chunk := os.read(source, 1 << 20):
+            content += chunk
+            if len(content) > MAX_ANSWER:
+                raise AnswerError("the reading process sent too much")
+    finally:
+        timer.cancel()
+    if is_late.is_set():
+        raise AnswerError(f"reading took more than {WALL_S:g} s")
+    return bytes(content)
 
 
 def _listing(files: Mapping[str, bytes]) -> str:

@@ -47,7 +47,7 @@ def read_contents(task: TaskFiles) -> Contents:
 def write_known(reference: Path, contents: Contents) -> None:
     """Write the digests of a task's models and data into the directory of its reference data."""
     known = {"models": dict(contents.models), "data": contents.data}
-    (reference / CONTENTS).write_text(json.dumps(known, indent=1) + "\n")
+    (reference / CONTENTS).write_bytes((json.dumps(known, indent=1) + "\n").encode())
 
 
 def read_known(reference: Path) -> Contents | None:

@@ -2,6 +2,8 @@
 
 import math
 import os
+import sys
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -59,8 +61,20 @@ def _write_inputs(
 def _write_at(descriptor: int, inputs: Inputs, place: int) -> None:
     content = memoryview(inputs.reshape(-1).view(np.uint8).data)
     while len(content):
-        written = os.pwrite(descriptor, content, place)
+        written = _pwrite(descriptor, content, place)
         content, place = content[written:], place + written
+
+
+if sys.platform != "win32":
+    _pwrite = os.pwrite
+
+else:
+    _moving = threading.Lock()
+
+    def _pwrite(descriptor: int, content: memoryview, place: int) -> int:
+        with _moving:
+            os.lseek(descriptor, place, os.SEEK_SET)
+            return os.write(descriptor, content)
 
 
 def scan_shards(

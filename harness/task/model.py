@@ -68,7 +68,7 @@ class Model:
             UserError: the model's files have changed since they were read.
         """
         shown = _Shown(self.architecture)
-        (directory / "architecture.json").write_text(shown.text)
+        (directory / "architecture.json").write_bytes(shown.text.encode())
         for path in _weight_files(self.directory):
             content = _require_size(path, self.shapes).read_bytes()
             arrays = read_weights(content, path, self.architecture, self.shapes)

@@ -39,9 +39,11 @@ class TaskSection:
 
 def write_page(tasks: Sequence[Task], path: Path) -> None:
     """Write a self-contained HTML page about `tasks`."""
-    template = jinja2.Environment(autoescape=True).from_string(files("harness.task").joinpath("page.html").read_text())
+    template = jinja2.Environment(autoescape=True).from_string(
+        files("harness.task").joinpath("page.html").read_text("utf-8")
+    )
     sections = [describe(task) for task in tasks]
-    path.write_text(template.render(sections=sections, columns=list(STATISTICS), dark_rules=dark_rules()))
+    path.write_bytes(template.render(sections=sections, columns=list(STATISTICS), dark_rules=dark_rules()).encode())
 
 
 def describe(task: Task) -> TaskSection:

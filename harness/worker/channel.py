@@ -20,6 +20,16 @@ def take_input() -> int:
     return taken
 
 
+def move_streams() -> tuple[int, int]:
+    """Move standard input and output to new descriptors, safe from accidental use; returns these.
+
+    Standard input is then empty, and standard output goes to standard error.
+    """
+    reader, writer = take_input(), os.dup(1)
+    os.dup2(2, 1)
+    return reader, writer
+
+
 class Channel:
     """The worker's end of the control channel: blocking, line-wise JSON over a pair of descriptors.
 

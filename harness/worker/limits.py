@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import resource
 import signal
 import sys
 import threading
@@ -11,6 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
+
+#: The right to wait for the end of a process of Windows.
+SYNCHRONIZE = 0x0010_0000
 
 #: Seconds between two looks at the parent where the kernel does not tell of its death.
 PARENT_S = 0.5
@@ -24,13 +26,7 @@ def die_with_parent() -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     else:
-        threading.Thread(target=_watch_parent, args=(os.getppid(),), daemon=True).start()
-
-
-def _watch_parent(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(PARENT_S)
-    os.kill(os.getpid(), signal.SIGKILL)
+        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
 
 
 def offer_to_kernel() -> None:
@@ -53,21 +49,41 @@ def apply_limits(processes: int, open_files: int, file_bytes: int, memory_bytes:
     limit_process(0, processes, open_files, file_bytes)
 
 
-def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) -> None:
-    """Set the hard limits of the process `pid`, 0 for this one; its future children inherit them.
+if sys.platform == "win32":
+    import _winapi
 
-    Those of other processes can be set on Linux only.
-    """
-    for kind, value in (
-        (resource.RLIMIT_NPROC, processes),
-        (resource.RLIMIT_NOFILE, open_files),
-        (resource.RLIMIT_FSIZE, file_bytes),
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_MEMLOCK, 0),  # pages of files do not count as memory because the kernel can drop them
-    ):
-        _, hard = resource.prlimit(pid, kind) if sys.platform == "linux" else resource.getrlimit(kind)
-        bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        if sys.platform == "linux":
-            resource.prlimit(pid, kind, (bounded, bounded))
-        else:
-            resource.setrlimit(kind, (bounded, bounded))
+    def _end_with(parent: int) -> None:
+        with suppress(OSError):  # it has ended
+            handle = _winapi.OpenProcess(SYNCHRONIZE, False, parent)
+            _winapi.WaitForSingleObject(handle, _winapi.INFINITE)
+        os._exit(1)
+
+    def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) -> None:
+        """Do nothing: there are no limits of this kind."""
+
+else:
+    import resource
+
+    def _end_with(parent: int) -> None:
+        while os.getppid() == parent:
+            time.sleep(PARENT_S)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) -> None:
+        """Set the hard limits of the process `pid`, 0 for this one; its future children inherit them.
+
+        Those of other processes can be set on Linux only.
+        """
+        for kind, value in (
+            (resource.RLIMIT_NPROC, processes),
+            (resource.RLIMIT_NOFILE, open_files),
+            (resource.RLIMIT_FSIZE, file_bytes),
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_MEMLOCK, 0),  # pages of files do not count as memory because the kernel can drop them
+        ):
+            _, hard = resource.prlimit(pid, kind) if sys.platform == "linux" else resource.getrlimit(kind)
+            bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            if sys.platform == "linux":
+                resource.prlimit(pid, kind, (bounded, bounded))
+            else:
+                resource.setrlimit(kind, (bounded, bounded))

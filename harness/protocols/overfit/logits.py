@@ -14,7 +14,7 @@ def strip_softmax(model: Path) -> None:
     Its outputs round to 0 and 1, so that margins of them could not tell the strongest adversarial example.
     """
     file = model / ARCHITECTURE
-    file.write_text(json.dumps(without_softmax(json.loads(file.read_text()))))
+    file.write_bytes(json.dumps(without_softmax(json.loads(file.read_bytes()))).encode())
 
 
 def without_softmax(architecture: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,12 +1,9 @@
 """No sandbox at all."""
 
-import os
-import signal
-import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 
+from harness import children
 from harness.configuration import UNSANDBOXED
 from harness.sandbox.body import shell_status
 from harness.sandbox.job import BOOTSTRAP, Job
@@ -47,11 +44,19 @@ class PlainBody:
     """A worker without a sandbox, in its own process group."""
 
     def __init__(self, job: Job, control: int, sink: int) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, job.runtime, *map(str, job.directories)],
-            env=job.environment(home=str(job.worker.parent)),
-            stdin=control, stdout=sink, stderr=sink, start_new_session=True,
-        )  # fmt: skip
+        command = [
+            sys.executable,
+            "-I",
+            "-B",
+            "-u",
+            "-X",
+            "utf8",
+            "-c",
+            BOOTSTRAP,
+            job.runtime,
+            *map(str, job.directories),
+        ]
+        self._process = children.start(command, control, sink, job.environment(home=str(job.worker.parent)))
         self.processes: Processes = Tree(self._process.pid)
 
     def storage(self) -> Storage:
@@ -68,8 +73,7 @@ class PlainBody:
 
     def kill(self) -> None:
         """Kill the worker's process group."""
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        children.kill(self._process)
 
     def is_gone(self) -> bool:
         """Return whether the worker has ended."""

@@ -117,7 +117,7 @@ class Runtime(ABC):
         from harness.worker.architecture import undrawn
         from harness.worker.logits import add_logits
 
-        architecture = json.loads((directory / "architecture.json").read_text())
+        architecture = json.loads((directory / "architecture.json").read_bytes())
         self._require_alike(architecture)
         with undrawn(self.keras):
             model = self.build_model(architecture)

@@ -1,0 +1,105 @@
+"""Processes that the harness talks to over a socket, and kills together with those that they have started.
+
+On POSIX, the socket is their standard input. Windows waits for sockets only, and its processes inherit files and pipes
+only: there, they talk through standard input and output, and threads copy between pipes and sockets.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from typing import IO, cast
+
+#: Bytes that are copied at once.
+CHUNK = 64 * 1024
+
+#: A process, whose pipes are no text.
+Child = subprocess.Popen[bytes]
+
+if sys.platform != "win32":
+
+    def start(command: Sequence[str], control: int, output: int, environment: Mapping[str, str]) -> Child:
+        """Start a process that Ctrl-C does not reach.
+
+        Args:
+            command: program and arguments.
+            control: descriptor of its end of a socket, which is closed afterwards.
+            output: descriptor of what it prints to.
+            environment: all of its environment variables.
+        """
+        return subprocess.Popen(
+            command, env=environment, stdin=control, stdout=output, stderr=output, start_new_session=True
+        )
+
+    def kill(child: Child) -> None:
+        """Kill a process that has not been waited for, and the others of its group."""
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+
+    def open_output() -> tuple[IO[bytes], int]:
+        """Return a stream of what processes print, for which a selector can wait, and the descriptor for them."""
+        source, sink = os.pipe()
+        return os.fdopen(source, "rb", buffering=0), sink
+
+    def never_wait(stream: IO[bytes] | socket.socket) -> None:
+        """Let reading from a stream return at once where there is nothing to read."""
+        os.set_blocking(stream.fileno(), False)
+
+else:
+    import psutil
+
+    def start(command: Sequence[str], control: int, output: int, environment: Mapping[str, str]) -> Child:
+        """Start a process whose standard input and output are connected with a socket, see above."""
+        child = subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, bufsize=0,
+            creationflags=subprocess.CREATE_NEW_PROCESS_GROUP,
+        )  # fmt: skip
+        assert child.stdin is not None
+        assert child.stdout is not None
+        connect(socket.socket(fileno=socket.dup(control)), child.stdin, child.stdout)
+        return child
+
+    def kill(child: Child) -> None:
+        """Kill a process and its descendants."""
+        with suppress(psutil.NoSuchProcess):
+            process = psutil.Process(child.pid)
+            for one in (*process.children(recursive=True), process):
+                with suppress(psutil.Error):
+                    one.kill()
+
+    def open_output() -> tuple[IO[bytes], int]:
+        """Return a stream of what processes print, for which a selector can wait, and the descriptor for them."""
+        source, sink = os.pipe()
+        ours, theirs = socket.socketpair()
+        pipe = os.fdopen(source, "rb", buffering=0)
+        _copy(pipe.read, theirs.sendall, pipe, theirs)
+        with ours:  # it is closed with the stream
+            return cast(IO[bytes], ours.makefile("rb", buffering=0)), sink
+
+    def never_wait(stream: IO[bytes] | socket.socket) -> None:
+        """Let reading from a stream return at once where there is nothing to read."""
+        with socket.socket(fileno=socket.dup(stream.fileno())) as same:
+            same.setblocking(False)
+
+
+def connect(end: socket.socket, sink: IO[bytes], source: IO[bytes]) -> None:
+    """Copy what comes from a socket to an unbuffered pipe, and to it what comes from another; closes all in the end."""
+    _copy(end.recv, sink.write, sink)
+    _copy(source.read, end.sendall, source, end)
+
+
+def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], *ends: IO[bytes] | socket.socket) -> None:
+    """Copy in a thread until there is nothing left to read, or nobody who reads it; then close some ends."""
+
+    def run() -> None:
+        with ExitStack() as closing, suppress(OSError):
+            for end in ends:
+                closing.enter_context(end)
+            while chunk := read(CHUNK):
+                write(chunk)
+
+    threading.Thread(target=run, daemon=True).start()
