@@ -10,11 +10,9 @@ for _name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREA
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 import functools  # noqa: E402 - after the settings
-import subprocess  # noqa: E402
 from collections.abc import Iterator  # noqa: E402
 from contextlib import ExitStack, nullcontext  # noqa: E402
 from pathlib import Path  # noqa: E402
-from subprocess import TimeoutExpired  # noqa: E402
 from types import SimpleNamespace  # noqa: E402
 
 import compared_measures  # noqa: E402
@@ -43,10 +41,11 @@ def pytest_configure(config):
 @pytest.fixture(scope="session", autouse=True)
 def _forked_processes() -> Iterator[None]:
     """Let the harness' own processes be forks, but for the fixture `new_processes`."""
+    from harness import children
     from harness.processes import client
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(client, "subprocess", SimpleNamespace(Popen=forks.popen, TimeoutExpired=TimeoutExpired))
+        patch.setattr(client, "children", SimpleNamespace(start=forks.start_child, kill=children.kill))
         yield
     forks.end()
 
@@ -54,9 +53,10 @@ def _forked_processes() -> Iterator[None]:
 @pytest.fixture
 def new_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the harness' own processes start anew, as they do for a user."""
+    from harness import children
     from harness.processes import client
 
-    monkeypatch.setattr(client, "subprocess", subprocess)
+    monkeypatch.setattr(client, "children", children)
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
 
 from harness.worker.runtimes import RUNTIMES
 
@@ -82,19 +81,10 @@ class Forks:
             socket.send_fds(orders, [b"fork"], [theirs.fileno(), order.fileno(), *streams])
         return Fork(ours)
 
-    def popen(
-        self,
-        command: Sequence[str],
-        *,
-        stdin: int,
-        stdout: IO[bytes],
-        stderr: IO[bytes],
-        env: Mapping[str, str],
-        **_: Any,
-    ) -> Fork:
-        """Start a process of `harness.processes`, as `subprocess.Popen` does."""
+    def start_child(self, command: Sequence[str], control: int, output: int, environment: Mapping[str, str]) -> Fork:
+        """Start a process of `harness.processes`, as `harness.children.start` does."""
         runtime = command[command.index("harness.processes.service") + 2]
-        return self.start(runtime, command, env, [stdin, stdout.fileno(), stderr.fileno()])
+        return self.start(runtime, command, environment, [control, output, output])
 
     def run(
         self, runtime: str, command: Sequence[object], environment: Mapping[str, str]
