@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from typing import IO, cast
 
 #: Bytes that are copied at once.
@@ -76,7 +76,7 @@ else:
         source, sink = os.pipe()
         ours, theirs = socket.socketpair()
         pipe = os.fdopen(source, "rb", buffering=0)
-        _copy(pipe.read, theirs.sendall, pipe, theirs)
+        _copy(pipe.read, theirs.sendall, pipe.close, lambda: _hang_up(theirs))
         with ours:  # it is closed with the stream
             return cast(IO[bytes], ours.makefile("rb", buffering=0)), sink
 
@@ -88,18 +88,25 @@ else:
 
 def connect(end: socket.socket, sink: IO[bytes], source: IO[bytes]) -> None:
     """Copy what comes from a socket to an unbuffered pipe, and to it what comes from another; closes all in the end."""
-    _copy(end.recv, sink.write, sink)
-    _copy(source.read, end.sendall, source, end)
+    _copy(end.recv, sink.write, sink.close)
+    _copy(source.read, end.sendall, source.close, lambda: _hang_up(end))
 
 
-def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], *ends: IO[bytes] | socket.socket) -> None:
-    """Copy in a thread until there is nothing left to read, or nobody who reads it; then close some ends."""
+def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], *close: Callable[[], object]) -> None:
+    """Copy in a thread until there is nothing left to read, or nobody who reads it; then close what is to be closed."""
 
     def run() -> None:
-        with ExitStack() as closing, suppress(OSError):
-            for end in ends:
-                closing.enter_context(end)
+        with suppress(OSError):
             while chunk := read(CHUNK):
                 write(chunk)
+        for one in close:
+            with suppress(OSError):
+                one()
 
     threading.Thread(target=run, daemon=True).start()
+
+
+def _hang_up(end: socket.socket) -> None:
+    """Close a socket, from which another thread may be reading."""
+    with end, suppress(OSError):  # the other end is gone
+        end.shutdown(socket.SHUT_RDWR)

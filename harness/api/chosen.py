@@ -1,6 +1,5 @@
 """Finds the recorded submissions that a user names."""
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 from harness.board.collect import Calls, Collected
 from harness.errors import UserError
 from harness.hints import did_you_mean
+from harness.shell import typed
 from harness.submission import Submission, find_named, find_submission
 from harness.task.notes import named
 
@@ -64,7 +64,7 @@ def _has_not_run(submission: Submission, everyone: Sequence[Calls], where: str) 
     found = f"records of version {named(list(versions))}" if versions else "no record of it"
     expected = f"records of its present version ({submission.digest[:8]})"
     others = sorted({calls.submission for calls in everyone if calls.version == submission.digest})
-    remedy = f"run `pgdl run {shlex.quote(argument)}` first"
+    remedy = f"run `pgdl run {typed(argument)}` first"
     if others:
         remedy += f"; the same files are recorded as {named(others)}"
     return UserError(

@@ -4,7 +4,6 @@ If a variable such as PGDL_SEED is set, they contain its option even at the defa
 """
 
 import os
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from harness.credentials import RESULTS, has_secrets
 from harness.execution.settings import RunSettings
 from harness.names import FUNCTION
 from harness.sandbox import AUTO, SANDBOX, Limits, default_memory_bytes, find_gpus, options_for
+from harness.shell import typed
 from harness.task import DEFAULT_DIRECTORY
 from harness.text import exact
 from harness.variables import variable_of
@@ -27,7 +27,7 @@ def results_option(location: str) -> str:
     """Return the option for the records; a location with a password stands for itself in a variable."""
     if has_secrets(location):
         return '--results "$PGDL_RESULTS"'
-    return shlex.join(_option("--results", location, RESULTS))
+    return typed(*_option("--results", location, RESULTS))
 
 
 def run_command(calls: Sequence[Calls], tasks: Path, results: str) -> str:
@@ -51,7 +51,7 @@ def run_command(calls: Sequence[Calls], tasks: Path, results: str) -> str:
     if UNSAFE_OPTION not in options and _is_set(UNSAFE_OPTION):
         words.insert(0, f"{variable_of(UNSAFE_OPTION)}=0")
     comment = f" # and the functions {', '.join(functions)}, with api.run" if functions else ""
-    return " ".join(filter(None, (shlex.join(words), results_option(results), shlex.join(options)))) + comment
+    return " ".join(filter(None, (typed(*words), results_option(results), typed(*options)))) + comment
 
 
 def _is_path(calls: Calls) -> bool:

@@ -1,11 +1,11 @@
 """`pgdl demo`: a small task and example submissions, from the package itself."""
 
-import shlex
 from pathlib import Path
 
 import click
 
 from harness.errors import UserError, writing
+from harness.shell import typed
 
 EXAMPLE = "submissions/error_on_mixup"
 
@@ -45,7 +45,7 @@ def command(directory: Path) -> None:
     with writing(directory):
         models = _lay_out(directory)
     click.echo(f"Written to {directory}: a task of {models} models, and example submissions. Next:\n")
-    enter = [] if directory.resolve() == Path.cwd() else [f"cd {shlex.quote(str(directory))}"]
+    enter = [] if directory.resolve() == Path.cwd() else [f"cd {typed(str(directory))}"]
     click.echo("\n".join(f"  {line}" for line in (*enter, *COMMANDS)))
 
 

@@ -1,12 +1,12 @@
 """`pgdl run`: submissions on every model of every task."""
 
-import shlex
 from pathlib import Path
 from typing import Any
 
 import click
 
 from harness.cli import as_json, completion, options
+from harness.shell import typed
 
 
 @click.command("run")
@@ -62,5 +62,5 @@ def command(
     code = print_summary(done.tally, done.records, console, sandboxed=done.is_sandboxed, withheld=done.withheld)
     for line in done.not_deterministic:
         warn(line)
-    console.print(f"Next: pgdl board --tasks {shlex.quote(str(tasks_dir))} {results_option(results)}".rstrip())
+    console.print(f"Next: pgdl board --tasks {typed(str(tasks_dir))} {results_option(results)}".rstrip())
     return code

@@ -1,6 +1,5 @@
 """`pgdl task fetch`: downloads tasks of a known corpus, or an archive of tasks whose digest is known."""
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +7,7 @@ import click
 
 from harness.cli import as_json, options
 from harness.errors import UserError
+from harness.shell import typed
 
 if TYPE_CHECKING:
     from harness.fetch.catalogue import Corpus
@@ -73,7 +73,7 @@ def _fetch_corpus(
     if catalogue is not None and "://" not in catalogue:
         catalogue = str(Path(catalogue).absolute())  # the command may be repeated elsewhere
     given = {"--models": names, "--catalogue": catalogue, "--sha256": sha256}
-    more = [f"{option} {shlex.quote(str(value))}" for option, value in given.items() if value is not None]
+    more = [f"{option} {typed(str(value))}" for option, value in given.items() if value is not None]
 
     def continued(task: str) -> str:
         return " ".join([f"{what.partition('/')[0]}/{task}", *more, *(["--whole"] if whole else [])])

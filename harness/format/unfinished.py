@@ -1,10 +1,10 @@
 """Tasks whose models are still being trained: the command that continues each, from a file in its directory."""
 
-import shlex
 from pathlib import Path
 
 from harness.format.files import visible_directories
 from harness.format.layout import BUILDING
+from harness.shell import typed
 from harness.text import printable
 
 #: File in the directory of such a task with what names its recipe: a file, or the name of a recipe in the package.
@@ -21,5 +21,5 @@ def unfinished_tasks(root: Path) -> dict[str, str]:
 def command_to_continue(root: Path, task: str) -> str:
     """Return the command that continues a task; it has the word RECIPE if the recipe's place is not known."""
     file = root / BUILDING / task / RECIPE_ARGUMENT
-    recipe = shlex.quote(printable(file.read_text("utf-8").strip())) if file.is_file() else "RECIPE"
-    return f"pgdl task build {recipe} --output {shlex.quote(str(root))}"
+    recipe = typed(printable(file.read_text("utf-8").strip())) if file.is_file() else "RECIPE"
+    return f"pgdl task build {recipe} --output {typed(str(root))}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib.format import open_memmap
+from numpy.lib.format import write_array_header_1_0
 from numpy.typing import NDArray
 
 from harness.errors import UserError
@@ -63,18 +63,18 @@ def write_arrays(
         raise UserError("label", file=examples.source, expected=expected, found=found)
     directory.mkdir(parents=True)
     np.save(directory / "labels.npy", labels.astype(np.int32))
-    stored = open_memmap(directory / "inputs.npy", "w+", np.float32, shape)
     start = 0
-    for part in examples.parts(max(1, CHUNK // math.prod(input_shape))):
-        end = start + len(part)
-        with np.errstate(over="ignore"):
-            converted = np.asarray(part, np.float32) / np.float32(divisor)
-        if not np.isfinite(converted).all():
-            found = f"NaN or infinity in examples {start} to {end - 1}"
-            raise UserError("inputs", file=examples.source, expected="finite numbers", found=found)
-        stored[start:end] = converted.reshape((len(part), *input_shape))
-        start = end
-    stored.flush()
+    with (directory / "inputs.npy").open("wb") as stream:
+        write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": shape})
+        for part in examples.parts(max(1, CHUNK // math.prod(input_shape))):
+            end = start + len(part)
+            with np.errstate(over="ignore"):
+                converted = np.asarray(part, "<f4") / np.float32(divisor)
+            if not np.isfinite(converted).all():
+                found = f"NaN or infinity in examples {start} to {end - 1}"
+                raise UserError("inputs", file=examples.source, expected="finite numbers", found=found)
+            stream.write(converted.tobytes())
+            start = end
     return shape[0]
 
 

@@ -99,7 +99,7 @@ def run_trial(start: Starter, job: Job, slot: int, time_limit_s: float) -> CallR
 
 
 def _write(directory: Path, source: str) -> None:
-    (directory / "complexity.py").write_text(source)
+    (directory / "complexity.py").write_bytes(source.encode())
 
 
 def require_value(start: Starter, job: Job) -> None:
@@ -114,7 +114,7 @@ def _write_model(directory: Path) -> None:
 
     layers = [{"class_name": "Dense", "config": {"units": 2}}]
     architecture = {"format": "layers", "input_shape": [3], "layers": layers}
-    (directory / "architecture.json").write_text(json.dumps(architecture))
+    (directory / "architecture.json").write_bytes(json.dumps(architecture).encode())
     np.savez(directory / "weights.npz", w0=np.ones((3, 2), np.float32), w1=np.zeros(2, np.float32))
 
 

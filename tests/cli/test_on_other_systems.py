@@ -1,4 +1,4 @@
-"""What needs no sandbox works on a Mac, as far as a process can be made to look like one of it (tests/mac)."""
+"""What needs no sandbox works on a Mac and on Windows, as far as a process can be made one of them."""
 
 import os
 import subprocess
@@ -15,53 +15,65 @@ from tests.e2e.real_runs import write_submission
 from tests.throwaway import make_task
 
 ROOT = Path(__file__).parents[2]
+Elsewhere = Callable[..., subprocess.CompletedProcess[str]]
 NO_SANDBOX = (
-    "pgdl: sandboxed calls: expected Linux, found Darwin; for your own code only, --unsafe-no-sandbox; "
+    "pgdl: sandboxed calls: expected Linux, found {}; for your own code only, --unsafe-no-sandbox; "
     "make other calls on Linux, in a virtual machine or a container (docs/systems.md)"
 )
+SAID = [NO_SANDBOX.format(system) for system in ("Darwin", "Windows")]
 
 
-def on_a_mac(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "tests" / "mac"), str(ROOT)])}
-    command = [sys.executable, "-m", "harness.cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+@pytest.fixture(params=["darwin", "win32"])
+def elsewhere(request: pytest.FixtureRequest) -> Elsewhere:
+    """Run `pgdl` as on a Mac or on Windows."""
+    there = {
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "tests" / "elsewhere"), str(ROOT)]),
+        "PYTHONWARNDEFAULTENCODING": "1",
+        "PGDL_TEST_SYSTEM": request.param,
+    }
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "harness.cli", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | there)
+
+    return run
 
 
-def test_boards_scores_and_sites(folder: Path, record: Callable[..., Any]) -> None:
+def test_boards_scores_and_sites(elsewhere: Elsewhere, folder: Path, record: Callable[..., Any]) -> None:
     write_reference(folder / "task_data")
     record(rows("margin"))
     for arguments in (
         ["board", "--output", "board", "--html", "site"], ["verify", "site"], ["score", "margin"], ["results"],
         ["report", "margin"], ["task", "list", "task_data"],
     ):  # fmt: skip
-        done = on_a_mac(*arguments)
+        done = elsewhere(*arguments)
         assert done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr
 
 
-def test_tasks_are_shown_and_validated(folder: Path) -> None:
+def test_tasks_are_shown_and_validated(elsewhere: Elsewhere, folder: Path) -> None:
     """Keras is asked in a process of its own."""
     make_task(folder / "tasks", layout="full", n_models=4)
     for arguments in (["task", "validate", "tasks"], ["task", "show", "tasks"]):
-        done = on_a_mac(*arguments)
+        done = elsewhere(*arguments)
         assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("arguments", [["run", "depth"], ["check", "depth"], ["compare", "--measures", "depth"]])
-def test_sandboxed_calls_are_refused_in_one_line(folder: Path, arguments: list[str]) -> None:
+def test_sandboxed_calls_are_refused_in_one_line(elsewhere: Elsewhere, folder: Path, arguments: list[str]) -> None:
     make_task(folder / "tasks", layout="full", n_models=4)
-    done = on_a_mac(*arguments, "--tasks", "tasks")
+    done = elsewhere(*arguments, "--tasks", "tasks")
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == NO_SANDBOX
+    assert done.stderr.splitlines()[-1] in SAID
 
 
-def test_ones_own_code_runs_without_a_sandbox(folder: Path) -> None:
+def test_ones_own_code_runs_without_a_sandbox(elsewhere: Elsewhere, folder: Path) -> None:
     """With limits, which are measured by psutil there."""
     make_task(folder / "tasks", layout="full", n_models=2)
     write_submission(folder, "mine", "return 2.5")
     write_submission(folder, "large", "import time; held = bytearray(b'x') * 2**30; time.sleep(60)")
     limits = "--time-limit", "5", "--memory", "1G"
-    done = on_a_mac("run", "mine.py", "large.py", "depth", "--unsafe-no-sandbox", "--tasks", "tasks", *limits)
+    done = elsewhere("run", "mine.py", "large.py", "depth", "--unsafe-no-sandbox", "--tasks", "tasks", *limits)
     assert "Traceback" not in done.stderr
     rows = results("results.db")
     ended = {(row["submission"], row["outcome"]) for row in rows}
@@ -69,8 +81,9 @@ def test_ones_own_code_runs_without_a_sandbox(folder: Path) -> None:
     assert all(row["sandbox"] == "none" and row["peak_memory_bytes"] > 2**26 for row in rows)
 
 
-def test_doctor_says_what_is_not_there(folder: Path) -> None:
-    done = on_a_mac("doctor")
+def test_doctor_says_what_is_not_there(elsewhere: Elsewhere) -> None:
+    done = elsewhere("doctor")
     assert "MISSING sandbox" in done.stdout
-    assert NO_SANDBOX.removeprefix("pgdl: ") in " ".join(done.stdout.split())
+    said = " ".join(done.stdout.split())
+    assert any(line.removeprefix("pgdl: ") in said for line in SAID)
     assert "Traceback" not in done.stderr
