@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, cast
+from typing import IO, Any, cast
 
 #: Bytes that are copied at once.
 CHUNK = 64 * 1024
@@ -20,19 +20,30 @@ CHUNK = 64 * 1024
 #: A process, whose pipes are no text.
 Child = subprocess.Popen[bytes]
 
+#: Arguments of `Popen` for a process that Ctrl-C does not reach.
+OWN_GROUP: dict[str, Any] = {"start_new_session": True}
+
 if sys.platform != "win32":
 
-    def start(command: Sequence[str], control: int, output: int, environment: Mapping[str, str]) -> Child:
-        """Start a process that Ctrl-C does not reach.
+    def start(
+        command: Sequence[str],
+        control: int,
+        output: int,
+        environment: Mapping[str, str],
+        *,
+        answers: bool = False,
+    ) -> Child:
+        """Start a process in a group of its own.
 
         Args:
             command: program and arguments.
-            control: descriptor of its end of a socket, which is closed afterwards.
+            control: descriptor of its end of a socket.
             output: descriptor of what it prints to.
             environment: all of its environment variables.
+            answers: whether its standard output is for the harness, and only its errors are printed.
         """
         return subprocess.Popen(
-            command, env=environment, stdin=control, stdout=output, stderr=output, start_new_session=True
+            command, env=environment, stdin=control, stdout=control if answers else output, stderr=output, **OWN_GROUP
         )
 
     def kill(child: Child) -> None:
@@ -52,11 +63,20 @@ if sys.platform != "win32":
 else:
     import psutil
 
-    def start(command: Sequence[str], control: int, output: int, environment: Mapping[str, str]) -> Child:
+    OWN_GROUP = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+
+    def start(
+        command: Sequence[str],
+        control: int,
+        output: int,
+        environment: Mapping[str, str],
+        *,
+        answers: bool = False,  # noqa: ARG001 - they always do
+    ) -> Child:
         """Start a process whose standard input and output are connected with a socket, see above."""
         child = subprocess.Popen(
             command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, bufsize=0,
-            creationflags=subprocess.CREATE_NEW_PROCESS_GROUP,
+            **OWN_GROUP,
         )  # fmt: skip
         assert child.stdin is not None
         assert child.stdout is not None

@@ -107,7 +107,7 @@ class _Work:
             raise zipfile.BadZipFile(f"{member.path}: {error}") from error
         if size != member.entry.file_size:
             raise zipfile.BadZipFile(f"{member.path}: expected {member.entry.file_size} bytes, found {size}")
-        partial.rename(place)
+        partial.replace(place)
         return FetchedFile(size, member.entry.CRC, digest.hexdigest())
 
 

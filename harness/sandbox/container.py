@@ -1,10 +1,13 @@
 """A worker in a container: started, watched and removed through the client of a container engine."""
 
+import os
 import secrets
 import subprocess
+import sys
 import time
 from pathlib import Path
 
+from harness import children
 from harness.place import own, place, started
 from harness.sandbox.body import StartError, shell_status
 from harness.sandbox.processes import Processes, Tree
@@ -23,6 +26,22 @@ PAUSE = 0.05
 ANSWER_S = 60.0
 
 
+#: Program of the process that removes all containers of a harness, once that has ended: its arguments are the client
+#: and how their names begin. An engine that is busy may fail.
+REMOVAL = """
+import subprocess, sys, time
+client, names = sys.argv[1:]
+sys.stdin.read()
+for attempt in range(5):
+    listed = subprocess.run([client, "ps", "--all", "--quiet", "--filter", f"name={names}"], stdout=subprocess.PIPE)
+    found = listed.stdout.decode().split()
+    removed = subprocess.run([client, "rm", "--force", "--volumes", *found]) if found else listed
+    if listed.returncode == removed.returncode == 0:
+        break
+    time.sleep(2)
+"""
+
+
 class ContainerBody:
     """A container, and the client process that forwards its streams."""
 
@@ -30,10 +49,7 @@ class ContainerBody:
         """Run the client with `arguments` and wait until the container runs; raises `StartError`."""
         self._name = name
         self._removal: subprocess.Popen[bytes] | None = None
-        self._client = subprocess.Popen(
-            [CLIENT, *arguments], stdin=control, stdout=control, stderr=sink,
-            start_new_session=True,  # only the harness gets Ctrl-C
-        )  # fmt: skip
+        self._client = children.start([CLIENT, *arguments], control, sink, os.environ, answers=True)
         self.processes: Processes = Tree(*self._wait_until_running(time.monotonic() + patience_s))
 
     def storage(self) -> Storage:
@@ -60,8 +76,8 @@ class ContainerBody:
     def kill(self) -> None:
         """Start killing and removing the container."""
         self._removal = subprocess.Popen(
-            [CLIENT, "rm", "--force", "--volumes", self._name], start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            [CLIENT, "rm", "--force", "--volumes", self._name], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, **children.OWN_GROUP,
         )  # fmt: skip
 
     def is_gone(self) -> bool:
@@ -96,7 +112,7 @@ class ContainerBody:
 def _is_local(pid: int, identity: str) -> bool:
     """Return whether this machine runs the container's process under that ID: the engine may be elsewhere."""
     try:
-        return identity in Path(f"/proc/{pid}/cgroup").read_text()
+        return identity.encode() in Path(f"/proc/{pid}/cgroup").read_bytes()
     except OSError:
         return False
 
@@ -109,7 +125,7 @@ def ask(*arguments: str) -> str:
     """Return the output of the client; raises `EngineError`."""
     try:
         done = subprocess.run(
-            [CLIENT, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=ANSWER_S
+            [CLIENT, *arguments], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=ANSWER_S
         )
     except subprocess.TimeoutExpired as error:
         raise EngineError(f"the engine did not answer within {ANSWER_S:g} s") from error
@@ -144,11 +160,9 @@ class Reaper:
             pid, since = name.split("-")[2:4]
             if started(int(pid)) != since:
                 _ask_or_empty("rm", "--force", "--volumes", name)
-        remove = f"{CLIENT} ps --all --quiet --filter name={_prefix(*own())} | xargs -r {CLIENT} rm --force --volumes"
-        script = f"cat; for attempt in 1 2 3 4 5; do {remove} && break; sleep 2; done"
         self._process = subprocess.Popen(
-            ["/bin/sh", "-c", script], start_new_session=True,
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            [sys.executable, "-I", "-S", "-c", REMOVAL, CLIENT, _prefix(*own())], stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **children.OWN_GROUP,
         )  # fmt: skip
 
     def close(self) -> None:

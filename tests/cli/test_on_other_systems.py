@@ -12,13 +12,14 @@ import pytest
 from harness.api import results
 from tests.board.board_examples import rows, write_reference
 from tests.e2e.real_runs import write_submission
+from tests.sandbox.fake_docker import IMAGE, containers, install
 from tests.throwaway import make_task
 
 ROOT = Path(__file__).parents[2]
 Elsewhere = Callable[..., subprocess.CompletedProcess[str]]
 NO_SANDBOX = (
-    "pgdl: sandboxed calls: expected Linux, found {}; for your own code only, --unsafe-no-sandbox; "
-    "make other calls on Linux, in a virtual machine or a container (docs/systems.md)"
+    "pgdl: sandboxed calls: expected Linux, found {}; with a Docker engine, --sandbox docker; "
+    "for your own code only, --unsafe-no-sandbox (docs/systems.md)"
 )
 SAID = [NO_SANDBOX.format(system) for system in ("Darwin", "Windows")]
 
@@ -79,6 +80,26 @@ def test_ones_own_code_runs_without_a_sandbox(elsewhere: Elsewhere, folder: Path
     ended = {(row["submission"], row["outcome"]) for row in rows}
     assert ended == {("mine", "OK"), ("depth", "OK"), ("large", "MEMORY")}
     assert all(row["sandbox"] == "none" and row["peak_memory_bytes"] > 2**26 for row in rows)
+
+
+def test_calls_are_made_in_containers(
+    elsewhere: Elsewhere, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the system-call filter that the harness in the image makes; the engine is played by a program."""
+    engine = install(tmp_path / "engine")
+    monkeypatch.setenv("PATH", f"{engine}{os.pathsep}{os.environ['PATH']}")
+    make_task(folder / "tasks", layout="full", n_models=2)
+    write_submission(folder, "mine", "return 2.5")
+    write_submission(folder, "connects", "import socket; socket.create_connection(('127.0.0.1', 9), 1)")
+    containers_of = "--sandbox", "docker", "--docker-image", IMAGE
+    done = elsewhere("run", "mine.py", "connects.py", *containers_of, "--tasks", "tasks", "--workers", "1")
+    assert "Traceback" not in done.stderr
+    ended = {(row["submission"], row["outcome"], row["sandbox"]) for row in results("results.db")}
+    assert ended == {("mine", "OK", "docker"), ("connects", "FORBIDDEN", "docker")}
+    assert containers(engine) == []
+    done = elsewhere("run", "mine.py", "--sandbox", "docker", "--docker-image", "other:1", "--tasks", "tasks")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "docker build --tag other:1 ." in done.stderr
 
 
 def test_doctor_says_what_is_not_there(elsewhere: Elsewhere) -> None:

@@ -4,7 +4,6 @@ import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from harness.configuration import UNSANDBOXED
 from harness.errors import UserError
 from harness.registry import find_siblings
 from harness.sandbox.kinds.fast import Fast
@@ -50,11 +49,10 @@ def choose_kind(warn: Warn, *, may_promise_less: bool = True) -> Kind:
 
 
 def not_linux() -> UserError | None:
-    """Return why no calls are sandboxed on this system; None on Linux, which isolates, limits and measures them."""
+    """Return why calls are not sandboxed by this system's own means; None on Linux."""
     if (system := platform.system()) == "Linux":
         return None
-    elsewhere = "in a virtual machine or a container (docs/systems.md)"
-    remedy = f"for your own code only, --unsafe-no-sandbox; make other calls on Linux, {elsewhere}"
+    remedy = "with a Docker engine, --sandbox docker; for your own code only, --unsafe-no-sandbox (docs/systems.md)"
     return UserError("sandboxed calls", expected="Linux", found=system, remedy=remedy)
 
 
@@ -68,7 +66,7 @@ class SandboxChoice:
 
     def kind(self, warn: Warn) -> Kind:
         """Return a kind that works on this machine; raises `UserError` if there is none."""
-        if self.name != UNSANDBOXED and (elsewhere := not_linux()) is not None:
+        if (self.name == AUTO or KINDS[self.name].needs_linux) and (elsewhere := not_linux()) is not None:
             raise elsewhere
         if self.name == AUTO:
             return choose_kind(warn, may_promise_less=self.may_promise_less)

@@ -7,9 +7,10 @@ descriptors. docs/containers.md gives the purpose of each option, and the engine
 import json
 import os
 import shutil
+import sys
 from base64 import b64encode
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 import harness
 from harness.errors import UserError
@@ -38,6 +39,12 @@ BOOTSTRAP = (
     "sys.path.pop(0); main(program, runtime, *map(Path, job))"
 )
 
+#: Program that prints the system-call filter; its argument is 1 if there is a GPU, 0 if there is none.
+FILTER = (
+    "import sys; from base64 import b64encode; from harness.sandbox.seccomp import filter_program; "
+    "print(b64encode(filter_program(sys.argv[1] == '1')).decode())"
+)
+
 #: Parts of the error messages for a missing image and for an unknown runtime, of Docker's client and of Podman's.
 NO_IMAGE = ("No such image", "image not known")
 NO_RUNTIME = ("invalid runtime name", "Unknown runtime", "default OCI runtime")
@@ -54,6 +61,7 @@ class Docker(Kind):
 
     name = "docker"
     summary = "a new container"
+    needs_linux = False
     parameters = (
         Parameter("image", "IMAGE", "the image that holds Python and the frameworks.", IMAGE),
         Parameter("runtime", "NAME", "the engine's container runtime, e.g. runsc. Default: the engine's own choice."),
@@ -84,7 +92,7 @@ class Docker(Kind):
 
         `slot` numbers the containers that exist at once.
         """
-        program = b64encode(filter_program(job.gpu is not None)).decode()
+        program = self._filter(job.gpu is not None)
         environment = job.environment(home=HOME) | {"PATH": PATH}
         return [
             *_base_options(limits, slot, name), "--cpus", str(job.threads), *_gpu(job.gpu), *_mounts(job),
@@ -123,18 +131,24 @@ class Docker(Kind):
         if shutil.which(CLIENT) is None:
             return UserError(f"{CLIENT} is not installed", remedy="install a Docker engine, see docs/containers.md")
         try:
-            filter_program(gpu=False)
             volumes = ask("image", "inspect", "--format", "{{json .Config.Volumes}}", self.image)
             if json.loads(volumes):
                 remedy = "remove VOLUME from its Dockerfile: volumes can be written to"
                 return UserError(f"the image {self.image} declares volumes", found=volumes, remedy=remedy)
             options = [*_base_options(Limits(), 0, new_name()), "--rm", *self._image()]
             ask(*options, "-i", f"PATH={PATH}", "python", "-c", "")
+            self._filter(gpu=False)
         except UserError as error:
             return error
         except EngineError as error:
             return UserError(f"containers do not work here: {error}", remedy=self._remedy(str(error)))
         return None
+
+    def _filter(self, gpu: bool) -> str:
+        """Return the system-call filter in Base64."""
+        if sys.platform != "linux":
+            return _filter_of_image(self.image, tuple(self._image()), gpu)
+        return b64encode(filter_program(gpu)).decode()
 
     def _image(self) -> list[str]:
         runtime = ["--runtime", self.runtime] if self.runtime else []
@@ -146,6 +160,17 @@ class Docker(Kind):
         if any(sign in reason for sign in NO_RUNTIME):
             return f"register {self.runtime} in /etc/docker/daemon.json (gVisor: runsc install) and restart the engine"
         return next((remedy for sign, remedy in REMEDIES if sign in reason), "see docs/containers.md")
+
+
+@cache
+def _filter_of_image(name: str, image: tuple[str, ...], gpu: bool) -> str:
+    """Return the system-call filter in Base64 as the harness in the image makes it; raises `UserError` without one."""
+    options = [*_base_options(Limits(), 0, new_name()), "--rm", *image]
+    try:
+        return ask(*options, "-i", f"PATH={PATH}", "python", "-I", "-c", FILTER, str(int(gpu)))
+    except EngineError as error:
+        remedy = f"make it, in a checkout of the harness: docker build --tag {name} ."
+        raise UserError(f"the image {name} makes no system-call filter: {error}", remedy=remedy) from error
 
 
 def _base_options(limits: Limits, slot: int, name: str) -> list[str]:

@@ -43,6 +43,7 @@ class Kind(ABC):
     auto: ClassVar[int | None] = None  #: place among the kinds that `auto` tries, the smallest first; None: not tried
     way: ClassVar[str] = ""  #: how workers start, where that tells kinds with the same isolation apart
     is_sandbox: ClassVar[bool] = True  #: whether it isolates submissions from this machine at all
+    needs_linux: ClassVar[bool] = True  #: whether it works on no other system
     #: Promises of bubblewrap's sandbox that this kind does not keep.
     missing: ClassVar[tuple[str, ...]] = ()
 

@@ -19,6 +19,7 @@ class Plain(Kind):
     name = UNSANDBOXED
     summary = "no sandbox"
     is_sandbox = False
+    needs_linux = False
     isolation = UNSANDBOXED
 
     @classmethod
