@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from harness.api.check_report import CheckReport
     from harness.api.checks import check
     from harness.api.ci import ChangeResult, Job, evaluate_change
-    from harness.api.comparisons import CompareResult, compare
+    from harness.api.comparisons import CompareResult, compare, compare_recorded
     from harness.api.costs import Costs, forecast_costs
     from harness.api.execution import UNSAFE, Execution
     from harness.api.progress import Progress
@@ -41,6 +41,7 @@ _PLACES = {
     "board": "harness.api.boards",
     "check": "harness.api.checks",
     "compare": "harness.api.comparisons",
+    "compare_recorded": "harness.api.comparisons",
     "evaluate_change": "harness.api.ci",
     "forecast_costs": "harness.api.costs",
     "open_results": "harness.api.records",
@@ -52,9 +53,10 @@ _PLACES = {
 }
 
 __all__ = [
-    "UNSAFE", "BoardResult", "ChangeResult", "CheckReport", "CompareResult", "Costs", "Execution", "Job", "Progress",
-    "ReportResult", "RunResult", "ScoreResult", "Tally", "board", "check", "compare", "evaluate_change",
-    "forecast_costs", "open_results", "report", "results", "run", "score", "verify",
+    "UNSAFE", "BoardResult", "ChangeResult", "CheckReport", "CompareResult", "Costs", "Execution", "Job",
+    "Progress", "ReportResult", "RunResult", "ScoreResult", "Tally", "board", "check", "compare",
+    "compare_recorded", "evaluate_change", "forecast_costs", "open_results", "report", "results", "run", "score",
+    "verify",
 ]  # fmt: skip
 
 #: The modules that other rooms use, beside the names above.

@@ -3,11 +3,14 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import baselines
 from harness.api.calls import Run, begin_run, record_with
+from harness.api.commands import run_command
+from harness.api.competition import collect_records, read_competition, remarks_on
 from harness.api.execution import USUAL, Execution
 from harness.api.needs import find_left_out
 from harness.api.progress import SILENT, Progress
@@ -23,6 +26,7 @@ from harness.names import ALL, CHEAP
 from harness.records import Records
 from harness.submission import Submission, find_baseline
 from harness.task import DEFAULT_DIRECTORY
+from harness.task.hidden import Withhold
 from harness.task.task import Task
 
 
@@ -93,6 +97,58 @@ def compare(
     return CompareResult(board, oracle, records.name, run.setup.executor.is_sandboxed)
 
 
+def compare_recorded(
+    measures: Sequence[str] = (ALL,),
+    *,
+    tasks_dir: str | Path = DEFAULT_DIRECTORY,
+    task_names: Sequence[str] = (),
+    results: str | Path = RESULTS,
+    withhold: str = Withhold.AUTO.value,
+    published: str | None = None,
+) -> CompareResult:
+    """Compare measures by what is recorded, as `compare` does; makes no calls, and so needs no models.
+
+    As on a board, the calls shown of a measure are those that were last asked for.
+
+    Args:
+        measures: names, with or without parameters, families, `all`, or `cheap`; what is recorded of a family is
+            compared with any parameters.
+        tasks_dir: directory of the tasks' reference data.
+        task_names: only these tasks; empty: all.
+        results: database of the records.
+        withhold: whether scores are rounded; `auto`: on tasks that are marked as hidden.
+        published: show scores beside those that others published on a corpus, e.g. `pgdl2020`.
+
+    Raises:
+        UserError: reference data or records are missing or invalid, or a measure that is named has none.
+    """
+    chosen = choose_measures(measures)
+    several = {one.submission.name for one in chosen if not one.is_named}
+    named = {one.submission.name for one in chosen} - several
+    others = read_published(published) if published else []
+    competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
+    whole = [name for name, reference in competition.references.items() if reference.part is None]
+    if published:
+        require_published(others, published, whole)
+    with Records(str(results), read_only=True) as records:
+        collected = collect_records(records, competition)
+        of_library = [one for one in collected.shown if one.is_baseline]
+        shown = [one for one in of_library if one.submission in named or _measure(one.submission) in several]
+        collected = replace(collected, shown=shown, left_out=[])
+        if (missing := named - {calls.submission for calls in shown}) or not shown:
+            found = f"no record of {', '.join(sorted(missing)) or 'any of them'}"
+            raise UserError("--measures", file=records.name, expected="recorded measures of these tasks", found=found)
+        command = partial(run_command, tasks=Path(tasks_dir), results=str(results))
+        lines = remarks_on(records, competition, collected, command)
+    rows = [row for calls in shown for row in calls.rows.values()]
+    families = {one.submission: baselines.MEASURES[_measure(one.submission)].family for one in shown}
+    board = compare_rows(rows, competition.references, families, competition.withheld)
+    board = replace(board, remarks=[*lines, *board.remarks])
+    board = with_published(board, others, whole) if published else board
+    oracle = score_oracle(competition.references, competition.withheld)
+    return CompareResult(board, oracle, records.name, all(calls.sandboxed for calls in shown))
+
+
 class Chosen(NamedTuple):
     """A measure of the option --measures."""
 
@@ -115,8 +171,13 @@ def choose_measures(texts: Iterable[str]) -> list[Chosen]:
                     hint = did_you_mean(name, known) or "pgdl measures lists them"
                     raise UserError(f"--measures: no measure, family or cost {name!r}", remedy=hint)
                 is_named = not several or (name in chosen and chosen[name].is_named)
-                chosen[name] = Chosen(submission, baselines.MEASURES[name.partition(":")[0]].family, is_named)
+                chosen[name] = Chosen(submission, baselines.MEASURES[_measure(name)].family, is_named)
     return list(chosen.values())
+
+
+def _measure(name: str) -> str:
+    """Return a measure's name without parameters."""
+    return name.partition(":")[0]
 
 
 def _is_among(measure: baselines.Measure, several: str) -> bool:

@@ -32,6 +32,10 @@ PLOTS = (".png", ".svg")
     "--published", metavar="CORPUS",
     help="Show scores beside those that papers report on the tasks of a corpus: pgdl2020 (docs/pgdl2020.md).",
 )  # fmt: skip
+@click.option(
+    "--recorded", is_flag=True,
+    help="Make no calls: compare what is recorded, also where there are no models or no sandboxes.",
+)  # fmt: skip
 @click.option("--top", type=click.IntRange(min=1), metavar="N", help="Show only the best N measures, in every format.")
 @options.quiet
 def command(
@@ -46,6 +50,7 @@ def command(
     columns: tuple[str, ...],
     wide: bool,
     published: str | None,
+    recorded: bool,
     top: int | None,
     quiet: bool,
     **execution: Any,
@@ -69,12 +74,19 @@ def command(
     console = wide_console(quiet=quiet or form != formats.TABLE)
     if output is not None:
         make_directory(output.parent)
-    with Terminal(console) as progress:
-        found = api.compare(
-            measures, tasks_dir=tasks_dir, task_names=task_names, results=results, force=force,
-            retry_timeouts=retry_timeouts, published=published, execution=options.execution_of(execution),
-            progress=progress,
+    if recorded:
+        options.require_not_given({*execution, "force", "retry_timeouts"} - {"withhold"}, "--recorded makes no calls")
+        found = api.compare_recorded(
+            measures, tasks_dir=tasks_dir, task_names=task_names, results=results, withhold=execution["withhold"],
+            published=published,
         )  # fmt: skip
+    else:
+        with Terminal(console) as progress:
+            found = api.compare(
+                measures, tasks_dir=tasks_dir, task_names=task_names, results=results, force=force,
+                retry_timeouts=retry_timeouts, published=published, execution=options.execution_of(execution),
+                progress=progress,
+            )  # fmt: skip
     shown = _best(found.board.with_columns(columns), top)
     if not quiet:
         formats.show(shown, form, wide)

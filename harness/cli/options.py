@@ -4,11 +4,12 @@ Those made by `_option` are also environment variables: `--time-limit` is `PGDL_
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from harness.cli import completion
 from harness.configuration import LONGEST_S
@@ -287,6 +288,15 @@ def _sandboxes() -> Iterator[Decorator]:
         "Values are the same in each.",
     )  # fmt: skip
     yield from _parameters("sandbox", kinds)
+
+
+def require_not_given(names: Collection[str], why: str) -> None:
+    """Raise `UserError` if one of the parameters is given as an option of the command."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name in names and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise UserError(why, found=parameter.opts[0], remedy="leave it out")
 
 
 def execution_of(options: Mapping[str, Any]) -> "Execution":

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,30 @@ def _compare_with_the_best(pgdl: Pgdl) -> None:
     notes = pgdl("compare", "--measures", MEASURES, "--format", "markdown", "--top", "2").out
     assert "The best 2 of 3 measures; ranks, p-values and intervals are those among all." in notes
     assert "| `distance_from_init` |" not in notes
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_what_is_recorded_is_compared_without_models_and_calls(pgdl: Pgdl, folder: Path, competition: Path) -> None:
+    settings = "--task", "tiny", "--results", "made.db", "--format", "json"
+    called = pgdl("compare", "--measures", MEASURES, *settings)
+    shutil.rmtree(competition / "input_data")
+    recorded = "compare", "--recorded", *settings
+    for arguments in ([], ["--measures", "size,norm"], ["--measures", MEASURES]):
+        again = pgdl(*recorded, *arguments)
+        assert (again.code, again.err) == (0, "")
+        assert json.loads(again.out) == json.loads(called.out)
+    ended = pgdl(*recorded, "--measures", "num_params", "--withhold", "always", "--format", "table")
+    assert "rounded" in ended.out
+    for arguments, said in (
+        (["--measures", "depth"], "--measures: expected recorded measures of these tasks, found no record of depth"),
+        (["--measures", "margin"], "found no record of any of them"),
+        (["--workers", "1"], "--recorded makes no calls: found --workers; leave it out"),
+        (["--force"], "--recorded makes no calls: found --force; leave it out"),
+    ):
+        ended = pgdl(*recorded, *arguments)
+        assert (ended.code, ended.err.count("\n")) == (2, 1)
+        assert said in ended.err
+    assert not (folder / "results.db").exists()
 
 
 @pytest.mark.usefixtures("sandbox", "known_shapes")
