@@ -124,12 +124,9 @@ def _sandbox() -> Iterator[Finding]:
 
     if (elsewhere := not_linux()) is not None:
         yield BAD, "sandbox", "not on this system", str(elsewhere)
-        yield (
-            WARNING,
-            "memory",
-            "not limited here",
-            "tasks are read without the limit that Linux sets: only open those that you trust",
-        )
+        warning = "tasks and submissions are read without the limit that Linux sets: only open those that you trust"
+        yield WARNING, "memory", "not limited here", warning
+        yield from _other_kinds()
         return
     warnings: list[str] = []
     best, second = Fast(instead=warnings.append), Landlock()

@@ -107,4 +107,5 @@ def test_doctor_says_what_is_not_there(elsewhere: Elsewhere) -> None:
     assert "MISSING sandbox" in done.stdout
     said = " ".join(done.stdout.split())
     assert any(line.removeprefix("pgdl: ") in said for line in SAID)
+    assert "sandbox docker does not work" in said or "sandbox docker would work" in said
     assert "Traceback" not in done.stderr
