@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, cast
 
+from harness.worker.limits import HARNESS
+
 #: Bytes that are copied at once.
 CHUNK = 64 * 1024
 
@@ -75,8 +77,8 @@ else:
     ) -> Child:
         """Start a process whose standard input and output are connected with a socket, see above."""
         child = subprocess.Popen(
-            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, bufsize=0,
-            **OWN_GROUP,
+            command, env={**environment, HARNESS: str(os.getpid())}, bufsize=0,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, **OWN_GROUP,
         )  # fmt: skip
         assert child.stdin is not None
         assert child.stdout is not None

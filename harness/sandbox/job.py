@@ -56,9 +56,8 @@ class Job:
 def _of_windows(home: str) -> dict[str, str]:
     """Return what processes of Windows cannot start without, and where they look for directories."""
     if sys.platform == "win32":
-        system = os.environ["SYSTEMROOT"]
         places = dict.fromkeys(("TEMP", "TMP", "USERPROFILE", "LOCALAPPDATA", "APPDATA"), home)
-        return {"SYSTEMROOT": system, "PATH": rf"{system}\System32;{system}", **places}
+        return {name: os.environ[name] for name in ("SYSTEMROOT", "PATH")} | places
     return {}
 
 

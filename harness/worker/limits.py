@@ -11,6 +11,9 @@ from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 
+#: Environment variable with the number of the harness' process on Windows, where the parent may be Python's launcher.
+HARNESS = "PGDL_HARNESS_PROCESS"
+
 #: The right to wait for the end of a process of Windows.
 SYNCHRONIZE = 0x0010_0000
 
@@ -26,7 +29,8 @@ def die_with_parent() -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     else:
-        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+        parent = int(os.environ.pop(HARNESS, os.getppid()))
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def offer_to_kernel() -> None:
