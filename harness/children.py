@@ -14,8 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, cast
 
-from harness.worker.limits import HARNESS
-
 #: Bytes that are copied at once.
 CHUNK = 64 * 1024
 
@@ -50,7 +48,7 @@ if sys.platform != "win32":
 
     def kill(child: Child) -> None:
         """Kill a process that has not been waited for, and the others of its group."""
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, PermissionError):  # macOS refuses it where all have ended
             os.killpg(child.pid, signal.SIGKILL)
 
     def open_output() -> tuple[IO[bytes], int]:
@@ -63,9 +61,14 @@ if sys.platform != "win32":
         os.set_blocking(stream.fileno(), False)
 
 else:
-    import psutil
+    from harness.windows_job import Job
 
-    OWN_GROUP = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    class InJob(subprocess.Popen[bytes]):
+        """A process of Windows in a job."""
+
+        job: Job
+
+    OWN_GROUP = {"creationflags": subprocess.CREATE_NO_WINDOW}  # with no console, whose window may be closed, either
 
     def start(
         command: Sequence[str],
@@ -76,22 +79,20 @@ else:
         answers: bool = False,  # noqa: ARG001 - they always do
     ) -> Child:
         """Start a process whose standard input and output are connected with a socket, see above."""
-        child = subprocess.Popen(
-            command, env={**environment, HARNESS: str(os.getpid())}, bufsize=0,
+        child = InJob(
+            command, env=environment, bufsize=0,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, **OWN_GROUP,
         )  # fmt: skip
+        child.job = Job(child)
         assert child.stdin is not None
         assert child.stdout is not None
         connect(socket.socket(fileno=socket.dup(control)), child.stdin, child.stdout)
         return child
 
     def kill(child: Child) -> None:
-        """Kill a process and its descendants."""
-        with suppress(psutil.NoSuchProcess):
-            process = psutil.Process(child.pid)
-            for one in (*process.children(recursive=True), process):
-                with suppress(psutil.Error):
-                    one.kill()
+        """Kill a process and its descendants, also those that it has left behind."""
+        assert isinstance(child, InJob)
+        child.job.kill()
 
     def open_output() -> tuple[IO[bytes], int]:
         """Return a stream of what processes print, for which a selector can wait, and the descriptor for them."""

@@ -1,8 +1,8 @@
 """Locks of open files, which the system releases when their process ends, however that happens."""
 
+import errno
 import sys
 import time
-from contextlib import suppress
 
 #: Seconds between two attempts where the system cannot wait for a lock.
 PAUSE_S = 0.02
@@ -12,10 +12,13 @@ if sys.platform == "win32":
 
     def try_lock(descriptor: int) -> bool:
         """Lock an open file unless another process has; returns whether it is locked now."""
-        with suppress(OSError):
+        try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-            return True
-        return False
+        except OSError as error:
+            if error.errno in (errno.EBADF, errno.EINVAL):
+                raise
+            return False
+        return True
 
     def lock(descriptor: int) -> None:
         """Wait for the lock of an open file."""

@@ -15,7 +15,9 @@ from harness.api.execution import USUAL, Execution
 from harness.api.needs import find_left_out
 from harness.api.progress import SILENT, Progress
 from harness.board.board import Board
+from harness.board.collect import Calls
 from harness.board.comparison import compare as compare_rows
+from harness.board.comparison import compare_calls
 from harness.board.oracle import Oracle, score_oracle
 from harness.board.published import read_published, require_published, with_published
 from harness.credentials import RESULTS
@@ -27,6 +29,7 @@ from harness.records import Records
 from harness.submission import Submission, find_baseline
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
+from harness.task.notes import named as named_in_words
 from harness.task.task import Task
 
 
@@ -108,7 +111,8 @@ def compare_recorded(
 ) -> CompareResult:
     """Compare measures by what is recorded, as `compare` does; makes no calls, and so needs no models.
 
-    As on a board, the calls shown of a measure are those that were last asked for.
+    Of several settings in which a measure was called, those count that were last asked for, in a sandbox if there are
+    such. A call that `compare` leaves out with its reason is missing here.
 
     Args:
         measures: names, with or without parameters, families, `all`, or `cheap`; what is recorded of a family is
@@ -133,20 +137,30 @@ def compare_recorded(
     with Records(str(results), read_only=True) as records:
         collected = collect_records(records, competition)
         of_library = [one for one in collected.shown if one.is_baseline]
-        shown = [one for one in of_library if one.submission in named or _measure(one.submission) in several]
+        found = [one for one in of_library if one.submission in named or _measure(one.submission) in several]
+        shown = _last_asked(found)
         collected = replace(collected, shown=shown, left_out=[])
         if (missing := named - {calls.submission for calls in shown}) or not shown:
-            found = f"no record of {', '.join(sorted(missing)) or 'any of them'}"
-            raise UserError("--measures", file=records.name, expected="recorded measures of these tasks", found=found)
+            lacking = f"no record of {', '.join(sorted(missing)) or 'any of them'}"
+            raise UserError("--measures", file=records.name, expected="recorded measures of these tasks", found=lacking)
         command = partial(run_command, tasks=Path(tasks_dir), results=str(results))
         lines = remarks_on(records, competition, collected, command)
-    rows = [row for calls in shown for row in calls.rows.values()]
+    if others_of := [calls.submission for calls in found if calls not in shown]:
+        lines.append(f"recorded in other settings, too, which are not compared: {named_in_words(others_of)}")
     families = {one.submission: baselines.MEASURES[_measure(one.submission)].family for one in shown}
-    board = compare_rows(rows, competition.references, families, competition.withheld)
+    board = compare_calls(shown, competition.references, families, competition.withheld)
     board = replace(board, remarks=[*lines, *board.remarks])
     board = with_published(board, others, whole) if published else board
     oracle = score_oracle(competition.references, competition.withheld)
     return CompareResult(board, oracle, records.name, all(calls.sandboxed for calls in shown))
+
+
+def _last_asked(found: Sequence[Calls]) -> list[Calls]:
+    """Return the calls of each measure that count."""
+    by_measure: dict[str, list[Calls]] = {}
+    for calls in found:
+        by_measure.setdefault(calls.submission, []).append(calls)
+    return [min(several, key=lambda calls: (not calls.sandboxed, calls.age)) for several in by_measure.values()]
 
 
 class Chosen(NamedTuple):

@@ -84,7 +84,7 @@ def compare(
     withheld: Collection[str] = (),
     left_out: Mapping[tuple[str, str], str] | None = None,
 ) -> Board:
-    """Return the comparison, best first.
+    """Return the comparison of what was called, best first.
 
     Unlike under the competition's rule, every task is scored separately: a measure that exceeds its time on one task
     keeps its scores on the others. Measures without a score on some task rank below those with a score on every task,
@@ -98,13 +98,25 @@ def compare(
         left_out: measures that were not called on a task, as (measure, task), with the reasons.
     """
     collected = {calls.submission: calls for calls in collect(evaluations, references).shown}
+    called = [collected.get(measure, Calls(measure, True, {})) for measure in families]
+    return compare_calls(called, references, families, withheld, left_out)
+
+
+def compare_calls(
+    called: Iterable[Calls],
+    references: Mapping[str, Reference],
+    families: Mapping[str, str],
+    withheld: Collection[str] = (),
+    left_out: Mapping[tuple[str, str], str] | None = None,
+) -> Board:
+    """Return the comparison of measures by their calls, one row each; see `compare`."""
     rows = []
-    for measure, family in families.items():
-        calls = collected.get(measure, Calls(measure, True, {}))
+    for calls in called:
+        measure = calls.submission
         row = make_row(calls, _score_each_task(calls, references), references, withheld)
         reasons = {task: why for (name, task), why in (left_out or {}).items() if name == measure}
         tasks = {name: task.left_out(reasons[name]) if name in reasons else task for name, task in row.tasks.items()}
-        rows.append(replace(row, family=family, tasks=tasks))
+        rows.append(replace(row, family=families[measure], tasks=tasks))
     ranked = rank_rows(with_chance(rows), lambda row: row.sandboxed and row.calls_expected > 0)
     ranked = standings.with_standings(ranked, standings.compare_rows(ranked, held_out=None))
     return Board(COMPARISON, ranked, list(references), withheld=frozenset(withheld) & references.keys())

@@ -60,9 +60,11 @@ def command(
     Calls are made and recorded as by pgdl run; repeating the command makes only the missing calls. With
     --output the table is also written in every file format, for instance to PATH.csv, PATH.tex (LaTeX, booktabs) and
     PATH.parquet (a row per measure and task), and plotted to PATH.png and PATH.svg. Exit code 1 if a call failed, also
-    of a measure that --top leaves out.
+    of a measure that --top leaves out. With --recorded no call is made: of several settings in which a measure is
+    recorded, those count that were last asked for.
 
-    Example: pgdl compare --measures norm,margin,vc_dim:image_side=8 --output tables/norms
+    Examples: pgdl compare --measures norm,margin,vc_dim:image_side=8 --output tables/norms, and
+    pgdl compare --recorded --results results.db --top 20
     """
     from harness import api
     from harness.board.formats import write

@@ -126,7 +126,7 @@ def main() -> NoReturn:
     output = sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 - None if it was closed by the caller
     try:
         _require_own_packages()
-        code = cli.main(prog_name="pgdl", standalone_mode=False)
+        code = cli.main(prog_name="pgdl", standalone_mode=False, windows_expand_args=False)
         sys.stdout.flush()
     except UserError as error:
         click.echo(f"pgdl: {error}", err=True)
@@ -168,7 +168,7 @@ def _speak_utf8() -> None:
     """Let redirected output be the same as on other systems: the code pages of Windows lack characters."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", newline="\n")
+            stream.reconfigure(encoding="utf-8", errors=stream.errors, newline="\n")
 
 
 def _give_up_output() -> None:

@@ -30,7 +30,8 @@ class Recorded:
     @property
     def is_starved(self) -> bool:
         """Whether the call exceeded its time with less than half of a processor, or found its budget used up."""
-        return self.outcome == Outcome.TIMEOUT and self.call_cpu_s <= STARVED * self.call_wall_s
+        is_measured = self.call_cpu_s > 0 or self.call_wall_s == 0  # that of a container elsewhere is not
+        return self.outcome == Outcome.TIMEOUT and is_measured and self.call_cpu_s <= STARVED * self.call_wall_s
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,10 @@ else:
     import resource
 
     def bound_process() -> None:
-        """Set the limits of this process, for good."""
+        """Set the limits of this process, for good; on a Mac, which refuses one of memory, the others."""
         for kind, value in (
             (resource.RLIMIT_CPU, CPU_S),
-            (resource.RLIMIT_AS, MEMORY_BYTES),
+            *([(resource.RLIMIT_AS, MEMORY_BYTES)] if sys.platform == "linux" else []),
             (resource.RLIMIT_NOFILE, OPEN_FILES),
             (resource.RLIMIT_FSIZE, 0),
             (resource.RLIMIT_CORE, 0),

@@ -1,7 +1,5 @@
 """The inputs and settings of one sandbox."""
 
-import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,7 +41,6 @@ class Job:
             "HDF5_USE_FILE_LOCKING": "FALSE",  # the sandbox has no flock
             "CUDA_VISIBLE_DEVICES": "-1" if self.gpu is None else self.gpu.uuid,
             **self._libraries(),
-            **_of_windows(home),
             **RUNTIMES[self.runtime].environment(self.threads, gpu=self.gpu is not None),
         }
 
@@ -51,14 +48,6 @@ class Job:
         """Tell the loader where the GPU's driver is, if it is in no usual place."""
         directories = [] if self.gpu is None else search_path()
         return {"LD_LIBRARY_PATH": ":".join(map(str, directories))} if directories else {}
-
-
-def _of_windows(home: str) -> dict[str, str]:
-    """Return what processes of Windows cannot start without, and where they look for directories."""
-    if sys.platform == "win32":
-        places = dict.fromkeys(("TEMP", "TMP", "USERPROFILE", "LOCALAPPDATA", "APPDATA"), home)
-        return {name: os.environ[name] for name in ("SYSTEMROOT", "PATH")} | places
-    return {}
 
 
 #: Program of the worker's interpreter. Its arguments are the runtime, and the directories of the worker, the

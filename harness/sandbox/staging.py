@@ -9,7 +9,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -50,7 +50,7 @@ class Staging:
 
     def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
         root = cache_directory("staged")
-        with locked(root.with_suffix(".lock")):  # otherwise another run could remove this directory before it is locked
+        with _exclusive(root):  # otherwise another run could remove this directory before it is locked
             _remove_abandoned(root)
             self._root = root / secrets.token_hex(8)
             self._root.mkdir(mode=0o700)
@@ -66,9 +66,7 @@ class Staging:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with locked(
-            self._root.parent.with_suffix(".lock")
-        ):  # otherwise another run could open the directory during its removal
+        with _exclusive(self._root.parent):  # otherwise another run could open the directory during its removal
             os.close(self._lock)  # on Windows no open file can be removed
             shutil.rmtree(self._root, ignore_errors=True)
 
@@ -143,6 +141,11 @@ def _write_worker(directory: Path) -> None:
     if sys.platform == "linux":
         write_copies(directory)
         shutil.copyfile("/bin/cat", directory / ECHO)
+
+
+def _exclusive(root: Path) -> AbstractContextManager[None]:
+    """Keep others from changing the directory of all runs."""
+    return locked(root.with_suffix(".lock"))
 
 
 def _open_lock(directory: Path) -> int:

@@ -138,26 +138,25 @@ def _home() -> Path:
 
 
 def _receive(process: subprocess.Popen[bytes]) -> bytes:
-    """Return the output of the process; raises `AnswerError` if it takes too long or is too large."""
+    """Return the output of the process; raises `AnswerError` if it takes too long or is too large.
+
+    A thread reads, because Windows waits for no pipe: this one goes on in time, whoever else has the other end.
+    """
     assert process.stdout is not None
-    source, content = process.stdout.fileno(), bytearray()
-    is_late = threading.Event()
+    source, content = os.dup(process.stdout.fileno()), bytearray()  # the thread's own, which it closes
 
-    def end() -> None:
-        is_late.set()
-        process.kill()
+    def read() -> None:
+        with os.fdopen(source, "rb", buffering=0) as stream:
+            while len(content) <= MAX_ANSWER and (chunk := stream.read(1 << 20)):
+                content.extend(chunk)
 
-    timer = threading.Timer(WALL_S, end)
-    timer.start()
-    try:
-        while chunk := os.read(source, 1 << 20):
-            content += chunk
-            if len(content) > MAX_ANSWER:
-                raise AnswerError("the reading process sent too much")
-    finally:
-        timer.cancel()
-    if is_late.is_set():
+    reading = threading.Thread(target=read, daemon=True)
+    reading.start()
+    reading.join(WALL_S)
+    if reading.is_alive():
         raise AnswerError(f"reading took more than {WALL_S:g} s")
+    if len(content) > MAX_ANSWER:
+        raise AnswerError("the reading process sent too much")
     return bytes(content)
 
 

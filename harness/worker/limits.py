@@ -11,12 +11,6 @@ from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 
-#: Environment variable with the number of the harness' process on Windows, where the parent may be Python's launcher.
-HARNESS = "PGDL_HARNESS_PROCESS"
-
-#: The right to wait for the end of a process of Windows.
-SYNCHRONIZE = 0x0010_0000
-
 #: Seconds between two looks at the parent where the kernel does not tell of its death.
 PARENT_S = 0.5
 
@@ -25,12 +19,14 @@ MEMORY_LIMIT = "MEMORY_LIMIT_BYTES"
 
 
 def die_with_parent() -> None:
-    """Let this process be killed when its parent dies, however that happens: by the kernel where it does that."""
+    """Let this process be killed when its parent dies, however that happens: by the kernel where it does that.
+
+    On Windows, the harness' job objects do it.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    else:
-        parent = int(os.environ.pop(HARNESS, os.getppid()))
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    elif sys.platform != "win32":
+        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
 
 
 def offer_to_kernel() -> None:
@@ -54,13 +50,6 @@ def apply_limits(processes: int, open_files: int, file_bytes: int, memory_bytes:
 
 
 if sys.platform == "win32":
-    import _winapi
-
-    def _end_with(parent: int) -> None:
-        with suppress(OSError):  # it has ended
-            handle = _winapi.OpenProcess(SYNCHRONIZE, False, parent)
-            _winapi.WaitForSingleObject(handle, _winapi.INFINITE)
-        os._exit(1)
 
     def limit_process(pid: int, processes: int, open_files: int, file_bytes: int) -> None:
         """Do nothing: there are no limits of this kind."""

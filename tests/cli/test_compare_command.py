@@ -16,6 +16,7 @@ from harness.api.comparisons import choose_measures
 from harness.errors import UserError
 from harness.records import Records
 from harness.sandbox import Fresh
+from tests.board.board_examples import GAPS, MEASURE, OFFICIAL, rows, write_reference
 from tests.throwaway import make_task
 
 Pgdl = Callable[..., Any]
@@ -94,6 +95,20 @@ def _compare_with_the_best(pgdl: Pgdl) -> None:
     notes = pgdl("compare", "--measures", MEASURES, "--format", "markdown", "--top", "2").out
     assert "The best 2 of 3 measures; ranks, p-values and intervals are those among all." in notes
     assert "| `distance_from_init` |" not in notes
+
+
+def test_of_several_settings_the_last_in_a_sandbox_counts(pgdl: Pgdl, folder: Path, record: Callable[..., Any]) -> None:
+    write_reference(folder / "task_data")
+    record(rows("num_params", GAPS, is_baseline=True))
+    record(rows("num_params", MEASURE, run_seed=1, is_baseline=True))
+    record(rows("num_params", GAPS, sandbox="none", is_baseline=True))
+    ended = pgdl("compare", "--recorded", "--format", "json")
+    (row,) = json.loads(ended.out)
+    assert row["sandboxed"]
+    assert row["score"] == pytest.approx(100 * OFFICIAL)
+    shown = pgdl("compare", "--recorded")
+    assert "recorded in other settings, too, which are not compared: num_params" in shown.out
+    assert "NOT SANDBOXED" not in shown.out
 
 
 @pytest.mark.usefixtures("sandbox")

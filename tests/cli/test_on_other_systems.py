@@ -7,11 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from harness.api import results
+from harness.locks import try_lock
 from tests.board.board_examples import rows, write_reference
-from tests.e2e.real_runs import write_submission
+from tests.e2e.real_runs import wait_for, write_submission
 from tests.sandbox.fake_docker import IMAGE, containers, install
 from tests.throwaway import make_task
 
@@ -21,23 +23,32 @@ NO_SANDBOX = (
     "pgdl: sandboxed calls: expected Linux, found {}; with a Docker engine, --sandbox docker; "
     "for your own code only, --unsafe-no-sandbox (docs/systems.md)"
 )
-SAID = [NO_SANDBOX.format(system) for system in ("Darwin", "Windows")]
+NAMES = {"darwin": "Darwin", "win32": "Windows"}
+
+
+def environment(system: str) -> dict[str, str]:
+    """Return the variables by which processes are as on another system."""
+    return {
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "tests" / "elsewhere"), str(ROOT)]),
+        "PYTHONWARNDEFAULTENCODING": "1",
+        "PGDL_TEST_SYSTEM": system,
+    }
+
+
+def python(system: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | environment(system))
 
 
 @pytest.fixture(params=["darwin", "win32"])
-def elsewhere(request: pytest.FixtureRequest) -> Elsewhere:
+def system(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def elsewhere(system: str) -> Elsewhere:
     """Run `pgdl` as on a Mac or on Windows."""
-    there = {
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "tests" / "elsewhere"), str(ROOT)]),
-        "PYTHONWARNDEFAULTENCODING": "1",
-        "PGDL_TEST_SYSTEM": request.param,
-    }
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "harness.cli", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | there)
-
-    return run
+    return lambda *arguments: python(system, "-m", "harness.cli", *arguments)
 
 
 def test_boards_scores_and_sites(elsewhere: Elsewhere, folder: Path, record: Callable[..., Any]) -> None:
@@ -61,11 +72,13 @@ def test_tasks_are_shown_and_validated(elsewhere: Elsewhere, folder: Path) -> No
 
 
 @pytest.mark.parametrize("arguments", [["run", "depth"], ["check", "depth"], ["compare", "--measures", "depth"]])
-def test_sandboxed_calls_are_refused_in_one_line(elsewhere: Elsewhere, folder: Path, arguments: list[str]) -> None:
+def test_sandboxed_calls_are_refused_in_one_line(
+    elsewhere: Elsewhere, system: str, folder: Path, arguments: list[str]
+) -> None:
     make_task(folder / "tasks", layout="full", n_models=4)
     done = elsewhere(*arguments, "--tasks", "tasks")
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] in SAID
+    assert done.stderr.splitlines()[-1] == NO_SANDBOX.format(NAMES[system])
 
 
 def test_ones_own_code_runs_without_a_sandbox(elsewhere: Elsewhere, folder: Path) -> None:
@@ -102,10 +115,44 @@ def test_calls_are_made_in_containers(
     assert "docker build --tag other:1 ." in done.stderr
 
 
-def test_doctor_says_what_is_not_there(elsewhere: Elsewhere) -> None:
+def test_a_lock_excludes_other_processes(system: str, tmp_path: Path) -> None:
+    file = tmp_path / "lock"
+    program = f"from harness.locks import try_lock; file = open({str(file)!r}, 'wb'); print(try_lock(file.fileno()))"
+    assert python(system, "-c", program).stdout == "True\n"
+    with file.open("wb") as held:
+        assert try_lock(held.fileno())
+        assert python(system, "-c", program).stdout == "False\n"
+
+
+def test_a_killed_harness_takes_its_calls_with_it(folder: Path) -> None:
+    """On a Mac, where the kernel does not do it, nor job objects as on Windows."""
+    make_task(folder / "tasks", layout="full", n_models=1)
+    write_submission(folder, "lasting", "import time; time.sleep(60)")
+    run = [sys.executable, "-m", "harness.cli", "run", "lasting.py", "--unsafe-no-sandbox", "--tasks", "tasks"]
+
+    def calls() -> list[psutil.Process]:
+        found = psutil.process_iter(["cmdline", "ppid"])
+        return [one for one in found if one.info["ppid"] == harness.pid and "staged" in str(one.info["cmdline"])]
+
+    with subprocess.Popen(run, env=os.environ | environment("darwin"), stderr=subprocess.DEVNULL) as harness:
+        wait_for(lambda: bool(calls()), "a call")
+        started = calls()
+        harness.kill()
+    _, left = psutil.wait_procs(started, timeout=30)
+    assert not left
+
+
+def test_commands_are_quoted_for_the_shell_of_the_system() -> None:
+    words = ["a b", "x&y", "a,b", r"C:\tasks\one", "--top=1", "c d" + chr(92)]
+    program = f"from harness.shell import typed; print(typed(*{words}))"
+    assert python("win32", "-c", program).stdout == r'"a b" "x&y" "a,b" C:\tasks\one --top=1 "c d\\"' + "\n"
+    assert python("darwin", "-c", program).stdout == r"'a b' 'x&y' a,b 'C:\tasks\one' --top=1 'c d\'" + "\n"
+
+
+def test_doctor_says_what_is_not_there(elsewhere: Elsewhere, system: str) -> None:
     done = elsewhere("doctor")
     assert "MISSING sandbox" in done.stdout
     said = " ".join(done.stdout.split())
-    assert any(line.removeprefix("pgdl: ") in said for line in SAID)
+    assert NO_SANDBOX.format(NAMES[system]).removeprefix("pgdl: ") in said
     assert "sandbox docker does not work" in said or "sandbox docker would work" in said
     assert "Traceback" not in done.stderr

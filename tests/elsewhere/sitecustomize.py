@@ -5,16 +5,19 @@ get it without what it lacks there, and with what it has there alone. Libraries 
 """
 
 import builtins
+import contextlib
 import fcntl
 import os
+import resource
+import selectors
+import signal
+import stat
 import subprocess
 import sys
 import warnings
 from pathlib import Path
 from types import FrameType, ModuleType, SimpleNamespace
 from typing import Any
-
-import psutil
 
 SYSTEM = "PGDL_TEST_SYSTEM"
 system = os.environ[SYSTEM]
@@ -41,40 +44,73 @@ HERE = (
     "import sitecustomize; sys.path.pop(0); "
 )
 
+#: The flag of a process without a console. Elsewhere, `Popen` refuses flags.
+NO_WINDOW = 0x08000000
+
+
+def there(command: Any) -> Any:
+    """Return a command of an isolated interpreter, which ignores PYTHONPATH, as one of that system."""
+    if command[:2] != [sys.executable, "-I"] or "-c" not in command:
+        return command
+    place = command.index("-c") + 1
+    return [*command[:place], HERE + command[place], *command[place + 1 :]]
+
 
 class Popen(subprocess.Popen[bytes]):
-    """Starts programs of isolated interpreters, which ignore PYTHONPATH, as processes of that system, too."""
+    def __init__(self, command: Any, *more: Any, creationflags: int = 0, **named: Any) -> None:
+        named = {"start_new_session": creationflags == NO_WINDOW} | named
+        super().__init__(there(command), *more, **named)
 
-    def __init__(self, args: Any, *more: Any, creationflags: int = 0, **named: Any) -> None:
-        if args[:3] == [sys.executable, "-I", "-B"] and "-c" in args:
-            place = args.index("-c") + 1
-            args = [*args[:place], HERE + args[place], *args[place + 1 :]]
-        named = {"start_new_session": creationflags == GROUP} | named
-        super().__init__(args, *more, **named)
+
+class SocketsOnly(selectors.DefaultSelector):
+    """A selector of Windows."""
+
+    def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        if not stat.S_ISSOCK(os.fstat(fileobj.fileno()).st_mode):
+            raise OSError(10038, "An operation was attempted on something that is not a socket")
+        return super().register(fileobj, events, data)
 
 
 def locking(descriptor: int, mode: int, size: int) -> None:
-    fcntl.flock(descriptor, mode)
+    """Lock as Windows does, which says in another way that a file is locked."""
+    try:
+        fcntl.flock(descriptor, mode)
+    except BlockingIOError as error:
+        raise PermissionError(*error.args) from None
 
 
-#: The flag of a new process group. Elsewhere, `Popen` refuses flags.
-GROUP = 0x200
+def setrlimit(kind: int, limits: tuple[int, int]) -> None:
+    """Refuse what a Mac refuses: a limit of the address space."""
+    if kind == resource.RLIMIT_AS:
+        raise ValueError("current limit exceeds maximum limit")
+    resource.setrlimit(kind, limits)
+
+
+class Job:
+    """In place of `harness.windows_job`, whose calls no other system has."""
+
+    def __init__(self, process: Any) -> None:
+        self._process = process
+
+    def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
 
 #: Module -> what it has there alone.
 MORE: dict[str, dict[str, Any]] = {
     "platform": {"system": lambda: {"darwin": "Darwin", "win32": "Windows"}[system]},
-    "subprocess": {"Popen": Popen},
+    "subprocess": {"Popen": Popen, "run": lambda command, **named: subprocess.run(there(command), **named)},
     "sys": {"platform": system},
 }
+if system == "darwin":
+    MORE["resource"] = {"setrlimit": setrlimit}
 if system == "win32":
-    MORE["os"] = {"O_BINARY": 0, "environ": os.environ}
-    MORE["subprocess"] |= {"CREATE_NEW_PROCESS_GROUP": GROUP}
+    MORE["os"] = {"O_BINARY": 0}
+    MORE["subprocess"] |= {"CREATE_NO_WINDOW": NO_WINDOW}
+    MORE["selectors"] = {"DefaultSelector": SocketsOnly}
     MORE["msvcrt"] = {"LK_NBLCK": fcntl.LOCK_EX | fcntl.LOCK_NB, "locking": locking}
-    MORE["_winapi"] = {
-        "INFINITE": None,
-        "OpenProcess": lambda _rights, _inherit, pid: psutil.Process(pid),
-        "WaitForSingleObject": lambda process, seconds: process.wait(seconds),
-    }
+    MORE["harness.windows_job"] = {"Job": Job}
     os.environ.setdefault("SYSTEMROOT", "/")
 
 
@@ -107,7 +143,7 @@ def of_that_system(name: str, variables: Any = None, *more: Any, **named: Any) -
     if name in MISSING:
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
     if name not in seen:
-        module = SimpleNamespace() if name in ("msvcrt", "_winapi") else imported(name)
+        module = SimpleNamespace() if name in ("msvcrt", "harness.windows_job") else imported(name)
         seen[name] = Seen(name, module)
     return seen[name]
 

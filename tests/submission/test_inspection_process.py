@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,6 +71,15 @@ def test_a_process_that_does_not_end_is_not_waited_for(submission: Path, monkeyp
     monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", lasting)
     monkeypatch.setattr("harness.submission.inspect.WALL_S", 1.0)
     assert problem_of(submission) == "margin.py: cannot be read: the reading process does not end"
+
+
+def test_what_the_process_leaves_behind_is_not_waited_for(submission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forked = f"import os, time\nos.write(1, {READY!r})\nos.close(2)\nif os.fork() == 0: time.sleep(20)"
+    monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", forked)
+    monkeypatch.setattr("harness.submission.inspect.WALL_S", 1.0)
+    began = time.monotonic()
+    assert problem_of(submission) == "margin.py: cannot be read: reading took more than 1 s"
+    assert time.monotonic() - began < 15
 
 
 def test_too_long_an_answer_is_not_waited_for(submission: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """No sandbox at all."""
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -45,19 +46,11 @@ class PlainBody:
     """A worker without a sandbox, in its own process group."""
 
     def __init__(self, job: Job, control: int, sink: int) -> None:
-        command = [
-            sys.executable,
-            "-I",
-            "-B",
-            "-u",
-            "-X",
-            "utf8",
-            "-c",
-            BOOTSTRAP,
-            job.runtime,
-            *map(str, job.directories),
-        ]
-        self._process = children.start(command, control, sink, job.environment(home=str(job.worker.parent)))
+        interpreter = [sys.executable, "-I", "-B", "-u", "-X", "utf8"]
+        command = [*interpreter, "-c", BOOTSTRAP, job.runtime, *map(str, job.directories)]
+        home = str(job.worker.parent)
+        environment = job.environment(home) | _of_windows(home)
+        self._process = children.start(command, control, sink, environment)
         self.processes: Processes = Tree(self._process.pid)
 
     def storage(self) -> Storage:
@@ -82,3 +75,11 @@ class PlainBody:
 
     def close(self) -> None:
         """Do nothing: no resources are held."""
+
+
+def _of_windows(home: str) -> dict[str, str]:
+    """Return what processes of Windows cannot start without, and where they look for directories."""
+    if sys.platform == "win32":
+        places = dict.fromkeys(("TEMP", "TMP", "USERPROFILE", "LOCALAPPDATA", "APPDATA"), home)
+        return {name: os.environ[name] for name in ("SYSTEMROOT", "PATH")} | places
+    return {}

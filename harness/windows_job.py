@@ -1,0 +1,36 @@
+"""Job objects of Windows: processes with all that they start, which end together."""
+
+import ctypes
+import struct
+import subprocess
+import sys
+import weakref
+
+if sys.platform == "win32":
+    _kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+    _kernel.CreateJobObjectW.restype = ctypes.c_void_p
+
+    #: The kind of information that has the limits, its bytes, and the place and value of the limit by which all
+    #: processes of a job end when nobody has it open any more.
+    LIMITS, SIZE, FLAGS, KILL_ON_CLOSE = 9, 144, 16, 0x2000
+
+    class Job:
+        """A process and its descendants; they are killed by `kill`, and when this process ends, however that happens.
+
+        Raises `OSError` if the process has ended.
+        """
+
+        def __init__(self, process: subprocess.Popen[bytes]) -> None:
+            self._handle = ctypes.c_void_p(_kernel.CreateJobObjectW(None, None))
+            self._close = weakref.finalize(self, _kernel.CloseHandle, self._handle)
+            limits = ctypes.create_string_buffer(SIZE)
+            struct.pack_into("<I", limits, FLAGS, KILL_ON_CLOSE)
+            _kernel.SetInformationJobObject(self._handle, LIMITS, limits, SIZE)
+            if not _kernel.AssignProcessToJobObject(self._handle, ctypes.c_void_p(int(vars(process)["_handle"]))):
+                raise ctypes.WinError(ctypes.get_last_error())
+
+        def kill(self) -> None:
+            """Kill all of its processes, those that have lost their parents, too."""
+            if self._close.alive:
+                _kernel.TerminateJobObject(self._handle, 1)
+                self._close()
