@@ -15,10 +15,7 @@ if sys.platform == "win32":
     LIMITS, SIZE, FLAGS, KILL_ON_CLOSE = 9, 144, 16, 0x2000
 
     class Job:
-        """A process and its descendants; they are killed by `kill`, and when this process ends, however that happens.
-
-        Raises `OSError` if the process has ended.
-        """
+        """A process and its descendants: killed by `kill`, and when this process ends, however that happens."""
 
         def __init__(self, process: subprocess.Popen[bytes]) -> None:
             self._handle = ctypes.c_void_p(_kernel.CreateJobObjectW(None, None))
@@ -26,7 +23,8 @@ if sys.platform == "win32":
             limits = ctypes.create_string_buffer(SIZE)
             struct.pack_into("<I", limits, FLAGS, KILL_ON_CLOSE)
             _kernel.SetInformationJobObject(self._handle, LIMITS, limits, SIZE)
-            if not _kernel.AssignProcessToJobObject(self._handle, ctypes.c_void_p(int(vars(process)["_handle"]))):
+            handle = ctypes.c_void_p(int(vars(process)["_handle"]))
+            if not _kernel.AssignProcessToJobObject(self._handle, handle) and process.poll() is None:
                 raise ctypes.WinError(ctypes.get_last_error())
 
         def kill(self) -> None:

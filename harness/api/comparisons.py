@@ -145,8 +145,8 @@ def compare_recorded(
             raise UserError("--measures", file=records.name, expected="recorded measures of these tasks", found=lacking)
         command = partial(run_command, tasks=Path(tasks_dir), results=str(results))
         lines = remarks_on(records, competition, collected, command)
-    if others_of := [calls.submission for calls in found if calls not in shown]:
-        lines.append(f"recorded in other settings, too, which are not compared: {named_in_words(others_of)}")
+    if rest := [calls.submission for calls in found if calls not in shown]:
+        lines.append(f"recorded in other settings, too, which are not compared: {named_in_words(rest)}")
     families = {one.submission: baselines.MEASURES[_measure(one.submission)].family for one in shown}
     board = compare_calls(shown, competition.references, families, competition.withheld)
     board = replace(board, remarks=[*lines, *board.remarks])
