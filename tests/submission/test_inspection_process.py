@@ -2,11 +2,11 @@
 
 import json
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis.strategies as st
+import psutil
 import pytest
 from hypothesis import given
 from submission_files import MEASURE, problem_of, write_folder
@@ -74,12 +74,14 @@ def test_a_process_that_does_not_end_is_not_waited_for(submission: Path, monkeyp
 
 
 def test_what_the_process_leaves_behind_is_not_waited_for(submission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    forked = f"import os, time\nos.write(1, {READY!r})\nos.close(2)\nif os.fork() == 0: time.sleep(20)"
+    forked = f"import os, time\nos.write(1, {READY!r})\nos.close(2)\nif os.fork() == 0: time.sleep(60)"
     monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", forked)
     monkeypatch.setattr("harness.submission.inspect.WALL_S", 1.0)
-    began = time.monotonic()
     assert problem_of(submission) == "margin.py: cannot be read: reading took more than 1 s"
-    assert time.monotonic() - began < 15
+    left = [one for one in psutil.process_iter(["cmdline"]) if str(submission) in (one.info["cmdline"] or [])]
+    assert left
+    for process in left:
+        process.kill()
 
 
 def test_too_long_an_answer_is_not_waited_for(submission: Path, monkeypatch: pytest.MonkeyPatch) -> None:

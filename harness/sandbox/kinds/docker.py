@@ -135,8 +135,7 @@ class Docker(Kind):
             if json.loads(volumes):
                 remedy = "remove VOLUME from its Dockerfile: volumes can be written to"
                 return UserError(f"the image {self.image} declares volumes", found=volumes, remedy=remedy)
-            options = [*_base_options(Limits(), 0, new_name()), "--rm", *self._image()]
-            ask(*options, "-i", f"PATH={PATH}", "python", "-c", "")
+            _ask_inside(self._image(), "-c", "")
             self._filter(gpu=False)
         except UserError as error:
             return error
@@ -165,12 +164,17 @@ class Docker(Kind):
 @cache
 def _filter_of_image(name: str, image: tuple[str, ...], gpu: bool) -> str:
     """Return the system-call filter in Base64 as the harness in the image makes it; raises `UserError` without one."""
-    options = [*_base_options(Limits(), 0, new_name()), "--rm", *image]
     try:
-        return ask(*options, "-i", f"PATH={PATH}", "python", "-I", "-c", FILTER, str(int(gpu)))
+        return _ask_inside(image, "-I", "-c", FILTER, str(int(gpu)))
     except EngineError as error:
         remedy = f"make it, in a checkout of the harness: docker build --tag {name} ."
         raise UserError(f"the image {name} makes no system-call filter: {error}", remedy=remedy) from error
+
+
+def _ask_inside(image: Sequence[str], *arguments: str) -> str:
+    """Return what Python prints in a container without a job; raises `EngineError`."""
+    options = [*_base_options(Limits(), 0, new_name()), "--rm", *image]
+    return ask(*options, "-i", f"PATH={PATH}", "python", *arguments)
 
 
 def _base_options(limits: Limits, slot: int, name: str) -> list[str]:
