@@ -1,0 +1,74 @@
+"""Opens and reads files that may be a stranger's: regular files only, and never more than a bound."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import IO
+
+from harness.errors import UserError
+
+#: What a path may be instead of a regular file.
+_KINDS = {
+    stat.S_IFLNK: "a symbolic link",
+    stat.S_IFDIR: "a directory",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+#: Opening a pipe must not wait for a writer; Windows has neither such pipes nor these flags.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+
+def open_regular(path: Path, *, links: bool) -> IO[bytes]:
+    """Open a regular file for reading, in bytes.
+
+    Args:
+        path: the file. It is looked at before it is opened, since opening a device may act on it, and again
+            afterwards, since it may have been replaced.
+        links: whether the path itself may be a symbolic link; links among its directories are followed.
+
+    Raises:
+        UserError: it is missing, not a regular file, or the system refuses to open it.
+    """
+    try:
+        _require_regular(path, path.stat(follow_symlinks=links))
+        stream = os.fdopen(os.open(path, _FLAGS | (0 if links else _NO_LINK)), "rb")
+    except OSError as error:
+        if error.errno == errno.ELOOP and not links:  # a link has just taken its place
+            raise _other_kind(path, stat.S_IFLNK) from error
+        raise UserError("cannot be read", file=path, found=error.strerror or str(error)) from error
+    try:
+        _require_regular(path, os.fstat(stream.fileno()))
+    except BaseException:
+        stream.close()
+        raise
+    return stream
+
+
+def read_regular(path: Path, most: int, *, links: bool) -> bytes:
+    """Return the content of a regular file of at most `most` bytes; for `links` and errors see `open_regular`."""
+    with open_regular(path, links=links) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        try:
+            content = stream.read(most + 1) if size <= most else b""
+        except OSError as error:
+            raise UserError("cannot be read", file=path, found=error.strerror or str(error)) from error
+    if max(size, len(content)) > most:
+        found = f"{size} bytes" if size > most else "a file that grows"
+        raise UserError("too large", file=path, expected=f"at most {most} bytes", found=found)
+    return content
+
+
+def _require_regular(path: Path, state: os.stat_result) -> None:
+    if not stat.S_ISREG(state.st_mode):
+        raise _other_kind(path, stat.S_IFMT(state.st_mode))
+
+
+def _other_kind(path: Path, kind: int) -> UserError:
+    remedy = "name the file itself" if kind == stat.S_IFLNK else None
+    found = _KINDS.get(kind, "something else")
+    return UserError("cannot be read", file=path, expected="a regular file", found=found, remedy=remedy)

@@ -1,0 +1,83 @@
+"""Files that may be a stranger's: what is not a regular file, and what is too large, is refused in one line."""
+
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.errors import UserError
+from harness.reading import open_regular, read_regular
+
+
+def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"12345")
+    assert read_regular(tmp_path / "file", 5, links=False) == b"12345"
+    with pytest.raises(UserError, match=r"file: too large: expected at most 4 bytes, found 5 bytes$"):
+        read_regular(tmp_path / "file", 4, links=False)
+
+
+def test_a_file_of_200_gb_without_content_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "file").open("wb") as stream:
+        stream.truncate(200 * 10**9)
+    with pytest.raises(UserError, match="too large"):
+        read_regular(tmp_path / "file", 10**6, links=False)
+
+
+def _socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has none of these")
+@pytest.mark.parametrize(
+    ("make", "found"),
+    [
+        (os.mkfifo, "a pipe"),
+        (os.mkdir, "a directory"),
+        (_socket, "a socket"),
+        (lambda path: path.symlink_to("/dev/zero"), "a symbolic link; name the file itself"),
+        (lambda path: path.symlink_to(path.parent / "there"), "a symbolic link; name the file itself"),
+    ],
+)
+def test_what_is_not_a_regular_file_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None], found: str
+) -> None:
+    (tmp_path / "there").touch()
+    monkeypatch.chdir(tmp_path)  # the paths of sockets are short
+    make(Path("odd"))
+    with pytest.raises(UserError, match=rf"^odd: cannot be read: expected a regular file, found {found}$"):
+        read_regular(Path("odd"), 10, links=False)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has none of these")
+def test_where_links_are_followed_their_target_is_a_regular_file(tmp_path: Path) -> None:
+    (tmp_path / "there").write_bytes(b"1")
+    (tmp_path / "link").symlink_to("there")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    assert read_regular(tmp_path / "link", 1, links=True) == b"1"
+    with pytest.raises(UserError, match="expected a regular file, found a device"):
+        read_regular(tmp_path / "zero", 1, links=True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes with names")
+def test_a_file_that_is_replaced_while_it_is_opened_is_looked_at_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    opened = os.open
+
+    def replaced(path: Path, flags: int) -> int:
+        path.unlink()
+        os.mkfifo(path)
+        return opened(path, flags)
+
+    monkeypatch.setattr(os, "open", replaced)
+    with pytest.raises(UserError, match="expected a regular file, found a pipe"):
+        open_regular(tmp_path / "file", links=False)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"nothing: cannot be read: found No such file or directory$"):
+        read_regular(tmp_path / "nothing", 1, links=False)
