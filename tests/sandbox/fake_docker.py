@@ -3,6 +3,7 @@
 Installed as the program `docker`, it keeps one file per container beside itself: the process id, then the exit status.
 """
 
+import csv
 import ctypes
 import json
 import os
@@ -70,7 +71,7 @@ def run(place: Path, words: list[str]) -> int:
 
 
 def source_and_target(mount: str) -> list[str]:
-    fields = dict(field.split("=") for field in mount.split(",") if "=" in field)
+    fields = dict(field.split("=", 1) for field in next(csv.reader([mount])) if "=" in field)
     return [fields["source"], fields["target"]]
 
 

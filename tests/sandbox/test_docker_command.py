@@ -1,5 +1,6 @@
 """The command line of a container: what it refuses, what it bounds, what it shows."""
 
+import csv
 import os
 from base64 import b64decode
 from pathlib import Path
@@ -60,10 +61,10 @@ def split(
         (
             "--mount",
             [
-                "type=bind,source=/staged/w,target=/job/trusted,readonly",
-                "type=bind,source=/staged/s,target=/job/submission,readonly",
-                "type=bind,source=/staged/m,target=/job/model,readonly",
-                "type=bind,source=/staged/d,target=/job/data,readonly",
+                'type=bind,"source=/staged/w",target=/job/trusted,readonly',
+                'type=bind,"source=/staged/s",target=/job/submission,readonly',
+                'type=bind,"source=/staged/m",target=/job/model,readonly',
+                'type=bind,"source=/staged/d",target=/job/data,readonly',
             ],
         ),
         ("--pull", ["never"]),
@@ -73,6 +74,13 @@ def split(
 def test_an_option(option: str, words: list[str]) -> None:
     options, _ = split()
     assert options[option] == words
+
+
+def test_a_path_may_have_what_separates_the_fields_of_a_mount() -> None:
+    odd = Path('/my,cache/"quoted"')
+    _, *rest = Docker("image:1").command(Job(odd, odd, odd, odd), LIMITS, 3, "some-name")
+    (fields, *_) = csv.reader(parse_run(rest)[0]["--mount"])
+    assert fields == ["type=bind", f"source={odd}", "target=/job/trusted", "readonly"]
 
 
 def test_there_is_no_other_option() -> None:

@@ -68,6 +68,16 @@ def test_an_engine_that_refuses(path: Path, printed: str, remedy: str) -> None:
     assert problem(Docker(IMAGE)) == f"containers do not work here: {printed}; {remedy}"
 
 
+def test_an_image_whose_scratch_space_nobody_may_write_to(path: Path) -> None:
+    """Older engines give /tmp the permissions that it has in the image."""
+    refused = "PermissionError: [Errno 13] Permission denied: '/tmp'"
+    client(path, f"""test "$1" = image && echo null || {{ echo "{refused}" >&2; exit 1; }}""")
+    assert problem(Docker(IMAGE)) == (
+        f"containers do not work here: {refused}; "
+        "let everybody write to /tmp in the image: RUN chmod 1777 /tmp in its Dockerfile"
+    )
+
+
 def test_an_image_with_volumes(path: Path) -> None:
     """They could be written to, without bound, although the root is read-only."""
     client(path, """echo '{"/work":{}}'""")

@@ -45,6 +45,9 @@ FILTER = (
     "print(b64encode(filter_program(sys.argv[1] == '1')).decode())"
 )
 
+#: Program that writes a file to each of the directories in its arguments.
+TRIAL = "import sys, tempfile; [tempfile.TemporaryFile(dir=name).close() for name in sys.argv[1:]]"
+
 #: Parts of the error messages for a missing image and for an unknown runtime, of Docker's client and of Podman's.
 NO_IMAGE = ("No such image", "image not known")
 NO_RUNTIME = ("invalid runtime name", "Unknown runtime", "default OCI runtime")
@@ -53,6 +56,7 @@ NO_RUNTIME = ("invalid runtime name", "Unknown runtime", "default OCI runtime")
 REMEDIES = (
     ("permission denied while trying to connect", "let your user reach the engine, e.g. through the group docker"),
     ("connect to the Docker daemon", "start the Docker engine, e.g. systemctl start docker"),
+    ("Permission denied: '/tmp", "let everybody write to /tmp in the image: RUN chmod 1777 /tmp in its Dockerfile"),
 )
 
 
@@ -135,7 +139,7 @@ class Docker(Kind):
             if json.loads(volumes):
                 remedy = "remove VOLUME from its Dockerfile: volumes can be written to"
                 return UserError(f"the image {self.image} declares volumes", found=volumes, remedy=remedy)
-            _ask_inside(self._image(), "-c", "")
+            _ask_inside(self._image(), "-c", TRIAL, *SCRATCH)
             self._filter(gpu=False)
         except UserError as error:
             return error
@@ -209,9 +213,13 @@ def _scratch(path: str, size: int) -> str:
 
 def _mounts(job: Job) -> list[str]:
     binds = zip(job.directories, JOB_DIRECTORIES, strict=True)
-    return [
-        word for source, target in binds for word in ("--mount", f"type=bind,source={source},target={target},readonly")
-    ]
+    return [word for source, target in binds for word in ("--mount", _bind(str(source), target))]
+
+
+def _bind(source: str, target: str) -> str:
+    """Return the value of `--mount` for a read-only directory: a line of CSV, whose fields may be quoted."""
+    quoted = source.replace('"', '""')
+    return f'type=bind,"source={quoted}",target={target},readonly'
 
 
 def _gpu(gpu: Gpu | None) -> list[str]:
