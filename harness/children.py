@@ -1,7 +1,11 @@
-"""Processes that the harness talks to over a socket, and kills together with those that they have started.
+"""The one place where the harness starts processes.
 
-On POSIX, the socket is their standard input. Windows waits for sockets only, and its processes inherit files and pipes
-only: there, they talk through standard input and output, and threads copy between pipes and sockets.
+A process starts in the root directory, and its interpreter is isolated: neither the user's current directory nor
+Python's environment variables decide what it imports. A submission's or a repository's files may lie in that directory.
+
+Some processes talk to the harness over a socket, and are killed together with their descendants. On POSIX, the socket
+is their standard input. Windows waits for sockets only, and its processes inherit files and pipes only:
+there, they talk through standard input and output, and threads copy between pipes and sockets.
 """
 
 import os
@@ -12,6 +16,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import IO, Any, cast
 
 #: Bytes that are copied at once.
@@ -20,8 +25,85 @@ CHUNK = 64 * 1024
 #: A process, whose pipes are no text.
 Child = subprocess.Popen[bytes]
 
+#: The directory in which processes start.
+ROOT = Path(sys.executable).anchor
+
+#: The directory of the package `harness`.
+HOME = str(Path(__file__).parents[1])
+
+#: Lets a program import the harness, wherever it is installed; the first argument is `HOME`.
+_FIND_HARNESS = "import sys; home = sys.argv.pop(1); home in sys.path or sys.path.insert(0, home); "
+
+#: The user's environment variables that processes keep: the machine's, the network's, and paths of files.
+_KEPT = {
+    "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES",
+    "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
+    "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT",
+}  # fmt: skip
+_KEPT_PATHS = {
+    "HOME", "TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME", "PGDL_CACHE", "TFDS_DATA_DIR",
+    "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+    "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA",
+}  # fmt: skip
+
 #: Arguments of `Popen` for a process that Ctrl-C does not reach.
 OWN_GROUP: dict[str, Any] = {"start_new_session": True}
+
+
+def interpreter(program: str, *arguments: str, options: Sequence[str] = ()) -> list[str]:
+    """Return the command that runs a program in an isolated interpreter.
+
+    Args:
+        program: its source.
+        arguments: the program finds them in `sys.argv[1:]`.
+        options: further options of the interpreter.
+    """
+    return [sys.executable, "-I", "-X", "utf8", *options, "-c", program, *arguments]
+
+
+def harness_interpreter(program: str, *arguments: str, options: Sequence[str] = ()) -> list[str]:
+    """Return the command of `interpreter` for a program that imports the harness."""
+    return interpreter(_FIND_HARNESS + program, HOME, *arguments, options=options)
+
+
+def user_environment() -> dict[str, str]:
+    """Return the user's environment without variables that could change a value, run code, or hold a password."""
+    kept = {name: value for name, value in os.environ.items() if name.upper() in _KEPT}
+    paths = {name: str(Path(value).absolute()) for name, value in os.environ.items() if name in _KEPT_PATHS and value}
+    return kept | paths
+
+
+def popen(command: Sequence[str], environment: Mapping[str, str], **streams: Any) -> Child:
+    """Start a program in the root directory.
+
+    Args:
+        command: program and arguments; paths among them are absolute.
+        environment: all of its environment variables.
+        streams: further arguments of `subprocess.Popen`; no standard input by default.
+    """
+    return subprocess.Popen(command, env=environment, cwd=ROOT, **{"stdin": subprocess.DEVNULL, **streams})
+
+
+def run(
+    command: Sequence[str], environment: Mapping[str, str], *, seconds: float, content: bytes | None = None, **more: Any
+) -> "subprocess.CompletedProcess[bytes]":
+    """Run a program in the root directory to its end, and return what it has printed.
+
+    Args:
+        command: as for `popen`.
+        environment: all of its environment variables.
+        seconds: time limit.
+        content: the bytes of its standard input; none by default.
+        more: further arguments of `subprocess.run`.
+
+    Raises:
+        subprocess.TimeoutExpired: it was killed at the time limit.
+    """
+    source = {"stdin": subprocess.DEVNULL} if content is None else {"input": content}
+    return subprocess.run(
+        command, env=environment, cwd=ROOT, capture_output=True, timeout=seconds, **{**source, **more}
+    )
+
 
 if sys.platform != "win32":
 
@@ -42,9 +124,8 @@ if sys.platform != "win32":
             environment: all of its environment variables.
             answers: whether its standard output is for the harness, and only its errors are printed.
         """
-        return subprocess.Popen(
-            command, env=environment, stdin=control, stdout=control if answers else output, stderr=output, **OWN_GROUP
-        )
+        stdout = control if answers else output
+        return popen(command, environment, stdin=control, stdout=stdout, stderr=output, **OWN_GROUP)
 
     def kill(child: Child) -> None:
         """Kill a process that has not been waited for, and the others of its group."""
@@ -80,7 +161,7 @@ else:
     ) -> Child:
         """Start a process whose standard input and output are connected with a socket, see above."""
         child = InJob(
-            command, env=environment, bufsize=0,
+            command, env=environment, cwd=ROOT, bufsize=0,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, **OWN_GROUP,
         )  # fmt: skip
         child.job = Job(child)

@@ -7,15 +7,13 @@ import math
 from collections.abc import Iterator
 from itertools import count, pairwise, takewhile
 
-import matplotlib as mpl
-from matplotlib.axis import XAxis, YAxis
-from matplotlib.ticker import Formatter, FuncFormatter, LogLocator, NullLocator
+from harness.plots import XAxis, YAxis, mpl, ticker
 
 #: Mean width of a character, and distance between labels side by side or one above the other; in sizes of the font.
 CHARACTER, BESIDE, ABOVE = 0.62, 1.0, 1.6
 
 #: The numbers as they are: 0.05, 20, 1e-12.
-PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
+PLAIN = ticker.FuncFormatter(lambda value, _: f"{value:g}")
 
 
 def log_ticks(low: float, high: float, room: float) -> list[float]:
@@ -53,7 +51,7 @@ def _steps(smallest: float) -> Iterator[float]:
     yield from (digit * 10**exponent * smallest for exponent in count() for digit in (1, 2, 5))
 
 
-def use_log_scale(axis: XAxis | YAxis, formatter: Formatter = PLAIN) -> None:
+def use_log_scale(axis: XAxis | YAxis, formatter: ticker.Formatter = PLAIN) -> None:
     """Make an axis logarithmic, with labels by `formatter`."""
     if isinstance(axis, XAxis):
         axis.axes.set_xscale("log")
@@ -61,13 +59,13 @@ def use_log_scale(axis: XAxis | YAxis, formatter: Formatter = PLAIN) -> None:
         axis.axes.set_yscale("log")
     axis.set_major_locator(_LogTicks(formatter))
     axis.set_major_formatter(formatter)
-    axis.set_minor_locator(NullLocator())
+    axis.set_minor_locator(ticker.NullLocator())
 
 
-class _LogTicks(LogLocator):
+class _LogTicks(ticker.LogLocator):
     """The ticks of an axis, found anew whenever its length changes."""
 
-    def __init__(self, formatter: Formatter) -> None:
+    def __init__(self, formatter: ticker.Formatter) -> None:
         super().__init__()
         self._label = formatter
 

@@ -1,15 +1,34 @@
 """The style of plots: text stays text, and the colours of an SVG follow the reader's light or dark mode."""
 
 import io
+import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
+from harness.children import ROOT
+from harness.errors import writing
+
+# The only place that imports Matplotlib, which reads `matplotlibrc` of the current directory: a stranger's, perhaps.
+if "matplotlib" in sys.modules:
+    import matplotlib as mpl
+else:
+    backend = os.environ.pop("MPLBACKEND", None)  # the import fails for one that is not installed
+    with chdir(ROOT):
+        import matplotlib as mpl
+    if backend is not None:
+        os.environ["MPLBACKEND"] = backend
+from matplotlib import ticker
+from matplotlib.axes import Axes
+from matplotlib.axis import XAxis, YAxis
 from matplotlib.figure import Figure
 
-from harness.errors import writing
+__all__ = [
+    "COLOUR", "FAINT", "INK", "PAPER", "STYLE", "Axes", "Figure", "XAxis", "YAxis", "dark_rules", "mpl", "new_figure",
+    "styled", "svg_element", "svg_file", "ticker", "write_figure", "write_pictures",
+]  # fmt: skip
 
 #: Colours in light mode, as written to the files: text and axes, background, dots, secondary elements.
 INK, PAPER, COLOUR, FAINT = "#222222", "#fffffe", "#2f6f9f", "#8a8f98"
@@ -21,7 +40,6 @@ STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "pgdl",
     "font.family": "sans-serif",
-    "font.size": 9,
     "text.color": INK,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
@@ -80,7 +98,16 @@ def write_pictures(figure: Figure, stem: Path) -> list[Path]:
 
 
 @contextmanager
+def styled(font_size: float) -> Iterator[None]:
+    """Draw in the house's style alone: no setting of the user's changes a picture."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE | {"font.size": font_size})
+        yield
+
+
+@contextmanager
 def new_figure(width: float, height: float) -> Iterator[Figure]:
     """Provide an empty figure in the house's style; sizes are inches."""
-    with mpl.rc_context(STYLE | {"font.size": 8}):
+    with styled(8):
         yield Figure(figsize=(width, height), layout="constrained")

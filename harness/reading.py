@@ -8,7 +8,7 @@ from typing import IO
 
 from harness.errors import UserError
 
-#: What a path may be instead of a regular file.
+#: Kinds of files besides regular ones.
 _KINDS = {
     stat.S_IFLNK: "a symbolic link",
     stat.S_IFDIR: "a directory",

@@ -45,7 +45,8 @@ def _forked_processes() -> Iterator[None]:
     from harness.processes import client
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(client, "children", SimpleNamespace(start=forks.start_child, kill=children.kill))
+        forked = {**vars(children), "start": forks.start_child}
+        patch.setattr(client, "children", SimpleNamespace(**forked))
         yield
     forks.end()
 

@@ -84,7 +84,9 @@ def become(command: list[str], environment: dict[str, str], directory: str) -> i
 
 
 def run(program: str, *arguments: str) -> None:
-    """Run `-c CODE`, `-m MODULE` or a file, with its arguments."""
+    """Run `-c CODE`, `-m MODULE` or a file, with its arguments; `-I` and `-X OPTION` are skipped."""
+    while program in ("-I", "-X"):
+        program, *arguments = arguments[program == "-X" :]
     name, own = (arguments[0], arguments[1:]) if program in ("-c", "-m") else (program, arguments)
     there = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     sys.path[:0] = [os.path.dirname(name) if name == program else os.getcwd(), *there]  # noqa: PTH109, PTH120

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from harness import children
 from harness.worker.runtimes import RUNTIMES
 
 #: Runtime -> what is imported, and the frameworks that are not.
@@ -83,7 +84,7 @@ class Forks:
 
     def start_child(self, command: Sequence[str], control: int, output: int, environment: Mapping[str, str]) -> Fork:
         """Start a process of `harness.processes`, as `harness.children.start` does."""
-        runtime = command[command.index("harness.processes.service") + 2]
+        runtime = command[command.index(children.HOME) + 2]
         return self.start(runtime, command, environment, [control, output, output])
 
     def run(

@@ -1,4 +1,4 @@
-"""Files that may be a stranger's: what is not a regular file, and what is too large, is refused in one line."""
+"""The reader of strangers' files refuses pipes, devices, links and large files in one line."""
 
 import os
 import socket

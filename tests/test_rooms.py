@@ -129,3 +129,32 @@ def test_who_verifies_a_site_imports_neither_measures_nor_sandbox() -> None:
     program = "import sys, harness.site; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     assert not [name for name in done.stdout.split() if re.match(r"baselines|harness\.(sandbox|submission)", name)]
+
+
+def calls(file: Path) -> set[str]:
+    """The functions that a file calls, such as `subprocess.run`."""
+    return {ast.unparse(node.func) for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)}
+
+
+#: Files that start processes, and why another one beside `children` does.
+STARTS = {
+    HARNESS / "children.py",
+    HARNESS / "worker" / "zygote.py",  # in the sandbox: it forks, and becomes a call's supervisor
+}
+
+_START = re.compile(
+    r"(subprocess|children)?\.?(Popen|InJob|check_call|check_output|call|getoutput|getstatusoutput)"
+    r"|subprocess\.run|os\.(system|popen|fork|forkpty|exec\w+|spawn\w+|posix_spawnp?)|pty\.spawn"
+    r"|asyncio\.create_subprocess_\w+|multiprocessing\.\w+|ProcessPoolExecutor"
+)
+
+
+def test_processes_are_started_in_one_place() -> None:
+    files = [file for room in ("harness", "baselines", "scoring") for file in (ROOT / room).rglob("*.py")]
+    assert {file for file in files if any(_START.fullmatch(name) for name in calls(file))} == STARTS
+
+
+def test_matplotlib_is_imported_in_one_place() -> None:
+    """That place keeps it from reading settings of the current directory."""
+    files = [file for file in HARNESS.rglob("*.py") if any(name.startswith("matplotlib") for name in imports(file))]
+    assert files == [HARNESS / "plots.py"]

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from harness import children
 from harness.errors import UserError
 from harness.text import printable
 
@@ -56,6 +57,7 @@ class Repository:
         if not directory.is_dir():
             raise UserError("not a directory", file=directory, expected="a git repository")
         self._directory = directory
+        self._git = ["git", "-C", str(directory.absolute()), *OPTIONS]
         try:
             self._text("rev-parse", "--git-dir")
         except GitError as error:
@@ -121,10 +123,7 @@ class Repository:
 
     def _call(self, *arguments: str) -> bytes:
         try:
-            done = subprocess.run(
-                ["git", *OPTIONS, *arguments], cwd=self._directory, env=_environment(), stdin=subprocess.DEVNULL,
-                capture_output=True, timeout=TIMEOUT_S,
-            )  # fmt: skip
+            done = children.run([*self._git, *arguments], _environment(), seconds=TIMEOUT_S)
         except subprocess.TimeoutExpired as error:
             raise GitError(f"git {arguments[0]} took more than {TIMEOUT_S} s") from error
         if done.returncode:
@@ -134,10 +133,8 @@ class Repository:
     @contextmanager
     def _started(self, *arguments: str) -> Iterator[IO[bytes]]:
         """Run a command whose output is read only as far as it is needed; raises `GitError` if it fails before."""
-        with subprocess.Popen(
-            ["git", *OPTIONS, *arguments], cwd=self._directory, env=_environment(), stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        ) as process:  # fmt: skip
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        with children.popen([*self._git, *arguments], _environment(), **streams) as process:
             assert process.stdout is not None
             late = threading.Timer(TIMEOUT_S, process.kill)
             late.start()

@@ -6,10 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from matplotlib.figure import Figure
 from rich.console import Console
 
-from harness.plots import new_figure, write_pictures
+from harness.plots import Figure, new_figure, write_pictures
 from harness.protocols.files import write_csv
 from harness.protocols.testbed import plots
 from harness.protocols.testbed.consistency import COMPARED, SLICES, Consistency

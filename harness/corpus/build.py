@@ -150,8 +150,8 @@ class Build:
         """Start a trainer, with one of the GPUs if there are any."""
         gpus = find_gpus()
         gpu = gpus[slot % len(gpus)].uuid if gpus else False
-        arguments = str(self.recipe.file), str(self.building)
-        return Process(PROGRAM, RUNTIMES["tensorflow"], *arguments, threads=self.recipe.threads, gpu=gpu, memory=None)
+        arguments = str(self.recipe.file.absolute()), str(self.building.absolute())
+        return Process(PROGRAM, RUNTIMES["tensorflow"], *arguments, threads=self.recipe.threads, gpu=gpu, own_data=True)
 
     def finish(self) -> None:
         """Assemble the task: the reference data first, the models' directory in one step at the end.

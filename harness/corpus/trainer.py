@@ -21,7 +21,7 @@ from typing import Any
 
 from harness.corpus.recipe import Cell, Recipe, read_recipe
 from harness.format.layout import CONFIG, INITIAL_WEIGHTS, TEST, TRAIN, WEIGHTS
-from harness.processes import Answer, Program, Question, Say, describe
+from harness.processes import KERAS_DEFAULTS, Answer, Program, Question, Say, describe
 from scoring.streams import stream_seed
 
 #: Directories of an unfinished task.
@@ -47,6 +47,8 @@ class Trainer:
 
         from harness.corpus.datasets import load_data
 
+        for name, value in KERAS_DEFAULTS.items():  # Keras has read the user's settings beside its datasets
+            getattr(tf.keras.backend, f"set_{name}")(value)
         self.recipe, self.directory = recipe, directory
         self._threads = int(os.environ["TF_NUM_INTRAOP_THREADS"])
         tf.config.threading.set_intra_op_parallelism_threads(self._threads)

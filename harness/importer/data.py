@@ -107,6 +107,6 @@ def _of_keras(name: str, part: str) -> Examples:
     runtime = installed_runtime(QUICKEST)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory, f"{name}.npz")
-        with Process("harness.corpus.keras_arrays", runtime, gpu=False, memory=None) as process:
+        with Process("harness.corpus.keras_arrays", runtime, gpu=False, own_data=True) as process:
             process.ask({"name": name, "file": str(file)})
         return _of_npz(file, part)

@@ -161,7 +161,7 @@ def _workplace(order: Order) -> Iterator[Path]:
     place = None
     try:
         order.out.mkdir(parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(prefix=f".{order.name}.", dir=order.out))
+        place = Path(tempfile.mkdtemp(prefix=f".{order.name}.", dir=order.out.absolute()))
         yield place
     except OSError as error:
         where = error.filename or order.out

@@ -8,9 +8,10 @@ from harness.processes.models import Answer, Program, Question, Say, batch_size,
 from harness.processes.runtimes import PREFERRED, QUICKEST, installed_runtime, require_runtime
 from harness.processes.several import Reply, ask_all, cannot_be_run, share_out
 from harness.processes.shapes import describe
+from harness.worker.runtimes.runtime import KERAS_DEFAULTS
 
 __all__ = [
-    "PREFERRED", "QUICKEST", "Answer", "FaultError", "NoAnswerError", "Process", "Program", "Question", "Reply", "Say",
-    "UnableError", "ask_all", "batch_size", "cannot_be_run", "describe", "faults_of_the_model", "installed_runtime",
-    "of_models", "plain", "require_runtime", "share_out",
+    "KERAS_DEFAULTS", "PREFERRED", "QUICKEST", "Answer", "FaultError", "NoAnswerError", "Process", "Program",
+    "Question", "Reply", "Say", "UnableError", "ask_all", "batch_size", "cannot_be_run", "describe",
+    "faults_of_the_model", "installed_runtime", "of_models", "plain", "require_runtime", "share_out",
 ]  # fmt: skip

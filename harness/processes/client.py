@@ -18,6 +18,9 @@ from harness.processes.models import Answer, Question, Say
 from harness.processes.runtimes import environment
 from harness.worker.runtimes import Runtime
 
+#: The program of the interpreter; its arguments are the module that answers, the runtime, and the module's own.
+SERVICE = "from harness.processes.service import main; main()"
+
 #: Share of the machine's memory that a process may use: models may come from strangers.
 MEMORY = 0.6
 
@@ -48,7 +51,8 @@ class Process(AbstractContextManager["Process"]):
         arguments: further arguments of the program's `prepare`.
         threads: cores that it uses; all by default.
         gpu: the GPUs that it sees, see `environment`.
-        memory: share of the machine's memory that it may use; None for no limit.
+        own_data: whether it reads the user's own data, not a stranger's models: it may then use all of the machine's
+            memory, and finds the datasets that Keras keeps.
     """
 
     def __init__(
@@ -58,11 +62,11 @@ class Process(AbstractContextManager["Process"]):
         *arguments: str,
         threads: int | None = None,
         gpu: bool | str = True,
-        memory: float | None = MEMORY,
+        own_data: bool = False,
     ) -> None:
-        self._program, self._memory = program, memory
-        self._command = [sys.executable, "-m", "harness.processes.service", program, runtime.name, *arguments]
-        self._environment = environment(runtime, threads or available_cores(), gpu)
+        self._program, self._memory = program, None if own_data else MEMORY
+        self._command = children.harness_interpreter(SERVICE, program, runtime.name, *arguments)
+        self._environment = environment(runtime, threads or available_cores(), gpu, own_data=own_data)
         self._printed = tempfile.TemporaryFile()  # noqa: SIM115 - closed at the end of the context
         self._changing = threading.Lock()
         self._is_cancelled = False

@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
+from harness.children import user_environment
 from harness.cores import THREADS
 from harness.errors import UserError
 from harness.worker.runtimes import RUNTIMES, Runtime
@@ -31,10 +33,18 @@ def require_runtime(name: str, purpose: str) -> Runtime:
     return runtime
 
 
-def environment(runtime: Runtime, threads: int, gpu: bool | str) -> dict[str, str]:
+def environment(runtime: Runtime, threads: int, gpu: bool | str, *, own_data: bool) -> dict[str, str]:
     """Return the environment variables of a process with `threads` cores.
 
-    `gpu` is `False` to hide every GPU, a UUID to hide all others, `True` for those that this process sees.
+    `gpu` is `False` to hide every GPU, a UUID to hide all others, `True` for those that this process sees. A process
+    that reads the user's own data finds the datasets in Keras' directory.
     """
     seen = {} if gpu is True else {"CUDA_VISIBLE_DEVICES": gpu or "-1"}
-    return os.environ | dict.fromkeys(THREADS, str(threads)) | runtime.environment(threads, gpu=bool(gpu)) | seen
+    framework = runtime.environment(threads, gpu=bool(gpu))
+    datasets = {"KERAS_HOME": str(keras_home().absolute())} if own_data else {}
+    return user_environment() | dict.fromkeys(THREADS, str(threads)) | framework | seen | datasets
+
+
+def keras_home() -> Path:
+    """Return the directory in which Keras keeps datasets."""
+    return Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras")

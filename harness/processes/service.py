@@ -1,4 +1,4 @@
-"""Answers questions in a process of its own: `python -m harness.processes.service PROGRAM RUNTIME [ARGUMENT ...]`.
+"""Answers questions in a process of its own, whose arguments are PROGRAM RUNTIME [ARGUMENT ...].
 
 PROGRAM is a module with a function `prepare(runtime, *arguments)`, which takes the name of a runtime and returns a
 function `answer(question, say)`. Questions come over the socket at standard input, and are answered in their order: by
@@ -70,7 +70,3 @@ def _failure(error: Exception, kind: str) -> tuple[str, str]:
     if isinstance(error, MemoryError):
         return kind, "out of memory"
     return "fault", "".join(traceback.format_exception(error))[-TRACEBACK:]
-
-
-if __name__ == "__main__":
-    main()

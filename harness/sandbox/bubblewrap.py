@@ -11,6 +11,7 @@ import site
 import sys
 from pathlib import Path
 
+from harness import children
 from harness.errors import UserError
 from harness.sandbox.devices import Gpu, gpu_files, gpu_nodes
 from harness.sandbox.job import BOOTSTRAP, Job
@@ -49,7 +50,7 @@ def sandbox(job: Job, limits: Limits, slot: int) -> tuple[list[str], list[str]]:
 
 def worker(runtime: str) -> list[str]:
     """Return the command that starts a worker inside the sandbox; its standard input is the control channel."""
-    return [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, runtime, *JOB_DIRECTORIES]
+    return children.interpreter(BOOTSTRAP, runtime, *JOB_DIRECTORIES, options=("-B", "-u"))
 
 
 def trial() -> tuple[list[str], list[str]]:

@@ -13,12 +13,12 @@ the controllers, or this process' own group once all its processes have moved to
 import errno
 import os
 import secrets
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from harness import children
 from harness.cache import cache_directory, locked
 from harness.locks import lock, try_lock
 from harness.sandbox.limits import Limits
@@ -138,9 +138,9 @@ def _create(parent: Path) -> tuple[Path, int]:
         path.mkdir()
         allow_limits(path)
         trial = CallGroup(path / "trial", Limits())
-        done = subprocess.run([*trial.entrance, "/bin/true"], env={}, capture_output=True, text=True)
+        done = children.run([*trial.entrance, "/bin/true"], {}, seconds=60)
         if done.returncode != 0:
-            raise OSError(0, f"no process can be moved into a group: {done.stderr.strip()}")
+            raise OSError(0, f"no process can be moved into a group: {done.stderr.decode().strip()}")
         trial.close()
         descriptor = os.open(path, os.O_RDONLY)
         lock(descriptor)

@@ -3,7 +3,6 @@
 import os
 import secrets
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -48,7 +47,7 @@ class ContainerBody:
     def __init__(self, name: str, arguments: list[str], control: int, sink: int, patience_s: float) -> None:
         """Run the client with `arguments` and wait until the container runs; raises `StartError`."""
         self._name = name
-        self._removal: subprocess.Popen[bytes] | None = None
+        self._removal: children.Child | None = None
         self._client = children.start([CLIENT, *arguments], control, sink, os.environ, answers=True)
         self.processes: Processes = Tree(*self._wait_until_running(time.monotonic() + patience_s))
 
@@ -75,10 +74,9 @@ class ContainerBody:
 
     def kill(self) -> None:
         """Start killing and removing the container."""
-        self._removal = subprocess.Popen(
-            [CLIENT, "rm", "--force", "--volumes", self._name], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, **children.OWN_GROUP,
-        )  # fmt: skip
+        nothing = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        command = [CLIENT, "rm", "--force", "--volumes", self._name]
+        self._removal = children.popen(command, os.environ, **nothing, **children.OWN_GROUP)
 
     def is_gone(self) -> bool:
         """Return whether the engine has removed the container and the client has ended.
@@ -124,14 +122,16 @@ class EngineError(Exception):
 def ask(*arguments: str) -> str:
     """Return the output of the client; raises `EngineError`."""
     try:
-        done = subprocess.run(
-            [CLIENT, *arguments], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=ANSWER_S
-        )
+        done = children.run([CLIENT, *arguments], os.environ, seconds=ANSWER_S)
     except subprocess.TimeoutExpired as error:
         raise EngineError(f"the engine did not answer within {ANSWER_S:g} s") from error
     if done.returncode != 0:
-        raise EngineError(" ".join(done.stderr.split())[-300:] or f"exit status {done.returncode}")
-    return done.stdout.strip()
+        raise EngineError(" ".join(_text(done.stderr).split())[-300:] or f"exit status {done.returncode}")
+    return _text(done.stdout).strip()
+
+
+def _text(printed: bytes) -> str:
+    return printed.decode(errors="replace")
 
 
 def _ask_or_empty(*arguments: str) -> str:
@@ -160,9 +160,9 @@ class Reaper:
             pid, since = name.split("-")[2:4]
             if started(int(pid)) != since:
                 _ask_or_empty("rm", "--force", "--volumes", name)
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", REMOVAL, CLIENT, _prefix(*own())], stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **children.OWN_GROUP,
+        self._process = children.popen(
+            children.interpreter(REMOVAL, CLIENT, _prefix(*own()), options=("-S",)), os.environ,
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **children.OWN_GROUP,
         )  # fmt: skip
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ import subprocess
 from contextlib import suppress
 from typing import IO
 
+from harness import children
 from harness.sandbox import bubblewrap
 from harness.sandbox.body import StartError, memory_file, shell_status
 from harness.sandbox.cgroup import CallGroup, RunGroup
@@ -41,10 +42,10 @@ class Enclosure:
         with os.fdopen(answer, "rb") as described, os.fdopen(opening, "wb"):
             try:
                 entrance = group.entrance if group else []
-                self._process = subprocess.Popen(
-                    [*entrance, bubblewrap.executable(), "--args", str(arguments), "--", *command],
-                    env={}, stdin=source, stdout=output, stderr=errors, cwd="/",
-                    pass_fds=(*inherited, info, gate, arguments), start_new_session=True,  # no Ctrl-C for it
+                self._process = children.popen(
+                    [*entrance, bubblewrap.executable(), "--args", str(arguments), "--", *command], {},
+                    stdin=source, stdout=output, stderr=errors,
+                    pass_fds=(*inherited, info, gate, arguments), **children.OWN_GROUP,
                 )  # fmt: skip
             finally:
                 for descriptor in (info, gate, arguments):

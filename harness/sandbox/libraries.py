@@ -1,11 +1,10 @@
 """The directory of the GPU driver's libraries, where the loader of a sandbox would not find it."""
 
 import os
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 
+from harness import children
 from harness.sandbox.devices import find_gpus
 
 #: The library through which every framework reaches the driver.
@@ -49,6 +48,6 @@ def _search_path(given: str) -> tuple[Path, ...]:
 def _known_to_loader() -> Path | None:
     """Return the library that the loader finds without LD_LIBRARY_PATH, links resolved; None if it finds none."""
     without = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", LOAD], env=without, capture_output=True, text=True)
-    paths = (line.split(maxsplit=5)[-1] for line in done.stdout.splitlines() if "/libcuda.so" in line)
+    done = children.run(children.interpreter(LOAD, options=("-S",)), without, seconds=60)
+    paths = (line.split(maxsplit=5)[-1] for line in os.fsdecode(done.stdout).splitlines() if "/libcuda.so" in line)
     return next((Path(path) for path in paths), None)

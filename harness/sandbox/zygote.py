@@ -5,13 +5,13 @@ import os
 import select
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from harness import children
 from harness.sandbox import bubblewrap
 from harness.sandbox.body import StartError, shell_status
 from harness.sandbox.job import Job
@@ -70,11 +70,11 @@ class Zygote:
     def __init__(self, job: Job) -> None:
         """Start the process for jobs with the same worker code, runtime, threads and type of device."""
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-I", "-B", "-u", "-c", BOOTSTRAP, job.runtime, str(job.worker)]
+        command = children.interpreter(BOOTSTRAP, job.runtime, str(job.worker), options=("-B", "-u"))
         with theirs:
-            self._process = subprocess.Popen(
-                command, env=job.environment(home=bubblewrap.HOME), cwd="/", start_new_session=True,
-                stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            self._process = children.popen(
+                command, job.environment(home=bubblewrap.HOME), stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **children.OWN_GROUP,
             )  # fmt: skip
         self._orders = ours
         self._lock = threading.Lock()

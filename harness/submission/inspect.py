@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-import harness
+from harness import children
 from harness.errors import UserError
 from harness.inspector.answer import MAX_ANSWER, MAX_PROBLEM, READY, Answer, AnswerError, parse_answer
 from harness.inspector.files import IGNORED
@@ -23,10 +22,16 @@ WALL_S = 60.0
 #: Number of the signal that ends a process at its limit on processor time; Windows has none.
 SIGXCPU = 24
 
-#: Program of the process; arguments: the directories of the harness and of YAML, the kind of submission, its path.
-BOOTSTRAP = (
-    "yaml, kind, path = sys.argv[2:]; sys.path.append(yaml); from harness.inspector.main import main; main(kind, path)"
+#: Program of the process that reads a submission; arguments: the directory of YAML, the kind of submission, its path.
+READ = (
+    "yaml, kind, path = sys.argv[1:]; sys.path.append(yaml); from harness.inspector.main import main; main(kind, path)"
 )
+
+#: Program of the process that looks for a flaw in the source at its standard input.
+FIND_FLAW = "from harness.inspector.flaw import main; main()"
+
+#: Options of the interpreter: no installed package, whose import would take longer than the reading.
+OPTIONS = ("-S",)
 
 
 class NotASubmissionError(UserError):
@@ -78,9 +83,9 @@ def find_flaw(source: bytes, file: str = "complexity.py") -> str:
 
     `file` is the name of the source in the text.
     """
-    command = [*_interpreter("from harness.inspector.flaw import main; main()"), str(_home())]
+    command = children.harness_interpreter(FIND_FLAW, options=OPTIONS)
     try:
-        done = subprocess.run(command, input=source, capture_output=True, env=_environment(), cwd="/", timeout=WALL_S)
+        done = children.run(command, _environment(), seconds=WALL_S, content=source)
     except subprocess.TimeoutExpired:
         return ""
     text = done.stdout.decode(errors="replace") if done.returncode == 0 else ""
@@ -100,10 +105,9 @@ def _kind(path: Path) -> str:
 
 def _ask(kind: str, path: Path) -> Answer:
     """Run the process; raises `AnswerError` if it ends or is killed without an answer."""
-    command = [*_interpreter(BOOTSTRAP), str(_home()), str(Path(yaml.__file__).parents[1]), kind, str(path)]
-    with subprocess.Popen(
-        command, env=_environment(), cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    arguments = str(Path(yaml.__file__).parents[1]), kind, str(path)
+    command = children.harness_interpreter(READ, *arguments, options=OPTIONS)
+    with children.popen(command, _environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             content = _receive(process)
             status = process.wait(WALL_S)
@@ -122,22 +126,12 @@ def _ask(kind: str, path: Path) -> Answer:
     return parse_answer(content)
 
 
-def _interpreter(program: str) -> list[str]:
-    """Return the command for a program that imports `harness` from the directory in its first argument."""
-    start = "import sys; sys.path.insert(0, sys.argv[1]); "
-    return [sys.executable, "-I", "-S", "-X", "utf8", "-c", start + program]
-
-
 def _environment() -> dict[str, str]:
     """Return the variables of the process: none but the one without which Python does not start on Windows."""
-    return {"SYSTEMROOT": os.environ["SYSTEMROOT"]} if sys.platform == "win32" else {}
+    return {"SYSTEMROOT": os.environ["SYSTEMROOT"]} if os.name == "nt" else {}
 
 
-def _home() -> Path:
-    return Path(harness.__file__).parents[1]
-
-
-def _receive(process: subprocess.Popen[bytes]) -> bytes:
+def _receive(process: children.Child) -> bytes:
     """Return the output of the process; raises `AnswerError` if it takes too long or is too large.
 
     A thread reads, because Windows waits for no pipe: this one goes on in time, whoever else has the other end.

@@ -8,14 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import matplotlib as mpl
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from harness.log_axis import use_log_scale
-from harness.plots import COLOUR, INK, STYLE, dark_rules, svg_element
+from harness.plots import COLOUR, INK, Figure, dark_rules, styled, svg_element, ticker
 from harness.task.task import Task
 
 #: Statistics of generalization gaps.
@@ -78,7 +75,7 @@ def _rows(task: Task, gaps: NDArray[Any]) -> list[tuple[str, ...]]:
 
 
 def _figures(gaps: list[float]) -> tuple[str, ...]:
-    return str(len(gaps)), *(f"{statistic(gaps):.4f}" for statistic in STATISTICS.values())
+    return str(len(gaps)), *(f"{statistic(gaps):.4f}" if gaps else "-" for statistic in STATISTICS.values())
 
 
 def _plots(task: Task, gaps: NDArray[Any], sizes: NDArray[Any]) -> dict[str, str]:
@@ -92,26 +89,26 @@ def _plots(task: Task, gaps: NDArray[Any], sizes: NDArray[Any]) -> dict[str, str
     def histogram(axes: Any) -> None:
         axes.hist(gaps, bins=min(len(gaps), 20), color=COLOUR)
         axes.set(xlabel="generalization gap", ylabel="models")
-        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.xaxis.set_major_locator(ticker.MaxNLocator(5))
 
     def accuracies(axes: Any) -> None:
         axes.scatter(train, test, s=14, color=COLOUR)
         axes.set(xlabel="train accuracy", ylabel="test accuracy")
-        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.xaxis.set_major_locator(ticker.MaxNLocator(5))
 
     def parameters(axes: Any) -> None:
         axes.scatter(sizes, gaps, s=14, color=COLOUR)
         axes.set(xlabel="parameters", ylabel="generalization gap")
-        use_log_scale(axes.xaxis, EngFormatter(sep=""))
+        use_log_scale(axes.xaxis, ticker.EngFormatter(sep=""))
 
     def by_value(column: int, name: str) -> Callable[[Any], None]:
         def draw(axes: Any) -> None:
             codes = grid.codes[:, column]
             axes.scatter(codes + np.linspace(-0.15, 0.15, len(codes)), gaps, s=10, color=COLOUR, alpha=0.6)
-            means = [gaps[codes == code].mean() for code in range(len(grid.values[name]))]
-            axes.plot(range(len(means)), means, "_", markersize=30, color=INK)
-            axes.set(xlabel=name, ylabel="generalization gap", xlim=(-0.5, len(means) - 0.5))
-            axes.set_xticks(range(len(means)), [str(value) for value in grid.values[name]])
+            used, values = np.unique(codes), grid.values[name]  # no model may have one of the possible values
+            axes.plot(used, [gaps[codes == code].mean() for code in used], "_", markersize=30, color=INK)
+            axes.set(xlabel=name, ylabel="generalization gap", xlim=(-0.5, len(values) - 0.5))
+            axes.set_xticks(range(len(values)), [str(value) for value in values])
 
         return draw
 
@@ -125,7 +122,7 @@ def _plots(task: Task, gaps: NDArray[Any], sizes: NDArray[Any]) -> dict[str, str
 
 
 def _svg(draw: Callable[[Any], None]) -> str:
-    with mpl.rc_context(STYLE):
+    with styled(9):
         figure = Figure(figsize=(3.6, 2.6), layout="constrained")
         draw(figure.subplots())
         return svg_element(figure)

@@ -14,7 +14,7 @@ from typing import Any
 from harness.cache import cache_directory, write_whole
 from harness.errors import UserError
 from harness.format.architecture import Architecture, LayerShapes, ModelShapes
-from harness.processes import QUICKEST, NoAnswerError, Process, UnableError, installed_runtime
+from harness.processes import KERAS_DEFAULTS, QUICKEST, NoAnswerError, Process, UnableError, installed_runtime
 
 #: Seconds within which Keras must describe an architecture, the start of the process included.
 SECONDS = 600.0
@@ -56,8 +56,8 @@ def _ask_keras(process: Process, architecture: dict[str, Any], entry: Path) -> M
 
 
 def _cache_entry(digest: str) -> Path:
-    version = importlib.metadata.version("keras")
-    return cache_directory("shapes") / f"{sha256(f'{version} {digest}'.encode()).hexdigest()}.json"
+    key = f"{importlib.metadata.version('keras')} {KERAS_DEFAULTS} {digest}"
+    return cache_directory("shapes") / f"{sha256(key.encode()).hexdigest()}.json"
 
 
 def _recall(entry: Path) -> ModelShapes | None:

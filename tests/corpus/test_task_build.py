@@ -204,3 +204,13 @@ def test_a_disk_that_takes_no_more_is_one_line_and_costs_nothing_that_is_finishe
     assert "Traceback" not in done.stderr
     resumed = build("task", "build", recipe, "--output", tmp_path, "--limit", 2)
     assert "2 of 4 models are finished already" in resumed.stdout
+
+
+def test_the_users_settings_of_keras_change_no_network(built, recipe, environment, tmp_path, new_processes):
+    settings = {"floatx": "float64", "epsilon": 0.1, "backend": "jax", "image_data_format": "channels_first"}
+    (tmp_path / "keras.json").write_text(json.dumps(settings))
+    hostile = environment | {"KERAS_HOME": str(tmp_path), "KERAS_MAX_EPOCHS": "1", "TF_ENABLE_ONEDNN_OPTS": "0"}
+    done = run_here(["task", "build", str(recipe), "--output", str(tmp_path), "--limit", "1"], hostile, Path.cwd())
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {file.name: file.read_bytes() for file in (tmp_path / "building" / "tiny" / "cell_0").iterdir()}
+    assert found == {name: contents(built[0])[f"tiny/model_0/{name}"] for name in found}

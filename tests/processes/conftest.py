@@ -1,7 +1,6 @@
 """Processes whose program is `odd_program`."""
 
 import functools
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,10 +14,9 @@ HERE = Path(__file__).parent
 
 
 @pytest.fixture
-def start(monkeypatch: pytest.MonkeyPatch, new_processes: None) -> Callable[..., Process]:
+def start(new_processes: None) -> Callable[..., Process]:
     """Start a process."""
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (HERE.parents[1], HERE))))
-    return functools.partial(Process, "odd_program", RUNTIMES["jax"], threads=1)
+    return functools.partial(Process, "tests.processes.odd_program", RUNTIMES["jax"], threads=1)
 
 
 def is_alive(pid: int) -> bool:

@@ -22,7 +22,7 @@ import sys
 from harness.processes import Process
 from harness.worker.runtimes import RUNTIMES
 
-with Process("odd_program", RUNTIMES["jax"], threads=1) as process:
+with Process("tests.processes.odd_program", RUNTIMES["jax"], threads=1) as process:
     process.ask({"do": "sleep", "detail": sys.argv[1]})
 """
 
@@ -59,7 +59,7 @@ def test_what_the_user_can_mend_is_one_line(start):
 )
 def test_a_fault_of_the_program_keeps_its_traceback(start, question, line):
     with start() as process:
-        with pytest.raises(FaultError, match=r"^odd_program failed:\nTraceback") as failed:
+        with pytest.raises(FaultError, match=r"^tests\.processes\.odd_program failed:\nTraceback") as failed:
             process.ask(question)
         assert line in str(failed.value)
         assert process.ask({"do": "nothing"}) == {}
@@ -103,7 +103,7 @@ def test_memory_is_limited(start):
         with pytest.raises(NoAnswerError, match=r"^out of memory$"):
             process.ask({"do": "allocate", "detail": MEMORY})
         assert process.ask({"do": "look"})["memory"] <= 0.6 * MEMORY
-    with start(memory=None) as process:
+    with start(own_data=True) as process:
         assert process.ask({"do": "look"})["memory"] == -1
 
 

@@ -67,7 +67,7 @@ def test_a_fault_ends_them_all(two):
 def test_models_that_cannot_be_run_do_not_lose_the_others(start, monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})
     asked = Questions({"do": "nothing"}, {"do": "refuse"}, {"do": "die"}, {"do": "nothing"})
-    answers = dict(ask_all("odd_program", RUNTIMES["jax"], asked.all))
+    answers = dict(ask_all("tests.processes.odd_program", RUNTIMES["jax"], asked.all))
     assert (answers[0], answers[3]) == ({}, {})
     assert all(isinstance(answers[number], UserError) for number in (1, 2))
     assert str(answers[1]) == "cannot be run: found its outputs: expected numbers, found none"
@@ -76,4 +76,4 @@ def test_models_that_cannot_be_run_do_not_lose_the_others(start, monkeypatch):
 
 def test_no_question_starts_no_process(monkeypatch):
     monkeypatch.setattr(several, "Process", None)
-    assert list(ask_all("odd_program", RUNTIMES["jax"], [])) == []
+    assert list(ask_all("tests.processes.odd_program", RUNTIMES["jax"], [])) == []

@@ -22,7 +22,7 @@ from harness.submission import find_submission
 
 #: The process, reading something that never ends, or is too large, in place of a submission.
 READING = """
-yaml, kind, path = sys.argv[2:]
+yaml, kind, path = sys.argv[1:]
 import resource, time
 from harness.inspector import limits, main
 def read(path, files):
@@ -60,7 +60,7 @@ def answer(first: bytes = READY, **changes: object) -> bytes:
 def test_what_goes_wrong_there_is_a_problem_of_the_submission(
     code: str, problem: str, submission: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", READING.format(code))
+    monkeypatch.setattr("harness.submission.inspect.READ", READING.format(code))
     if "sleep" in code:
         monkeypatch.setattr("harness.submission.inspect.WALL_S", 1.0)
     assert problem in problem_of(submission)
@@ -68,14 +68,14 @@ def test_what_goes_wrong_there_is_a_problem_of_the_submission(
 
 def test_a_process_that_does_not_end_is_not_waited_for(submission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lasting = f"import os, time\nos.write(1, {READY!r})\nos.close(1)\ntime.sleep(600)"
-    monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", lasting)
+    monkeypatch.setattr("harness.submission.inspect.READ", lasting)
     monkeypatch.setattr("harness.submission.inspect.WALL_S", 1.0)
     assert problem_of(submission) == "margin.py: cannot be read: the reading process does not end"
 
 
 def test_what_the_process_leaves_behind_is_not_waited_for(submission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forked = f"import os, time\nos.write(1, {READY!r})\nos.close(2)\nif os.fork() == 0: time.sleep(60)"
-    monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", forked)
+    monkeypatch.setattr("harness.submission.inspect.READ", forked)
     monkeypatch.setattr("harness.submission.inspect.WALL_S", 1.0)
     assert problem_of(submission) == "margin.py: cannot be read: reading took more than 1 s"
     left = [one for one in psutil.process_iter(["cmdline"]) if str(submission) in (one.info["cmdline"] or [])]
@@ -86,14 +86,14 @@ def test_what_the_process_leaves_behind_is_not_waited_for(submission: Path, monk
 
 def test_too_long_an_answer_is_not_waited_for(submission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     endless = f"import os\nos.write(1, {READY!r})\nwhile True: os.write(1, bytes(1 << 20))"
-    monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", endless)
+    monkeypatch.setattr("harness.submission.inspect.READ", endless)
     assert problem_of(submission) == "margin.py: cannot be read: the reading process sent too much"
 
 
 def test_a_process_that_does_not_start_is_no_fault_of_the_submission(
     submission: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", "raise SystemExit('no YAML here')")
+    monkeypatch.setattr("harness.submission.inspect.READ", "raise SystemExit('no YAML here')")
     with pytest.raises(RuntimeError, match="did not start: status 1\nno YAML here"):
         find_submission(str(submission))
 
@@ -101,7 +101,7 @@ def test_a_process_that_does_not_start_is_no_fault_of_the_submission(
 def test_the_process_gets_nothing_of_the_environment(submission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "hunter2")
     looking = READING.format("raise ValueError(open('/proc/self/environ').read() or 'nothing')")
-    monkeypatch.setattr("harness.submission.inspect.BOOTSTRAP", looking)
+    monkeypatch.setattr("harness.submission.inspect.READ", looking)
     assert "hunter2" not in problem_of(submission)
 
 

@@ -87,3 +87,10 @@ def test_every_colour_of_the_plots_has_another_one_in_dark_mode(page):
     assert used
     assert dark_rules() in page
     assert [colour for colour in used if f'[style*="{colour}"]' not in dark_rules()] == []
+
+
+def test_a_value_that_no_model_has_is_listed_without_figures(tmp_path, pgdl):
+    make_task(tmp_path, n_models=4)
+    file = tmp_path / "page.html"
+    assert pgdl("task", "show", tmp_path, "--html", file).code == 0
+    assert ["", "tanh", "0", "-", "-", "-", "-"] in Page(file.read_text()).rows

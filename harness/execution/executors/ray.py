@@ -5,9 +5,10 @@ import os
 import socket
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from typing import Any
 
+from harness.children import ROOT
 from harness.errors import UserError
 from harness.execution.cluster.engine import Engine, GoneError, UnavailableError
 from harness.execution.cluster.executor import Cluster
@@ -54,7 +55,7 @@ class RayEngine:
         self._is_ours = not ray.is_initialized()  # a notebook may have connected before
         if self._is_ours:
             try:
-                with _silence():
+                with _silence(), chdir(ROOT):  # Ray lets its workers import modules of the current directory
                     _keep_from_printing(ray)
                     ray.init(address=address, log_to_driver=False, configure_logging=False, namespace="pgdl-harness")
             except Exception as error:  # Ray raises many kinds

@@ -5,11 +5,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 
 from harness.log_axis import use_log_scale
-from harness.plots import COLOUR, FAINT, INK, new_figure, write_pictures
+from harness.plots import COLOUR, FAINT, INK, mpl, new_figure, write_pictures
 from harness.protocols.invariance.perturbations import Chosen
 from harness.protocols.invariance.sensitivity import Point
 from harness.protocols.invariance.study import Curve, Study

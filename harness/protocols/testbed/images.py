@@ -74,10 +74,10 @@ def read_images(data: str, input_shape: tuple[int, ...]) -> Images:
     recipe = _recipe(data, input_shape)
     with tempfile.TemporaryDirectory() as directory:
         try:
-            with Process(PROGRAM, runtime, gpu=False, memory=None) as process:
+            with Process(PROGRAM, runtime, gpu=False, own_data=True) as process:
                 notes = process.ask({"recipe": recipe, "directory": directory})["notes"]
         except NoAnswerError as error:
-            raise UserError(str(error).removeprefix(f"{data}: "), file=data) from error
+            raise UserError(str(error).removeprefix(f"{Path(data).absolute()}: "), file=data) from error
         train, test = (
             Part(*(np.load(Path(directory, f"{part}_{name}.npy")) for name in ("inputs", "labels")))
             for part in ("train", "test")
@@ -116,9 +116,9 @@ def _source(data: str) -> dict[str, object]:
     """Return the settings of a recipe that say where images come from."""
     path = Path(data)
     if path.is_dir():
-        return {"source": "directory", "path": data}
+        return {"source": "directory", "path": str(path.absolute())}
     if path.is_file() and path.suffix == ".npz":
-        return {"source": "npz", "path": data}
+        return {"source": "npz", "path": str(path.absolute())}
     if data in NAMES and not path.exists():
         return {"source": data}
     found, remedy = "another kind" if path.exists() else "nothing", did_you_mean(data, NAMES)

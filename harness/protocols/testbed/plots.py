@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from harness.log_axis import use_log_scale
-from harness.plots import COLOUR, FAINT, INK, PAPER
+from harness.plots import COLOUR, FAINT, INK, PAPER, Axes, Figure
 from harness.protocols.testbed.consistency import COMPARED, SLICES, Consistency
 from harness.protocols.testbed.summary import Dimension, Summary
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
+from harness import children
 from harness.errors import UserError
 from harness.sandbox import bubblewrap
 from harness.sandbox.body import Body, memory_file
@@ -78,14 +79,14 @@ class Fresh(Kind):
             return error
         command = [program, *options, "--seccomp", str(seccomp), "--", *wrapper, "/bin/true"]
         try:
-            done = subprocess.run(command, env={}, capture_output=True, text=True, timeout=30, pass_fds=(seccomp,))
+            done = children.run(command, {}, seconds=30, pass_fds=(seccomp,))
         except subprocess.TimeoutExpired:
             return UserError("the sandbox does not work here: bubblewrap did not end within 30 s")
         finally:
             os.close(seccomp)
         if done.returncode == 0:
             return None
-        reason = " ".join(done.stderr.split())[-300:] or f"exit status {done.returncode}"
+        reason = " ".join(done.stderr.decode(errors="replace").split())[-300:] or f"exit status {done.returncode}"
         remedy = next((remedy for sign, remedy in REMEDIES if sign in reason), "see docs/sandbox.md")
         return UserError(f"the sandbox does not work here: {reason}", remedy=remedy)
 

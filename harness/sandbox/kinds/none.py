@@ -46,8 +46,8 @@ class PlainBody:
     """A worker without a sandbox, in its own process group."""
 
     def __init__(self, job: Job, control: int, sink: int) -> None:
-        interpreter = [sys.executable, "-I", "-B", "-u", "-X", "utf8"]
-        command = [*interpreter, "-c", BOOTSTRAP, job.runtime, *map(str, job.directories)]
+        arguments = job.runtime, *map(str, job.directories)
+        command = children.interpreter(BOOTSTRAP, *arguments, options=("-B", "-u"))
         home = str(job.worker.parent)
         environment = job.environment(home) | _of_windows(home)
         self._process = children.start(command, control, sink, environment)

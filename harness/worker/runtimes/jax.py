@@ -27,9 +27,8 @@ class Jax(Runtime):
     alike: ClassVar[Alike] = {("UpSampling2D", "interpolation"): ("nearest", "bilinear")}
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return the settings of Keras' backend, device, threads, GPU memory and precision."""
-        return {
-            "KERAS_BACKEND": "jax",
+        """Return the settings of Keras, device, threads, GPU memory and precision."""
+        return super().environment(threads, gpu=gpu) | {
             "JAX_PLATFORMS": "" if gpu else "cpu",
             "NPROC": str(threads),  # the size of XLA's thread pools
             "TF_CPP_MIN_LOG_LEVEL": "3",  # messages of XLA

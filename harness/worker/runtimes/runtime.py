@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import json
+import os
 import random
 import sys
 from abc import ABC, abstractmethod
@@ -19,6 +20,9 @@ FRAMEWORKS = ("tensorflow", "jax", "torch")
 
 #: Name of a submission's module; the modules of the harness' own measures have other names.
 SUBMISSION = "complexity"
+
+#: Keras' own defaults for what a user may set otherwise in `keras.json`.
+KERAS_DEFAULTS = {"floatx": "float32", "epsilon": 1e-7, "image_data_format": "channels_last"}
 
 #: (class name of a layer, setting) -> values of the setting.
 Alike = dict[tuple[str, str], tuple[Any, ...]]
@@ -41,9 +45,12 @@ class Runtime(ABC):
     alike: ClassVar[Alike] = {}
     versions: dict[str, str]  #: of Python, `distributions` and NumPy; known after `import_libraries`
 
-    @abstractmethod
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return the framework's environment variables for calls with `threads` cores, with one GPU or none."""
+        """Return the framework's environment variables for calls with `threads` cores, with one GPU or none.
+
+        Keras finds no directory for its settings: a user's settings would change what a layer computes.
+        """
+        return {"KERAS_BACKEND": self.framework, "KERAS_HOME": os.devnull}
 
     @abstractmethod
     def load_dataset(self, directory: Path) -> Any:

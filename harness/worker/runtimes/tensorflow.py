@@ -24,9 +24,8 @@ class TensorFlow(Runtime):
     gpu_remedy = "pip install 'pgdl-harness[gpu]'"
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return the settings of Keras' backend, kernels, messages, threads and GPU memory."""
-        return {
-            "KERAS_BACKEND": "tensorflow",
+        """Return the settings of Keras, kernels, messages, threads and GPU memory."""
+        return super().environment(threads, gpu=gpu) | {
             "TF_USE_LEGACY_KERAS": "0",
             "TF_ENABLE_ONEDNN_OPTS": "1",  # left alone, only some processors get oneDNN's kernels, which are faster
             "TF_CPP_MIN_LOG_LEVEL": "3",

@@ -21,9 +21,8 @@ class Torch(Runtime):
     }
 
     def environment(self, threads: int, *, gpu: bool) -> dict[str, str]:
-        """Return the settings of Keras' backend, threads and devices."""
-        return {
-            "KERAS_BACKEND": "torch",
+        """Return the settings of Keras, threads and devices."""
+        return super().environment(threads, gpu=gpu) | {
             "MKL_NUM_THREADS": str(threads),
             "TORCHINDUCTOR_COMPILE_THREADS": "1",  # otherwise torch.compile starts a process for each core
             # Asks the driver's library for GPUs: CUDA, once initialised, could not be used after a fork.
