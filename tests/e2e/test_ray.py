@@ -75,7 +75,13 @@ def wait_for(condition: Callable[[], Any]) -> None:
         time.sleep(0.1)
 
 
-def test_values_are_those_of_a_local_run(tmp_path, four_models, pgdl, program, address):
+def test_values_are_those_of_a_local_run_and_no_machine_imports_from_the_current_directory(
+    tmp_path, monkeypatch, four_models, pgdl, program, address
+):
+    (tmp_path / "stranger").mkdir()
+    for name in ("numpy", "psutil", "yaml", "cloudpickle", "baselines", "sitecustomize"):
+        (tmp_path / "stranger" / f"{name}.py").write_text(f"open({str(tmp_path / 'PROOF')!r}, 'w')")
+    monkeypatch.chdir(tmp_path / "stranger")
     submission = write_submission(tmp_path, "squares", SUM)
     arguments = ["run", submission, "random", "--tasks", four_models, "--memory", "1G", "--results"]
     assert pgdl(*arguments, tmp_path / "local.db").returncode == 0
@@ -84,6 +90,7 @@ def test_values_are_those_of_a_local_run(tmp_path, four_models, pgdl, program, a
     assert rows_of(tmp_path / "ray.db") == rows_of(tmp_path / "local.db")
     environment = records(tmp_path / "ray.db")[0]["environment"]
     assert (socket.gethostname() in environment, "machine_class" in environment) == (True, True)
+    assert not (tmp_path / "PROOF").exists()
 
 
 @pytest.mark.full

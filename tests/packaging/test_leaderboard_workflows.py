@@ -54,7 +54,10 @@ def test_only_actions_of_github_and_python_are_used_each_at_the_commit_of_one_ve
     used = {line for file in files for line in re.findall(r"uses: (.*)", file.read_text())}
     used.remove("./.github/actions/leaderboard")
     used.remove("OWNER/pgdl-harness/.github/actions/leaderboard@COMMIT")
-    found = [re.fullmatch(r"((?:actions|pypa)/[a-z-]+)[a-z/-]*@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)(, .*)?", one) for one in used]
+    found = [
+        re.fullmatch(r"((?:actions|pypa)/[a-z-]+)[a-z/-]*@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)(, .*)?", one)
+        for one in used
+    ]
     assert all(found), sorted(used)
     commits = {one.group(1, 2, 3) for one in found}
     assert len({name for name, *_ in commits}) == len(commits)
