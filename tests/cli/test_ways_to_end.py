@@ -136,7 +136,7 @@ def test_somebody_elses_package_of_our_name(folder: Path) -> None:
     (folder / "baselines" / "__init__.py").touch()
     path = f"{folder}:{ROOT}"
     done = subprocess.run(
-        [sys.executable, "-m", "harness.cli", "measures"], capture_output=True, text=True, cwd=folder,
+        [Path(sys.executable).with_name("pgdl"), "measures"], capture_output=True, text=True, cwd=folder,
         env=os.environ | {"PYTHONPATH": path},
     )  # fmt: skip
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)

@@ -88,8 +88,8 @@ def test_the_worker_is_given_its_four_directories(job: Job) -> None:
     binds = {inside: outside for name, outside, inside in (o for o in options if o[0] == "--ro-bind")}
     names = ["/job/trusted", "/job/submission", "/job/model", "/job/data"]
     assert [binds[name] for name in names] == list(map(str, job.directories))
-    assert worker[:5] == [sys.executable, "-I", "-B", "-u", "-c"]
-    assert worker[6:] == ["keras2", *names]
+    assert worker[:7] == [sys.executable, "-I", "-X", "utf8", "-B", "-u", "-c"]
+    assert worker[8:] == ["keras2", *names]
 
 
 @pytest.mark.usefixtures("ordinary_user")
