@@ -46,7 +46,14 @@ FILTER = (
 )
 
 #: Program that writes a file to each of the directories in its arguments.
-TRIAL = "import sys, tempfile; [tempfile.TemporaryFile(dir=name).close() for name in sys.argv[1:]]"
+TRIAL = """
+import sys, tempfile
+try:
+    for name in sys.argv[1:]:
+        tempfile.TemporaryFile(dir=name).close()
+except OSError as error:
+    sys.exit(str(error))
+"""
 
 #: Parts of the error messages for a missing image and for an unknown runtime, of Docker's client and of Podman's.
 NO_IMAGE = ("No such image", "image not known")
