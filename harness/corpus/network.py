@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from harness.corpus.families import Layer
 from harness.format.architecture import layer_list
-from harness.format.layers import TRAINING_ONLY
+from harness.format.layer_settings import TRAINING_ONLY
 
 
 def training_network(layers: Sequence[Layer], input_shape: Sequence[int], weight_decay: float, initializer: str) -> Any:

@@ -14,7 +14,8 @@ from harness.format.channels import channels_last
 from harness.format.files import located
 from harness.format.graph import INPUT, Call
 from harness.format.inbound import Inbound, Output, as_layer, ends, inbound, is_operation
-from harness.format.layers import TRAINING_ONLY, neutral_layer, require_built_in
+from harness.format.layer_settings import TRAINING_ONLY
+from harness.format.layers import neutral_layer, require_built_in, require_float32
 from harness.text import printable
 
 #: Most calls of layers, and deepest nesting: a few lines of JSON can ask for any number of calls.
@@ -117,6 +118,7 @@ class _Flattener:
             raise UserError("nested models", expected=f"at most {MAX_NESTING} levels", found="more")
         require_built_in(content["class_name"], content.get("module"), content.get("registered_name"))
         config, is_chain = content["config"], content["class_name"] == _CHAIN
+        require_float32(config.get("dtype"))
         groups = iter(group_names(layer["class_name"] for layer in config["layers"] if not is_operation(layer)))
         members: dict[str, _Member | None] = {}
         calls = {}

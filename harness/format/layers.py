@@ -1,65 +1,17 @@
-"""The layers that a model may consist of, and their canonical form for the worker.
+"""A layer of a model in canonical form for the worker.
 
 A layer in canonical form is `{"class_name": NAME, "config": {SETTING: VALUE}}`. It builds the same layer in Keras
 2 and Keras 3, and reveals nothing about the training of the model.
 """
 
+import json
 import math
 from typing import Any
 
 from harness.errors import UserError
+from harness.format.layer_settings import MEANINGLESS, SUPPORTED, TRAINING_ONLY, is_left_out
 from harness.hints import did_you_mean
 from harness.text import printable
-
-#: Built-in layers without user code that exist in Keras 2 and Keras 3 and compute the same in both.
-SUPPORTED = {
-    "Activation", "Add", "Average", "BatchNormalization", "Concatenate", "Dense", "DepthwiseConv1D",
-    "DepthwiseConv2D", "ELU", "EinsumDense", "Embedding", "Flatten", "GroupNormalization", "Identity",
-    "LayerNormalization", "LeakyReLU", "Maximum", "Minimum", "MultiHeadAttention", "Multiply", "PReLU", "Permute",
-    "ReLU", "RepeatVector", "Rescaling", "Reshape", "SeparableConv1D", "SeparableConv2D", "Softmax", "Subtract",
-    "UnitNormalization",
-    *(
-        name.format(n) for n in (1, 2, 3)
-        for name in (
-            "Conv{}D", "Conv{}DTranspose", "MaxPooling{}D", "AveragePooling{}D", "GlobalMaxPooling{}D",
-            "GlobalAveragePooling{}D", "ZeroPadding{}D", "Cropping{}D", "UpSampling{}D",
-        )
-    ),
-}  # fmt: skip
-
-#: Layers that have no effect outside training, and settings with which they have none in it: their own, such as the
-#: rate of dropout, are hyperparameters. The worker disables those that augment images altogether.
-TRAINING_ONLY: dict[str, dict[str, Any]] = {
-    "ActivityRegularization": {},
-    "AlphaDropout": {"rate": 0},
-    "Dropout": {"rate": 0},
-    "GaussianDropout": {"rate": 0},
-    "GaussianNoise": {"stddev": 0},
-    "RandomBrightness": {"factor": 0.1},
-    "RandomContrast": {"factor": 0.1},
-    "RandomFlip": {},
-    "RandomRotation": {"factor": 0.1},
-    "RandomTranslation": {"height_factor": 0.1, "width_factor": 0.1},
-    "RandomZoom": {"height_factor": 0.1},
-    "SpatialDropout1D": {"rate": 0},
-    "SpatialDropout2D": {"rate": 0},
-    "SpatialDropout3D": {"rate": 0},
-}
-
-#: Settings that name the layer, describe its training, or repeat the input's shape.
-_LEFT_OUT = {
-    "autocast", "batch_input_shape", "batch_size", "build_config", "dtype", "dynamic", "input_dim",
-    "input_length", "input_shape", "name", "renorm_momentum", "seed", "synchronized", "trainable",
-}  # fmt: skip
-_LEFT_OUT_ENDINGS = ("_initializer", "_regularizer", "_constraint")
-
-#: Settings that only one of the two Keras versions has, with the value that has no effect.
-_MEANINGLESS = {
-    "groups": 1, "mask_zero": False, "renorm": False, "rms_scaling": False, "sparse": False, "use_gate": False,
-}  # fmt: skip
-
-#: Settings of a class that describe its training or repeat the shapes of its inputs.
-_LEFT_OUT_OF = {"MultiHeadAttention": {"dropout", "key_shape", "query_shape", "value_shape"}}
 
 #: Settings that are integers, or lists of integers.
 _INTEGERS = {
@@ -96,33 +48,35 @@ def neutral_layer(class_name: Any, config: Any, module: Any = None, registered_n
             lacks the file and the layer's position.
     """
     require_built_in(class_name, module, registered_name)
-    if class_name in TRAINING_ONLY:
-        return {"class_name": class_name, "config": dict(TRAINING_ONLY[class_name])}
-    if class_name not in SUPPORTED:
+    if class_name not in SUPPORTED and class_name not in TRAINING_ONLY:
         raise _unsupported(class_name)
     if not isinstance(config, dict):
         raise UserError("settings", expected="an object", found=repr(config))
+    require_float32(config.get("dtype"))
+    if class_name in TRAINING_ONLY:
+        return {"class_name": class_name, "config": dict(TRAINING_ONLY[class_name])}
     settings = {}
     for name, value in config.items():
-        if value is None or name in _left_out(class_name) or name.endswith(_LEFT_OUT_ENDINGS):
+        if value is None or is_left_out(class_name, name) or (name in MEANINGLESS and value == MEANINGLESS[name]):
             continue
-        if name in _MEANINGLESS and value == _MEANINGLESS[name]:
-            continue
+        if name not in SUPPORTED[class_name]:
+            raise _refused(class_name, name, value)
         settings[name] = _integer(name, value) if name in _INTEGERS else _plain(name, value)
-    _require_float32(config.get("dtype"))
     return {"class_name": class_name, "config": _unified(class_name, settings)}
 
 
-def _left_out(class_name: str) -> set[str]:
-    if class_name == "Embedding":
-        return _LEFT_OUT - {"input_dim"}  # elsewhere it repeats the shape of the input
-    return _LEFT_OUT | _LEFT_OUT_OF.get(class_name, set())
+def _refused(class_name: str, name: str, value: Any) -> UserError:
+    if name in MEANINGLESS:
+        remedy = "other values do not compute the same in Keras 2 and Keras 3"
+        return UserError(name, expected=json.dumps(MEANINGLESS[name]), found=repr(value)[:80], remedy=remedy)
+    hint = did_you_mean(name[:80], SUPPORTED[class_name])
+    return UserError("unknown setting", expected=f"a setting of {class_name}", found=repr(name)[:80], remedy=hint)
 
 
 def _unsupported(class_name: Any) -> UserError:
     if class_name in ("Lambda", "TFOpLambda", "SlicingOpLambda"):
         return UserError("code", expected="built-in layers only", found=class_name, remedy=_NO_CODE)
-    hint = did_you_mean(class_name, SUPPORTED | TRAINING_ONLY.keys()) if isinstance(class_name, str) else None
+    hint = did_you_mean(class_name, SUPPORTED.keys() | TRAINING_ONLY.keys()) if isinstance(class_name, str) else None
     known = "a built-in Keras layer for feed-forward networks"
     return UserError("unknown layer", expected=known, found=repr(class_name), remedy=hint or _NO_CODE)
 
@@ -163,8 +117,11 @@ def _plain(name: str, value: Any) -> Any:
     return value
 
 
-def _require_float32(dtype: Any) -> None:
-    """Raise `UserError` for a type other than float32, which would change what a model computes."""
-    name = dtype.get("config", {}).get("name") if isinstance(dtype, dict) else dtype
+def require_float32(dtype: Any) -> None:
+    """Raise `UserError` for a type other than float32, which would change what a layer or model computes.
+
+    `dtype` is the name of a type, or a policy as Keras writes it. A policy without a name is of quantized layers.
+    """
+    name = dtype.get("config", {}).get("name", dtype.get("class_name", "")) if isinstance(dtype, dict) else dtype
     if name not in (None, "float32"):
         raise UserError("dtype", expected="float32", found=repr(name))

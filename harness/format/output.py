@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from harness.format.layer_settings import TRAINING_ONLY
 from harness.format.layer_shapes import shapes_of
-from harness.format.layers import TRAINING_ONLY
 
 #: Layers that pass on the numbers that they take in, perhaps in another arrangement.
 _PASSING = TRAINING_ONLY.keys() | {"Flatten", "Identity", "Permute", "Reshape"}

@@ -38,6 +38,7 @@ SPARE_BYTES = 64 * 1024**2
 _NOT_TRAINED = ("moving_mean", "moving_variance")
 
 _REMEDY = "write it with model.save('weights.hdf5') of Keras 3 or model.save_weights('weights.hdf5') of Keras 2"
+_MERGE = "add the low-rank update (LoRA) to the kernel, as Keras 3 does when it saves a .keras file"
 
 
 @dataclass(frozen=True)
@@ -221,9 +222,11 @@ def check_layer(position: int, expected: LayerShapes, found: StoredLayer, path: 
     where = f"layer {position} ({expected.class_name}), {found.name!r} in the file"
     if len(found.weights) != len(expected.weights):
         names = ", ".join(name for name, _ in expected.weights)
+        has_update = any("lora_" in weight.name for weight in found.weights)
         raise UserError(
-            where, file=path, expected=f"{len(expected.weights)} arrays ({names})", found=len(found.weights)
-        )
+            where, file=path, expected=f"{len(expected.weights)} arrays ({names})", found=len(found.weights),
+            remedy=_MERGE if has_update else None,
+        )  # fmt: skip
     for (name, shape), weight in zip(expected.weights, found.weights, strict=True):
         if weight.shape != shape:
             raise UserError(f"{where}: {name}", file=path, expected=f"shape {shape}", found=f"{weight.shape}")

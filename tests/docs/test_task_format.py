@@ -11,7 +11,7 @@ import pytest
 from pages import DOCS, run, sections
 
 from harness.errors import UserError
-from harness.format.layers import SUPPORTED, TRAINING_ONLY
+from harness.format.layer_settings import SUPPORTED, TRAINING_ONLY
 from harness.format.reference import read_reference
 from harness.format.shards import read_samples
 from harness.task.data import read_training_data
@@ -72,8 +72,13 @@ def names_after(sentence):
     return re.findall(r"`(\w+)`", paragraph)
 
 
-def test_every_layer_is_listed():
-    assert names_after("\nThe allowed layers are\n") == sorted(SUPPORTED)
+def test_every_layer_is_listed_with_the_settings_that_a_measure_sees():
+    table = PAGE.partition("| layers | settings |\n|---|---|\n")[2].partition("\n\n")[0]
+    listed = {}
+    for row in table.splitlines():
+        layers, settings = (re.findall(r"`(\w+)`", cell) for cell in row.strip("|").split("|"))
+        listed |= dict.fromkeys(layers, settings)
+    assert listed == {layer: sorted(settings) for layer, settings in SUPPORTED.items()}
     assert names_after("are replaced by those without effect:") == sorted(TRAINING_ONLY)
 
 

@@ -1,7 +1,8 @@
 """A submission that looks at everything but the weights cannot tell how a model was trained.
 
-32 networks with the same layers differ in what their files say of their training: names, dropout, regularizers,
-initializers, times, order. Their weights are noise, so whatever can be guessed was leaked by the harness.
+32 networks with the same layers differ in what their files say of their training: names, dropout, momentum of batch
+normalization, regularizers, initializers, times, order. Their weights are noise: only the harness can leak a
+hyperparameter.
 """
 
 import itertools
@@ -65,7 +66,7 @@ def complexity(model, dataset):
     for name, seen in same.items():
         same[name] = hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:8] + ' ' + json.dumps(seen)[:150]
     print(json.dumps({'same': same, 'numbers': numbers}))
-    return 1.0
+    return next(layer.momentum for layer in model.layers if hasattr(layer, 'momentum'))
 """
 
 
@@ -76,12 +77,24 @@ def telling_architecture(cell, number) -> dict:
     training = {"kernel_regularizer": regularizer, "kernel_initializer": initializer}
     name = f"{cell['optimizer']}_{cell['weight_decay']}"
     hidden = {"class_name": "Dense", "config": {"name": f"{name}_1", "units": 6, "activation": "relu", **training}}
+    norm = {"class_name": "BatchNormalization", "config": {"name": f"{name}_norm", "momentum": momentum_of(number)}}
     dropout = {"class_name": "Dropout", "config": {"name": f"dropout_{cell['dropout']}", "rate": cell["dropout"]}}
     logits = {"class_name": "Dense", "config": {"name": f"{name}_2", "units": 3, "activation": "linear", **training}}
     source = {"class_name": "InputLayer", "config": {"batch_shape": [None, *INPUT_SHAPE], "name": f"input_{name}"}}
-    layers = [source, hidden, dropout, logits]
+    layers = [source, hidden, norm, dropout, logits]
     compiled = {"optimizer": cell["optimizer"], "loss": "mse"}
     return {"class_name": "Sequential", "config": {"name": name, "layers": layers}, "compile_config": compiled}
+
+
+def momentum_of(number) -> float:
+    """The momentum with which a network was trained, as if the gaps followed it."""
+    return 0.9 + number / 1000
+
+
+def random_weights(random) -> list:
+    """Weights of the dense layers, and between them scale, shift, mean and variance of the batch normalization."""
+    hidden, logits = dense_weights([{"units": 6}, {"units": 3}], random)
+    return [hidden, list(random.uniform(0.5, 1, (4, 6)).astype(np.float32)), logits]
 
 
 @pytest.fixture(scope="module")
@@ -91,31 +104,40 @@ def cells() -> list[dict]:
 
 
 @pytest.fixture(scope="module")
-def seen(cells, tmp_path_factory, pgdl, sandbox) -> dict[int, dict]:
-    """Number of a model -> what the submission saw."""
+def rows(cells, tmp_path_factory, pgdl, sandbox) -> list[dict]:
+    """The records of the submission."""
     directory = tmp_path_factory.mktemp("blind")
     task, random = make_task(directory, name="blind", reference=False), np.random.default_rng(1)
     for number, cell in enumerate(cells):
         model = task / f"model_{number}"
         architecture = telling_architecture(cell, number)
         write_json(model / "config.json", architecture)
-        names = [
-            layer["config"]["name"] for layer in architecture["config"]["layers"] if layer["class_name"] == "Dense"
-        ]
+        layers = architecture["config"]["layers"]
+        names = [layer["config"]["name"] for layer in layers if layer["class_name"].startswith(("Dense", "Batch"))]
         for file in ("weights.hdf5", "weights_init.hdf5"):
-            write_weights(model / file, dense_weights([{"units": 6}, {"units": 3}], random), names)
+            write_weights(model / file, random_weights(random), names)
             os.utime(model / file, (number, number))
     submission, database = directory / "curious.py", directory / "results.db"
     submission.write_text(LOOK)
     done = pgdl("run", submission, "--tasks", task, "--results", database)
     assert done.returncode == 0, done.stdout + done.stderr
-    return {int(row["model"].removeprefix("model_")): json.loads(row["output_tail"]) for row in records(database)}
+    return records(database)
+
+
+@pytest.fixture(scope="module")
+def seen(rows) -> dict[int, dict]:
+    """Number of a model -> what the submission saw."""
+    return {int(row["model"].removeprefix("model_")): json.loads(row["output_tail"]) for row in rows}
 
 
 def test_what_does_not_vary_by_itself_is_the_same_for_all_models(seen):
     first = seen[0]["same"]
     for number, found in seen.items():
         assert {name: value for name, value in found["same"].items() if value != first[name]} == {}, number
+
+
+def test_a_setting_that_only_training_used_has_one_value(rows):
+    assert {row["value"] for row in rows} == {0.99}, "the default of Keras"
 
 
 def test_what_varies_tells_no_hyperparameter(seen, cells):

@@ -68,7 +68,7 @@ ARCHIVES = {
     "registered": (layers({**dense(4), "registered_name": "a>B"}), "found 'Dense' registered as 'a>B'; code in a mode"),
     "activation": (layers(dense(4, {"class_name": "f"})), "activation: expected text or numbers, found an object; cod"),
     "no class": (layers({**dense(4), "class_name": ["Dense"]}), "malformed: expected JSON written by Keras"),
-    "a setting of a terminal": (layers(dense(4, **{"\x1b[2J": {}})), "layers[1] (l1): ?[2J: expected text or numbers"),
+    "a setting of a terminal": (layers(dense(4, **{"\x1b[2J": {}})), "a setting of Dense, found '\\x1b[2J'"),
     "a name of a terminal": (layers(dense(4.5, name="\x1b[2J\n")), "layers[1] (?[2J?): units: expected an integer"),
     "nested": (keras_file(nested(40)), "nested models: expected at most 16 levels, found more"),
     "nested JSON": (keras_file(**{"config.json": "[" * 10**5}), "m3.keras: not JSON: expected a JSON object"),

@@ -12,7 +12,7 @@ from each_runtime import each_of, run
 from throwaway import write_json, write_weights
 
 from harness.format.architecture import read_architecture
-from harness.format.layers import TRAINING_ONLY
+from harness.format.layer_settings import TRAINING_ONLY
 from harness.format.layout import CONFIG, WEIGHTS
 from harness.format.output import final_softmax
 from harness.task.model import read_model

@@ -41,6 +41,10 @@ OPERANDS = [
 ]
 
 
+#: The type of a layer behind `layer.quantize("int8")`, as Keras 3 writes it.
+QUANTIZED = {"class_name": "QuantizedDTypePolicy", "config": {"mode": "int8", "source_name": "float32"}}
+
+
 def sequential(*layers):
     return lambda task: write_json(task / FILE, {"class_name": "Sequential", "config": {"layers": layers}})
 
@@ -91,8 +95,26 @@ CASES = [
     ("Lambda", layer(layer_name="Lambda"), "expected built-in layers only, found Lambda; code in a model"),
     ("fraction", layer(units=64.5), "model_config[1]: units: expected an integer, found 64.5"),
     ("object", layer(activation={"class_name": "f"}), "expected text or numbers, found an object; code"),
-    ("NaN", layer(epsilon=float("nan")), "epsilon: expected a finite number, found nan"),
+    ("NaN", layer(activation=float("nan")), "activation: expected a finite number, found nan"),
+    ("misspelt", layer(unit=4), "setting: expected a setting of Dense, found 'unit'; did you mean 'units'?"),
+    ("setting of another layer", layer(momentum=0.9), "expected a setting of Dense, found 'momentum'"),
+    (
+        "batch renormalization",
+        sequential(in_keras("BatchNormalization", "b", renorm=True)),
+        "layers[0] (b): renorm: expected false, found True; other values do not compute the same in Keras 2",
+    ),
     ("dtype", layer(dtype="float16"), "dtype: expected float32, found 'float16'"),
+    ("quantized", layer(dtype=QUANTIZED), "dtype: expected float32, found 'QuantizedDTypePolicy'"),
+    (
+        "dtype of a layer without effect",
+        sequential(in_keras("Dropout", "d", rate=0.5, dtype="float16")),
+        "layers[0] (d): dtype: expected float32, found 'float16'",
+    ),
+    (
+        "dtype of a model",
+        sequential({**nested(1), "config": {"dtype": "mixed_float16", "layers": []}}),
+        "dtype: expected float32, found 'mixed_float16'",
+    ),
     (
         "custom layer",
         sequential(in_keras("MyDense", "mine", module="my_package")),
@@ -172,10 +194,10 @@ def test_broken_config(tmp_path, refused, break_it, message):
 
 
 def test_what_only_keras_knows(tmp_path, pgdl):
-    """Misspelt settings, and inputs and outputs that do not fit; Keras is asked once for all models."""
+    """Impossible settings, and inputs and outputs that do not fit; Keras is asked once for all models."""
     task = make_task(tmp_path)
     wide = [{"layer_name": "Dense", "units": 4}]
-    edit_json(task / "model_1/config.json", lambda c: c["model_config"][0].update(unit=4))
+    edit_json(task / "model_1/config.json", lambda c: c["model_config"][0].update(units=-4))
     edit_json(task / "model_2/config.json", lambda c: c.update(input_shape=[2, 2]))
     edit_json(task / "model_3/config.json", lambda c: c.update(model_config=wide))
     edit_json(task / "model_4/config.json", lambda c: c.update(input_shape=[5]))

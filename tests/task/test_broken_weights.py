@@ -99,6 +99,15 @@ def test_broken_initial_weights(tmp_path, refused):
     refused(task, "model_3/weights_init.hdf5", "found an empty file")
 
 
+def test_a_low_rank_update_beside_the_kernel_is_refused_with_a_remedy(tmp_path, refused):
+    task = make_task(tmp_path)
+    with h5py.File(task / FILE, "a") as file:
+        names = [*file["dense"].attrs["weight_names"], b"dense/lora_kernel_a", b"dense/lora_kernel_b"]
+        file["dense"].attrs["weight_names"] = names
+        file["dense/dense/lora_kernel_a"], file["dense/dense/lora_kernel_b"] = np.zeros((4, 2)), np.zeros((2, 6))
+    refused(task, FILE, "expected 2 arrays (kernel, bias), found 4; add the low-rank update (LoRA) to the kernel")
+
+
 def test_remedy_for_weights_of_keras_3_is_named(tmp_path, refused):
     task = make_task(tmp_path)
     layout_of_keras_3(task)

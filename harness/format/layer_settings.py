@@ -1,0 +1,123 @@
+"""The layers that a model may consist of, and which of their settings a measure sees.
+
+A measure sees the settings that decide what a trained layer computes, and the shapes of its weights. Other settings
+have Keras' defaults in the worker: they would tell how the model was trained.
+"""
+
+from typing import Any
+
+#: Activation, strides and the like of convolutions.
+_CONVOLUTION = (
+    "activation", "data_format", "dilation_rate", "filters", "kernel_size", "padding", "strides", "use_bias",
+)  # fmt: skip
+_DEPTHWISE = (*(name for name in _CONVOLUTION if name != "filters"), "depth_multiplier")
+_POOLING = ("data_format", "padding", "pool_size", "strides")
+_NORMALIZATION = ("axis", "center", "epsilon", "scale")
+
+_OF_EACH_DIMENSION: dict[str, tuple[str, ...]] = {
+    "AveragePooling{}D": _POOLING,
+    "Conv{}D": (*_CONVOLUTION, "groups"),
+    "Conv{}DTranspose": (*_CONVOLUTION, "output_padding"),
+    "GlobalAveragePooling{}D": ("data_format", "keepdims"),
+    "GlobalMaxPooling{}D": ("data_format", "keepdims"),
+    "MaxPooling{}D": _POOLING,
+    "ZeroPadding{}D": ("data_format", "padding"),
+}
+
+#: Built-in layers without user code that exist in Keras 2 and Keras 3 and compute the same in both -> the settings that
+#: decide what a layer computes once it is trained.
+SUPPORTED: dict[str, tuple[str, ...]] = {
+    "Activation": ("activation",),
+    "Add": (),
+    "Average": (),
+    "BatchNormalization": _NORMALIZATION,
+    "Concatenate": ("axis",),
+    "Cropping1D": ("cropping",),
+    "Cropping2D": ("cropping", "data_format"),
+    "Cropping3D": ("cropping", "data_format"),
+    "Dense": ("activation", "units", "use_bias"),
+    "DepthwiseConv1D": _DEPTHWISE,
+    "DepthwiseConv2D": _DEPTHWISE,
+    "ELU": ("alpha",),
+    "EinsumDense": ("activation", "bias_axes", "equation", "output_shape"),
+    "Embedding": ("input_dim", "mask_zero", "output_dim"),
+    "Flatten": ("data_format",),
+    "GroupNormalization": (*_NORMALIZATION, "groups"),
+    "Identity": (),
+    "LayerNormalization": (*_NORMALIZATION, "rms_scaling"),
+    "LeakyReLU": ("alpha", "negative_slope"),
+    "Maximum": (),
+    "Minimum": (),
+    "MultiHeadAttention": (
+        "attention_axes", "key_dim", "num_heads", "output_shape", "sliding_window", "use_bias", "use_gate", "value_dim",
+    ),
+    "Multiply": (),
+    "PReLU": ("shared_axes",),
+    "Permute": ("dims",),
+    "ReLU": ("max_value", "negative_slope", "threshold"),
+    "RepeatVector": ("n",),
+    "Rescaling": ("offset", "scale"),
+    "Reshape": ("target_shape",),
+    "SeparableConv1D": (*_CONVOLUTION, "depth_multiplier"),
+    "SeparableConv2D": (*_CONVOLUTION, "depth_multiplier"),
+    "Softmax": ("axis",),
+    "Subtract": (),
+    "UnitNormalization": ("axis",),
+    "UpSampling1D": ("size",),
+    "UpSampling2D": ("data_format", "interpolation", "size"),
+    "UpSampling3D": ("data_format", "size"),
+    **{name.format(n): settings for name, settings in _OF_EACH_DIMENSION.items() for n in (1, 2, 3)},
+}  # fmt: skip
+
+#: Layers that have no effect outside training, and settings with which they have none in it: their own, such as the
+#: rate of dropout, are hyperparameters. The worker disables those that augment images altogether.
+TRAINING_ONLY: dict[str, dict[str, Any]] = {
+    "ActivityRegularization": {},
+    "AlphaDropout": {"rate": 0},
+    "Dropout": {"rate": 0},
+    "GaussianDropout": {"rate": 0},
+    "GaussianNoise": {"stddev": 0},
+    "RandomBrightness": {"factor": 0.1},
+    "RandomContrast": {"factor": 0.1},
+    "RandomFlip": {},
+    "RandomRotation": {"factor": 0.1},
+    "RandomTranslation": {"height_factor": 0.1, "width_factor": 0.1},
+    "RandomZoom": {"height_factor": 0.1},
+    "SpatialDropout1D": {"rate": 0},
+    "SpatialDropout2D": {"rate": 0},
+    "SpatialDropout3D": {"rate": 0},
+}
+
+#: Settings of any layer that name it, describe its training, or repeat the input's shape; `dtype` must be float32.
+_LEFT_OUT = {
+    "autocast", "batch_input_shape", "batch_size", "build_config", "dtype", "dynamic", "input_dim", "input_shape",
+    "name", "trainable",
+}  # fmt: skip
+_LEFT_OUT_ENDINGS = ("_initializer", "_regularizer", "_constraint")
+
+#: The rank and scale of a low-rank update (LoRA), which is part of the kernel in `.keras` files.
+_LORA = {"lora_alpha", "lora_rank"}
+
+#: Other settings of a class that describe its training, its first weights or its speed, or repeat its inputs' shapes.
+LEFT_OUT_OF: dict[str, set[str]] = {
+    "BatchNormalization": {"momentum", "renorm_clipping", "renorm_momentum", "synchronized"},
+    "Dense": _LORA,
+    "EinsumDense": _LORA,
+    "Embedding": {*_LORA, "input_length", "weights"},
+    "MultiHeadAttention": {"dropout", "flash_attention", "key_shape", "query_shape", "seed", "value_shape"},
+}
+
+#: Settings that only one of the two Keras versions knows for some of the layers, with the value that has no effect.
+#: Where they are not among a layer's deciding settings, other values are refused: the other version lacks them, or the
+#: weights are no longer those of an ordinary layer.
+MEANINGLESS: dict[str, Any] = {
+    "gptq_unpacked_column_size": None, "groups": 1, "mask_zero": False, "quantization_config": None, "renorm": False,
+    "rms_scaling": False, "robust_masking": False, "softmax_robust_masking": False, "sparse": False, "use_gate": False,
+}  # fmt: skip
+
+
+def is_left_out(class_name: str, setting: str) -> bool:
+    """Whether a measure does not see a setting of a supported layer, whatever its value is."""
+    if setting in SUPPORTED[class_name]:
+        return False
+    return setting in _LEFT_OUT | LEFT_OUT_OF.get(class_name, set()) or setting.endswith(_LEFT_OUT_ENDINGS)

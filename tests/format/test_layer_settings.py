@@ -1,0 +1,210 @@
+"""A measure sees the settings that decide what a trained layer computes, and no others.
+
+The lists of settings are compared with both versions of Keras: a setting that a new version adds is noticed here.
+"""
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from harness.errors import UserError
+from harness.format.architecture import parse_architecture
+from harness.format.layer_settings import LEFT_OUT_OF, MEANINGLESS, SUPPORTED, TRAINING_ONLY, is_left_out
+
+tf_keras = pytest.importorskip("tf_keras")
+VERSIONS = {"Keras 2": tf_keras, "Keras 3": tf.keras}
+
+#: Arguments without a default, of any layer.
+REQUIRED = {
+    "activation": "relu", "dims": (1, 2), "equation": "ab,bc->ac", "factor": 0.5, "filters": 2, "height_factor": 0.5,
+    "input_dim": 3, "kernel_size": 3, "key_dim": 3, "n": 2, "num_heads": 2, "output_dim": 4, "output_shape": (3,),
+    "pool_size": 2, "rate": 0.5, "scale": 2.0, "stddev": 0.5, "target_shape": (2,), "units": 3, "width_factor": 0.5,
+}  # fmt: skip
+
+#: Another value of a setting, where a value of the same type is not one.
+OTHERS: dict[str, Any] = {
+    "activation": "tanh", "attention_axes": [1], "batch_input_shape": [5, 7], "bias_axes": "c",
+    "data_format": "channels_first", "dims": [2, 1], "equation": "ab,bd->ad", "fill_mode": "wrap",
+    "flash_attention": False, "gptq_unpacked_column_size": 4, "input_length": 7, "interpolation": "bilinear",
+    "key_shape": [5, 7, 3], "lora_alpha": 3.0, "lora_rank": 2, "max_value": 6.0, "mode": "vertical", "name": "another",
+    "noise_shape": [5, 1], "output_padding": 0, "output_shape": [5], "quantization_config": {"class_name": "Int8"},
+    "query_shape": [5, 7, 3], "renorm_clipping": {"rmax": 2.0}, "rng_type": "stateless", "seed": 7, "shared_axes": [1],
+    "sliding_window": 2, "value_shape": [5, 7, 3], "weights": [[[1.0] * 4] * 3], "width_factor": 0.25,
+}  # fmt: skip
+OTHERS_BY_ENDING = {
+    "_constraint": {"class_name": "NonNeg", "config": {}},
+    "_initializer": {"class_name": "HeNormal", "config": {"seed": 7}},
+    "_regularizer": {"class_name": "L2", "config": {"l2": 0.125}},
+}
+
+#: Settings of every layer, some of which Keras 2 alone knows, and none writes down.
+OF_ALL = {"autocast": False, "batch_size": 5, "build_config": {"input_shape": [5, 7]}, "dynamic": True,
+          "input_shape": [7], "name": "another", "trainable": False}  # fmt: skip
+
+each_layer = pytest.mark.parametrize("layer", sorted(SUPPORTED))
+
+
+def known_to(keras: Any, layer: str) -> dict[str, Any]:
+    """The settings that a version of Keras knows or writes, with their values in some layer."""
+    kind = getattr(keras.layers, layer)
+    arguments = inspect.signature(kind).parameters.values()
+    named = {one.name: one.default for one in arguments if one.kind == one.POSITIONAL_OR_KEYWORD}
+    needed = {name: REQUIRED[name] for name, default in named.items() if default is inspect.Parameter.empty}
+    config = {**named, **kind(**needed).get_config()}
+    plain: dict[str, Any] = json.loads(json.dumps(config, default=float))
+    return plain
+
+
+def written(layer: str, config: dict[str, Any]) -> str:
+    """The file of a network of one layer."""
+    return canonical({"model_config": [{"layer_name": layer, **config}], "input_shape": [8, 8, 8, 8]})
+
+
+def canonical(content: dict[str, Any]) -> str:
+    """The file that a measure can read of a network whose config.json has this content."""
+    return json.dumps(parse_architecture(content, Path("config.json")).canonical, sort_keys=True)
+
+
+def another(name: str, value: Any) -> Any:
+    """A valid value of a setting other than the one given."""
+    if name in OTHERS:
+        return OTHERS[name]
+    if (ending := name[name.rfind("_") :]) in OTHERS_BY_ENDING:
+        return OTHERS_BY_ENDING[ending]
+    if isinstance(value, list):
+        return [another(name, one) for one in value]
+    if isinstance(value, str):
+        return {"valid": "same", "same": "valid"}[value]
+    if isinstance(value, float):
+        return value / 2 or 0.5
+    return not value if isinstance(value, bool) else value + 1
+
+
+def changed(layer: str) -> list[tuple[dict[str, Any], str, dict[str, Any]]]:
+    """Settings of a layer as each version writes them, the name of a changed one, and the changed settings."""
+    cases = []
+    for keras in VERSIONS.values():
+        config = known_to(keras, layer)
+        cases += [(config, name, {**config, name: another(name, config[name])}) for name in config if name != "dtype"]
+    return cases
+
+
+@each_layer
+def test_what_keras_knows_is_seen_left_out_or_without_meaning(layer: str) -> None:
+    listed = {*SUPPORTED[layer], *MEANINGLESS}
+    known = {name for keras in VERSIONS.values() for name in known_to(keras, layer)}
+    assert [name for name in known - listed if not is_left_out(layer, name)] == []
+
+
+@each_layer
+def test_keras_knows_every_setting_of_the_lists(layer: str) -> None:
+    known = {name for keras in VERSIONS.values() for name in known_to(keras, layer)}
+    assert {*SUPPORTED[layer], *LEFT_OUT_OF.get(layer, ())} - known == set()
+
+
+def test_some_layer_of_keras_has_every_setting_without_meaning() -> None:
+    known = {name for keras in VERSIONS.values() for layer in SUPPORTED for name in known_to(keras, layer)}
+    assert MEANINGLESS.keys() - known == set()
+
+
+@each_layer
+def test_other_settings_change_no_byte(layer: str) -> None:
+    hidden = [case for case in changed(layer) if is_left_out(layer, case[1])]
+    config = known_to(tf.keras, layer)
+    hidden += [(config, name, {**config, name: value}) for name, value in OF_ALL.items()]
+    assert len(hidden) > len(OF_ALL)
+    for before, name, after in hidden:
+        assert written(layer, after) == written(layer, before), name
+
+
+@pytest.mark.parametrize("layer", TRAINING_ONLY)
+def test_no_setting_of_a_layer_that_only_training_uses_changes_a_byte(layer: str) -> None:
+    assert len(changed(layer)) > 3
+    for before, name, after in changed(layer):
+        assert written(layer, after) == written(layer, before), name
+
+
+@each_layer
+def test_settings_that_decide_what_a_layer_computes_change_the_file(layer: str) -> None:
+    cases = [case for case in changed(layer) if case[1] in SUPPORTED[layer]]
+    assert {name for _, name, _ in cases} == set(SUPPORTED[layer])
+    for before, name, after in cases:
+        assert written(layer, after) != written(layer, before), name
+
+
+@each_layer
+def test_settings_that_one_version_lacks_have_one_value_which_is_not_written(layer: str) -> None:
+    for before, name, after in changed(layer):
+        if name in MEANINGLESS and name not in SUPPORTED[layer]:
+            assert f'"{name}"' not in written(layer, before)
+            with pytest.raises(UserError, match=f"{name}: expected {json.dumps(MEANINGLESS[name])}, found"):
+                written(layer, after)
+
+
+@pytest.mark.parametrize("keras", VERSIONS.values(), ids=VERSIONS)
+@pytest.mark.parametrize("is_nested", [False, True], ids=["chain", "nested"])
+def test_the_same_network_trained_otherwise_has_the_same_file(keras: Any, is_nested: bool) -> None:
+    def file(batch_size: int | None, optimizer: str, prefix: str, trainable: bool) -> str:
+        source = keras.Input((8, 8, 3), batch_size=batch_size, name=f"{prefix}_in")
+        conv = keras.layers.Conv2D(4, 3, name=f"{prefix}_conv", trainable=trainable)
+        norm = keras.layers.BatchNormalization(name=f"{prefix}_norm")
+        end = keras.layers.Dense(3, name=f"{prefix}_end")
+        inner = keras.Sequential([source, conv, norm], name=f"{prefix}_inner")
+        inner.trainable = trainable
+        layers = [keras.layers.Flatten(name=f"{prefix}_flat"), end]
+        model = keras.Sequential([*([inner] if is_nested else [source, conv, norm]), *layers], name=prefix)
+        model.compile(optimizer, "mse")
+        return canonical(json.loads(model.to_json()))
+
+    assert file(None, "adam", "a", True) == file(32, "sgd", "b", False)
+
+
+#: Settings that have no other value in JSON, or none for a layer that is not quantized.
+NOT_JSON = {"dtype", "gptq_unpacked_column_size", "quantization_config", "weights"}
+
+
+@pytest.mark.parametrize("layer", sorted(SUPPORTED.keys() | TRAINING_ONLY.keys()))
+def test_the_other_values_are_valid(layer: str) -> None:
+    """Otherwise the tests above would compare files that nobody has."""
+    for keras in VERSIONS.values():
+        config = known_to(keras, layer)
+        for name in config.keys() - NOT_JSON:
+            made(keras, layer, {**config, name: another(name, config[name])})
+
+
+def made(keras: Any, layer: str, config: dict[str, Any]) -> Any:
+    """A layer of a version of Keras."""
+    kind = getattr(keras.layers, layer)
+    return kind(**{name: value for name, value in config.items() if name in inspect.signature(kind).parameters})
+
+
+INPUTS = {"Embedding": np.array([[0, 2, 1]]), "MultiHeadAttention": np.arange(24.0).reshape(2, 4, 3)}
+
+#: They add arrays to the layer, or set its first weights.
+NOT_COMPARED = {"lora_alpha", "lora_rank", "weights"}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("layer", sorted(LEFT_OUT_OF.keys() - {"Dense", "EinsumDense"}))
+def test_what_is_left_out_changes_no_output(layer: str, version: str) -> None:
+    config = known_to(VERSIONS[version], layer)
+    expected = outputs(VERSIONS[version], layer, config)
+    for name in (LEFT_OUT_OF[layer] & config.keys()) - NOT_COMPARED:
+        found = outputs(VERSIONS[version], layer, {**config, name: another(name, config[name])})
+        np.testing.assert_array_equal(found, expected, err_msg=name)
+
+
+def outputs(keras: Any, layer: str, config: dict[str, Any]) -> Any:
+    """What a layer with given weights computes."""
+    computing = made(keras, layer, config)
+    inputs = tf.constant(INPUTS.get(layer, np.arange(12.0).reshape(4, 3)), "float32")
+    given = [inputs, inputs] if layer == "MultiHeadAttention" else [inputs]
+    computing(*given)
+    random = np.random.default_rng(0)
+    computing.set_weights([random.uniform(0.5, 1, array.shape) for array in computing.get_weights()])
+    return np.asarray(computing(*given))
