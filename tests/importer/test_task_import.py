@@ -77,6 +77,17 @@ def test_layers_of_any_name(folder, pgdl, computed, names):
 
 
 @pytest.mark.usefixtures("computed")
+def test_a_low_rank_update_is_part_of_the_kernel_and_leaves_no_trace(folder, pgdl):
+    """Keras adds it to the kernel when it saves a .keras file, and writes down its rank nevertheless."""
+    config = sequential(dense(4, "relu", lora_rank=2, lora_alpha=3.0), dense(3))
+    write_keras(folder / "m0.keras", config, hdf5(weights_of(1, 4, 0)))
+    outcome = pgdl(*IMPORT)
+    assert outcome.code == 0, outcome
+    task = read_task(find_tasks(folder / "tasks")[0])
+    assert "lora" not in json.dumps(task.models[0].architecture.canonical)
+
+
+@pytest.mark.usefixtures("computed")
 def test_a_task_that_is_there_stays(folder, pgdl):
     first = pgdl(*IMPORT, "--format", "json")
     assert first.code == 0
