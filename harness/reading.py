@@ -63,6 +63,17 @@ def read_regular(path: Path, most: int, *, links: bool) -> bytes:
     return content
 
 
+def refuse_link(path: Path) -> None:
+    """Raise `UserError` if the path itself is a symbolic link; links among its directories are the user's own."""
+    if path.is_symlink():
+        raise _other_kind(path, stat.S_IFLNK)
+
+
+def own_path(path: Path) -> Path:
+    """Return the absolute path of a file that may be a link: links among its directories are followed, it is not."""
+    return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
+
+
 def _require_regular(path: Path, state: os.stat_result) -> None:
     if not stat.S_ISREG(state.st_mode):
         raise _other_kind(path, stat.S_IFMT(state.st_mode))

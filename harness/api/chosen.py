@@ -1,5 +1,6 @@
 """Finds the recorded submissions that a user names."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,8 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *
 
     Names of measures mean their current version, too, unless there are no models here to run it on (`can_run`).
 
-    Raises `UserError` for files that have not been run in their current version, and for unknown names.
+    Raises `UserError` for files that are no submissions or have not been run in their current version, and for unknown
+    names.
     """
     arguments = [submissions] if isinstance(submissions, str) else submissions
     if not arguments:
@@ -32,6 +34,8 @@ def choose(collected: Collected, submissions: Sequence[str] | str, where: str, *
         try:
             submission = find_submission(argument)
         except UserError as error:
+            if os.path.lexists(Path(argument)):  # it is no submission, and says why
+                raise
             hint = did_you_mean(argument, known) or f"recorded here: {', '.join(known) or 'nothing'}"
             raise UserError(f"no records of {argument!r}", file=where, remedy=hint) from error
         everyone = [*collected.shown, *collected.left_out]

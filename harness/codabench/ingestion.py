@@ -5,6 +5,7 @@ filter isolate each call in it. The time of the container is limited: the calls 
 container that the platform ends nothing is kept.
 """
 
+import os
 import signal
 import tempfile
 import threading
@@ -24,6 +25,7 @@ from harness.codabench.seal import read_key
 from harness.codabench.settings import KEY, TASKS, Settings
 from harness.errors import UserError
 from harness.outcome import Outcome
+from harness.reading import open_regular
 from harness.records import Records
 from harness.sandbox import Landlock
 from harness.task.contents import read_contents
@@ -104,12 +106,14 @@ def _own_command(submission: Path) -> str | None:
     """Return why a submission is refused that the platform would run itself, outside of every sandbox."""
     for name in COMMANDS:
         file = submission / name
-        if not file.exists():
+        if not os.path.lexists(file):
             continue
         try:
-            with file.open("rb") as stream:
+            with open_regular(file, links=False) as stream:
                 content = yaml.safe_load(stream.read(MAX_BYTES))
-        except (OSError, yaml.YAMLError, RecursionError, ValueError):
+        except UserError as error:
+            return f"refused: {error}"
+        except (yaml.YAMLError, RecursionError, ValueError):
             return f"refused: {name} is not YAML"
         if isinstance(content, dict) and "command" in content:
             return f"refused: {name} has a `command`, which runs outside of the sandbox"

@@ -7,16 +7,14 @@ import zipfile
 from typing import BinaryIO
 
 from harness.inspector.files import IGNORED, Files, check_name
+from harness.inspector.folder import open_regular, reading
 from harness.inspector.limits import MAX_ENTRIES
-from harness.inspector.problems import SubmissionError, UnreadableError
+from harness.inspector.problems import SubmissionError
 
 #: Signature and size of the end-of-central-directory record, of the zip64 locator before it, and of an entry.
 _END, _END_SIZE = b"PK\5\6", 22
 _END_64, _END_64_SIZE = b"PK\6\7", 20
 _ENTRY, _ENTRY_SIZE = b"PK\1\2", 46
-
-#: How a zip is opened: without waiting where it is a pipe.
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 #: Longest comment at the end of a zip, in bytes.
 _MAX_COMMENT = 0xFFFF
@@ -29,13 +27,9 @@ _OTHERS = {9: "deflate64", zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma",
 def read_zip(path: str, files: Files) -> None:
     """Read a zip's members; nothing is extracted to disk."""
     name = os.path.basename(path)  # noqa: PTH119
-    try:
-        descriptor = os.open(path, _FLAGS)
-    except OSError as error:
-        raise UnreadableError("", error.strerror or str(error)) from error
-    with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise SubmissionError(f"{name}: expected a regular file, found a device, pipe or socket")
+    with reading(""):
+        stream = open_regular(path, name)
+    with stream:
         try:
             _count_entries(stream, files)
             with zipfile.ZipFile(stream) as archive:

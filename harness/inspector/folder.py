@@ -6,6 +6,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import BinaryIO
 
 from harness.inspector.files import IGNORED, Files, check_name
 from harness.inspector.problems import SubmissionError, UnreadableError
@@ -46,14 +47,14 @@ else:
 def read_file(path: str, files: Files) -> None:
     """Read a single .py file as the complexity.py of a submission."""
     name = os.path.basename(path)  # noqa: PTH119 - pathlib takes as long to import as all the rest
-    with _reading(""):
-        _read_regular(path, name, files)
+    with reading(""), open_regular(path, name) as stream:
+        files.read(name, stream)
     files.contents["complexity.py"] = files.contents.pop(name)
 
 
 def read_folder(path: str, files: Files) -> None:
     """Read the regular files of a folder and its subfolders."""
-    with _reading(""):
+    with reading(""):
         folder = _enter(path)
     try:
         _read_below(folder, "", files)
@@ -63,13 +64,13 @@ def read_folder(path: str, files: Files) -> None:
 
 def _read_below(folder: Folder, prefix: str, files: Files) -> None:
     names = []
-    with _reading(prefix), os.scandir(folder) as entries:
+    with reading(prefix), os.scandir(folder) as entries:
         for entry in entries:
             files.count_entry()
             names.append(entry.name)
     for name in sorted(set(names) - set(IGNORED)):
         check_name(prefix + name)  # this bounds the depth
-        with _reading(prefix + name):
+        with reading(prefix + name):
             if stat.S_ISDIR(_state(name, folder).st_mode):
                 below = _enter(name, folder)
                 try:
@@ -77,29 +78,29 @@ def _read_below(folder: Folder, prefix: str, files: Files) -> None:
                 finally:
                     _leave(below)
             else:
-                _read_regular(name, prefix + name, files, folder)
+                with open_regular(name, prefix + name, folder) as stream:
+                    files.read(prefix + name, stream)
 
 
-def _read_regular(path: str, name: str, files: Files, folder: Folder | None = None) -> None:
-    """Read the file `path` in `folder` as `name`."""
+def open_regular(path: str, name: str, folder: Folder | None = None) -> BinaryIO:
+    """Open the file `path` in `folder`; `SubmissionError` calls it `name` if it is anything but a regular file."""
     mode = _state(path, folder).st_mode
     if stat.S_ISREG(mode):
-        descriptor = _open(path, folder)
-        with os.fdopen(descriptor, "rb") as stream:
-            mode = os.fstat(descriptor).st_mode
-            if stat.S_ISREG(mode):  # checked again: it may have been replaced
-                files.read(name, stream)
-                return
+        stream = os.fdopen(_open(path, folder), "rb")
+        mode = os.fstat(stream.fileno()).st_mode
+        if stat.S_ISREG(mode):  # checked again: it may have been replaced
+            return stream
+        stream.close()
     found = "a link" if stat.S_ISLNK(mode) else "a device, pipe or socket"
     raise SubmissionError(f"{name}: expected a regular file, found {found}")
 
 
 @contextmanager
-def _reading(name: str) -> Iterator[None]:
-    """Name the file if the system refuses to read it."""
+def reading(name: str) -> Iterator[None]:
+    """Name the file, or the submission itself with empty text, if the system refuses to read it."""
     try:
         yield
     except OSError as error:
-        if error.errno == errno.ELOOP:  # it has just been replaced by a link
+        if error.errno == errno.ELOOP and name:  # it has just been replaced by a link
             raise SubmissionError(f"{name}: expected a regular file, found a link") from error
         raise UnreadableError(name, error.strerror or str(error)) from error

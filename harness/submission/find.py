@@ -8,6 +8,7 @@ from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.inspector.keys import KEYS
 from harness.names import alike
+from harness.reading import own_path
 from harness.submission.inspect import NotASubmissionError, inspect, is_there
 from harness.submission.installed import find_installed, installed_measures
 from harness.submission.library import find_baseline
@@ -98,13 +99,13 @@ def _from_path(path: Path, given: str | None) -> Submission:
         raise UserError("cannot be a name", file=name or "''", expected=ALLOWED)
     if owner := taken(name):
         raise UserError(f"cannot be called {name!r}: {owner}", file=path, remedy="name it with --as NAME")
-    source, unknown = str(path.resolve()), found.unknown_keys
+    source, unknown = str(own_path(path)), found.unknown_keys
     return Submission(name, found.files, found.metadata, source=source, unknown_keys=unknown, problem=problem)
 
 
 def _own_name(path: Path) -> str:
-    """Return the name of the file or directory; for `complexity.py`, that of its directory."""
-    resolved = path.resolve()
-    if resolved.name == "complexity.py":
-        return resolved.parent.name
-    return resolved.stem if resolved.is_file() else resolved.name
+    """Return the name of the file or directory as the user gave it; for `complexity.py`, that of its directory."""
+    named = path.parent if path.name == "complexity.py" else path
+    if named.name in ("", ".."):
+        named = named.resolve()
+    return named.stem if named.is_file() else named.name

@@ -14,6 +14,7 @@ from harness.errors import UserError
 from harness.inspector.answer import MAX_ANSWER, MAX_PROBLEM, READY, Answer, AnswerError, parse_answer
 from harness.inspector.files import IGNORED
 from harness.inspector.limits import CPU_S
+from harness.reading import own_path, refuse_link
 from harness.submission.metadata import Metadata
 
 #: Seconds after which the process is killed; its processor time has a lower limit.
@@ -49,24 +50,25 @@ class Inspected:
 
 
 def is_there(path: Path) -> bool:
-    """Whether a file or directory exists; raises `UserError` if permissions hide the answer."""
+    """Whether a file, directory or link exists; raises `UserError` if permissions hide the answer."""
     try:
-        return path.exists()
+        path.lstat()
     except PermissionError as error:
         raise UserError("cannot be read: Permission denied", file=path) from error
-    except OSError:  # no path can be that long
+    except (OSError, ValueError):  # the latter: no path has that character
         return False
+    return True
 
 
 def inspect(path: Path) -> Inspected:
     """Read the .py file, directory or zip at `path`, which exists.
 
     Raises:
-        UserError: it is something else, or the system refuses to read one of its files.
+        UserError: it is something else, a link to one of these, or the system refuses to read one of its files.
     """
-    kind, resolved = _kind(path), path.resolve()
+    refuse_link(path)
     try:
-        answer = _ask(kind, resolved)
+        answer = _ask(_kind(path), own_path(path))
     except AnswerError as error:
         return Inspected({}, Metadata(), f"{path.name}: cannot be read: {error}")
     if answer.unreadable is not None:

@@ -2,7 +2,10 @@
 
 import importlib
 import importlib.util
+import linecache
 import traceback
+from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 
 from harness.worker.runtimes import Runtime
@@ -42,14 +45,50 @@ def _is_not_installed(error: BaseException) -> bool:
     return importlib.util.find_spec(error.name.partition(".")[0]) is None
 
 
-def print_error(error: BaseException, caller: str) -> None:
-    """Print the traceback without its first frames, those of the file `caller` and of the import of the submission."""
+def print_error(error: BaseException, caller: str, submission: Path) -> None:
+    """Print the traceback without its first frames, those of the file `caller` and of the import of the submission.
+
+    Source lines are printed of files in the directory `submission` only, because a submission chooses the file names in
+    its code and its errors. All other frames keep their file name and line number.
+    """
     trace = error.__traceback__
     while trace is not None and _leads_in(trace, caller):
         trace = trace.tb_next
-    traceback.print_exception(error.with_traceback(trace))
+    error = error.with_traceback(trace)
+    report = traceback.TracebackException.from_exception(error, lookup_lines=False, compact=True)
+    linecache.clearcache()  # the submission may have filled it
+    _keep_own_lines(report, submission.resolve())
+    report.print()
 
 
 def _leads_in(trace: TracebackType, caller: str) -> bool:
     file = trace.tb_frame.f_code.co_filename
     return file in (caller, importlib.__file__) or file.startswith("<frozen importlib")
+
+
+def _keep_own_lines(report: traceback.TracebackException, submission: Path) -> None:
+    """Remove the source lines of other files from the report of an error, its causes and its parts."""
+    reports = [report]
+    while reports:
+        one = reports.pop()
+        one.stack[:] = [frame if _is_in(submission, frame.filename) else _without_line(frame) for frame in one.stack]
+        if getattr(one, "text", None) is not None:
+            one.text = _line_of(one) if _is_in(submission, one.filename) else None  # type: ignore[assignment]
+        reports += filter(None, (one.__cause__, one.__context__, *(one.exceptions or ())))
+
+
+def _is_in(submission: Path, file: object) -> bool:
+    with suppress(TypeError, ValueError, OSError, RuntimeError):  # no path, or a circle of links
+        return Path(file).is_absolute() and Path(file).resolve().is_relative_to(submission)  # type: ignore[arg-type]
+    return False
+
+
+def _without_line(frame: traceback.FrameSummary) -> traceback.FrameSummary:
+    return traceback.FrameSummary(frame.filename, frame.lineno, frame.name, lookup_line=False, line="")
+
+
+def _line_of(report: traceback.TracebackException) -> str | None:
+    """Return the line of a syntax error from its file: the text in the error may be another one."""
+    with suppress(TypeError, ValueError):
+        return linecache.getline(report.filename, int(report.lineno)) or None  # type: ignore[arg-type]
+    return None

@@ -90,7 +90,7 @@ def _call(name: str, model: Any, dataset: Any, submission: Path, runtime: Runtim
     except MemoryError as error:
         return {"status": "MEMORY", "message": describe(error)}
     except BaseException as error:
-        print_error(error, __file__)
+        print_error(error, __file__, submission)
         refused = isinstance(error, OSError) and error.errno in REFUSALS
         message = describe(error) if refused else advise(error, runtime)
         return {"status": "FORBIDDEN" if refused else "EXCEPTION", "message": message}

@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -45,7 +46,7 @@ def test_advice_of_the_runtime_comes_first(tmp_path: Path, monkeypatch: pytest.M
 def test_the_traceback_begins_in_the_submission(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    print_error(error_of("import no_such_package", tmp_path, monkeypatch), caller=__file__)
+    print_error(error_of("import no_such_package", tmp_path, monkeypatch), __file__, tmp_path)
     shown = capsys.readouterr().err.splitlines()
     assert shown[:2] == ["Traceback (most recent call last):", f'  File "{tmp_path}/failing.py", line 1, in <module>']
     assert not any("importlib" in line for line in shown)
@@ -54,5 +55,52 @@ def test_the_traceback_begins_in_the_submission(
 def test_a_syntax_error_is_shown_with_its_line_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    print_error(error_of("def complexity(:", tmp_path, monkeypatch), caller=__file__)
+    print_error(error_of("def complexity(:", tmp_path, monkeypatch), __file__, tmp_path)
     assert capsys.readouterr().err.startswith(f'  File "{tmp_path}/failing.py", line 1')
+
+
+def shown_of(source: str, directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """The traceback of a submission, with a secret file beside its directory; @NAME@ stands for a path."""
+    secret, submission = directory / "secret", directory / "submission"
+    secret.write_text("0123 the first line\n")
+    submission.mkdir()
+    for name, path in {"@SECRET@": secret, "@OWN@": submission / "failing.py", "@DIR@": submission}.items():
+        source = source.replace(name, str(path))
+    print_error(error_of(source, submission, monkeypatch), __file__, submission)
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "exec(compile('1 / 0', '@SECRET@', 'exec'))",
+        "exec(compile('1 / 0', '@DIR@/../secret', 'exec'))",
+        "exec(compile(open('@SECRET@').read(), '@SECRET@', 'exec'))",
+        "exec(compile(open('@SECRET@').read(), '@OWN@', 'exec'))",
+        "exec(open('@SECRET@').read())",
+        "raise SyntaxError('odd', ('@OWN@', 'x', 0, open('@SECRET@').read()))",
+        "raise SyntaxError('odd', (object(), 1, 0, open('@SECRET@').read()))",
+        "try:\n  exec(compile('1 / 0', '@SECRET@', 'exec'))\nexcept ValueError: pass\nfinally:\n  raise KeyError",
+        "try:\n  exec(compile('1 / 0', '@SECRET@', 'exec'))\nexcept Exception as e:\n  raise ExceptionGroup('', [e])",
+        "import linecache\nlinecache.cache['@OWN@'] = (1, None, open('@SECRET@').readlines() * 9, '@OWN@')\n1 / 0",
+        "__file__ = '@SECRET@'\nexec(compile('1 / 0', __file__, 'exec'))",
+        "def f(): pass\nf.__code__ = compile('1 / 0', 'x', 'exec').replace(co_filename='@SECRET@\\0')\nf()",
+    ],
+)
+def test_no_line_of_another_file_is_shown(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = shown_of(source, tmp_path, monkeypatch, capsys)
+    assert "the first line" not in shown
+    assert any(name in shown for name in ("Error: ", "KeyError"))
+
+
+def test_a_frame_of_another_file_keeps_its_name_and_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = shown_of("import json\njson.loads('x')", tmp_path, monkeypatch, capsys).splitlines()
+    assert shown[1].endswith('failing.py", line 2, in <module>')
+    assert shown[2].strip() == "json.loads('x')"
+    frames = [(line, after) for line, after in pairwise(shown) if "json/decoder.py" in line]
+    assert frames
+    assert all(after.startswith('  File "') or after.startswith("json.") for _, after in frames)

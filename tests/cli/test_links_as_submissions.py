@@ -1,0 +1,103 @@
+"""A submission that is itself a symbolic link: refused in one line, wherever a submission is named."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from in_process import Pgdl
+from throwaway import make_task
+
+from harness.inspector.archive import read_zip
+from harness.inspector.folder import read_file, read_folder
+from harness.inspector.main import inspect
+from harness.records import Evaluation, Records
+from harness.submission import find_submission
+from tests.records.evaluation_rows import evaluation
+
+SECRET = "0123456789-A-SECRET"
+MEASURE = "def complexity(model, dataset):\n    return 1.0\n"
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="making a link needs a privilege there")
+
+
+@pytest.fixture
+def drop(folder: Path) -> Path:
+    """A directory with a link for each form of a submission."""
+    (folder / "key").write_text(SECRET)
+    (folder / "key").chmod(0o600)
+    (folder / "alice").mkdir()
+    (folder / "alice" / "complexity.py").write_text(MEASURE)
+    (folder / "drop").mkdir()
+    for link, target in (("mallory.py", "key"), ("mallory.zip", "key"), ("eve", "alice"), ("gone.py", "nothing")):
+        (folder / "drop" / link).symlink_to(folder / target)
+    (folder / "drop" / "around").symlink_to("eve")
+    return folder / "drop"
+
+
+FORMS = [
+    "mallory.py", "mallory.py/", "mallory.zip", "eve", "eve/", "eve/.", "eve/./", "../drop//eve", "around", "gone.py",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("command", ["run", "check", "report", "score"])
+def test_it_is_refused_and_nothing_is_recorded(
+    command: str, form: str, drop: Path, pgdl: Pgdl, record: Callable[[list[Evaluation]], Path]
+) -> None:
+    make_task(drop.parent, n_models=1)
+    results = record([evaluation(submission="alice", task="tiny", model="model_0")])
+    ended = pgdl(command, f"drop/{form}", "--tasks", "tiny")
+    assert ended.code == 2
+    assert ended.out == ""
+    (line,) = ended.err.splitlines()
+    assert line.endswith("cannot be read: expected a regular file, found a symbolic link; name the file itself")
+    assert SECRET not in line
+    with Records(str(results)) as records:
+        assert [row.submission for row in records.newest_of()] == ["alice"]
+        assert not records.requests()
+
+
+def test_no_other_submission_of_the_command_is_run(drop: Path, pgdl: Pgdl) -> None:
+    make_task(drop.parent, n_models=1)
+    ended = pgdl("run", "alice", "drop/mallory.py", "--tasks", "tiny")
+    assert ended.code == 2
+    assert not (drop.parent / "results.db").exists()
+
+
+def test_links_among_the_directories_are_followed(drop: Path) -> None:
+    submission = find_submission(str(drop / "eve" / ".." / "alice"))
+    assert (submission.name, submission.source) == ("alice", str(drop.parent / "alice"))
+
+
+def test_a_complexity_py_has_the_name_of_its_directory_as_it_was_given(drop: Path) -> None:
+    submission = find_submission(str(drop / "eve" / "complexity.py"))
+    assert (submission.name, submission.source) == ("eve", str(drop.parent / "alice" / "complexity.py"))
+
+
+@pytest.mark.parametrize(
+    ("read", "name"), [(read_file, "margin.py"), (read_zip, "margin.zip"), (read_folder, "margin")]
+)
+@pytest.mark.parametrize("when", ["before it is looked at", "when it is opened"])
+def test_what_a_link_replaces_while_it_is_read_is_not_followed(
+    read: Callable[..., None], name: str, when: str, drop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = drop / name
+    opened = os.open
+
+    def replace() -> None:
+        path.rmdir() if path.is_dir() else path.unlink()
+        path.symlink_to(drop.parent / ("key" if path.suffix else "alice"))
+
+    def replaced(*arguments: object, **options: object) -> int:
+        replace()
+        return opened(*arguments, **options)  # type: ignore[arg-type]
+
+    path.touch() if path.suffix else path.mkdir()
+    if when == "when it is opened":
+        monkeypatch.setattr(os, "open", replaced)
+    else:
+        replace()
+    answer = inspect(read, str(path))
+    assert not answer.files
+    assert answer.unreadable is not None or "found a link" in (answer.problem or "")
