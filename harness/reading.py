@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from harness.errors import UserError
@@ -41,6 +41,8 @@ def open_regular(path: Path, *, links: bool) -> IO[bytes]:
         if error.errno == errno.ELOOP and not links:  # a link has just taken its place
             raise _other_kind(path, stat.S_IFLNK) from error
         raise UserError("cannot be read", file=path, found=error.strerror or str(error)) from error
+    except ValueError as error:  # a null byte, for instance
+        raise UserError("cannot be read", file=repr(str(path)), expected="the name of a file") from error
     try:
         _require_regular(path, os.fstat(stream.fileno()))
     except BaseException:
@@ -49,14 +51,38 @@ def open_regular(path: Path, *, links: bool) -> IO[bytes]:
     return stream
 
 
+def open_below(root: Path, name: str) -> IO[bytes]:
+    """Open the regular file `name`, such as `data/site.json`, in a directory that may be a stranger's.
+
+    No part of the name may be a link; for errors see `open_regular`.
+    """
+    for folder in reversed(PurePosixPath(name).parents):
+        if folder.name:
+            refuse_link(root / folder)
+    return open_regular(root / name, links=False)
+
+
 def read_regular(path: Path, most: int, *, links: bool) -> bytes:
     """Return the content of a regular file of at most `most` bytes; for `links` and errors see `open_regular`."""
     with open_regular(path, links=links) as stream:
-        size = os.fstat(stream.fileno()).st_size
-        try:
-            content = stream.read(most + 1) if size <= most else b""
-        except OSError as error:
-            raise UserError("cannot be read", file=path, found=error.strerror or str(error)) from error
+        return read_bounded(stream, path, most)
+
+
+def read_below(root: Path, name: str, most: int) -> bytes:
+    """Return the content of a file of at most `most` bytes; for the other arguments and errors see `open_below`."""
+    with open_below(root, name) as stream:
+        return read_bounded(stream, root / name, most)
+
+
+def read_bounded(stream: IO[bytes], path: Path, most: int) -> bytes:
+    """Return the content of an open regular file; raises `UserError` if it has more than `most` bytes."""
+    size = os.fstat(stream.fileno()).st_size
+    try:
+        content = stream.read(size + 1) if size <= most else b""
+        if len(content) > size:
+            content += stream.read(max(most + 1 - len(content), 0))
+    except OSError as error:
+        raise UserError("cannot be read", file=path, found=error.strerror or str(error)) from error
     if max(size, len(content)) > most:
         found = f"{size} bytes" if size > most else "a file that grows"
         raise UserError("too large", file=path, expected=f"at most {most} bytes", found=found)

@@ -1,6 +1,8 @@
 """Hyperparameter values in one form, so that 0, 0.0 and "0" are the same value wherever they were written."""
 
 import math
+import reprlib
+import sys
 
 import numpy as np
 
@@ -17,7 +19,7 @@ def normalise(name: str, value: object) -> Value:
     `convwidth` is truncated to an int, as the competition's scoring program does.
 
     Raises:
-        GridError: the value is neither text, a finite number nor None.
+        GridError: the value is neither text, a number that is finite as a float, nor None.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -25,9 +27,9 @@ def normalise(name: str, value: object) -> Value:
         value = _number_or_text(value)
     if isinstance(value, float) and math.isfinite(value):
         return int(value) if value.is_integer() or name == "convwidth" else value
-    if value is None or isinstance(value, str | int):
+    if value is None or isinstance(value, str) or (isinstance(value, int) and abs(value) <= sys.float_info.max):
         return value
-    raise GridError(f"hyperparameter {name!r}: expected a finite number, text or null, found {value!r}")
+    raise GridError(f"hyperparameter {name!r}: expected a finite number, text or null, found {reprlib.repr(value)}")
 
 
 def _number_or_text(text: str) -> float | int | str:
@@ -35,7 +37,8 @@ def _number_or_text(text: str) -> float | int | str:
     if "_" in text:  # a label, although Python reads "1_0" as 10
         return text
     try:
-        return int(text)
+        if abs(whole := int(text)) <= sys.float_info.max:
+            return whole
     except ValueError:
         pass
     try:

@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError, writing
+from harness.reading import read_regular
+
+#: Most bytes of a JSON file; the largest real ones, with the hyperparameters of thousands of models, have a few MB.
+MAX_JSON = 32 * 1024**2
 
 
 def natural(name: str) -> list[tuple[int, str]]:
@@ -44,9 +48,9 @@ def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON file that contains an object.
 
     Raises:
-        UserError: the file is missing, is not JSON, does not contain an object, or repeats a key.
+        UserError: the file is missing, too large, is not JSON, does not contain an object, or repeats a key.
     """
-    return parse_json(require_file(path).read_bytes(), path)
+    return parse_json(read_regular(require_file(path), MAX_JSON, links=True), path)
 
 
 def parse_json(text: str | bytes, path: Path) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -43,13 +43,20 @@ class Reference:
 
 
 def read_reference(path: Path) -> Reference:
-    """Read a model_configs.json.
+    """Read a model_configs.json, and what part of its task was fetched; raises `UserError` as `parse_reference`."""
+    reference = parse_reference(read_json(path), path)
+    fetched = read_fetched(path.parent / RECORD)
+    return replace(reference, part=fetched.part) if fetched else reference
+
+
+def parse_reference(content: dict[str, Any], path: Path) -> Reference:
+    """Return the reference data in the content of the model_configs.json at a path.
 
     Raises:
-        UserError: the file is missing or malformed, the models do not form a grid, or an accuracy is not a number
-            in [0, 1]. All problems of the file are collected.
+        UserError: it is malformed, the models do not form a grid, or an accuracy is not a number in [0, 1]. All
+            problems are collected.
     """
-    entries = _by_directory(read_json(path), path)
+    entries = _by_directory(content, path)
     problems = Problems()
     hyperparameters = {
         model: problems.attempt(_hyperparameters, path, model, entry) for model, entry in entries.items()
@@ -62,8 +69,7 @@ def read_reference(path: Path) -> Reference:
     grid = problems.attempt(_grid, path, complete) if len(complete) == len(entries) else None
     problems.raise_if_any()
     assert grid is not None
-    fetched = read_fetched(path.parent / RECORD)
-    return Reference(grid, _without_none(train), _without_none(test), fetched.part if fetched else None)
+    return Reference(grid, _without_none(train), _without_none(test))
 
 
 def _by_directory(content: dict[str, Any], path: Path) -> dict[str, Any]:

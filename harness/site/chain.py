@@ -3,10 +3,13 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from harness.errors import UserError
+from harness.site.bounds import MAX_LINE, MAX_RECORDS, require_plain
+from harness.text import printable
 
 Record = dict[str, Any]
 
@@ -28,29 +31,45 @@ def head_of(lines: Sequence[str], start: str) -> str:
     return str(json.loads(lines[-1])["digest"]) if lines else start
 
 
-def read_lines(file: Path, start: str) -> Iterator[Record]:
-    """Yield the records of a chain; raises `UserError` at the first line whose digest is not that of its content."""
-    digest = start
-    with file.open(encoding="utf-8", errors="replace") as lines:
-        for number, line in enumerate(lines, start=1):
-            record, found = _parse(file, number, line)
-            digest = _next(digest, _canonical(record))
-            if found != digest:
-                where = ", ".join(str(record.get(name)) for name in ("submission", "task", "model"))
-                expected = f"a digest {digest[:12]}... of the line and those before it"
-                raise UserError(f"line {number} ({where})", file=file, expected=expected, found=f"{found[:12]}...")
-            yield record
+def read_lines(stream: IO[bytes], file: Path, start: str, most: int) -> Iterator[Record]:
+    """Yield the records of a chain, at most so many, from the open file at a path.
+
+    Raises `UserError` at the first line that is too long, or whose digest is not that of its content.
+    """
+    digest, size = start, 0
+    for number in count(1):
+        line = stream.readline(MAX_LINE + 1)
+        size += len(line)
+        if not line:
+            return
+        if number > most or size > MAX_RECORDS:
+            expected = f"at most {most} records and {MAX_RECORDS} bytes"
+            raise UserError("too many records", file=file, expected=expected, found="more")
+        record, text, found = _parse(file, number, line)
+        digest = _next(digest, text)
+        if found != digest:
+            where = ", ".join(printable(str(record.get(name)))[:80] for name in ("submission", "task", "model"))
+            expected = f"a digest {digest[:12]}... of the line and those before it"
+            found = f"{printable(found[:12])}..."
+            raise UserError(f"line {number} ({where})", file=file, expected=expected, found=found)
+        require_plain(record, file)
+        yield record
 
 
-def _parse(file: Path, number: int, line: str) -> tuple[Record, str]:
+def _parse(file: Path, number: int, line: bytes) -> tuple[Record, str, str]:
+    """Return a record, its text and its digest."""
+    if len(line) > MAX_LINE:
+        raise UserError(f"line {number}", file=file, expected=f"at most {MAX_LINE} bytes", found="more")
     try:
-        content = json.loads(line)
+        content = json.loads(line.decode())
         record, digest = content["record"], content["digest"]
+        text = _canonical(record)
     except (ValueError, LookupError, TypeError, RecursionError):
-        record = digest = None
+        record, digest, text = None, None, ""
     if not isinstance(record, dict) or not isinstance(digest, str):
-        raise UserError(f"line {number}", file=file, expected="a record and its digest", found=line[:40].strip())
-    return record, digest
+        found = printable(line[:40].decode(errors="replace").strip())
+        raise UserError(f"line {number}", file=file, expected="a record and its digest", found=found)
+    return record, text, digest
 
 
 def _canonical(record: Record) -> str:

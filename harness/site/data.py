@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, PositiveInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
 from harness.about import About
 from harness.board.board import Board
@@ -24,7 +24,12 @@ from scoring import Failure, HeldOut, TaskScore
 #: The title of a site that has no other.
 TITLE = "Leaderboard"
 
-Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+#: At most 30 years: sums of times are finite, too.
+Seconds = Annotated[float, Field(ge=0, le=1e9)]
+
+#: Counts and seeds; NumPy requires that they fit into 64 bits.
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+PositiveCount = Annotated[int, Field(ge=1, lt=2**63)]
 
 
 class _Model(BaseModel):
@@ -49,8 +54,8 @@ class SiteRecord(_Model):
     load_wall_s: Seconds
     call_wall_s: Seconds
     call_cpu_s: Seconds
-    peak_memory_bytes: NonNegativeInt
-    seed: int
+    peak_memory_bytes: Count
+    seed: Count
     sandbox: str
     output: str = ""
 
@@ -59,8 +64,8 @@ class TaskFacts(_Model):
     """A task; `n_test` is the number of test samples, None if it is not known."""
 
     withheld: bool
-    n_models: NonNegativeInt
-    n_test: PositiveInt | None
+    n_models: Count
+    n_test: PositiveCount | None
 
 
 class Repeated(_Model):

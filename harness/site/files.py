@@ -16,9 +16,11 @@ from pydantic import ValidationError
 
 from harness.digest import digest_of
 from harness.errors import UserError
-from harness.format.files import read_json
+from harness.format.files import MAX_JSON, parse_json
 from harness.format.layout import REFERENCE, REFERENCES
-from harness.format.reference import Reference, read_reference, reference_entry
+from harness.format.reference import Reference, parse_reference, reference_entry
+from harness.reading import open_below, read_below
+from harness.site.bounds import require_plain
 from harness.site.chain import head_of, read_lines, to_lines
 from harness.site.data import SiteData, SiteRecord, SiteSettings, find_stray
 from harness.validation import first_problem
@@ -44,28 +46,29 @@ def to_files(data: SiteData) -> tuple[dict[str, bytes], str]:
 def read_files(site: Path) -> SiteData:
     """Read the data of a site.
 
-    Raises `UserError` if a file is missing or malformed, if the site was made with other versions, or if a record is
-    not the one that the chain has.
+    Raises `UserError` if a file is missing, malformed, too large or a link, if the site was made with other versions,
+    or if a record is not the one that the chain has.
     """
-    content = read_json(site / SETTINGS)
+    files = {SETTINGS: read_below(site, SETTINGS, MAX_JSON)}
+    content = parse_json(files[SETTINGS], site / SETTINGS)
     _require_versions(content.pop("made_with", None), site / SETTINGS)
+    require_plain(content, site / SETTINGS)
     try:
-        paths = sorted((site / DATA / REFERENCES).glob(f"*/{REFERENCE}"))
-        references = {path.parent.name: read_reference(path) for path in paths}
-        files = {path.relative_to(site).as_posix(): path.read_bytes() for path in (site / SETTINGS, *paths)}
         settings = SiteSettings.model_validate(content)
-        records = [SiteRecord.model_validate(record) for record in read_lines(site / RECORDS, _start(files))]
+        references = {}
+        for task in (name for name, facts in settings.tasks.items() if not facts.withheld):
+            name = _reference_file(task, site)
+            files[name] = read_below(site, name, MAX_JSON)
+            references[task] = _reference(files[name], site / name)
+        most = len(settings.submissions) * sum(len(reference.models) for reference in references.values())
+        with open_below(site, RECORDS) as stream:
+            lines = read_lines(stream, site / RECORDS, _start(files), most)
+            records = [SiteRecord.model_validate(record) for record in lines]
     except ValidationError as error:
         first = first_problem(error)
         what = f"{error.title}: {first.key}"
         raise UserError(what, file=site / DATA, expected=first.expected, found=first.found) from error
-    except OSError as error:
-        raise UserError("cannot be read", file=error.filename, found=error.strerror) from error
-    expected = sorted(name for name, facts in settings.tasks.items() if not facts.withheld)
-    if sorted(references) != expected:
-        names = ", ".join(sorted(references)) or "none"
-        raise UserError("reference data", file=site / DATA, expected=", ".join(expected) or "none", found=names)
-    data = SiteData(settings, {name: references[name] for name in settings.tasks if name in references}, records)
+    data = SiteData(settings, references, records)
     repeated = {(r.task, r.model) for facts in settings.submissions for r in facts.repeats}
     if any(task not in references or model not in references[task].gaps for task, model in repeated):
         raise UserError("repetitions", file=site / SETTINGS, expected="models of the site's tasks", found="others")
@@ -73,6 +76,19 @@ def read_files(site: Path) -> SiteData:
         where = f"{stray.submission}, {stray.task}, {stray.model}"
         raise UserError(f"a record ({where})", file=site / RECORDS, expected="one record per call of the board")
     return data
+
+
+def _reference_file(task: str, site: Path) -> str:
+    """Return the name of a task's reference data in a site; raises `UserError` if the task could not be a directory."""
+    if task in ("", ".", "..") or not task.isprintable() or Path(task).name != task:
+        raise UserError("name of a task", file=site / SETTINGS, expected="the name of a directory", found=repr(task))
+    return f"{DATA}/{REFERENCES}/{task}/{REFERENCE}"
+
+
+def _reference(content: bytes, file: Path) -> Reference:
+    entries = parse_json(content, file)
+    require_plain(entries, file)
+    return parse_reference(entries, file)
 
 
 def _made_with() -> dict[str, str]:

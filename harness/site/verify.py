@@ -7,15 +7,17 @@ import json
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from harness.errors import UserError
+from harness.reading import read_below
+from harness.site.bounds import MAX_DIFFERENCES, errors_in_one_line, one_line
 from harness.site.files import SETTINGS, read_files, to_files
 from harness.site.pages import make_site, render_site
-from harness.text import printable
 
 BOARD = "leaderboard.json"
 
@@ -25,7 +27,8 @@ ROUNDING = 1e-9
 #: Digits from which a number is not one that somebody has rounded.
 ALL_DIGITS = 15
 
-_NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?")
+#: It begins at the first of some digits: of a million of them, each would otherwise be tried as the beginning.
+_NUMBER = re.compile(r"(?<![0-9])-?[0-9]+\.[0-9]+(?:e[+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -48,31 +51,42 @@ class Verified:
 
 
 def verify_site(directory: Path) -> Verified:
-    """Verify a site.
+    """Verify a site that anybody may have made: only regular files in it are read, within bounds.
 
     Raises `UserError` if its data are missing or malformed, if a record is not the one that the chain has, or if the
     site was made with other versions of the program.
     """
-    if not (directory / SETTINGS).is_file():
+    if not os.path.lexists(directory / SETTINGS):
         raise UserError("not a site", file=directory, expected=f"a directory of `pgdl board --html`, with {SETTINGS}")
-    data = read_files(directory)
-    files, head = to_files(data)
-    files |= render_site(make_site(data, head))
-    differences = [*_rows(files[BOARD], directory / BOARD), *_files(files, directory)]
-    return Verified(tuple(differences), head, len(data.records), len(files), tuple(data.settings.hidden))
+    with errors_in_one_line():
+        data = read_files(directory)
+        files, head = to_files(data)
+        files |= render_site(make_site(data, head))
+    differences = tuple(one_line(line) for line in islice(_differences(files, directory), MAX_DIFFERENCES))
+    return Verified(differences, head, len(data.records), len(files), tuple(map(one_line, data.settings.hidden)))
 
 
-def _rows(computed: bytes, file: Path) -> list[str]:
-    """Return a line on the first row of the board that differs."""
+def _differences(computed: Mapping[str, bytes], directory: Path) -> Iterator[str]:
+    """Yield a line on each difference between a directory and the files of the site."""
+    yield from _rows(computed[BOARD], directory)
+    for name, content in computed.items():
+        if (problem := _problem(content, directory, name)) is not None:
+            yield f"{name}: {problem}"
+    folders = {folder.as_posix() for name in computed for folder in PurePosixPath(name).parents}
+    yield from sorted(islice(_strange(directory, "", computed, folders), MAX_DIFFERENCES))
+
+
+def _rows(computed: bytes, directory: Path) -> Iterator[str]:
+    """Yield a line on the first row of the board that differs."""
     try:
-        found = json.loads(file.read_bytes())["rows"]
+        found = json.loads(_read(directory, BOARD, computed))["rows"]
         pairs = list(zip(json.loads(computed)["rows"], found, strict=False))
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return []  # reported with the other files
+    except (UserError, ValueError, LookupError, TypeError, RecursionError):
+        return  # reported with the other files
     for number, (expected, row) in enumerate(pairs, start=1):
         if not _same(json.dumps(expected), json.dumps(row)):
-            return [f"{BOARD}: row {number} ({expected['submission']}): {_first(expected, row)}"]
-    return []
+            yield f"{BOARD}: row {number} ({expected['submission']}): {_first(expected, row)}"
+            return
 
 
 def _first(expected: Any, found: Any, where: str = "") -> str:
@@ -83,32 +97,35 @@ def _first(expected: Any, found: Any, where: str = "") -> str:
     return f"{where or 'row'}: computed {json.dumps(expected)}, found {json.dumps(found)}"
 
 
-def _files(computed: Mapping[str, bytes], directory: Path) -> list[str]:
-    lines = [
-        f"{printable(name)}: {problem}"
-        for name, content in computed.items()
-        if (problem := _problem(content, directory / name))
-    ]
-    folders = {folder.as_posix() for name in computed for folder in PurePosixPath(name).parents}
-    for root, subfolders, files in os.walk(directory):
-        for name in sorted((*subfolders, *files)):
-            path = Path(root, name)
-            relative = path.relative_to(directory).as_posix()
-            if path.is_symlink():
-                lines.append(f"{printable(relative)}: a link")
-            elif relative not in (folders if name in subfolders else computed):
-                lines.append(f"{printable(relative)}: not part of the site")
-    return lines
+def _strange(directory: Path, below: str, names: Collection[str], folders: Collection[str]) -> Iterator[str]:
+    """Yield a line on each link, and on each file and folder that is not part of the site."""
+    with os.scandir(directory / below) as entries:
+        for entry in entries:
+            name = f"{below}{entry.name}"
+            if entry.is_symlink():
+                yield f"{name}: a link"
+            elif name in folders and entry.is_dir(follow_symlinks=False):
+                yield from _strange(directory, f"{name}/", names, folders)
+            elif name not in names:
+                yield f"{name}: not part of the site"
 
 
-def _problem(content: bytes, path: Path) -> str | None:
-    if not path.is_file():
+def _problem(content: bytes, directory: Path, name: str) -> str | None:
+    if not os.path.lexists(directory / name):
         return "missing"
-    if path.stat().st_size > 2 * len(content) + 1000:  # it may be too large to be read
-        return "differs in size"
-    found = path.read_bytes()
+    if (directory / name).is_symlink():
+        return None  # which `_strange` says
+    try:
+        found = _read(directory, name, content)
+    except UserError as error:
+        return str(error).removeprefix(f"{directory / name}: ")
     same = found == content or _same(_text(content), _text(found))
     return None if same else f"line {_line(content, found)} differs"
+
+
+def _read(directory: Path, name: str, expected: bytes) -> bytes:
+    """Return the content of a file; raises `UserError` if it is none, or far larger than the expected content."""
+    return read_below(directory, name, 2 * len(expected) + 1000)
 
 
 def _same(expected: str, found: str) -> bool:

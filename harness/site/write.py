@@ -24,7 +24,7 @@ def write_site(data: SiteData, directory: Path) -> str:
         _write(files, temporary)
         for old in directory.iterdir():
             if old != temporary:
-                shutil.rmtree(old) if old.is_dir() else old.unlink()
+                shutil.rmtree(old) if old.is_dir() and not old.is_symlink() else old.unlink()
         for new in temporary.iterdir():
             new.rename(directory / new.name)
         temporary.rmdir()

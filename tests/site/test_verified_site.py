@@ -131,14 +131,14 @@ STRANGE: list[tuple[Callable[[Path], None], str]] = [
     (lambda site: (site / "empty").mkdir(), "empty: not part of the site"),
     (lambda site: (site / "a\n\x1b[31mVerified").touch(), "a??[31mVerified: not part of the site"),
     (lambda site: (site / "leaderboard.json").write_text("[" * 9_000), "leaderboard.json: line 1 differs"),
-    (lambda site: os.truncate(site / "reading.html", 10**9), "reading.html: differs in size"),
+    (lambda site: os.truncate(site / "reading.html", 10**9), "reading.html: too large: "),
 ]
 
 
 @pytest.mark.parametrize(("change", "said"), STRANGE)
 def test_links_and_strange_files_are_named(site: Path, change: Callable[[Path], None], said: str) -> None:
     change(site)
-    assert said in verify_site(site).differences
+    assert any(line.startswith(said) for line in verify_site(site).differences)
 
 
 BROKEN: list[tuple[Callable[[Path], None], str]] = [
@@ -199,12 +199,12 @@ def store(directory: Path, files: dict[str, bytes]) -> Path:
     return directory
 
 
-def forged(change: Callable[[dict[str, Any]], None], data: SiteData, directory: Path) -> Path:
-    """Write the data of a site with other settings, all digests made anew."""
+def forged(change: Callable[[dict[str, Any]], None], data: SiteData, directory: Path, file: str = SETTINGS) -> Path:
+    """Write the data of a site with other settings, or another change of a file, all digests made anew."""
     files, _ = to_files(data)
-    settings = json.loads(files[SETTINGS])
-    change(settings)
-    files[SETTINGS] = json.dumps(settings).encode()
+    content = json.loads(files[file])
+    change(content)
+    files[file] = json.dumps(content).encode()
     start = digest_of(sorted((name, content) for name, content in files.items() if name != RECORDS))
     files[RECORDS] = "".join(to_lines((record.model_dump() for record in data.records), start)).encode()
     return store(directory, files)
@@ -269,6 +269,9 @@ def test_only_a_site_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "papers/thesis.tex").touch()
     with pytest.raises(UserError, match="not a site"):
         write_site(data, tmp_path / "papers")
-    first, second = (write_site(data, tmp_path / "site") for _ in range(2))
+    first = write_site(data, tmp_path / "site")
+    (tmp_path / "site/link").symlink_to(tmp_path / "papers")
+    second = write_site(data, tmp_path / "site")
     assert first == second
+    assert (tmp_path / "papers/thesis.tex").exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["papers", "reference", "site"]

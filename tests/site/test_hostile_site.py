@@ -1,0 +1,141 @@
+"""A site of a stranger: whatever is in it, its verification ends, within bounds, in printable lines."""
+
+import math
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from in_process import Pgdl, in_process
+from site_examples import make
+
+from harness.errors import UserError
+from harness.site import SiteData, bounds, verify_site, write_site
+from harness.site.files import RECORDS, SETTINGS, to_files
+from tests.site.test_verified_site import forged, rewrite, store
+
+ESCAPES = "x\x1b]0;title\x07\x1b[2J\x1b[31mVerified: 99 files\x9b0m"
+
+BIG = 10**400
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> SiteData:
+    return make(tmp_path / "reference")[0]
+
+
+@pytest.fixture
+def site(data: SiteData, tmp_path: Path) -> Path:
+    write_site(data, tmp_path / "site")
+    return tmp_path / "site"
+
+
+@pytest.fixture
+def pgdl(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pgdl:
+    return in_process(monkeypatch, capsys)
+
+
+def refusal(site: Path) -> str:
+    with pytest.raises(UserError) as error:
+        verify_site(site)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("name", ["data", "submissions"])
+def test_no_folder_of_it_is_followed(site: Path, name: str) -> None:
+    (site / name).rename(site.parent / "elsewhere")
+    (site / name).symlink_to(site.parent / "elsewhere")
+    try:
+        lines = verify_site(site).differences
+    except UserError as error:
+        lines = (str(error),)
+    assert any("a link" in line or "a symbolic link" in line for line in lines)
+    assert not any("as computed" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"title": BIG}, {"title": "\ud800"}, {"remarks": [BIG]}, {"remarks": ["\ud800"]},
+        {"tasks": {"toy": {"withheld": False, "n_models": BIG, "n_test": 1}}},
+        {"tasks": {"toy": {"withheld": False, "n_models": 8, "n_test": 2**63}}},
+        {"tasks": {"../toy": {"withheld": False, "n_models": 8, "n_test": 100}}},
+        {"tasks": {"": {"withheld": False, "n_models": 8, "n_test": 100}}},
+        {"tasks": {"a\0b": {"withheld": False, "n_models": 8, "n_test": 100}}},
+        {"tasks": {ESCAPES: {"withheld": False, "n_models": 8, "n_test": 100}}},
+        {ESCAPES: 1},
+    ],
+)  # fmt: skip
+def test_settings_that_nobody_writes(data: SiteData, tmp_path: Path, change: dict[str, Any]) -> None:
+    line = refusal(forged(lambda settings: settings.update(change), data, tmp_path / "site"))
+    assert line.isprintable()
+    assert len(line) < 600
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"value": BIG}, {"seed": BIG}, {"peak_memory_bytes": BIG}, {"peak_memory_bytes": 2**63}, {"call_wall_s": BIG},
+        {"call_wall_s": 1e308}, {"submission": ESCAPES}, {"message": "\ud800"}, {"key": "x" * 2 * 10**6},
+    ],
+)  # fmt: skip
+def test_records_that_nobody_writes(data: SiteData, tmp_path: Path, change: dict[str, Any]) -> None:
+    records = [data.records[0].model_copy(update=change), *data.records[1:]]
+    files, _ = to_files(replace(data, records=records))
+    line = refusal(store(tmp_path / "site", files))
+    assert line.isprintable()
+    assert len(line) < 600
+
+
+@pytest.mark.parametrize("value", [BIG, math.inf, math.nan, "\ud800"])
+def test_hyperparameters_that_nobody_writes(data: SiteData, tmp_path: Path, value: object) -> None:
+    def change(entries: dict[str, Any]) -> None:
+        for entry in entries.values():
+            next(iter(entry["hparams"].values()))["possible_values"].append(value)
+
+    file = "data/reference_data/toy/model_configs.json"
+    line = refusal(forged(change, data, tmp_path / "site", file))
+    assert file in line
+    assert line.isprintable()
+
+
+@pytest.mark.parametrize("line", [ESCAPES, "[" * 10**5, '{"record": {}, "digest": "' + ESCAPES + '"}'])
+def test_a_record_that_is_none_cannot_control_a_terminal(site: Path, pgdl: Pgdl, line: str) -> None:
+    (site / RECORDS).write_text(f"{line}\n")
+    ended = pgdl("verify", site)
+    assert ended.code == 2
+    assert ended.err.startswith(f"pgdl: {site / RECORDS}: line 1")
+    assert ended.err.rstrip("\n").isprintable()
+
+
+def test_there_are_no_more_records_than_calls(site: Path) -> None:
+    with (site / RECORDS).open("a") as stream:
+        stream.write("{}\n")
+    assert "too many records: expected at most 80 records" in refusal(site)
+
+
+def test_records_have_a_size_in_all(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.site.chain.MAX_RECORDS", 1000)
+    assert "too many records: expected at most 80 records and 1000 bytes" in refusal(site)
+
+
+def test_a_million_digits_are_compared_as_one_number(site: Path) -> None:
+    """To try each of them as the beginning of a number would take hours."""
+    (site / "assets/plotly.min.js").write_text("1" * 4_000_000)
+    assert "assets/plotly.min.js: line 1 differs" in verify_site(site).differences
+
+
+def test_lines_are_bounded_in_number_and_length(site: Path, pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.site.verify.MAX_DIFFERENCES", 10)
+    for number in range(20):
+        (site / f"{number}{ESCAPES.replace('/', '')}").touch()
+    rewrite(site / "leaderboard.json", '"submission": "', '"submission": "' + "long" * 500)
+    lines = pgdl("verify", site).lines
+    assert len(lines) == 10
+    assert all(line.isprintable() and len(line) <= bounds.MAX_MESSAGE + 3 for line in lines)
+
+
+def test_the_settings_have_a_size(site: Path) -> None:
+    os.truncate(site / SETTINGS, 200 * 10**9)
+    assert f"{SETTINGS}: too large: expected at most 33554432 bytes" in refusal(site)
