@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 import requests
 
 from harness.errors import UserError
-from harness.fetch.ranges import PASSING, TIMEOUTS_S, persistently, require_ready
-from harness.fetch.troubles import CONTINUE
+from harness.fetch.ranges import PASSING, persistently, require_ready
+from harness.fetch.session import TIMEOUTS_S, Session
+from harness.fetch.troubles import CONTINUE, public
 from harness.text import printable
 
 #: Variable with the token.
@@ -57,7 +58,7 @@ class Platform:
             raise UserError("a token is not sent without encryption", file=address, expected="https")
         self.address = address
         self._token = token
-        self._session = requests.Session()
+        self._session = Session()
         self._session.trust_env = parts.scheme == "https"  # a proxy would see what is not encrypted
         self._session.auth = self._authorized  # not a header, which an entry of ~/.netrc would replace
 
@@ -97,10 +98,10 @@ class Platform:
 
     def _body(self, url: str) -> bytes:
         headers = {"Accept": "application/json"}
-        with self._session.get(
-            url, headers=headers, stream=True, timeout=TIMEOUTS_S, allow_redirects=False
-        ) as response:
+        with self._session.get(url, headers=headers, stream=True, timeout=TIMEOUTS_S) as response:
             require_ready(response)
+            if response.is_redirect:
+                raise _redirected(url, response)
             body = b""
             for chunk in response.iter_content(1 << 20):
                 body += chunk
@@ -113,10 +114,6 @@ class Platform:
     def _refused(self, url: str, response: requests.Response, body: bytes) -> UserError:
         """Return the message on an answer that is none; a token that is unknown gives 403, as do missing rights."""
         found = printable(f"{response.status_code} {response.reason}")
-        if response.is_redirect:
-            to = urlsplit(response.headers["Location"])
-            remedy = "the token is not sent there; name the address that the platform has now"
-            return UserError("leads elsewhere", file=url, found=printable(f"{to.scheme}://{to.netloc}"), remedy=remedy)
         with suppress(ValueError, LookupError, TypeError, RecursionError):
             found += f": {printable(str(json.loads(body)['detail']))[:200]}"
         found = found.replace(self._token, "***")
@@ -126,3 +123,9 @@ class Platform:
     @staticmethod
     def _unexpected(url: str) -> UserError:
         return UserError("not an answer of Codabench's API", file=url)
+
+
+def _redirected(url: str, response: requests.Response) -> UserError:
+    found = printable(public(response.headers["Location"]))[:200]
+    remedy = "the token is not sent there; name the address that the platform has now"
+    return UserError("leads elsewhere", file=url, found=found, remedy=remedy)

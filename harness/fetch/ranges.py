@@ -1,6 +1,5 @@
 """Requests for parts of a file on a server, made again after errors that may pass."""
 
-import re
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -8,11 +7,9 @@ from typing import TypeVar
 import requests
 
 from harness.errors import UserError
+from harness.fetch.session import Session, ask
 from harness.fetch.troubles import connection_error, public, response_error
 from harness.text import printable
-
-#: Seconds to connect, and seconds without a byte, after which a request is given up.
-TIMEOUTS_S = (20, 60)
 
 #: Seconds of waiting before a request that failed is made again; bytes that arrive begin the series anew.
 PAUSES_S = (1, 3, 10, 30)
@@ -53,11 +50,9 @@ def persistently(attempt: Callable[[], T], url: str, *passing: type[Exception]) 
     raise connection_error(url, problem) from problem
 
 
-def get_part(session: requests.Session, url: str, wanted: str) -> requests.Response:
+def get_part(session: Session, url: str, wanted: str) -> requests.Response:
     """Return the answer to a request of a part; raises `UserError` unless it is one."""
-    headers = {"Range": wanted, "Accept-Encoding": "identity"}
-    response = session.get(url, headers=headers, stream=True, timeout=TIMEOUTS_S)
-    require_encrypted(url, response)
+    response = ask(session, url, Range=wanted)
     require_ready(response)
     if response.status_code == requests.codes.ok:
         response.close()
@@ -73,21 +68,3 @@ def require_ready(response: requests.Response) -> None:
     if response.status_code in _PASSING:
         response.close()
         raise LostError(f"the server answers {response.status_code} {printable(response.reason)}")
-
-
-def require_encrypted(url: str, response: requests.Response) -> None:
-    """Raise `UserError` if a redirection has led from an encrypted connection to another one."""
-    if url.startswith("https:") and not response.url.startswith("https:"):
-        found = printable(public(response.url))
-        raise UserError("leads to an address without encryption", file=public(url), found=found)
-
-
-def content_range(response: requests.Response) -> tuple[int, int]:
-    """Return the position of a part, and the size of the file."""
-    text = response.headers.get("Content-Range", "")
-    match = re.fullmatch(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18})", text.strip())
-    if match is None:
-        raise UserError(
-            "Content-Range", file=public(response.url), expected="bytes FIRST-LAST/SIZE", found=repr(text)[:80]
-        )
-    return int(match[1]), int(match[2])

@@ -9,7 +9,8 @@ import requests
 
 from harness.errors import UserError
 from harness.fetch.members import BadArchiveError
-from harness.fetch.ranges import LostError, content_range, get_part, persistently
+from harness.fetch.ranges import LostError, get_part, persistently
+from harness.fetch.session import Session, content_range, version_of
 from harness.fetch.troubles import public
 
 #: Bytes at the end of an archive that are read at once: its directory; and read at once from a connection.
@@ -55,18 +56,18 @@ def find_remote(url: str) -> RemoteFile:
         NoRangesError: the server sends whole files only.
         UserError: it cannot be reached, or has no such file.
     """
-    with requests.Session() as session:
+    with Session() as session:
         length, etag = persistently(lambda: _ask(session, url), url, LostError)
     with RemoteFile(url, length, etag, b"").open() as reader:
         reader.seek(max(length - TAIL, 0))
         return RemoteFile(url, length, etag, reader.read())
 
 
-def _ask(session: requests.Session, url: str) -> tuple[int, str | None]:
+def _ask(session: Session, url: str) -> tuple[int, str | None]:
     """Return the size of a file, and what the server calls this version."""
     response = get_part(session, url, "bytes=-1")
     response.close()
-    return content_range(response)[1], response.headers.get("ETag")
+    return content_range(response)[1], version_of(response)
 
 
 class RangeReader(io.RawIOBase):
@@ -77,7 +78,7 @@ class RangeReader(io.RawIOBase):
 
     def __init__(self, file: RemoteFile, seen: Callable[[int], None]) -> None:
         self._file, self._seen = file, seen
-        self._session = requests.Session()
+        self._session = Session()
         self._position = 0
         self._chunks: Iterator[bytes] = iter(())  # of the open response
         self._chunk, self._next = b"", -1  # the first of these bytes, and their position
@@ -146,7 +147,7 @@ class RangeReader(io.RawIOBase):
         end = ends[min(bisect_right(ends, self._position), len(ends) - 1)]
         response = get_part(self._session, self._file.url, f"bytes={self._position}-{end - 1}")
         start, length = content_range(response)
-        etag = response.headers.get("ETag")
+        etag = version_of(response)
         if (length, etag) != (self._file.length, self._file.etag):
             found = f"{length} bytes (ETag {etag})"
             expected = f"{self._file.length} bytes (ETag {self._file.etag}) as before"

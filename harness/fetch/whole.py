@@ -8,8 +8,9 @@ from typing import IO
 import requests
 
 from harness.errors import UserError, writing
-from harness.fetch.ranges import PASSING, TIMEOUTS_S, LostError, persistently, require_encrypted, require_ready
+from harness.fetch.ranges import PASSING, LostError, persistently, require_ready
 from harness.fetch.remote import CHUNK
+from harness.fetch.session import Session, ask, content_length, version_of
 from harness.fetch.troubles import public, response_error
 
 
@@ -34,12 +35,11 @@ def fetch_file(
     partial = target.with_name(f"{target.name}.partial")
 
     def attempt() -> str | None:
-        with requests.get(url, stream=True, timeout=TIMEOUTS_S, headers={"Accept-Encoding": "identity"}) as response:
-            require_encrypted(url, response)
+        with Session() as session, ask(session, url) as response:
             require_ready(response)
             if response.status_code != requests.codes.ok:
                 raise response_error(url, response, "200 OK", moved)
-            length = int(response.headers.get("Content-Length") or 0)
+            length = content_length(response)
             begin(length)
             with _writing(partial):
                 file = partial.open("wb")
@@ -47,8 +47,7 @@ def fetch_file(
                 size = _copy(response, file, seen, most)
         if length not in (0, size):
             raise LostError(f"cut off after {size} of {length} bytes")
-        etag: str | None = response.headers.get("ETag")
-        return etag
+        return version_of(response)
 
     try:
         etag = persistently(attempt, url, *PASSING)

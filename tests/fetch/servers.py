@@ -1,6 +1,7 @@
 """A real HTTP server on loopback that serves files in parts, as a store of archives does, and fails as it is told."""
 
 import re
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -23,6 +24,8 @@ class Served:
         stall_s: seconds of silence before each answer, but for the first.
         ranges: whether parts are sent.
         redirect_to: address to which all requests are sent on.
+        headers: of every answer, in place of those that belong there.
+        asked: number of requests.
         statuses: what the next requests are answered, in place of content.
         hits: the `Range` of every request that was answered with content, and the number of bytes sent.
     """
@@ -34,13 +37,16 @@ class Served:
     stall_s: float = 0
     ranges: bool = True
     redirect_to: str | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    asked: int = 0
     statuses: list[int] = field(default_factory=list)
     hits: list[str | None] = field(default_factory=list)
     sent: int = 0
 
 
 @contextmanager
-def serve(directory: Path) -> Iterator[Served]:
+def serve(directory: Path, context: ssl.SSLContext | None = None) -> Iterator[Served]:
+    """Serve a directory, with encryption if there is a context for it."""
     served = Served(directory)
 
     class Handler(_Handler):
@@ -48,9 +54,11 @@ def serve(directory: Path) -> Iterator[Served]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
+        if context is not None:
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         server.handle_error = lambda *_: None  # type: ignore[method-assign]  # somebody hung up
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        served.url = f"http://127.0.0.1:{server.server_port}"
+        served.url = f"{'http' if context is None else 'https'}://127.0.0.1:{server.server_port}"
         yield served
         server.shutdown()
 
@@ -63,6 +71,7 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
+        self.said.asked += 1
         if self.said.statuses:
             return self._say(self.said.statuses.pop(0))
         if self.said.redirect_to:
@@ -88,13 +97,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _say(self, status: int, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)
-        for name, value in {"Content-Length": "0", **(headers or {})}.items():
+        for name, value in {"Content-Length": "0", **(headers or {}), **self.said.headers}.items():
             self.send_header(name, value)
         self.end_headers()
 
     def _send(self, status: int, headers: dict[str, str], file: Path, first: int, length: int) -> None:
         self.send_response(status)
-        for name, value in {"Content-Length": str(length), **headers}.items():
+        for name, value in {"Content-Length": str(length), **headers, **self.said.headers}.items():
             self.send_header(name, value)
         self.end_headers()
         cut = self.said.cut_every

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from in_process import Pgdl
 
-from harness.fetch import corpus, ranges, remote, staging, transfer
+from harness.fetch import corpus, ranges, remote, session, staging, transfer
 from tests.fetch.archives import TASK, catalogue, make_archive
 from tests.fetch.servers import Served, serve
 from tests.fetch.test_fetched_corpora import TASKS, content, fetch
@@ -55,7 +55,7 @@ def test_a_busy_server_is_asked_again(pgdl: Pgdl, server: Served, file: Path) ->
 def test_a_silent_server_is_given_up_and_what_is_finished_is_kept(
     pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranges, "TIMEOUTS_S", (5, 0.1))
+    monkeypatch.setattr(session, "TIMEOUTS_S", (5, 0.1))
     monkeypatch.setattr(ranges, "PAUSES_S", (0,))
     server.stall_s = 2
     ended = fetch(pgdl, file)
