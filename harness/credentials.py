@@ -1,4 +1,7 @@
-"""Locations of databases without their secrets: a password must never be printed, written or published."""
+"""Secrets: locations of databases without them, and names of values that may be some.
+
+A password must never be printed, written or published.
+"""
 
 import re
 from urllib.parse import unquote
@@ -8,6 +11,12 @@ RESULTS = "results.db"
 
 #: Replaces a secret.
 HIDDEN = "***"
+
+#: Words in the names of values that may be secrets; a last s counts as none.
+_SECRETS = {"apikey", "credential", "key", "passphrase", "passwd", "password", "pwd", "secret", "token"}
+
+#: The words of a name, in any of Python's styles: API_KEY, api_key, ApiKey, apiKey2.
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 _USER = re.compile(r"[\w.+%-]*")
 
@@ -62,3 +71,8 @@ def scrub(text: str, location: str) -> str:
     for secret in {one for raw in found for one in (raw, unquote(raw)) if one}:
         text = text.replace(secret, HIDDEN)
     return text
+
+
+def may_be_secret(name: str) -> bool:
+    """Whether the name of a value says that the value may be a secret, such as `API_KEY`, `token` or `apikey`."""
+    return any(word.lower().removesuffix("s") in _SECRETS for word in _WORD.findall(name))

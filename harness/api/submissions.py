@@ -28,7 +28,7 @@ def find(given: Sequence[Argument] | Argument, names: Sequence[str], progress: P
         return find_submissions([str(one) for one in arguments], names, progress.note)
     if names and len(names) != len(functions):
         raise UserError("names", expected=f"one for each function ({len(functions)} in all)", found=len(names))
-    found = [from_function(one, name) for one, name in zip_longest(functions, names)]
+    found = [from_function(one, name, progress.note) for one, name in zip_longest(functions, names)]
     if len({alike(one.name) for one in found}) < len(found):
         raise UserError("two functions have one name", found=", ".join(one.name for one in found))
     return found

@@ -2,7 +2,9 @@
 
 import ast
 import builtins
+import cmath
 import inspect
+import reprlib
 import sys
 import sysconfig
 import textwrap
@@ -11,8 +13,12 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
+from harness.credentials import may_be_secret
 from harness.errors import UserError
 from harness.names import FUNCTION
+from harness.submission.global_names import global_names
 from harness.submission.name import ALLOWED, clean, is_name, taken
 from harness.submission.submission import Submission
 
@@ -24,15 +30,27 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 _REMEDY = "define it in the function, or hand in a file"
 
+#: Shows values: the beginning and the end of a long one.
+_SHOWN = reprlib.Repr()
+_SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = 40
 
-def from_function(function: Callable[..., Any], name: str | None = None) -> Submission:
+
+def from_function(
+    function: Callable[..., Any], name: str | None = None, note: Callable[[str], None] = lambda _: None
+) -> Submission:
     """Return the submission of a function `complexity(model, dataset)`, for instance of a notebook.
 
     Its source is what runs, in a sandbox and in another process. Installed modules, functions, classes and plain values
     that it uses by name come with it; nothing else does.
 
+    Args:
+        function: the function.
+        name: name of the submission; None: that of the function.
+        note: is told in a line which values come with it.
+
     Raises:
-        UserError: it is no function with a source, it uses something that cannot come with it, or the name is taken.
+        UserError: it is no function with a source, it uses something that cannot come with it or may be a secret, or
+            the name is taken.
     """
     if not isinstance(function, FunctionType) or not function.__name__.isidentifier():  # that of a lambda is none
         raise UserError("a submission", expected="a function defined with def, a path or a name", found=repr(function))
@@ -43,16 +61,24 @@ def from_function(function: Callable[..., Any], name: str | None = None) -> Subm
         raise UserError(f"cannot be called {chosen!r}: {owner}", remedy="give it another name")
     source = _Source()
     source.add(function.__name__, function)
+    if source.values:
+        note(f"{chosen} takes along: {', '.join(source.values)}")
     if function.__name__ != MEASURE:
         source.parts.append(f"{MEASURE} = {function.__name__}\n")
     return Submission(chosen, {"complexity.py": source.text.encode()}, source=FUNCTION + function.__qualname__)
 
 
 class _Source:
-    """The source of a module, in which everything is defined before it is used."""
+    """The source of a module, in which everything is defined before it is used.
+
+    Attributes:
+        parts: its definitions and imports, in their order.
+        values: names and values of the plain values among them, as readers see them.
+    """
 
     def __init__(self) -> None:
         self.parts: list[str] = []
+        self.values: list[str] = []
         self._known: dict[str, Any] = {}
 
     @property
@@ -74,10 +100,18 @@ class _Source:
             self.parts.insert(0, f"from {value.__module__} import {value.__name__} as {name}")
         elif isinstance(value, FunctionType | type):
             self._add_defined(name, value)
-        elif isinstance(value, _PLAIN):
-            self.parts.append(f"{name} = {value!r}")
         else:
+            self._add_value(name, value)
+
+    def _add_value(self, name: str, value: Any) -> None:
+        plain = value.item() if isinstance(value, np.generic) else value
+        if type(plain) not in _PLAIN:
             raise UserError(f"{name}: a {type(value).__name__} cannot come with a function", remedy=_REMEDY)
+        if may_be_secret(name):
+            remedy = "if it is none, give it another name, or define it in the function"
+            raise UserError(f"{name}: may be a secret, and would come with the function", remedy=remedy)
+        self.parts.append(f"{name} = {_source_of(name, plain)}")
+        self.values.append(f"{name} = {_SHOWN.repr(plain)}")
 
     def _add_defined(self, name: str, value: FunctionType | type) -> None:
         """Add the source of a function or class, behind what it uses."""
@@ -93,10 +127,20 @@ class _Source:
             raise UserError(name, expected="a definition with def or class of this name", found=text.strip()[:80])
         module = inspect.getmodule(value)
         given = value.__globals__ if isinstance(value, FunctionType) else vars(module)
-        used = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)} - {name}
+        used = global_names(text) - {name}
         for other in sorted(used & given.keys() - vars(builtins).keys()):
             self.add(other, given[other])
         self.parts.append(text)
+
+
+def _source_of(name: str, value: Any) -> str:
+    """Return the source of a plain value; raises `UserError` for a number with more digits than Python writes."""
+    if isinstance(value, float | complex) and not cmath.isfinite(value):
+        return f"{type(value).__name__}({str(value)!r})"
+    try:
+        return repr(value)
+    except ValueError as error:
+        raise UserError(f"{name}: a number of that many digits cannot come with a function", remedy=_REMEDY) from error
 
 
 def _is_imported(value: Any) -> bool:

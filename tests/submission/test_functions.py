@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
+from harness.credentials import may_be_secret
 from harness.errors import UserError
 from harness.submission import Submission, from_function
 
@@ -54,6 +55,116 @@ def test_what_a_function_uses_comes_with_it() -> None:
     assert (found.name, found.is_baseline, list(found.files)) == ("complexity", False, ["complexity.py"])
 
 
+token = "sesame"
+SCALE, LIMIT, COUNT, LONG = 3.0, np.float64(2.5), 7, "x" * 1000
+
+
+def with_shadows(model: Any, dataset: Any, token: float = 1.0) -> float:
+    return model.token + token
+
+
+def with_local(model: Any, dataset: Any) -> float:
+    token = 2.0
+
+    def inside() -> float:
+        return token
+
+    return inside()
+
+
+def with_comprehension(model: Any, dataset: Any) -> float:
+    return sum(token for token in model.values) + sum(SCALE for _ in model.values)
+
+
+def with_class(model: Any, dataset: Any) -> float:
+    class Rule:
+        token = 1.0
+        twice = 2 * token
+        SCALE = SCALE
+
+        def value(self) -> float:
+            return self.SCALE + self.twice
+
+    return Rule().value()
+
+
+def with_default(model: Any, dataset: Any, scale: float = SCALE) -> float:
+    return scale
+
+
+def with_nested(model: Any, dataset: Any) -> float:
+    def inside(scale: float) -> float:
+        return (lambda: scale * LIMIT)()
+
+    return inside(1.0)
+
+
+def with_statement(model: Any, dataset: Any) -> float:
+    global COUNT
+    COUNT = abs(COUNT)
+    return float(COUNT)
+
+
+def with_infinity(model: Any, dataset: Any) -> float:
+    return min(BOUND, NOWHERE.real, 1.0)
+
+
+BOUND, NOWHERE = float("inf"), complex(-math.inf, math.nan)
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (with_shadows, []),
+        (with_local, []),
+        (with_comprehension, ["with_comprehension takes along: SCALE = 3.0"]),
+        (with_class, ["with_class takes along: SCALE = 3.0"]),
+        (with_default, ["with_default takes along: SCALE = 3.0"]),
+        (with_nested, ["with_nested takes along: LIMIT = 2.5"]),
+        (with_statement, ["with_statement takes along: COUNT = 7"]),
+        (with_infinity, ["with_infinity takes along: BOUND = inf, NOWHERE = (-inf+nanj)"]),
+        (complexity, ["complexity takes along: FACTOR = 3"]),
+    ],
+)
+def test_only_global_values_come_with_it_and_each_is_told(function: Callable[..., Any], told: list[str]) -> None:
+    lines: list[str] = []
+    found = from_function(function, note=lines.append)
+    assert lines == told
+    assert b"sesame" not in found.files["complexity.py"]
+    model = SimpleNamespace(values=[1, 2, 4], token=1.0)
+    assert loaded(found)(model, None) == function(model, None)
+
+
+def test_a_long_value_is_told_in_short() -> None:
+    def long(model: Any, dataset: Any) -> float:
+        return float(len(LONG))
+
+    lines: list[str] = []
+    assert b"x" * 1000 in from_function(long, note=lines.append).files["complexity.py"]
+    assert lines == [f"long takes along: LONG = '{'x' * 17}...{'x' * 18}'"]
+
+
+@pytest.mark.parametrize(
+    "name", ["token", "API_KEY", "secretWord", "DB_PASSWORD2", "HfTokens", "apikey", "aws_secret_access_key"]
+)
+def test_a_value_that_may_be_a_secret_does_not_come_with_it(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "notebook.py"
+    file.write_text(f"{name} = 'sesame'\ndef complexity(model, dataset):\n    return len({name})\n")
+    names: dict[str, Any] = {"__name__": "notebook"}
+    exec(compile(file.read_text(), file, "exec"), names)
+    with pytest.raises(UserError) as raised:
+        from_function(names["complexity"])
+    assert str(raised.value) == (
+        f"{name}: may be a secret, and would come with the function; if it is none, give it another name, or define "
+        "it in the function"
+    )
+
+
+@pytest.mark.parametrize("name", ["monkey", "keystroke", "tokenizer_size", "SECRETARY", "passing"])
+def test_names_that_only_begin_like_secrets_are_none(name: str) -> None:
+    assert not may_be_secret(name)
+
+
 def test_any_name_will_do() -> None:
     found = from_function(recursive)
     assert (found.name, loaded(found)(1, None)) == ("recursive", 1.0)
@@ -82,6 +193,13 @@ def with_module(model: Any, dataset: Any) -> float:
     return float(len(mine.VALUES))
 
 
+def with_digits(model: Any, dataset: Any) -> float:
+    return float(DIGITS)
+
+
+DIGITS = 10**5000
+
+
 def with_dictionary(model: Any, dataset: Any) -> float:
     return float(NAMES["a"])
 
@@ -97,6 +215,7 @@ exec("def sourceless(model, dataset):\n    return 1.0\n", made_by_exec)
         (with_array, "CENTRE: a ndarray cannot come with a function; define it in the function, or hand in a file"),
         (with_module, "mine: is not an installed module; hand in a directory that contains it"),
         (with_dictionary, "NAMES: a dict cannot come with a function"),
+        (with_digits, "DIGITS: a number of that many digits cannot come with a function; define it in the function"),
         (made_by_exec["sourceless"], "sourceless: its source cannot be found; hand in a file"),
         (lambda model, dataset: 1.0, "expected a function defined with def"),
         (Path, "expected a function defined with def"),
