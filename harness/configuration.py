@@ -6,6 +6,9 @@ from dataclasses import asdict, astuple, dataclass, replace
 from functools import cached_property, lru_cache
 from typing import get_type_hints
 
+from harness.parsing import parse_json
+from harness.text import is_line
+
 MIB, GIB = 1024**2, 1024**3
 
 #: The isolation of results that never rank: they were made without any.
@@ -60,12 +63,12 @@ class Configuration:
 @lru_cache(maxsize=1024)  # requests have few different ones
 def configuration_from(text: str) -> Configuration:
     """Return the configuration in `Configuration.to_json`; raises `ValueError` for any other text."""
-    found = json.loads(text)
+    found = parse_json(text)
     types = get_type_hints(Configuration)
     if not isinstance(found, dict) or found.keys() != types.keys():
         raise ValueError(f"expected the settings of a configuration, found {text[:100]!r}")
     for name, kind in types.items():
-        allowed = (int, float) if kind is float else (kind,)
-        if type(found[name]) not in allowed:
-            raise ValueError(f"{name}: expected {kind}, found {found[name]!r}")
+        value, allowed = found[name], (int, float) if kind is float else (kind,)
+        if type(value) not in allowed or not (is_line(value) if isinstance(value, str) else 0 <= value < 2**63):
+            raise ValueError(f"{name}: expected {kind.__name__}, found {repr(value)[:40]}")
     return Configuration(**found)

@@ -35,7 +35,7 @@ def open_regular(path: Path, *, links: bool) -> IO[bytes]:
         UserError: it is missing, not a regular file, or the system refuses to open it.
     """
     try:
-        _require_regular(path, path.stat(follow_symlinks=links))
+        require_regular(path, path.stat(follow_symlinks=links))
         stream = os.fdopen(os.open(path, _FLAGS | (0 if links else _NO_LINK)), "rb")
     except OSError as error:
         if error.errno == errno.ELOOP and not links:  # a link has just taken its place
@@ -44,7 +44,7 @@ def open_regular(path: Path, *, links: bool) -> IO[bytes]:
     except ValueError as error:  # a null byte, for instance
         raise UserError("cannot be read", file=repr(str(path)), expected="the name of a file") from error
     try:
-        _require_regular(path, os.fstat(stream.fileno()))
+        require_regular(path, os.fstat(stream.fileno()))
     except BaseException:
         stream.close()
         raise
@@ -100,7 +100,8 @@ def own_path(path: Path) -> Path:
     return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
 
 
-def _require_regular(path: Path, state: os.stat_result) -> None:
+def require_regular(path: Path, state: os.stat_result) -> None:
+    """Raise `UserError` unless a path whose state this is leads to a regular file."""
     if not stat.S_ISREG(state.st_mode):
         raise _other_kind(path, stat.S_IFMT(state.st_mode))
 

@@ -1,11 +1,26 @@
 """Text of strangers in messages and file lists, numbers that readers can tell apart, times, sizes, p-values."""
 
+import re
+
+#: Characters that control a terminal or end a line, and halves of characters, which no file can hold.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
 
 def printable(text: str) -> str:
     """Return the text with `?` for each character that is not printable: it cannot control a terminal."""
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def is_line(text: str) -> bool:
+    """Whether a text is one line without control characters."""
+    return text.isprintable() or _CONTROL.search(text) is None
+
+
+def is_text(text: str) -> bool:
+    """Whether a text consists of lines without control characters but tabs."""
+    return text.isprintable() or is_line(text.replace("\n", " ").replace("\t", " "))
 
 
 def not_a_formula(text: str) -> str:

@@ -29,15 +29,19 @@ def scored(context: click.Context, parameter: click.Parameter, incomplete: str) 
 def recorded(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a submission that an SQLite file under --results has; SQLAlchemy would take too long."""
     from harness.credentials import RESULTS
+    from harness.errors import UserError
+    from harness.sqlite import protect, require_sound
 
     file = Path(str(context.params.get("results") or RESULTS).removeprefix("sqlite:///"))
     query = "SELECT DISTINCT submission FROM evaluations ORDER BY submission"
     try:
+        require_sound(file)
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=0)) as database:
-            names = [name for (name,) in database.execute(query)]
-    except sqlite3.Error:  # completion must not print errors
+            protect(database, file, read_only=True)
+            names = [str(name) for (name,) in database.execute(query)]
+    except (sqlite3.Error, UserError):  # completion must not print errors
         return []
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in names if name.startswith(incomplete) and name.isprintable()]
 
 
 def recipes(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -16,6 +16,8 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SAWarning, SQLAlchemyErro
 
 from harness.credentials import scrub, without_secrets
 from harness.errors import UserError
+from harness.records.protection import guard
+from harness.text import printable
 
 #: Seconds that a writer waits while another harness writes to the same file, or holds a lock of the same rows.
 BUSY_S = 60
@@ -64,8 +66,11 @@ class Database:
         warn: receives a line when something has to wait; may be called from several threads.
     """
 
-    def __init__(self, location: str) -> None:
-        """`location` is an SQLAlchemy URL, or the path of an SQLite file; nothing is opened yet."""
+    def __init__(self, location: str, *, read_only: bool = False) -> None:
+        """`location` is an SQLAlchemy URL, or the path of an SQLite file; nothing is opened yet.
+
+        An SQLite file that is `read_only` refuses every write.
+        """
         shown = without_secrets(location)
         try:
             self.url = sqlalchemy.make_url(location) if "://" in location else URL.create("sqlite", database=location)
@@ -83,6 +88,8 @@ class Database:
             raise UserError("not a results database", file=shown, expected="SQLite or PostgreSQL")
         self.file = _file_of(self.url)
         self.name = without_secrets(self.url.database) if self.file is not None and self.url.database else shown
+        if self.file is not None:
+            guard(self.engine, self.file, read_only=read_only)
         self._location = location
         self._failing = False
         self.warn: Callable[[str], None] = lambda _: None
@@ -153,7 +160,7 @@ class Database:
         except IntegrityError:
             raise  # not a failure of the database
         except DBAPIError as error:
-            reason = scrub(" ".join(str(error.orig).split()), self._location)
+            reason = printable(scrub(" ".join(str(error.orig).split()), self._location))
             if reason == "database is locked" or getattr(error.orig, "sqlstate", None) == LOCKED:
                 raise LockedError(self.name, reason) from error
             raise DatabaseError(self.name, reason) from error

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import JSON, BigInteger, Float, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from harness.records.tables import Base, UtcDateTime
+from harness.records.tables import DIGEST, WORD, Base, Flag, UtcDateTime, longest
 
 #: A version's newest records are found in this index alone, however many others there are; so are the versions.
 VERSIONS = "ix_evaluations_version"
@@ -23,21 +23,24 @@ class Evaluation(Base, kw_only=True):
 
     id: Mapped[int] = mapped_column(primary_key=True, init=False, comment="Number of the row.")
     key: Mapped[str] = mapped_column(
-        String(64), index=True,
+        String(64), index=True, info=DIGEST,
         comment="Identifies the call: SHA-256 of names and digests of submission, model and data, seed and "
         "configuration.",
     )  # fmt: skip
-    submission: Mapped[str] = mapped_column(String(80), index=True, comment="Name of the submission.")
+    submission: Mapped[str] = mapped_column(String(80), index=True, info=WORD, comment="Name of the submission.")
     submission_digest: Mapped[str] = mapped_column(
         String(64),
+        info=DIGEST,
         comment="SHA-256 of the submission's files, of the code alone for a measure of the library; identifies "
         "its version.",
     )
-    is_baseline: Mapped[bool] = mapped_column(comment="Whether the submission is one of the harness' own baselines.")
+    is_baseline: Mapped[bool] = mapped_column(
+        Flag, comment="Whether the submission is one of the harness' own baselines."
+    )
     task: Mapped[str] = mapped_column(String(200), index=True, comment="Name of the task.")
     model: Mapped[str] = mapped_column(String(200), comment="Name of the model's directory, e.g. model_12.")
-    model_digest: Mapped[str] = mapped_column(String(64), comment="SHA-256 of the model's files.")
-    data_digest: Mapped[str] = mapped_column(String(64), comment="SHA-256 of the training shards.")
+    model_digest: Mapped[str] = mapped_column(String(64), info=DIGEST, comment="SHA-256 of the model's files.")
+    data_digest: Mapped[str] = mapped_column(String(64), info=DIGEST, comment="SHA-256 of the training shards.")
     repeat: Mapped[int] = mapped_column(
         comment="0: the call that counts; from 1: its repetitions with other seeds (`--repeat`)."
     )
@@ -69,24 +72,29 @@ class Evaluation(Base, kw_only=True):
     )
     time_budget: Mapped[str] = mapped_column(
         String(16),
+        info=WORD,
         comment="`each`: the limit applies to every call; `average`: limit times number of models applies to the task.",
     )
     memory_limit_bytes: Mapped[int] = mapped_column(BigInteger, comment="The memory limit in force.")
     configuration: Mapped[str] = mapped_column(
-        String(12), comment="Identifies run seed, runtime, limits, kind of sandbox and versions."
+        String(12), info=DIGEST, comment="Identifies run seed, runtime, limits, kind of sandbox and versions."
     )
     run_seed: Mapped[int] = mapped_column(BigInteger, comment="Seed of the run (`--seed`).")
     seed: Mapped[int] = mapped_column(
         BigInteger, comment="Seed of Python, NumPy and the framework in the call, derived from the run's seed."
     )
     runtime: Mapped[str] = mapped_column(
-        String(16), comment="Runtime of the call: `tensorflow`, `keras2`, `jax` or `torch`."
+        String(16), info=WORD, comment="Runtime of the call: `tensorflow`, `keras2`, `jax` or `torch`."
     )
-    sandbox: Mapped[str] = mapped_column(String(32), comment="Kind of isolation; `none` never ranks.")
-    versions: Mapped[str] = mapped_column(Text, comment="Versions of the libraries that affect values.")
-    harness_version: Mapped[str] = mapped_column(String(32), comment="Version of pgdl-harness.")
+    sandbox: Mapped[str] = mapped_column(String(32), info=WORD, comment="Kind of isolation; `none` never ranks.")
+    versions: Mapped[str] = mapped_column(
+        Text, info=longest(4096), comment="Versions of the libraries that affect values."
+    )
+    harness_version: Mapped[str] = mapped_column(String(32), info=WORD, comment="Version of pgdl-harness.")
     loader: Mapped[str] = mapped_column(
-        String(64), comment="SHA-256 of the harness' own code that loaded the model and called the submission."
+        String(64),
+        info=DIGEST,
+        comment="SHA-256 of the harness' own code that loaded the model and called the submission.",
     )
     environment: Mapped[dict[str, Any]] = mapped_column(
         JSON,

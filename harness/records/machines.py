@@ -7,6 +7,10 @@ from sqlalchemy import case, func, null, select
 from harness.records.evaluation import Evaluation
 from harness.records.keys import chunks
 from harness.records.store import Records
+from harness.text import printable
+
+#: Characters of a class that are kept.
+LONGEST = 200
 
 
 def machine_classes(records: Records, rows: Sequence[int]) -> list[str]:
@@ -19,7 +23,7 @@ def machine_classes(records: Records, rows: Sequence[int]) -> list[str]:
     if records.file is not None:  # which may hold any text
         found = case((func.json_valid(Evaluation.environment) == 1, found), else_=null())
     classes = {
-        row[0] for part in chunks(rows)
-        for row in records.rows(select(found).where(Evaluation.id.in_(part)).distinct())
+        printable(str(row[0]))[:LONGEST] for part in chunks(rows)
+        for row in records.rows(select(found).where(Evaluation.id.in_(part)).distinct()) if row[0]
     }  # fmt: skip
-    return sorted(one for one in classes if one)
+    return sorted(classes)

@@ -4,13 +4,15 @@ A later version only adds tables, and columns that have a default. So every vers
 database lacks has its default in all rows.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 import sqlalchemy
-from sqlalchemy import Column, ColumnElement, MetaData, String, Table, exists, insert, literal, select
+from sqlalchemy import Column, ColumnElement, MetaData, String, Table, exists, func, insert, literal, select
 from sqlalchemy.engine import Connection
 from sqlalchemy.schema import CreateTable
+from sqlalchemy.types import NullType
 
 from harness.errors import UserError
 from harness.records.evaluation import Evaluation
@@ -22,6 +24,12 @@ SCHEMA = 2
 #: The version of databases that have tables, but no stamp.
 FIRST = 1
 
+#: A version of the tables, and one of the harness; SQLite stores anything in a column.
+_NUMBER, _RELEASE = re.compile(r"[0-9]{1,9}"), re.compile(r"[0-9][0-9A-Za-z.+]{0,31}")
+
+#: Characters of a stamp that are read.
+SHOWN = 40
+
 #: The stamp: Alembic's own table, of one row.
 STAMP = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
@@ -29,10 +37,11 @@ STAMP = Table("alembic_version", MetaData(), Column("version_num", String(32), p
 def schema_of(connection: Connection, name: str) -> int | None:
     """Return the version of a database's tables, None if it has none; raises `UserError` for one that is not known."""
     tables = sqlalchemy.inspect(connection).get_table_names()
-    stamps = connection.execute(select(STAMP.c.version_num)).scalars().all() if STAMP.name in tables else []
+    query = select(func.substr(STAMP.c.version_num, 1, SHOWN, type_=NullType())).limit(2)
+    stamps = [str(row[0]) for row in connection.execute(query)] if STAMP.name in tables else []
     if not stamps:
         return FIRST if Evaluation.__tablename__ in tables else None
-    if len(stamps) > 1 or not stamps[0].isdecimal():
+    if len(stamps) > 1 or not _NUMBER.fullmatch(stamps[0]):
         found = printable(", ".join(stamps))
         raise UserError("version of the tables", file=name, expected="one number", found=found)
     _require_known(connection, int(stamps[0]), name)
@@ -49,8 +58,9 @@ def stamp(connection: Connection, version: int = SCHEMA) -> None:
 def _require_known(connection: Connection, schema: int, name: str) -> None:
     if schema > SCHEMA:
         newest = select(Evaluation.harness_version).order_by(Evaluation.id.desc()).limit(1)
-        wrote = connection.execute(newest).scalar()
-        remedy = f"install pgdl-harness {wrote or 'of the version that wrote it'} or a later one"
+        wrote = str(connection.execute(newest).scalar())
+        version = wrote if _RELEASE.fullmatch(wrote) else "of the version that wrote it"
+        remedy = f"install pgdl-harness {version} or a later one"
         raise UserError("version of the tables", file=name, expected=f"at most {SCHEMA}", found=schema, remedy=remedy)
 
 

@@ -13,6 +13,7 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.schema import CreateIndex
 
 from harness.errors import UserError, writing
+from harness.records.connection import Database
 from harness.records.schema import FIRST, SCHEMA, stamp
 from harness.records.store import Records
 from harness.records.tables import Base
@@ -42,8 +43,11 @@ def upgrade(location: str, *, copy: bool = True) -> Upgraded:
             remedy = "copy it with the server's own tools, such as pg_dump, and then add --no-copy"
             raise UserError("a database on a server cannot be copied from here", file=records.name, remedy=remedy)
         kept = _copy(file, before) if copy and file is not None else None
-        records.change_tables(_migrate)
-        return Upgraded(records.name, before, copy=kept)
+    database = Database(location)
+    with database.guard():
+        _migrate(database.engine)
+    database.engine.dispose()
+    return Upgraded(database.name, before, copy=kept)
 
 
 def _copy(file: Path, schema: int) -> Path:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import sqlalchemy
 from sqlalchemy import ColumnElement, Executable, Row, func, insert, or_, select
-from sqlalchemy.engine import Engine
+from sqlalchemy.engine import Connection
 
 from harness.configuration import configuration_from
 from harness.errors import UserError
@@ -16,15 +16,13 @@ from harness.records.creation import FIRST_RUN, open_tables
 from harness.records.evaluation import Evaluation
 from harness.records.keys import chunks
 from harness.records.request import Request
-from harness.records.schema import present, readable
-from harness.records.stored_types import require_types
+from harness.records.rows import ROWS_AT_ONCE, read
+from harness.records.schema import readable
 from harness.records.tables import Base, columns_of
 from harness.records.writer import Writer
+from harness.text import printable
 
 T = TypeVar("T")
-
-#: Rows in memory at once while all are read; each has up to 16 KB of output.
-ROWS_AT_ONCE = 500
 
 #: Columns that may be long; not loaded for counting and scoring.
 LONG = ("environment", "output_tail")
@@ -56,7 +54,7 @@ class Records:
         Opening a database `read_only` writes nothing: it has to exist, and may be of an earlier version. Otherwise the
         tables are created if there are none, and must be of the present version.
         """
-        self._database = Database(location)
+        self._database = Database(location, read_only=read_only)
         self.file, self.name = self._database.file, self._database.name
         if read_only and self.file is not None and not self.file.exists():
             raise UserError("no such results file", file=self.name, remedy=FIRST_RUN)
@@ -96,10 +94,9 @@ class Records:
         newest = select(func.max(Request.id)).where(Request.merged_at.is_(None)).group_by(*same)
         chosen = or_(Request.id.in_(newest), Request.merged_at.is_not(None))
         columns = list(Request.__table__.columns)
+        query = select(*readable(columns, self.schema)).where(chosen).order_by(Request.id)
         with self._database.begin() as connection:
-            require_types(connection, present(columns, self.schema), select(Request.id).where(chosen), self.name)
-            rows = select(*readable(columns, self.schema)).where(chosen).order_by(Request.id)
-            found = list(connection.execute(rows))
+            found = list(self._read(connection, query, Request))
         for request in found:
             self._require_settings(request)
         return found
@@ -110,7 +107,9 @@ class Records:
         except ValueError as error:
             where = f"{self.name}, table requests, row {request.id}, settings"
             remedy = "name another database with --results"
-            raise UserError("not the settings of a run", file=where, found=str(error), remedy=remedy) from error
+            raise UserError(
+                "not the settings of a run", file=where, found=printable(str(error)), remedy=remedy
+            ) from error
 
     def claims(self) -> Claims:
         """Return a context in which this run claims calls."""
@@ -147,18 +146,16 @@ class Records:
         """
         columns = list(Evaluation.__table__.columns) if long else short_columns()
         newest = select(func.max(Evaluation.id)).where(*conditions).group_by(Evaluation.key)
-        chosen = select(Evaluation.id).where(Evaluation.id.in_(newest), *only)
+        rows = select(*readable(columns, self.schema)).where(Evaluation.id.in_(newest), *only).order_by(Evaluation.id)
         with self._database.begin() as connection:
-            require_types(connection, present(columns, self.schema), chosen, self.name)
-            rows = select(*readable(columns, self.schema)).where(Evaluation.id.in_(chosen)).order_by(Evaluation.id)
-            yield from connection.execution_options(yield_per=ROWS_AT_ONCE).execute(rows)
+            yield from self._read(connection.execution_options(yield_per=ROWS_AT_ONCE), rows)
 
     def rows(self, query: Executable) -> list[Row[Any]]:
-        """Return the rows of a query."""
+        """Return the rows of a query of the records, whose columns have their names."""
         with self._database.begin() as connection:
             if self._database.is_postgresql:  # which may spend a second on compiling what then takes milliseconds
                 connection.execute(select(func.set_config("jit", "off", True)))
-            return list(connection.execute(query))
+            return list(self._read(connection, query))
 
     def has_index(self, name: str) -> bool:
         """Whether the records have an index of this name; one that an earlier version has written may lack it."""
@@ -174,26 +171,23 @@ class Records:
         """Return the distinct values of a column, in alphabetical order."""
         chosen = Evaluation.__table__.columns[column]
         with self._database.begin() as connection:
-            return list(connection.execute(select(chosen).distinct().order_by(chosen)).scalars())
+            return [row[0] for row in self._read(connection, select(chosen).distinct().order_by(chosen))]
 
     def _with_keys(self, columns: Sequence[ColumnElement[Any]], keys: Collection[str]) -> Iterator[Row[Any]]:
         """Query through the index, a few hundred keys at a time: the table may be thousands of times as long."""
         with self._database.begin() as connection:
             for part in chunks(list(keys)):
                 newest = select(func.max(Evaluation.id)).where(Evaluation.key.in_(part)).group_by(Evaluation.key)
-                require_types(connection, present(columns, self.schema), newest, self.name)
                 rows = select(*readable(columns, self.schema)).where(Evaluation.id.in_(newest)).order_by(Evaluation.id)
-                yield from connection.execute(rows)
+                yield from self._read(connection, rows)
+
+    def _read(self, connection: Connection, query: Executable, kind: type[Base] = Evaluation) -> Iterator[Row[Any]]:
+        return read(connection, query, kind, self.schema, self.name)
 
     def _insert(self, kind: type[Base], rows: Iterable[Base]) -> None:
         given = [columns_of(row) for row in rows]
         if given:
             self._database.write(lambda connection: connection.execute(insert(kind), given))
-
-    def change_tables(self, change: Callable[[Engine], None]) -> None:
-        """Let `change` work on the engine, with errors as those of a read or write."""
-        with self._database.guard():
-            change(self._database.engine)
 
 
 def short_columns() -> Sequence[ColumnElement[Any]]:

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import DateTime, Dialect, Row, TypeDecorator
+from sqlalchemy import Boolean, DateTime, Dialect, Row, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase, MappedAsDataclass
 
 
@@ -24,8 +24,30 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
+class Flag(Boolean):
+    """True or false; what else a database stores stays as it is, so that it can be refused."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:
+        """Return what converts a stored value."""
+        return None if dialect.supports_native_boolean else _flag
+
+
+def _flag(value: Any) -> Any:
+    return bool(value) if type(value) is int and value in (0, 1) else value
+
+
 class Base(MappedAsDataclass, DeclarativeBase):
     """Tables of the results database."""
+
+
+#: The `info` of a column with a digest, and of one with a word or name in printable ASCII.
+DIGEST: dict[str, Any] = {"digest": True}
+WORD: dict[str, Any] = {"word": True}
+
+
+def longest(characters: int) -> dict[str, Any]:
+    """Return the `info` of a column whose text has a limit."""
+    return {"longest": characters}
 
 
 def since(version: int) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from harness.submission.installed import find_installed, installed_measures
 from harness.submission.library import find_baseline
 from harness.submission.name import ALLOWED, clean, is_name, taken
 from harness.submission.submission import Submission
+from harness.text import is_text, printable
 
 
 def find_submission(argument: str, name: str | None = None) -> Submission:
@@ -100,6 +101,9 @@ def _from_path(path: Path, given: str | None) -> Submission:
     if owner := taken(name):
         raise UserError(f"cannot be called {name!r}: {owner}", file=path, remedy="name it with --as NAME")
     source, unknown = str(own_path(path)), found.unknown_keys
+    if not is_text(source):
+        where = printable(source)
+        raise UserError("cannot be recorded", file=where, expected="a path without control characters")
     return Submission(name, found.files, found.metadata, source=source, unknown_keys=unknown, problem=problem)
 
 

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 from sqlalchemy import delete, func, select, text
-from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.engine import Connection
 
 from harness.board.collect import configuration_of
 from harness.configuration import Configuration
 from harness.records import Evaluation, Records, Request
+from harness.records.connection import Database
 from tests.board.board_examples import rows, write_reference
 from tests.records.evaluation_rows import request
 
@@ -48,16 +49,12 @@ def write_records(location: str, tasks: list[str], n_submissions: int, n_copies:
                 records.add(*made)
                 records.ask([request(made[0], source=f"/home/submission_{submission}")])
         configuration = configuration_of(next(records.newest_of(Evaluation.submission == "submission_0000")))
-        n_rows = 0
-
-        def copy(engine: Engine) -> None:
-            nonlocal n_rows
-            with engine.begin() as connection:
-                n_rows = _copy_all(connection, configuration, n_copies)
-            with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-                connection.execute(text("ANALYZE"))  # as servers do by themselves
-
-        records.change_tables(copy)
+    engine = Database(location).engine
+    with engine.begin() as connection:
+        n_rows = _copy_all(connection, configuration, n_copies)
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("ANALYZE"))  # as servers do by themselves
+    engine.dispose()
     return n_rows
 
 

@@ -15,6 +15,7 @@ from harness.records import Evaluation, Records
 from harness.task.layout import find_references
 from tests.board.board_examples import GAPS, MEASURE, MODELS, rows, write_reference
 from tests.records.evaluation_rows import request
+from tests.records.statements import execute
 
 #: Versions of a submission that were replaced.
 OLD = [f"old{number}" for number in range(10)]
@@ -81,17 +82,11 @@ def test_a_score_reads_the_records_of_its_submission(
 
 
 def test_a_database_without_the_index_is_read_as_it_is(tasks: Path, database: Path) -> None:
-    with Records(str(database)) as records:
-        with_index = api.board(tasks_dir=tasks, results=database).board.content
-        records.change_tables(lambda engine: _drop_index(engine))
+    with_index = api.board(tasks_dir=tasks, results=database).board.content
+    execute(str(database), "DROP INDEX ix_evaluations_version")
     before = database.read_bytes()
     assert api.board(tasks_dir=tasks, results=database).board.content == with_index
     assert database.read_bytes() == before
-
-
-def _drop_index(engine: Any) -> None:
-    with engine.begin() as connection:
-        connection.exec_driver_sql("DROP INDEX ix_evaluations_version")
 
 
 def test_the_newest_records_of_a_version_are_found_in_the_index(database: Path) -> None:
@@ -99,14 +94,7 @@ def test_the_newest_records_of_a_version_are_found_in_the_index(database: Path) 
         "EXPLAIN QUERY PLAN SELECT max(id) FROM evaluations WHERE submission = 'mine' AND submission_digest = 'new' "
         "AND configuration = 'c' AND task IN ('toy') GROUP BY key"
     )
-    plans: list[str] = []
-
-    def explain(engine: Any) -> None:
-        with engine.connect() as connection:
-            plans.extend(row[-1] for row in connection.exec_driver_sql(query))
-
-    with Records(str(database), read_only=True) as records:
-        records.change_tables(explain)
+    plans = [row[-1] for row in execute(str(database), query)]
     assert any("COVERING INDEX ix_evaluations_version" in plan for plan in plans)
 
 

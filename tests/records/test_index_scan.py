@@ -1,10 +1,10 @@
 """The versions that have records are the same if they are found in an index as if all records are read."""
 
 import pytest
-from sqlalchemy.engine import Engine
 
 from harness.records import Records, recorded_versions
 from tests.records.evaluation_rows import evaluation
+from tests.records.statements import execute
 
 #: Name, digest and configuration of a version, and the task of its records; one of every two values is a beginning.
 RECORDED = [
@@ -22,15 +22,10 @@ def test_versions_are_found_with_and_without_the_index(location: str, tasks: lis
             records.add(*(evaluation(model=model, **columns) for model in ("model_0", "model_1")))
         expected = sorted({version[:3] for version in RECORDED if version[3] in tasks})
         assert sorted(recorded_versions(records, tasks)) == expected
-        records.change_tables(_drop_index)
+        execute(location, "DROP INDEX ix_evaluations_version")
         assert sorted(recorded_versions(records, tasks)) == expected
 
 
 def test_no_records(location: str) -> None:
     with Records(location) as records:
         assert recorded_versions(records, ["t1"]) == []
-
-
-def _drop_index(engine: Engine) -> None:
-    with engine.begin() as connection:
-        connection.exec_driver_sql("DROP INDEX ix_evaluations_version")

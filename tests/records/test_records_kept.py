@@ -18,7 +18,7 @@ TABLE = Evaluation.metadata.tables["evaluations"]
 
 UNUSUAL: dict[str, Any] = {
     "key": "k" * 64,
-    "submission": "größe of π",
+    "submission": "cosine_margin:layer=-1, 2+2.5",
     "submission_digest": "a" * 64,
     "is_baseline": True,
     "task": "task1_v4",
@@ -26,7 +26,7 @@ UNUSUAL: dict[str, Any] = {
     "model_digest": "b" * 64,
     "data_digest": "c" * 64,
     "repeat": 17,
-    "outcome": str(Outcome.BAD_VALUE),
+    "outcome": str(Outcome.OK),
     "value": 0.1 + 0.2,
     "message": "expected a finite number, found 'nan'; \"quoted\"",
     "startup_wall_s": 2.2000000000000002,
@@ -46,7 +46,7 @@ UNUSUAL: dict[str, Any] = {
     "versions": "keras 3.12.0, numpy 2.3.5",
     "harness_version": "1.0.0rc1",
     "loader": "d" * 64,
-    "environment": {"tensorflow": "2.21.0", "gpu": None, "nested": {"threads": [1, 2.5, "drei"]}},
+    "environment": {"tensorflow": "2.21.0", "gpu": "", "processor": "größe of π"},
     "output_tail": "first\nsecond\té\n",
 }
 

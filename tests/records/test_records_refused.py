@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UserError
-from harness.records import Evaluation, Records
-from tests.records.evaluation_rows import evaluation, request
+from harness.records import Records
+from tests.records.evaluation_rows import evaluation
 
 
 def refusal(location: str | Path, *, read_only: bool = False) -> str:
@@ -51,8 +51,9 @@ def test_the_table_of_another_version(column: str, tmp_path: Path) -> None:
 
 
 def test_places_where_no_file_can_be(tmp_path: Path) -> None:
-    for place in (tmp_path, tmp_path / "no" / "such" / "folder" / "results.db", Path("/proc/results.db")):
+    for place in (tmp_path / "no" / "such" / "folder" / "results.db", Path("/proc/results.db")):
         assert refusal(place).startswith(f"{place}: the results database failed: unable to open database file")
+    assert refusal(tmp_path) == f"{tmp_path}: cannot be read: expected a regular file, found a directory"
 
 
 def test_a_file_that_may_not_be_written_is_refused_when_the_first_row_comes(tmp_path: Path) -> None:
@@ -100,34 +101,3 @@ def test_another_kind_of_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_passwords_are_not_shown(tmp_path: Path) -> None:
     assert "hunter2" not in refusal("nosuch://me:hunter2@host/name")
-
-
-@pytest.mark.parametrize(
-    ("table", "column", "stored", "found"),
-    [
-        ("evaluations", "value", "high", "expected a number, found 'high'"),
-        ("evaluations", "value", b"\x00\x01", "expected a number, found X'0001'"),
-        ("evaluations", "repeat", 0.5, "expected an integer, found 0.5"),
-        ("evaluations", "seed", "1 OR 1", "expected an integer, found '1 OR 1'"),
-        ("evaluations", "started_at", "yesterday", "expected a time, found 'yesterday'"),
-        ("evaluations", "finished_at", "2026-02-30 12:00:00.000000", "expected a time, found '2026-02-30 12:00:00"),
-        ("evaluations", "finished_at", "2026-01-01 99:00:00.000000", "expected a time, found '2026-01-01 99:00:00"),
-        ("evaluations", "model", b"model_0", "expected text, found X'6D6F64656C5F30'"),
-        ("evaluations", "environment", "{", "expected JSON, found '{'"),
-        ("requests", "requested_at", b"", "expected a time, found X''"),
-        ("requests", "merged_at", 3, "expected a time, found 3"),
-        ("requests", "deterministic", "yes", "expected an integer, found 'yes'"),
-    ],
-)
-def test_what_is_not_of_its_columns_type(table: str, column: str, stored: object, found: str, tmp_path: Path) -> None:
-    """SQLite stores anything in any column, and a reader of numbers would stumble over it far from here."""
-    file = tmp_path / "results.db"
-    with Records(str(file)) as records:
-        records.add(evaluation())
-        records.ask([request(evaluation())])
-    with sqlite3.connect(file) as connection:
-        connection.execute(f"UPDATE {table} SET {column} = ?", [stored])
-    connection.close()
-    with Records(str(file)) as records, pytest.raises(UserError) as error:
-        list(records.newest_of(Evaluation.repeat >= 0, long=True)) if table == "evaluations" else records.requests()
-    assert str(error.value).startswith(f"{file}, table {table}, row 1, column {column}: {found}")

@@ -1,0 +1,70 @@
+"""Parses JSON and TOML that a stranger may have written: depth, number of values and digits are bounded.
+
+`harness.plain_yaml` does so for YAML. The caller bounds the number of bytes (`harness.reading`). Imports the standard
+library only.
+"""
+
+import json
+import re
+import tomllib
+from typing import Any, TypeVar
+
+#: Deepest nesting, and most values in one text; a value takes about a hundred bytes of memory.
+MAX_DEPTH, MAX_VALUES = 200, 3_000_000
+
+#: Most parts of a key in TOML: Python's parser takes the square of their number in time.
+MAX_PARTS = 100
+
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MAX_PARTS}}}")
+
+Content = TypeVar("Content")
+
+
+def parse_json(text: str | bytes, **hooks: Any) -> Any:
+    """Return the content of JSON; raises `ValueError` for any other text, and for more than the bounds allow.
+
+    `hooks` are those of `json.loads`. An integer of more than 4,300 digits is an error unless a hook parses it.
+    """
+    if isinstance(text, str):
+        lists, objects, commas = (text.count(mark) for mark in "[{,")
+    else:
+        lists, objects, commas = (text.count(mark) for mark in b"[{,")
+    if lists + objects + commas > MAX_VALUES:
+        raise ValueError(f"more than {MAX_VALUES} values")
+    try:
+        content = json.loads(text, **hooks)
+    except RecursionError as error:
+        raise _too_deep() from error
+    return require_shallow(content) if lists + objects > MAX_DEPTH else content
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the content of TOML; raises `ValueError` for any other text, and for more than the bounds allow."""
+    if _LONG_KEY.search(text):
+        raise ValueError(f"a key of more than {MAX_PARTS} parts")
+    try:
+        content = tomllib.loads(text)
+    except RecursionError as error:
+        raise _too_deep() from error
+    return require_shallow(content)
+
+
+def require_shallow(content: Content) -> Content:
+    """Return the content if its lists and dictionaries are nested within `MAX_DEPTH`; raises `ValueError`."""
+    level: list[Any] = [content]
+    for _ in range(MAX_DEPTH + 1):
+        level = [inner for outer in level for inner in _members(outer)]
+        if not level:
+            return content
+    raise _too_deep()
+
+
+def _members(outer: Any) -> list[Any]:
+    """Return the values in a list or dictionary that may have values themselves."""
+    values = outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ()
+    return [value for value in values if isinstance(value, dict | list)]
+
+
+def _too_deep() -> ValueError:
+    return ValueError(f"nested deeper than {MAX_DEPTH} levels")

@@ -1,0 +1,61 @@
+"""Parses YAML that a stranger may have written: plain values, lists and mappings.
+
+What lets a short text stand for a long one, or for something that readers take differently, is refused: anchors and
+aliases, merges, tags, and keys that are repeated. Depth, number of values and digits are bounded; the caller bounds the
+number of bytes.
+"""
+
+from typing import Any
+
+import yaml
+
+#: Deepest nesting, most values, and longest number or date in characters.
+MAX_DEPTH, MAX_VALUES, MAX_NUMBER = 50, 20_000, 100
+
+_TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
+
+
+def parse_yaml(content: bytes) -> Any:
+    """Return the content of YAML in UTF-8; raises `ValueError` for any other, and for more than the bounds allow."""
+    try:
+        return yaml.load(content.decode(), Loader=_Loader)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ValueError(" ".join(str(error).split())) from error
+    except (OverflowError, TypeError, AttributeError, LookupError) as error:  # of a date or number that there is not
+        raise ValueError(f"a value that cannot be read: {error}") from error
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses what is not plain, before anything is made of it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._depth = self._values = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
+            raise self._refused("an anchor or alias", event)
+        if event.tag is not None:
+            raise self._refused("a tag", event)
+        self._values += 1
+        self._depth += 1
+        if self._values > MAX_VALUES or self._depth > MAX_DEPTH:
+            raise self._refused(f"more than {MAX_VALUES} values, or {MAX_DEPTH} levels of them", event)
+        node: Any = super().compose_node(parent, index)
+        self._depth -= 1
+        if node.tag != _TEXT and isinstance(node, yaml.ScalarNode) and len(node.value) > MAX_NUMBER:
+            raise self._refused(f"a number of more than {MAX_NUMBER} characters", event)
+        return node
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        if any(key.tag == _MERGE for key, _ in node.value):
+            raise self._refused("a merge", node)
+        mapping = super().construct_mapping(node, deep)
+        if len(mapping) < len(node.value):
+            raise self._refused("a key twice", node)
+        return mapping
+
+    @staticmethod
+    def _refused(what: str, where: Any) -> yaml.YAMLError:
+        return yaml.MarkedYAMLError(problem=f"found {what}", problem_mark=where.start_mark)

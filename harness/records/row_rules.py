@@ -1,0 +1,108 @@
+"""The values that the harness writes to a column: whoever wrote a database may have written others."""
+
+import functools
+import json
+import math
+import re
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import JSON, BigInteger, Boolean, Column, Float, Integer, Text
+
+from harness.outcome import Outcome
+from harness.records.tables import UtcDateTime
+from harness.text import is_line, is_text
+
+#: Longest digest, name, and text of a column that has no limit of its own, in characters.
+LONGEST_DIGEST, LONGEST_NAME, LONGEST_TEXT = 64, 255, 32 * 1024
+
+#: Largest measured number, and largest integers of the two sizes.
+MEASURED, INTEGER, LONG = 1e15, 2**31 - 1, 2**63 - 1
+
+_OUTCOMES = frozenset(map(str, Outcome))
+
+#: A time as SQLite stores it.
+_TIME = re.compile(r"[12]\d{3}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}", re.ASCII)
+
+
+class Rule(NamedTuple):
+    """What a column holds, in words and as a test of a value, which may be as it is stored or converted.
+
+    Equal values need one test if they are text: a number may be equal to one of another type.
+    """
+
+    words: str
+    holds: Callable[[Any], bool]
+    different: Callable[[Iterable[Any]], Iterable[Any]] = iter
+
+
+@functools.cache
+def rule_of(column: Column[Any]) -> Rule:
+    """Return the rule of a column, by its name, its `info` (`harness.records.tables`) or its type."""
+    rule = _rule(column)
+    return rule._replace(holds=lambda value: value is None or rule.holds(value)) if column.nullable else rule
+
+
+def fit_together(outcome: object, value: object) -> bool:
+    """Whether a call can have ended so: a value if and only if the outcome is OK."""
+    return (outcome == Outcome.OK) == (value is not None)
+
+
+def _rule(column: Column[Any]) -> Rule:
+    kind, info = column.type, column.info
+    if column.name == "outcome":
+        return Rule("an outcome", _OUTCOMES.__contains__, set)
+    if column.name == "value":
+        return Rule("a finite number", lambda value: type(value) in (float, int) and math.isfinite(value))
+    if "digest" in info:
+        return Rule("letters and digits", _is_digest, set)
+    if "word" in info:
+        return Rule("printable ASCII text", _is_word, set)
+    if isinstance(kind, UtcDateTime):
+        return Rule("a time", _is_time)
+    if isinstance(kind, JSON):
+        return Rule("a JSON object of texts", _is_object)
+    if isinstance(kind, Boolean):
+        return Rule("0 or 1", lambda value: type(value) in (bool, int) and value in (0, 1))
+    if isinstance(kind, Integer):
+        most = LONG if isinstance(kind, BigInteger) else INTEGER
+        return Rule(f"an integer from 0 to {most}", lambda value: type(value) is int and 0 <= value <= most)
+    if isinstance(kind, Float):
+        words = f"a number up to {MEASURED:g}"
+        return Rule(words, lambda value: type(value) in (float, int) and abs(value) <= MEASURED)
+    if isinstance(kind, Text):
+        longest = info.get("longest", LONGEST_TEXT)
+        words = f"text of at most {longest} characters, without control characters"
+        return Rule(words, lambda value: _has(value, longest) and is_text(value), set)
+    words = f"a line of at most {LONGEST_NAME} characters"
+    return Rule(words, lambda value: _has(value, LONGEST_NAME) and is_line(value), set)
+
+
+def _has(value: object, longest: int) -> bool:
+    return type(value) is str and len(value) <= longest
+
+
+def _is_digest(value: Any) -> bool:
+    return type(value) is str and (not value or (len(value) <= LONGEST_DIGEST and value.isascii() and value.isalnum()))
+
+
+def _is_word(value: Any) -> bool:
+    return type(value) is str and len(value) <= LONGEST_NAME and value.isascii() and value.isprintable()
+
+
+def _is_time(value: object) -> bool:
+    if not isinstance(value, str):
+        return isinstance(value, datetime)
+    try:
+        return _TIME.fullmatch(value) is not None and bool(datetime.fromisoformat(value))
+    except ValueError:
+        return False
+
+
+def _is_object(value: object) -> bool:
+    try:
+        found = json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and all(_has(one, LONGEST_TEXT) and is_text(one) for one in found.values())

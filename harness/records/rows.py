@@ -1,0 +1,92 @@
+"""Rows become objects here; one that is not as the harness writes rows is refused with its place.
+
+SQLite stores anything in any column, and a server's columns have types, but no bounds. Python tests a row in a third of
+the time that SQL takes.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Executable, Row, Table, select, type_coerce
+from sqlalchemy.engine import Connection
+from sqlalchemy.types import NullType
+
+from harness.errors import UserError
+from harness.records.row_rules import Rule, fit_together, rule_of
+from harness.records.schema import present
+from harness.records.tables import Base
+from harness.text import printable
+
+#: Rows in memory at once while all are read; each has up to 16 KB of output.
+ROWS_AT_ONCE = 100
+
+#: Characters of a wrong value that are shown.
+SHOWN = 40
+
+#: What the conversion of a stored value raises.
+_CANNOT_BE_CONVERTED = (ValueError, TypeError, OverflowError, RecursionError)
+
+_REMEDY = "name another database with --results"
+
+
+def read(connection: Connection, query: Executable, kind: type[Base], schema: int, name: str) -> Iterator[Row[Any]]:
+    """Yield the rows of a query.
+
+    Args:
+        connection: of a database of any kind.
+        query: columns of one table under their names, and perhaps others.
+        kind: the table.
+        schema: version of the database's tables.
+        name: of the database, for messages.
+
+    Raises:
+        UserError: a row has a value that the harness would not write.
+    """
+    table = kind.metadata.tables[kind.__tablename__]
+    result = connection.execute(query)
+    names = list(result.keys())
+    rules = [(i, rule_of(table.c[column])) for i, column in enumerate(names) if column in table.c]
+    of_calls = [names.index(column) for column in ("outcome", "value") if {"outcome", "value"} <= set(names)]
+    while True:
+        try:
+            rows = result.fetchmany(ROWS_AT_ONCE)
+            fit = _fit(rows, rules, of_calls)
+        except _CANNOT_BE_CONVERTED:
+            fit = False
+        if not fit:
+            raise _first_wrong(connection, table, schema, name)
+        if not rows:
+            return
+        yield from rows
+
+
+def _fit(rows: Sequence[Row[Any]], rules: Sequence[tuple[int, Rule]], of_calls: Sequence[int]) -> bool:
+    """Whether rows are as the harness writes them; `of_calls` are the positions of outcome and value, if both are."""
+    columns = list(zip(*rows, strict=True))
+    if rows and of_calls and not all(map(fit_together, *(columns[i] for i in of_calls))):
+        return False
+    return not rows or all(all(map(rule.holds, rule.different(columns[i]))) for i, rule in rules)
+
+
+def _first_wrong(connection: Connection, table: Table, schema: int, name: str) -> UserError:
+    """Return an error that names the first value of the table that the harness would not write."""
+    columns = present(table.columns, schema)
+    stored = [type_coerce(column, NullType()).label(column.name) for column in columns]  # as it is, not converted
+    streamed = connection.execution_options(yield_per=ROWS_AT_ONCE)
+    for row in streamed.execute(select(*stored).order_by(table.c.id)):
+        for column, value in zip(columns, row, strict=True):
+            if not (rule := rule_of(column)).holds(value):
+                where = f"{name}, table {table.name}, row {_shown(row.id)}, column {column.name}"
+                return _wrong(where, rule.words, value)
+        if "outcome" in table.c and not fit_together(row.outcome, row.value):
+            words = "a number" if row.value is None else f"none, because the outcome is {row.outcome}"
+            return _wrong(f"{name}, table {table.name}, row {_shown(row.id)}, column value", words, row.value)
+    return UserError(f"table {table.name} is not as pgdl writes it", file=name, remedy=_REMEDY)
+
+
+def _wrong(where: str, expected: str, value: object) -> UserError:
+    return UserError(where, expected=expected, found="nothing" if value is None else _shown(value), remedy=_REMEDY)
+
+
+def _shown(value: object) -> str:
+    return printable(repr(value))[:SHOWN]

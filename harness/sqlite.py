@@ -1,0 +1,137 @@
+"""SQLite files that may be a stranger's: tables of plain columns, no code among them, and bounded work to read them.
+
+The functions work on connections of Python's own driver, so that shell completion need not import SQLAlchemy.
+"""
+
+import os
+import re
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from harness.errors import UserError
+from harness.reading import require_regular
+from harness.text import printable
+
+#: What to do about a file that is not as the harness writes it.
+REMEDY = "name another file of results"
+
+#: Longest value that is read from a file which is only read, in bytes.
+LONGEST = 128 * 1024
+
+#: Instructions of SQLite between two looks at a statement, the most that a statement may take, and the most for each
+#: byte of the file; a statement that reads all records takes 320 for each, which is 0.25 for each byte.
+LOOK, MOST, MOST_PER_BYTE = 10_000, 2_000_000, 5
+
+#: Most seconds of processor time of a statement.
+DEADLINE_S = 300.0
+
+#: What SQLite may keep beside a file, and the last bytes of a journal that names another file: SQLite deletes that one.
+_BESIDE = ("-journal", "-wal", "-shm")
+_NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
+
+_NAME = r'(?:\w+|"\w+")'
+_NAMES = rf"\( ?{_NAME}(?: ?, ?{_NAME})* ?\)"
+_COLUMN = rf"{_NAME}(?: \w+(?: ?\(\d+\))?)?(?: DEFAULT '[^']*')?(?: NOT NULL)?(?: DEFAULT '[^']*')?"
+_PART = rf"(?:{_COLUMN}|(?:CONSTRAINT {_NAME} )?PRIMARY KEY ?{_NAMES})"
+
+#: Tables and indices without expressions: no view, trigger, virtual table or computed column, and no condition.
+_PLAIN = re.compile(
+    rf"CREATE TABLE {_NAME} ?\( ?{_PART}(?: ?, ?{_PART})* ?\)|CREATE (?:UNIQUE )?INDEX {_NAME} ON {_NAME} ?{_NAMES}"
+)
+
+
+def require_sound(file: Path) -> None:
+    """Raise `UserError` if a database, which need not exist, or a file beside it must not be given to SQLite."""
+    with suppress(OSError):  # SQLite itself reports a file that is missing or unreachable
+        require_regular(file, file.stat())
+    real = file.resolve()
+    for name in (f"{real.name}{suffix}" for suffix in _BESIDE):
+        with suppress(OSError):  # another program that uses the database may just have removed it
+            require_regular(real.with_name(name), real.with_name(name).lstat())
+    with suppress(OSError), real.with_name(f"{real.name}-journal").open("rb") as journal:
+        journal.seek(-len(_NAMES_ANOTHER), os.SEEK_END)
+        if journal.read() == _NAMES_ANOTHER:
+            raise UserError("its journal names another file, which SQLite would delete", file=file, remedy=REMEDY)
+
+
+def protect(connection: sqlite3.Connection, file: Path | str, *, read_only: bool) -> "Watch":
+    """Make a new connection safe for a database of a stranger; returns the watch over its statements.
+
+    Args:
+        connection: has not been used.
+        file: the database, for messages; see also `require_sound`.
+        read_only: whether to refuse every write, and values longer than `LONGEST`.
+
+    Raises:
+        UserError: the database has anything but plain tables and indices, or reading their list takes too long.
+        sqlite3.Error: it is no database, or cannot be read.
+    """
+    watch = Watch(connection, file)
+    with watch.reasons():
+        for pragma in ("trusted_schema = OFF", "cell_size_check = ON", *(["query_only = ON"] if read_only else [])):
+            connection.execute(f"PRAGMA {pragma}")
+        if read_only:
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+        for name, sql in connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"):
+            if not _PLAIN.fullmatch(" ".join(str(sql).split())):
+                what, found = printable(str(name))[:80], printable(str(sql))[:80]
+                raise UserError(what, file=file, expected="plain tables and indices", found=found, remedy=REMEDY)
+    return watch
+
+
+class Watch:
+    """Ends a statement that takes too much, and lets a signal end it, which Python would handle only afterwards.
+
+    Attributes:
+        reason: why the last statement was ended; None if SQLite itself ended it.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, file: Path | str) -> None:
+        self._file = file
+        self.begin()
+        # The driver drops exceptions of its callback, such as that of a signal's handler, which Python calls where its
+        # code goes on: at the beginning of a function, but inside of `try` in a generator that has begun.
+        looks = self._looks()
+        next(looks)
+        connection.set_progress_handler(looks.__next__, LOOK)
+
+    def begin(self) -> None:
+        """A statement begins."""
+        self.reason: BaseException | None = None
+        self._instructions, self._began_s = 0, time.thread_time()
+
+    @contextmanager
+    def reasons(self) -> Iterator[None]:
+        """Raise the reason in place of the driver's error."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if self.reason is None:
+                raise
+            raise self.reason from error
+
+    def _looks(self) -> Iterator[bool]:
+        """Yield at each look whether the statement ends."""
+        while True:
+            try:
+                yield self.reason is not None
+                self._require_bounded()
+            except GeneratorExit:
+                return
+            except BaseException as error:
+                self.reason = error
+
+    def _require_bounded(self) -> None:
+        self._instructions += LOOK
+        if self._instructions > MOST and self._instructions > MOST + MOST_PER_BYTE * self._size():
+            raise UserError("reading takes more work than a file of its size can need", file=self._file, remedy=REMEDY)
+        if time.thread_time() - self._began_s > DEADLINE_S:
+            found = f"more than {DEADLINE_S:g} s of processor time"
+            raise UserError("reading takes too long", file=self._file, found=found, remedy=REMEDY)
+
+    def _size(self) -> int:
+        files = [Path(self._file), Path(f"{self._file}-wal")]
+        return sum(file.stat().st_size for file in files if file.exists())

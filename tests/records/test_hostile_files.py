@@ -1,0 +1,215 @@
+"""An SQLite file may be a stranger's: nothing in it is code that runs, and reading it ends."""
+
+import os
+import signal
+import sqlite3
+import struct
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from types import FrameType
+
+import click
+import pytest
+
+from harness import sqlite
+from harness.cli.completion import recorded
+from harness.errors import UserError
+from harness.records import Records, upgrade
+from tests.board.board_examples import write_reference
+from tests.records.evaluation_rows import evaluation, request
+from tests.records.statements import execute
+
+ROOT = Path(__file__).parents[2]
+
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS id FROM n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A database with a record and a request."""
+    file = tmp_path / "results.db"
+    with Records(str(file)) as records:
+        records.add(evaluation())
+        records.ask([request(evaluation())])
+    return file
+
+
+def change(file: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+CODE = {
+    "a view": (f"CREATE VIEW more AS {ENDLESS}",),
+    "a view in place of a table": ("DROP TABLE requests", f"CREATE VIEW requests AS {ENDLESS}"),
+    "a trigger": ("CREATE TRIGGER more AFTER INSERT ON requests BEGIN DELETE FROM evaluations; END",),
+    "a virtual table": ("CREATE VIRTUAL TABLE more USING fts5(text)",),
+    "a computed column": ("ALTER TABLE runs ADD COLUMN more AS (length(zeroblob(1000000)))",),
+    "a stored computed column": ("CREATE TABLE more (a, b TEXT AS (hex(a)) STORED)",),
+    "a computed default": ("CREATE TABLE more (a TEXT DEFAULT (hex(randomblob(10))))",),
+    "a check": ("CREATE TABLE more (a TEXT, CHECK (length(a) > 1))",),
+    "an index of an expression": ("CREATE INDEX more ON requests (length(source))",),
+    "an index of some rows": ("CREATE INDEX more ON requests (source) WHERE source LIKE '%a%'",),
+    "a foreign key": ("CREATE TABLE more (a INTEGER REFERENCES runs (id))",),
+}
+
+
+@pytest.mark.parametrize("statements", CODE.values(), ids=CODE)
+@pytest.mark.parametrize("read_only", [True, False])
+def test_tables_and_indices_are_plain(file: Path, statements: tuple[str, ...], read_only: bool) -> None:
+    change(file, *statements)
+    with pytest.raises(UserError, match=r": expected plain tables and indices, found CREATE .*; name another file of"):
+        Records(str(file), read_only=read_only)
+    with pytest.raises(UserError, match="expected plain tables and indices"):
+        upgrade(str(file))
+
+
+def test_tables_and_indices_of_ones_own_do_no_harm(file: Path) -> None:
+    change(
+        file,
+        "CREATE TABLE notes (a, b TEXT DEFAULT '' NOT NULL)",
+        "CREATE UNIQUE INDEX more ON notes (a, b)",
+        "ANALYZE",
+    )
+    with Records(str(file), read_only=True) as records:
+        assert len(list(records.newest_of())) == 1
+
+
+@pytest.mark.parametrize("version", ["'" + "9" * 5000 + "'", "CAST('2' AS BLOB)", "NULL", "'two'", "-1", "'٣'"])
+def test_a_version_is_a_number(file: Path, version: str) -> None:
+    change(file, "DROP TABLE alembic_version", "CREATE TABLE alembic_version (version_num VARCHAR(32))")
+    change(file, f"INSERT INTO alembic_version VALUES ({version})")
+    with pytest.raises(UserError, match=f"^{file}: version of the tables: expected one number, found .{{1,40}}$"):
+        Records(str(file), read_only=True)
+
+
+def test_what_a_later_version_wrote_is_named_only_if_it_is_a_version(file: Path) -> None:
+    change(
+        file, "UPDATE alembic_version SET version_num = '3'", "UPDATE evaluations SET harness_version = '1; rm -r /'"
+    )
+    with pytest.raises(UserError, match=r"install pgdl-harness of the version that wrote it or a later one$"):
+        Records(str(file), read_only=True)
+
+
+def test_who_only_reads_cannot_write(file: Path) -> None:
+    with Records(str(file), read_only=True) as records, pytest.raises(UserError, match="write a readonly database"):
+        records.add(evaluation(model="model_1"))
+
+
+def repeat(file: Path, times: int = 3) -> None:
+    """Let the root of the requests' table have children that are all the same page, so that its rows never end."""
+    (row,) = execute(str(file), "SELECT rootpage FROM sqlite_master WHERE name = 'requests'")
+    size, root = 4096, row[0]
+    content = bytearray(file.read_bytes())
+    leaf = bytes(content[(root - 1) * size : root * size])
+    pages = len(content) // size
+    content += leaf
+    child, begin = pages + 1, (root - 1) * size
+    for _ in range(times):  # levels
+        cells = [struct.pack(">IB", child, 1) for _ in range(500)]
+        start = size - 5 * len(cells)
+        page = struct.pack(">BHHHBI", 5, 0, len(cells), start, 0, child)
+        page += b"".join(struct.pack(">H", start + 5 * n) for n in range(len(cells)))
+        content += page.ljust(start, b"\0") + b"".join(cells)
+        child = len(content) // size
+    content[begin : begin + size] = content[(child - 1) * size : child * size]
+    content[28:32] = struct.pack(">I", len(content) // size)
+    content[92:96] = content[24:28]
+    file.write_bytes(content)
+
+
+def test_a_table_without_end_is_left(file: Path) -> None:
+    repeat(file)
+    with Records(str(file), read_only=True) as records, pytest.raises(UserError) as error:
+        records.requests()
+    assert str(error.value) == (
+        f"{file}: reading takes more work than a file of its size can need; name another file of results"
+    )
+
+
+def test_a_statement_has_a_deadline(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repeat(file)
+    monkeypatch.setattr(sqlite, "MOST", 10**15)
+    monkeypatch.setattr(sqlite, "DEADLINE_S", 0.1)
+    with Records(str(file), read_only=True) as records, pytest.raises(UserError) as error:
+        records.requests()
+    assert str(error.value) == (
+        f"{file}: reading takes too long: found more than 0.1 s of processor time; name another file of results"
+    )
+
+
+class StoppedError(KeyboardInterrupt):
+    """What the handler of a signal raises."""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_a_signal_ends_a_statement(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repeat(file)
+    monkeypatch.setattr(sqlite, "MOST", 10**15)
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise StoppedError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(StoppedError), Records(str(file), read_only=True) as records:
+            records.requests()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def journal_of(file: Path, other: Path) -> None:
+    """Write a journal that names another file, which SQLite deletes once it has applied the journal."""
+    end, name = bytes.fromhex("d9d505f920a163d7"), os.fsencode(other)
+    header = end + struct.pack(">5I", 0, 1, file.stat().st_size // 4096, 512, 4096)
+    checksum = sum(name) & 0xFFFFFFFF
+    trailer = struct.pack(">I", 0x40000000 // 4096 + 1) + name + struct.pack(">II", len(name), checksum) + end
+    file.with_name(f"{file.name}-journal").write_bytes(header.ljust(512, b"\0") + trailer)
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_no_other_file_is_deleted(file: Path, linked: bool) -> None:
+    other, place = file.with_name("precious"), file
+    other.write_text("precious")
+    journal_of(file, other)
+    if linked:
+        place = file.with_name("link.db")
+        place.symlink_to(file)
+    for read_only in (True, False):
+        with pytest.raises(UserError, match="its journal names another file, which SQLite would delete"):
+            Records(str(place), read_only=read_only)
+    assert other.read_text() == "precious"
+    with closing(sqlite3.connect(file)) as connection:  # the journal is one that SQLite applies
+        connection.execute("SELECT * FROM evaluations")
+    assert not other.exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes with names")
+@pytest.mark.parametrize("name", ["results.db", "results.db-journal", "results.db-wal", "results.db-shm"])
+def test_what_would_be_waited_for_is_refused(file: Path, name: str) -> None:
+    file.with_name(name).unlink(missing_ok=True)
+    os.mkfifo(file.with_name(name))
+    with pytest.raises(UserError, match=f"/{name}: cannot be read: expected a regular file, found a pipe"):
+        Records(str(file), read_only=True)
+
+
+def test_completion_tells_nothing_of_a_hostile_file(file: Path) -> None:
+    change(file, "DROP TABLE evaluations", f"CREATE VIEW evaluations AS SELECT id AS submission FROM ({ENDLESS})")
+    context = click.Context(click.Command("score"))
+    context.params = {"results": str(file)}
+    assert recorded(context, click.Argument(["name"]), "") == []
+
+
+def test_a_board_of_a_hostile_file_is_one_line(file: Path, tmp_path: Path) -> None:
+    change(file, "DROP TABLE requests", f"CREATE VIEW requests AS {ENDLESS}")
+    tasks = write_reference(tmp_path / "tasks")
+    command = [sys.executable, "-m", "harness.cli", "board", "--tasks", str(tasks), "--results", str(file)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"pgdl: {file}: requests: expected plain tables and indices, found CREATE VIEW")
+    assert len(done.stderr.splitlines()) == 1
