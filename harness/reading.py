@@ -1,10 +1,10 @@
 """Opens and reads files that may be a stranger's: regular files only, and never more than a bound."""
 
 import errno
+import io
 import os
 import stat
 from pathlib import Path, PurePosixPath
-from typing import IO
 
 from harness.errors import UserError
 
@@ -23,7 +23,7 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
-def open_regular(path: Path, *, links: bool) -> IO[bytes]:
+def open_regular(path: Path, *, links: bool) -> io.BufferedReader:
     """Open a regular file for reading, in bytes.
 
     Args:
@@ -51,7 +51,7 @@ def open_regular(path: Path, *, links: bool) -> IO[bytes]:
     return stream
 
 
-def open_below(root: Path, name: str) -> IO[bytes]:
+def open_below(root: Path, name: str) -> io.BufferedReader:
     """Open the regular file `name`, such as `data/site.json`, in a directory that may be a stranger's.
 
     No part of the name may be a link; for errors see `open_regular`.
@@ -62,20 +62,34 @@ def open_below(root: Path, name: str) -> IO[bytes]:
     return open_regular(root / name, links=False)
 
 
-def read_regular(path: Path, most: int, *, links: bool) -> bytes:
-    """Return the content of a regular file of at most `most` bytes; for `links` and errors see `open_regular`."""
+def read_regular(path: Path, most: int, *, links: bool, why: str = "") -> bytes:
+    """Return the content of a regular file of at most `most` bytes.
+
+    For `links` and errors see `open_regular`. `why` follows the bound in the message on a larger file.
+    """
     with open_regular(path, links=links) as stream:
-        return read_bounded(stream, path, most)
+        return _read_bounded(stream, path, most, why)
+
+
+def read_text(path: Path, most: int, *, links: bool = True) -> str:
+    """Return the text in UTF-8 in a regular file of at most `most` bytes.
+
+    For `links` and errors see `open_regular`; a message on other bytes does not quote them.
+    """
+    try:
+        return read_regular(path, most, links=links).decode()
+    except UnicodeDecodeError as error:
+        found = f"other bytes from position {error.start}"
+        raise UserError("not text", file=path, expected="text in UTF-8", found=found) from error
 
 
 def read_below(root: Path, name: str, most: int) -> bytes:
     """Return the content of a file of at most `most` bytes; for the other arguments and errors see `open_below`."""
     with open_below(root, name) as stream:
-        return read_bounded(stream, root / name, most)
+        return _read_bounded(stream, root / name, most)
 
 
-def read_bounded(stream: IO[bytes], path: Path, most: int) -> bytes:
-    """Return the content of an open regular file; raises `UserError` if it has more than `most` bytes."""
+def _read_bounded(stream: io.BufferedReader, path: Path, most: int, why: str = "") -> bytes:
     size = os.fstat(stream.fileno()).st_size
     try:
         content = stream.read(size + 1) if size <= most else b""
@@ -85,7 +99,7 @@ def read_bounded(stream: IO[bytes], path: Path, most: int) -> bytes:
         raise UserError("cannot be read", file=path, found=error.strerror or str(error)) from error
     if max(size, len(content)) > most:
         found = f"{size} bytes" if size > most else "a file that grows"
-        raise UserError("too large", file=path, expected=f"at most {most} bytes", found=found)
+        raise UserError("too large", file=path, expected=f"at most {most} bytes{why}", found=found)
     return content
 
 

@@ -9,19 +9,21 @@ from pydantic_core import ErrorDetails
 
 from harness.errors import UserError
 from harness.hints import did_you_mean
+from harness.reading import read_text
 from harness.validation import in_words
+
+#: Most bytes of a file that a person writes.
+MAX_BYTES = 1024**2
 
 Section = TypeVar("Section", bound=BaseModel)
 
 
-def read_toml(path: Path, expected: str) -> tuple[dict[str, Any], str]:
-    """Return the content of a file and its text; raises `UserError`. `expected` says what the file should be."""
+def read_toml(path: Path) -> tuple[dict[str, Any], str]:
+    """Return the content of a file and its text; raises `UserError`."""
+    text = read_text(path, MAX_BYTES)
     try:
-        text = path.read_text(encoding="utf-8")
         return tomllib.loads(text), text
-    except OSError as error:
-        raise UserError("cannot be read", file=path, expected=expected, found=error.strerror) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise UserError("not TOML", file=path, found=error) from error
 
 

@@ -17,6 +17,7 @@ from harness.board.stability import OwnRandomness, own_randomness
 from harness.credentials import RESULTS
 from harness.errors import UserError
 from harness.format.reference import Reference
+from harness.reading import own_path
 from harness.records import Records
 from harness.task import DEFAULT_DIRECTORY
 from harness.task.hidden import Withhold
@@ -78,7 +79,7 @@ def score(
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names, root)
     if predictions is not None:
         directory = Path(predictions)
-        scores = [Scored(directory.resolve().name, _score_predictions(directory, competition.references))]
+        scores = [Scored(own_path(directory).name, _score_predictions(directory, competition.references))]
         lines = competition.notes(None)
     else:
         scores, lines = _score_records(submissions, Path(tasks_dir), str(results), competition, everything=everything)

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 from harness.ci.report import MAX_BYTES, Line, Moved, Report, ReportError, Same
+from harness.errors import UserError
+from harness.reading import read_regular
 from harness.text import p_value_text
 
 #: First line of every comment, by which the next one replaces it.
@@ -122,9 +124,8 @@ def _number(number: float | None, report: Report) -> str:
 def main() -> int:
     """Print the comment of the report in the file that the only argument names."""
     try:
-        with Path(sys.argv[1]).open("rb") as file:
-            report = Report.parse(file.read(MAX_BYTES + 1))
-    except (IndexError, OSError, ReportError) as error:
+        report = Report.parse(read_regular(Path(sys.argv[1]), MAX_BYTES, links=False))
+    except (IndexError, UserError, ReportError) as error:
         print(f"harness.ci.comment: expected the file of a report: {error}", file=sys.stderr)
         return 2
     sys.stdout.write(render(report))

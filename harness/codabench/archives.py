@@ -5,9 +5,9 @@ import shutil
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO
 
-from harness.errors import UserError, writing
+from harness.errors import writing
+from harness.reading import open_regular
 
 #: The earliest time that a zip archive can hold, for all files.
 NO_TIME = (1980, 1, 1, 0, 0, 0)
@@ -30,14 +30,7 @@ def write_archive(path: Path, members: Mapping[str, Content], *, packed: bool = 
             if isinstance(content, bytes):
                 archive.writestr(info, content)
                 continue
-            with _opened(content) as source:
+            with open_regular(content, links=True) as source:
                 info.file_size = os.fstat(source.fileno()).st_size  # tells the archive whether it needs 64 bits
                 with archive.open(info, "w") as target:
                     shutil.copyfileobj(source, target, 1 << 20)
-
-
-def _opened(file: Path) -> BinaryIO:
-    try:
-        return file.open("rb")
-    except OSError as error:
-        raise UserError("cannot be read", file=file, found=error.strerror) from error

@@ -1,5 +1,6 @@
 """Writes the bundle of a competition."""
 
+import io
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,11 @@ from harness.codabench.phases import PlannedPhase, plan_phases
 from harness.codabench.seal import competition_of, draw_key, read_key, write_key
 from harness.codabench.settings import COMMAND, KEY, SETTINGS, TASKS, inputs_of, references_of
 from harness.errors import UserError, writing
+from harness.format.files import located
+from harness.reading import read_regular
+
+#: Most bytes of a page or logo.
+MAX_PAGE = 64 * 1024**2
 
 #: Formats of logos that the platform takes.
 LOGOS = ("PNG", "JPEG", "GIF")
@@ -99,20 +105,18 @@ def _pages(competition: Competition, source: Path) -> dict[str, tuple[str, bytes
     found: dict[str, tuple[str, bytes]] = {}
     for number, path in enumerate([competition.image, competition.terms, *(page.file for page in competition.pages)]):
         file = source.parent / path
-        try:
-            content = file.read_bytes()
-        except OSError as error:
-            raise UserError("cannot be read", file=file, found=error.strerror, remedy=f"named in {source}") from error
+        with located(source):
+            content = read_regular(file, MAX_PAGE, links=True)
         if not content.strip():
             raise UserError("is empty", file=file, expected="content", remedy="the platform refuses empty pages")
         found[path] = (f"pages/{number}{file.suffix.lower()}", content)
-    _require_logo(source.parent / competition.image)
+    _require_logo(source.parent / competition.image, found[competition.image][1])
     return found
 
 
-def _require_logo(file: Path) -> None:
+def _require_logo(file: Path, content: bytes) -> None:
     try:
-        with Image.open(file, formats=LOGOS) as image:
+        with Image.open(io.BytesIO(content), formats=LOGOS) as image:
             image.verify()
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
         raise UserError("not a logo", file=file, expected=f"a whole image, {', '.join(LOGOS)}") from error

@@ -15,6 +15,7 @@ from harness.errors import UserError
 from harness.execution.plan import call_key
 from harness.format.archive import names, open_archive, read_member
 from harness.outcome import Outcome
+from harness.reading import own_path
 from harness.records import Evaluation, Records, Request, add_records, columns_of
 from harness.submission.name import ALLOWED, is_name, taken
 
@@ -69,7 +70,7 @@ class _Export:
 
 def name_of(export: Path) -> str:
     """Return the name that a file or folder gives to its submission; raises `UserError` for one that cannot be one."""
-    path = export.resolve()
+    path = own_path(export)
     name = path.stem if path.is_file() else path.name
     if name == DOWNLOADED:
         name = path.parent.name

@@ -115,5 +115,5 @@ class Competition(_Section):
 
 def read_competition(path: Path) -> Competition:
     """Read and check a competition; raises `UserError` with all problems that the file itself has."""
-    content, _ = read_toml(path, "the description of a competition")
+    content, _ = read_toml(path)
     return checked(Competition, content, "", path)

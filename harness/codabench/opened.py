@@ -1,12 +1,13 @@
 """A bundle that is being checked: its description, its files, and the archives among them."""
 
-import io
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from harness.format.archive import MAX_AT_ONCE, Pieces, open_member
 
 #: What files with the same content have in common: checksum and size.
 Mark = tuple[int, int]
@@ -60,9 +61,9 @@ class OpenedBundle:
             inside = [one for one in self.names if one.startswith(folder)]
             yield {one.removeprefix(folder): Member(self.archive, self.archive.getinfo(one)) for one in inside}
             return
-        with self.archive.open(name) as stream:
+        with open_member(self.archive, name) as (stream, _):
             try:
-                inner = zipfile.ZipFile(stream if stream.seekable() else io.BytesIO(stream.read()))
+                inner = zipfile.ZipFile(Pieces(stream, MAX_AT_ONCE))
             except zipfile.BadZipFile:
                 yield {}
                 return

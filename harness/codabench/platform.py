@@ -18,10 +18,14 @@ from harness.errors import UserError
 from harness.fetch.ranges import PASSING, persistently, require_ready
 from harness.fetch.session import TIMEOUTS_S, Session
 from harness.fetch.troubles import CONTINUE, public
+from harness.reading import read_text
 from harness.text import printable
 
 #: Variable with the token.
 VARIABLE = "CODABENCH_TOKEN"
+
+#: Most bytes of the file with the token.
+MAX_TOKEN = 64 * 1024
 
 #: Most bytes of an answer, and most pages of a list.
 MAX_ANSWER, MAX_PAGES = 256 * 1024**2, 10_000
@@ -36,11 +40,7 @@ HELP = "docs/codabench.md says how to get a token"
 def read_token(file: Path | None) -> str:
     """Return the token in a file, or of the environment; raises `UserError`, which never shows it."""
     source = file or VARIABLE
-    try:
-        token = file.read_text("utf-8") if file is not None else os.environ.get(VARIABLE, "")
-    except (OSError, UnicodeError) as error:
-        raise UserError("cannot be read", file=file, expected="a token of the platform") from error
-    token = token.strip()
+    token = (os.environ.get(VARIABLE, "") if file is None else read_text(file, MAX_TOKEN)).strip()
     if not token:
         remedy = f"set {VARIABLE}, or name a file with --token-file; {HELP}"
         raise UserError("no token of the platform", file=source, remedy=remedy)

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from harness.codabench.seal import MAX_BYTES, competition_of, opened, sealed
 from harness.codabench.settings import Settings
 from harness.errors import UserError, writing
+from harness.reading import open_regular, read_regular
 
 #: The sealed file, and the records; the others are `TASK.predict`.
 RESULT, RECORDS = "result.json", "records.db"
@@ -72,16 +73,16 @@ def write_result(directory: Path, result: Result, key: bytes, files: Mapping[str
 def read_result(directory: Path, key: bytes) -> Result:
     """Read a result, and check that it and its files are as they were written; raises `UserError`."""
     file = directory / RESULT
-    if not file.is_file() or file.stat().st_size > MAX_BYTES:
+    if not os.path.lexists(file):
         remedy = "the log of the ingestion program says why"
         raise UserError("no result of the ingestion program", file=file, remedy=remedy)
     try:
-        result = Result.model_validate(opened(file.read_bytes(), key, file))
+        result = Result.model_validate(opened(read_regular(file, MAX_BYTES, links=False), key, file))
     except ValidationError as error:
         raise UserError("a result of another version of pgdl", file=file) from error
     for name, digest in result.files.items():
         path = directory / name
-        found = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() and not path.is_symlink() else "no file"
+        found = _digest_of(path) if os.path.lexists(path) else "no file"
         if found != digest:
             raise UserError(
                 "changed after the ingestion program wrote it", file=path, expected=digest[:12], found=found[:12]
@@ -124,6 +125,11 @@ def copy_records(database: Path, target: Path) -> None:
                 connection.execute("vacuum into ?", (str(target),))
         except sqlite3.Error as error:
             raise UserError(f"cannot be copied: {error}", file=database) from error
+
+
+def _digest_of(path: Path) -> str:
+    with open_regular(path, links=False) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _replace(path: Path, data: bytes) -> None:

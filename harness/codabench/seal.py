@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError, writing
+from harness.reading import read_regular
 
 #: Name of the entry that seals the others.
 SEAL = "seal"
@@ -39,10 +40,7 @@ def write_key(file: Path, key: bytes) -> None:
 
 def read_key(file: Path) -> bytes:
     """Return the key in a file; raises `UserError`."""
-    try:
-        key = file.read_bytes().strip()
-    except OSError as error:
-        raise UserError("cannot be read", file=file, expected="the key of a bundle", found=error.strerror) from error
+    key = read_regular(file, MAX_BYTES, links=True).strip()
     if not _KEY.fullmatch(key):
         raise UserError(
             "not a key", file=file, expected="64 hexadecimal digits, as `pgdl codabench bundle` writes them"

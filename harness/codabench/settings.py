@@ -8,7 +8,9 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from harness.errors import UserError
+from harness.format.files import MAX_JSON
 from harness.format.layout import INPUTS, MODEL_FILES, REFERENCE, REFERENCES, find_shards
+from harness.reading import read_regular
 from harness.task.contents import Contents
 from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles
@@ -92,11 +94,7 @@ class Settings(BaseModel):
         """Read the settings of a program; raises `UserError`."""
         file = program / SETTINGS
         try:
-            return cls.model_validate_json(file.read_bytes())
-        except OSError as error:
-            raise UserError(
-                "cannot be read", file=file, expected="a program of a bundle", found=error.strerror
-            ) from error
+            return cls.model_validate_json(read_regular(file, MAX_JSON, links=True))
         except ValidationError as error:
             raise UserError("not the settings of a phase", file=file, remedy="make the bundle again") from error
 

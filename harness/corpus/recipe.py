@@ -185,7 +185,7 @@ def read_recipe(path: Path) -> Recipe:
     Raises:
         UserError: with all problems, one line each.
     """
-    content, text = read_toml(path, "a recipe")
+    content, text = read_toml(path)
     file = checked(_File, content, "", path)
     _raise(path, [*_family_problems(file), *_grid_problems(file)])
     cells = tuple(_cells(file, path))

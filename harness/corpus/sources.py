@@ -4,18 +4,20 @@ Imports only the libraries that a source needs, TensorFlow included: for the tra
 """
 
 import os
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.corpus.idx import PARTS, read_pair
 from harness.errors import UserError
+from harness.format.arrays import open_npz
+from harness.format.images import MAX_BYTES
+from harness.reading import read_regular
+from harness.text import printable
 from scoring.streams import stream
 
 if TYPE_CHECKING:
@@ -45,6 +47,9 @@ TENSORFLOW_DATASETS = {
     "oxford_iiit_pet": ("oxford_iiit_pet", 37),
 }
 
+#: Arrays of an `.npz` file.
+_NPZ = ("x_train", "y_train", "x_test", "y_test")
+
 _IMAGE_FILES = (".png", ".jpg", ".jpeg", ".bmp")
 
 
@@ -66,7 +71,7 @@ class EncodedImages:
         import tensorflow as tf
 
         item = self._items[position]
-        content = item.read_bytes() if isinstance(item, Path) else item
+        content = read_regular(item, MAX_BYTES, links=True) if isinstance(item, Path) else item
         try:
             return np.asarray(tf.io.decode_image(content, expand_animations=False))
         except tf.errors.InvalidArgumentError as error:
@@ -214,12 +219,11 @@ def _folder(path: Path) -> Path:
 
 def _npz(path: Path) -> Source:
     """Read x_train, y_train, x_test and y_test from a file written by `numpy.savez`."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = dict(file)
-    except (OSError, ValueError, EOFError, BadZipFile, zlib.error, TypeError) as error:  # the last: an .npy file
-        found = error.strerror if isinstance(error, OSError) and error.strerror else str(error).split("\n")[0]
-        raise UserError("cannot be read", file=path, expected="arrays written by numpy.savez", found=found) from error
+    with open_npz(path) as stored:
+        if not all(name in stored for name in _NPZ):
+            found = printable(", ".join(list(stored)[:10])) or "none"
+            raise UserError("arrays", expected="x_train, y_train, x_test and y_test", found=found)
+        arrays = {name: stored[name].read() for name in _NPZ}
     (train, train_labels), (test, test_labels) = (_npz_part(arrays, part, path) for part in ("train", "test"))
     if train.shape[1:] != test.shape[1:]:
         raise UserError("x_test", file=path, expected=f"shape {train.shape[1:]} as in x_train", found=test.shape[1:])
@@ -232,10 +236,6 @@ def _npz(path: Path) -> Source:
 def _npz_part(arrays: Mapping[str, Array], part: str, path: Path) -> tuple[Array, NDArray[np.int32]]:
     """Return images and labels of one part after checking them."""
     x, y = f"x_{part}", f"y_{part}"
-    for name in (x, y):
-        if name not in arrays:
-            expected = "x_train, y_train, x_test and y_test"
-            raise UserError("arrays", file=path, expected=expected, found=", ".join(arrays) or "none")
     images, labels = arrays[x], arrays[y]
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]

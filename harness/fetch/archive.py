@@ -1,6 +1,7 @@
 """Downloads an archive of tasks whose digest is known, and unpacks it after the digest has been verified."""
 
 import hashlib
+import os
 import re
 import shutil
 import tarfile
@@ -23,8 +24,11 @@ from harness.fetch.members import (
     require_regular,
     shown,
 )
+from harness.fetch.remote import MAX_READ
 from harness.fetch.troubles import ADDRESS, public
 from harness.fetch.whole import fetch_file
+from harness.format.archive import in_pieces
+from harness.reading import open_regular, read_text
 
 #: Bytes read at once.
 CHUNK = 1024**2
@@ -33,6 +37,9 @@ SCHEMES = ("https", "http", "file")
 
 #: File in the directory with the digest of the archive that its content comes from.
 MARK = ".archive-sha256"
+
+#: Most bytes of that file.
+MAX_MARK = 1024
 
 
 def fetch_tasks(url: str, sha256: str, directory: Path) -> bool:
@@ -82,9 +89,10 @@ def require_digest(sha256: str) -> None:
 
 def _require_same(directory: Path, sha256: str) -> bool:
     mark = directory / MARK
-    if mark.is_file() and mark.read_text("utf-8").strip() == sha256:
+    is_marked = os.path.lexists(mark)
+    if is_marked and read_text(mark, MAX_MARK).strip() == sha256:
         return False
-    found = "tasks of another archive" if mark.is_file() else "other files"
+    found = "tasks of another archive" if is_marked else "other files"
     raise UserError("exists already", file=directory, found=found, remedy="remove it, or name another with --tasks")
 
 
@@ -100,10 +108,10 @@ def download(url: str, target: Path) -> str:
         raise UserError("not an address to download from", file=public(url), expected=expected, found=scheme)
     if scheme == "file":
         file = Path(url2pathname(urlsplit(url).path))
-        with writing(file, problem="cannot be fetched"):
-            if file.stat().st_size > MAX_ARCHIVE:
+        with open_regular(file, links=True) as source, writing(target), target.open("wb") as copy:
+            if os.fstat(source.fileno()).st_size > MAX_ARCHIVE:
                 raise UserError("too large", file=url, expected=f"at most {MAX_ARCHIVE} bytes")
-            shutil.copyfile(file, target)
+            shutil.copyfileobj(source, copy, CHUNK)
     else:
         fetch_file(url, target, _ignored, _ignored, most=MAX_ARCHIVE, moved=ADDRESS)
     with target.open("rb") as stream:
@@ -138,7 +146,7 @@ def _unpack(archive: Path, target: Path) -> None:
 def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
     """Yield name and content of each file; raises `BadArchiveError` for links and devices."""
     if zipfile.is_zipfile(archive):
-        with zipfile.ZipFile(archive) as members:
+        with in_pieces(archive, MAX_READ) as packed, zipfile.ZipFile(packed) as members:
             for entry in members.infolist():
                 require_regular(entry)
                 if not entry.is_dir():

@@ -13,7 +13,9 @@ from harness.fetch.archive import download, require_digest
 from harness.fetch.members import MAX_ARCHIVE
 from harness.fetch.troubles import public
 from harness.hints import did_you_mean
+from harness.reading import read_text
 from harness.text import printable
+from harness.toml import MAX_BYTES
 from harness.validation import first_problem
 
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
@@ -80,13 +82,11 @@ def known_corpora(catalogue: Path | None = None) -> dict[str, Corpus]:
 def read_corpus(file: Path) -> Corpus:
     """Read the description of a corpus; raises `UserError` with the first problem."""
     try:
-        corpus = Corpus.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise UserError("cannot be read", file=file, found=error.strerror) from error
+        corpus = Corpus.model_validate(tomllib.loads(read_text(file, MAX_BYTES)))
     except ValidationError as error:
         first = first_problem(error)
         raise UserError(first.key, file=file, expected=first.expected, found=first.found) from error
-    except ValueError as error:  # of TOML, or of UTF-8
+    except tomllib.TOMLDecodeError as error:
         raise UserError("not a catalogue", file=file, expected="TOML", found=printable(str(error))) from error
     names = [task.name for _, task in corpus.entries()] + [archive.phase for archive in corpus.archives]
     twice = next((name for name in names if names.count(name) > 1), None)

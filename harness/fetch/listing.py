@@ -11,12 +11,13 @@ from typing import IO
 from harness.errors import UserError
 from harness.fetch.members import MAX_BYTES, MAX_FILES, BadArchiveError, checked_path, require_regular, shown
 from harness.format.archive import DAMAGE, require_plain
+from harness.format.files import MAX_JSON
 from harness.format.layout import CONFIG, INPUTS, REFERENCE, REFERENCES, WEIGHTS
 from harness.hints import did_you_mean
 from harness.text import printable
 
 #: Largest model_configs.json in bytes: it is read at once.
-MAX_REFERENCE = 64 * 1024**2
+MAX_REFERENCE = MAX_JSON
 
 #: A member of a task, perhaps below one directory that holds the whole archive.
 _MEMBER = re.compile(rf"/?(?:[^/]+/)?({INPUTS}|{REFERENCES})/([^/]+)/(.+)", re.DOTALL)

@@ -11,12 +11,17 @@ from harness.fetch.catalogue import Archive, Wanted
 from harness.fetch.listing import Listing, Member, read_listing
 from harness.fetch.members import MAX_ARCHIVE
 from harness.fetch.ranges import MOVED
-from harness.fetch.remote import RemoteFile, find_remote
+from harness.fetch.remote import MAX_READ, RemoteFile, find_remote
 from harness.fetch.staging import require_space
 from harness.fetch.troubles import public
 from harness.fetch.watcher import Watcher
 from harness.fetch.whole import fetch_file
+from harness.format.archive import in_pieces
 from harness.format.fetched import FETCHING
+from harness.reading import read_text
+
+#: Most bytes of the file with an ETag.
+MAX_ETAG = 1024
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class Source:
     def open(self, seen: Callable[[int], None]) -> IO[bytes]:
         """Return a reader of the archive, for one thread; `seen` is told the number of bytes as they travel."""
         if isinstance(self.file, Path):
-            return self.file.open("rb")
+            return in_pieces(self.file, MAX_READ)
         return cast(IO[bytes], self.file.open(seen))
 
     def travelling(self, members: Iterable[Member]) -> int:
@@ -71,7 +76,7 @@ def find_source(
     if whole:
         here, etag = _fetch_whole(archive, root, begin, watcher)
         try:
-            with here.open("rb") as local:
+            with in_pieces(here, MAX_READ) as local:
                 listing = read_listing(local, tasks, url)
         except UserError:
             here.unlink()  # the next command fetches it again
@@ -106,7 +111,7 @@ def _fetch_whole(
         etag = fetch_file(archive.url, here, travels, watcher.seen, most=MAX_ARCHIVE, moved=MOVED)
         if etag is not None:
             _etag_file(here).write_bytes(etag.encode())
-    return here, _etag_file(here).read_text("utf-8") if _etag_file(here).exists() else None
+    return here, read_text(_etag_file(here), MAX_ETAG) if _etag_file(here).exists() else None
 
 
 def _etag_file(archive: Path) -> Path:

@@ -1,6 +1,7 @@
 """A task while it is fetched: finished files, kept over interruptions, and their move to where the task belongs."""
 
 import json
+import os
 import shutil
 from collections.abc import Collection
 from dataclasses import asdict
@@ -10,9 +11,10 @@ from harness.digest import digest_of
 from harness.errors import UserError
 from harness.fetch.listing import Member
 from harness.format.fetched import COMMAND, FETCHING, RECORD, Fetched, FetchedFile, read_fetched, write_fetched
-from harness.format.files import read_json
+from harness.format.files import MAX_JSON, read_json
 from harness.format.layout import INPUTS, REFERENCE, REFERENCES, model_name
 from harness.format.reference import write_reference
+from harness.reading import read_text
 from harness.text import size
 
 #: Names in the directory of a task that is fetched: its files, the list of the finished ones, its reference data.
@@ -113,11 +115,8 @@ class Staging:
     def _read_journal(self) -> dict[str, FetchedFile]:
         """Return the finished files; a line that was cut off does not count."""
         found = {}
-        try:
-            lines = (self._directory / JOURNAL).read_text("utf-8").splitlines()
-        except OSError:
-            return {}
-        for line in lines:
+        journal = self._directory / JOURNAL
+        for line in read_text(journal, MAX_JSON).splitlines() if os.path.lexists(journal) else ():
             try:
                 entry = json.loads(line)
                 found[entry["path"]] = FetchedFile(entry["size"], entry["crc32"], entry["sha256"])

@@ -1,18 +1,23 @@
 """Zip archives of unknown origin: single members are read, within bounds; nothing is unpacked to disk."""
 
+import io
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from harness.errors import UserError
 from harness.format.files import located
+from harness.reading import open_regular
 from harness.text import printable
 
 #: Most members; a `.keras` file has three.
 MAX_MEMBERS = 1000
+
+#: Most bytes that are read at once: more than the directory of so many members has.
+MAX_AT_ONCE = 4 * 1024**2
 
 #: Members that are larger must not be compressed to less than 1/`MAX_RATIO`; deflate reaches 1/1000 on zeros.
 SUSPECT_BYTES = 64 * 1024**2
@@ -28,7 +33,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open the zip archive at `path`; damage that shows at any time raises `UserError`."""
     try:
-        with located(path), _opened(path) as archive:
+        with in_pieces(path) as stream, located(path), zipfile.ZipFile(stream) as archive:
             if len(archive.infolist()) > MAX_MEMBERS:
                 raise UserError("too many members", expected=f"at most {MAX_MEMBERS}", found=len(archive.infolist()))
             yield archive
@@ -38,11 +43,24 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
         raise UserError("damaged", file=path, expected="a whole zip archive", found=found, remedy=remedy) from error
 
 
-def _opened(path: Path) -> zipfile.ZipFile:
-    try:
-        return zipfile.ZipFile(path)
-    except OSError as error:
-        raise UserError("cannot be read", found=error.strerror) from error
+class Pieces(io.BufferedReader):
+    """A file of which at most so many bytes are read at once.
+
+    `zipfile` reads all of an archive's directory, whose size the archive declares. A larger one is cut off.
+    """
+
+    def __init__(self, content: Any, most: int) -> None:
+        super().__init__(content)
+        self._most = most
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return up to `size` bytes, or up to the end of the file."""
+        return super().read(self._most if size is None or size < 0 else min(size, self._most))
+
+
+def in_pieces(path: Path, most: int = MAX_AT_ONCE) -> Pieces:
+    """Open a file that may be a link, to be read in pieces; raises `UserError`."""
+    return Pieces(open_regular(path, links=True).detach(), most)
 
 
 def names(archive: zipfile.ZipFile) -> list[str]:

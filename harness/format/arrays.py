@@ -9,15 +9,15 @@ from typing import IO, Any
 from zipfile import ZipFile
 
 import numpy as np
+import psutil
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.format.archive import names, open_archive, open_member
 from harness.format.files import located
+from harness.reading import open_regular
 from harness.text import printable
-
-_READ_HEADER: dict[tuple[int, int], Any] = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,9 @@ class StoredArray:
     _archive: ZipFile
 
     def read(self) -> NDArray[Any]:
-        """Return the numbers."""
+        """Return the numbers; raises `UserError` if there are none, or they do not fit into the machine's memory."""
+        require_numbers(self.name, self.dtype)
+        _require_memory(self.name, math.prod(self.shape) * self.dtype.itemsize)
         with open_member(self._archive, f"{self.name}.npy") as (stream, _):
             _read_header(stream)
             content = stream.read(math.prod(self.shape) * self.dtype.itemsize)
@@ -43,7 +45,7 @@ def open_npz(path: Path) -> Iterator[Mapping[str, StoredArray]]:
     """Open an `.npz` file; yields its arrays by name.
 
     Raises:
-        UserError: it is damaged, or holds anything other than whole arrays of numbers.
+        UserError: it is damaged, or holds anything other than whole arrays.
     """
     with open_archive(path) as archive:
         arrays = {}
@@ -53,7 +55,8 @@ def open_npz(path: Path) -> Iterator[Mapping[str, StoredArray]]:
                 raise UserError(f"member {printable(member)}", expected="arrays written by numpy.savez", found=member)
             with open_member(archive, member) as (stream, size):
                 shape, is_fortran, dtype = _read_header(stream)
-                require_numbers(name, dtype)
+                if dtype.hasobject:  # pickled: its size is not declared
+                    require_numbers(name, dtype)
                 expected = stream.tell() + math.prod(shape) * dtype.itemsize
             if size != expected:
                 raise UserError(name, expected=f"{expected} bytes for shape {shape}", found=size)
@@ -64,13 +67,19 @@ def open_npz(path: Path) -> Iterator[Mapping[str, StoredArray]]:
 def read_npy(path: Path) -> NDArray[Any]:
     """Return the array in an `.npy` file, memory-mapped; raises `UserError` as `open_npz` does."""
     try:
-        with located(path), path.open("rb") as stream:
-            _, _, dtype = _read_header(stream)
+        with open_regular(path, links=True) as stream, located(path):
+            shape, is_fortran, dtype = _read_header(stream)
             require_numbers("array", dtype)
-        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-    except (ValueError, EOFError) as error:
+            return np.asarray(np.memmap(stream, dtype, "r", stream.tell(), shape, "F" if is_fortran else "C"))
+    except (ValueError, EOFError, OSError) as error:  # the last: too large for the address space
         found = printable(str(error))[:200]
         raise UserError("damaged", file=path, expected="a whole .npy file", found=found) from error
+
+
+def _require_memory(name: str, size: int) -> None:
+    free = psutil.virtual_memory().available
+    if size > free:
+        raise UserError(printable(name), expected=f"at most {free} bytes, the free memory", found=f"{size} bytes")
 
 
 def require_numbers(name: str, dtype: np.dtype[Any]) -> None:
@@ -85,8 +94,11 @@ def require_numbers(name: str, dtype: np.dtype[Any]) -> None:
 
 
 def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    version = npy.read_magic(stream)
-    if version not in _READ_HEADER:
-        raise UserError("version of the .npy format", expected="1.0 or 2.0", found=".".join(map(str, version)))
-    shape, is_fortran, dtype = _READ_HEADER[version](stream)
+    try:
+        version = npy.read_magic(stream)
+    except ValueError as error:  # which quotes the file
+        raise UserError("no array", expected="a file written by numpy.save", found="another one") from error
+    if version != (1, 0):  # others are for names of columns; they may declare any length of the header
+        raise UserError("version of the .npy format", expected="1.0", found=".".join(map(str, version)))
+    shape, is_fortran, dtype = npy.read_array_header_1_0(stream)
     return shape, is_fortran, dtype

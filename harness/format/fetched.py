@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
-from harness.format.files import read_json
+from harness.format.files import MAX_JSON, read_json
 from harness.format.layout import INPUTS
+from harness.reading import read_regular, read_text
 from harness.text import printable
 
 #: The record beside a task's reference data.
@@ -25,6 +26,9 @@ RECORD = "fetched.json"
 
 #: Directory of what is being fetched, and the file in it that says by which command.
 FETCHING, COMMAND = ".fetching", "command"
+
+#: Most bytes of a command that continues something.
+MAX_COMMAND = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,8 @@ class FetchedFile:
 
     @classmethod
     def of(cls, file: Path) -> "FetchedFile":
-        """Return what is known of a file on disk."""
-        content = file.read_bytes()
+        """Return what is known of a JSON file on disk."""
+        content = read_regular(file, MAX_JSON, links=False)
         return cls(len(content), zlib.crc32(content), hashlib.sha256(content).hexdigest())
 
 
@@ -104,12 +108,17 @@ def write_fetched(file: Path, fetched: Fetched) -> None:
     temporary.replace(file)
 
 
+def read_command(file: Path) -> str:
+    """Return the arguments of a command in a file, printable; empty if there is no file. Links are not followed."""
+    return printable(read_text(file, MAX_COMMAND, links=False).strip()) if os.path.lexists(file) else ""
+
+
 def half_fetched(root: Path) -> dict[str, str]:
     """Return the tasks of a directory that are not whole: name -> the command that continues."""
     found = {}
     for staged in sorted((root / FETCHING).glob("*/")):
         if (staged / RECORD).exists() or not (root / INPUTS / staged.name).exists():
             command = staged / COMMAND
-            arguments = command.read_text("utf-8").strip() if command.is_file() else "CORPUS"
-            found[staged.name] = f"pgdl task fetch {printable(arguments)} --tasks {root}"
+            arguments = read_command(command) or "CORPUS"
+            found[staged.name] = f"pgdl task fetch {arguments} --tasks {root}"
     return found

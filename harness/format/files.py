@@ -1,6 +1,7 @@
 """Helpers for reading files of unknown origin."""
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -67,10 +68,9 @@ def parse_json(text: str | bytes, path: Path) -> dict[str, Any]:
 
 
 def require_file(path: Path) -> Path:
-    """Return `path` if it is a file; raises `UserError` otherwise."""
-    if not path.is_file():
-        found = "a directory" if path.is_dir() else "nothing"
-        raise UserError("missing", file=path, expected="a file", found=found, remedy="copy the whole task again")
+    """Return `path`; raises `UserError` if nothing is there."""
+    if not os.path.lexists(path):
+        raise UserError("missing", file=path, expected="a file", found="nothing", remedy="copy the whole task again")
     return path
 
 

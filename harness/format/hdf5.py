@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import h5py
 import numpy as np
@@ -27,15 +27,15 @@ _UNPACK = "h5repack -l CONTI -f NONE rewrites it"
 
 
 @contextmanager
-def open_hdf5(content: bytes, path: Path) -> Iterator[Any]:
-    """Open the bytes of the file at `path`; any damage in it raises `UserError`."""
+def open_hdf5(content: IO[bytes], path: Path) -> Iterator[Any]:
+    """Open the content of the file at `path`; any damage in it raises `UserError`."""
     try:
-        with h5py.File(io.BytesIO(content), "r") as file:
+        with h5py.File(content, "r") as file:
             yield file
     except UserError:
         raise
     except Exception as error:  # HDF5 detects a truncated file when it opens it, other damage at any time
-        found = f"{len(content)} bytes: {' '.join(str(error).split())[:200]}"
+        found = f"{content.seek(0, io.SEEK_END)} bytes: {' '.join(str(error).split())[:200]}"
         raise UserError(
             "damaged", file=path, expected="a whole HDF5 file", found=found, remedy="copy it again"
         ) from error

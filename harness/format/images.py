@@ -1,5 +1,6 @@
 """Reads folders of images by class: `CLASS/NAME.png`, classes numbered by name."""
 
+import io
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +11,14 @@ from PIL import Image, UnidentifiedImageError
 
 from harness.errors import UserError
 from harness.format.files import visible_directories
+from harness.reading import read_regular
 from harness.text import printable
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp")
 _FORMATS = ("PNG", "JPEG", "BMP")
+
+#: Most bytes of the file of an image.
+MAX_BYTES = 64 * 1024**2
 
 #: Channels of a model's input -> how Pillow calls such images.
 _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
@@ -51,7 +56,8 @@ def read_images(images: list[tuple[Path, int]], shape: tuple[int, ...]) -> Itera
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", Image.DecompressionBombWarning)
-                with Image.open(path, formats=_FORMATS) as image:
+                content = io.BytesIO(read_regular(path, MAX_BYTES, links=True))
+                with Image.open(content, formats=_FORMATS) as image:
                     if (image.height, image.width) != shape[:2]:
                         found = f"{image.height} x {image.width}"
                         raise UserError("size of an image", file=path, expected=f"{shape[0]} x {shape[1]}", found=found)
@@ -64,5 +70,5 @@ def read_images(images: list[tuple[Path, int]], shape: tuple[int, ...]) -> Itera
             Warning,
             Image.DecompressionBombError,
         ) as error:
-            found = printable(str(error))[:200]
+            found = "another file" if isinstance(error, UnidentifiedImageError) else printable(str(error))[:200]
             raise UserError("not an image", file=path, expected=" or ".join(_FORMATS), found=found) from error

@@ -8,6 +8,7 @@ import yaml
 
 from harness.errors import UserError
 from harness.format.layout import MARKS
+from harness.reading import read_regular
 
 MAX_BYTES = 64 * 1024
 
@@ -47,21 +48,14 @@ def _is_there(path: Path) -> bool:
 
 def _read(path: Path) -> bool:
     """Read a mark strictly: a misspelt mark must not leave a task unmarked."""
-    if not path.is_file():
-        raise UserError("not a mark", file=path, expected="a file", found="a directory" if path.is_dir() else "nothing")
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise UserError("cannot be read", file=path, found=error.strerror) from error
-    if len(content) > MAX_BYTES:
-        raise UserError("not a mark", file=path, expected=_EXPECTED, found=f"more than {MAX_BYTES} bytes")
+    content = read_regular(path, MAX_BYTES, links=True)
     try:
         node = yaml.compose(content, Loader=yaml.SafeLoader)  # nodes only, no values are constructed
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise UserError("not YAML", file=path, expected=_EXPECTED, found=" ".join(str(error).split())[:200]) from error
-    if not isinstance(node, yaml.MappingNode):
-        raise UserError("not a mark", file=path, expected=_EXPECTED, found=_written(node))
+        raise UserError("not YAML", file=path, expected=_EXPECTED, found="something else") from error
+    if not isinstance(node, yaml.MappingNode):  # which may be a file of any kind, and is not quoted
+        found = {type(None): "nothing", yaml.ScalarNode: "text"}.get(type(node), "a list")
+        raise UserError("not a mark", file=path, expected=_EXPECTED, found=found)
     keys = ", ".join(_written(key).strip("'") for key, _ in node.value)
     if keys != "hidden":
         raise UserError("keys", file=path, expected="hidden, once", found=reprlib.repr(keys) if keys else "nothing")
@@ -72,8 +66,8 @@ def _read(path: Path) -> bool:
     return hidden
 
 
-def _written(node: yaml.Node | None) -> str:
+def _written(node: yaml.Node) -> str:
     """Return the content of a node as text, for messages."""
     if isinstance(node, yaml.ScalarNode):
         return reprlib.repr(node.value)
-    return {type(None): "nothing", yaml.SequenceNode: "a list"}.get(type(node), "a mapping")
+    return "a list" if isinstance(node, yaml.SequenceNode) else "a mapping"

@@ -8,6 +8,7 @@ records from 0.
 
 import math
 import mmap
+import os
 import reprlib
 import struct
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from harness.errors import UserError
 from harness.format.layout import shard_name
 from harness.format.messages import DTYPE_NAMES, FLOAT32, INT32, DecodeError, Example, TensorProto
+from harness.reading import open_regular
 
 Sample = tuple[NDArray[np.float32], int]
 
@@ -74,12 +76,16 @@ def read_samples(shard: Path) -> Iterator[Sample]:
 
 @contextmanager
 def mapped(shard: Path) -> Iterator[mmap.mmap]:
-    """Map the bytes of a shard; raises `UserError` if there are none."""
-    with shard.open("rb") as stream:
-        if shard.stat().st_size == 0:
+    """Map the bytes of a shard; raises `UserError` if there are none, or it is not a file."""
+    with open_regular(shard, links=True) as stream:
+        if os.fstat(stream.fileno()).st_size == 0:
             raise UserError("empty shard", file=shard, expected="at least 1 record", found="0 bytes")
-        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            yield data
+        try:
+            data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        except OSError as error:  # too large for the address space
+            raise UserError("cannot be mapped", file=shard, found=error.strerror) from error
+    with data:
+        yield data
 
 
 def payloads(data: mmap.mmap, shard: Path) -> Iterator[tuple[int, int]]:

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from harness.format.fetched import read_command
 from harness.format.files import visible_directories
 from harness.format.layout import BUILDING
 from harness.shell import typed
-from harness.text import printable
 
 #: File in the directory of such a task with what names its recipe: a file, or the name of a recipe in the package.
 RECIPE_ARGUMENT = "recipe.argument"
@@ -20,6 +20,6 @@ def unfinished_tasks(root: Path) -> dict[str, str]:
 
 def command_to_continue(root: Path, task: str) -> str:
     """Return the command that continues a task; it has the word RECIPE if the recipe's place is not known."""
-    file = root / BUILDING / task / RECIPE_ARGUMENT
-    recipe = typed(printable(file.read_text("utf-8").strip())) if file.is_file() else "RECIPE"
+    argument = read_command(root / BUILDING / task / RECIPE_ARGUMENT)
+    recipe = typed(argument) if argument else "RECIPE"
     return f"pgdl task build {recipe} --output {typed(str(root))}"

@@ -3,6 +3,7 @@
 Layers are stored by class and number, `layers/dense_1/vars/0`, models and sublayers in groups of their own.
 """
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ def holds_variables(content: bytes, path: Path) -> bool:
     """Whether a file is in the layout of Keras 3, or in an early form of it; raises `UserError` if it is damaged."""
     if not content.startswith(SIGNATURE):
         return False
-    with open_hdf5(content, path) as file:
+    with open_hdf5(io.BytesIO(content), path) as file:
         is_keras_2 = "layer_names" in file.attrs or "layer_names0" in file.attrs
         return not is_keras_2 and (has_member(file, "layers") or has_member(file, _OLD))
 
@@ -37,7 +38,7 @@ def read_variables(content: bytes, path: Path, architecture: Architecture, shape
     Raises:
         UserError: the file is damaged, in another layout or of another model, or a number is not finite.
     """
-    with open_hdf5(content, path) as file:
+    with open_hdf5(io.BytesIO(content), path) as file:
         if has_member(file, _OLD):
             remedy = "load it with Keras 3.4 or later and save it again"
             raise UserError("unknown layout", file=path, expected="layers", found=_OLD, remedy=remedy)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from harness.errors import UserError
 from harness.format.architecture import Architecture, LayerShapes, ModelShapes
-from harness.format.files import located
+from harness.format.files import located, require_file
 from harness.format.hdf5 import (
     MAX_NAMES,
     SIGNATURE,
@@ -24,6 +24,7 @@ from harness.format.hdf5 import (
     timeless_file,
     timeless_group,
 )
+from harness.reading import read_regular
 
 Array = NDArray[np.float32]
 
@@ -86,6 +87,12 @@ def largest_file(shapes: ModelShapes) -> int:
     return BYTES_PER_PARAMETER * shapes.n_parameters + SPARE_BYTES
 
 
+def read_weight_file(path: Path, shapes: ModelShapes) -> bytes:
+    """Return the content of a file of weights; raises `UserError` if it is larger than such a model needs."""
+    why = f" for {shapes.n_parameters} parameters"
+    return read_regular(require_file(path), largest_file(shapes), links=True, why=why)
+
+
 def read_weights(content: bytes, path: Path, architecture: Architecture, shapes: ModelShapes) -> list[Array]:
     """Return the weights in `content`, the bytes of the file at `path`, in the order of `model.get_weights()`.
 
@@ -96,9 +103,9 @@ def read_weights(content: bytes, path: Path, architecture: Architecture, shapes:
         UserError: the file is damaged, in another layout or of another model, or a number is not finite.
     """
     if not content.startswith(SIGNATURE):
-        found = f"a file that starts with {content[:8]!r}" if content else "an empty file"
+        found = "a file that starts otherwise" if content else "an empty file"
         raise UserError("not HDF5", file=path, expected="an HDF5 file of weights", found=found, remedy=_REMEDY)
-    with open_hdf5(content, path) as file:
+    with open_hdf5(io.BytesIO(content), path) as file:
         root = member(file, "model_weights", path) or file
         stored = [layer for layer in _stored_layers(root, path, len(content)) if layer.weights]
         return [weight.read(path) for weight in _arrange(stored, architecture, shapes, path)]

@@ -9,13 +9,14 @@ from harness.errors import UserError
 from harness.format.architecture import MAX_CONFIG_BYTES
 from harness.format.files import parse_json
 from harness.format.hdf5 import open_hdf5
+from harness.reading import open_regular
 
 _ATTRIBUTE = "model_config"
 
 
 def read_whole_model_config(path: Path) -> dict[str, Any]:
     """Return the architecture in Keras' own JSON; raises `UserError` if there is none, or the file is damaged."""
-    with open_hdf5(path.read_bytes(), path) as file:
+    with open_regular(path, links=True) as stream, open_hdf5(stream, path) as file:
         if _ATTRIBUTE not in file.attrs:
             remedy = "name the architecture in the column `file` and these weights in `weights`"
             raise UserError("not a whole model", file=path, expected=f"an attribute {_ATTRIBUTE}", found="none",

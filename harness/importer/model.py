@@ -1,19 +1,21 @@
 """A model as people have it: reads its architecture and its weights, whatever the kind of its files."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError
 from harness.format.architecture import MAX_CONFIG_BYTES, Architecture, ModelShapes, parse_architecture
-from harness.format.files import read_json
+from harness.format.files import parse_json
 from harness.format.hdf5 import SIGNATURE
 from harness.format.keras_file import is_keras_file, read_keras_config, read_keras_weights
 from harness.format.listed_weights import read_listed_weights
 from harness.format.variables import holds_variables, read_variables
-from harness.format.weights import Array, largest_file, read_weights
+from harness.format.weights import Array, read_weight_file, read_weights
 from harness.format.whole_model import read_whole_model_config
 from harness.importer.table import Row
+from harness.reading import open_regular, read_regular
 
 #: Parts of Keras' JSON that say what a model is; others say how it was compiled.
 _PARTS = ("module", "class_name", "config", "registered_name", "build_config")
@@ -48,21 +50,16 @@ class StoredModel:
         if _start(path).startswith(_ZIP):
             read = read_keras_weights if is_keras_file(path) else read_listed_weights
             return read(path, self.architecture, shapes)
-        most, size = largest_file(shapes), path.stat().st_size
-        if size > most:
-            expected = f"at most {most} bytes for {shapes.n_parameters} parameters"
-            raise UserError("too large", file=path, expected=expected, found=size)
-        content = path.read_bytes()
+        content = read_weight_file(path, shapes)
         read_hdf5: Callable[..., list[Array]] = read_variables if holds_variables(content, path) else read_weights
         return read_hdf5(content, path, self.architecture, shapes)
 
 
 def _start(path: Path) -> bytes:
-    """Return the first bytes of a file; raises `UserError` if there is no file."""
-    if not path.is_file():
-        found = "a directory" if path.is_dir() else "nothing"
-        raise UserError("missing", file=path, expected="a file", found=found, remedy="paths start at the table's")
-    with path.open("rb") as stream:
+    """Return the first bytes of a file, which no message may quote; raises `UserError` if there is no file."""
+    if not os.path.lexists(path):
+        raise UserError("missing", file=path, expected="a file", found="nothing", remedy="paths start at the table's")
+    with open_regular(path, links=True) as stream:
         return stream.read(len(SIGNATURE))
 
 
@@ -74,7 +71,5 @@ def _config(path: Path) -> dict[str, Any]:
         return read_whole_model_config(path)
     if not start.lstrip().startswith(b"{"):
         raise UserError("unknown kind of file", file=path, expected="a .keras file, a whole model as .h5, or JSON",
-                        found=f"a file that starts with {start!r}")  # fmt: skip
-    if path.stat().st_size > MAX_CONFIG_BYTES:
-        raise UserError("too large", file=path, expected=f"at most {MAX_CONFIG_BYTES} bytes", found=path.stat().st_size)
-    return read_json(path)
+                        found="a file that starts otherwise")  # fmt: skip
+    return parse_json(read_regular(path, MAX_CONFIG_BYTES, links=True), path)

@@ -94,7 +94,7 @@ def import_task(order: Order, warn: Say, say: Say) -> None:
         _write_models(models, shapes, made.task)
         metrics = list(_accuracies(models, shapes, made.task, place, data, say))
         _write_reference(table, metrics, made.reference)
-        shutil.copyfile(order.table, made.reference / "models.csv")
+        (made.reference / "models.csv").write_bytes(table.text.encode())
         (checked,) = check_tasks(find_tasks(place))
         if isinstance(checked, InvalidTaskError):
             raise checked

@@ -1,6 +1,7 @@
 """The table of models to import: a CSV file with one row per model."""
 
 import csv
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from harness.errors import UserError
 from harness.format.problems import Problems
+from harness.reading import read_text
 from harness.text import printable
 from scoring import Grid, GridError
 from scoring.values import Value, normalise
@@ -68,10 +70,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """The models to import, in the order of the table, and the grid that they form."""
+    """The models to import, in the order of the table, the grid that they form, and the text that says so."""
 
     rows: tuple[Row, ...]
     grid: Grid
+    text: str
 
     @property
     def possible(self) -> dict[str, list[Value]]:
@@ -86,43 +89,46 @@ def read_table(path: Path) -> Table:
         UserError: the table is not CSV, a column or cell is missing, an accuracy is not a number in [0, 1], or two
             rows are of one model or cell. All problems of the table are collected.
     """
-    header, lines = _read(path)
+    text = read_text(path, MAX_BYTES)
+    header, lines = _parse(text, path)
     problems = Problems()
     rows = [problems.attempt(_row, path, number, dict(zip(header, cells, strict=False)), len(header), cells)
             for number, cells in lines]  # fmt: skip
     found = [row for row in rows if row is not None]
     problems.attempt(_require_distinct, found)
     problems.raise_if_any()
-    return Table(tuple(found), _grid(path, found))
+    return Table(tuple(found), _grid(path, found), text)
 
 
-def _read(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the header and the lines, with their numbers, that are not empty."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise UserError("too large", file=path, expected=f"at most {MAX_BYTES} bytes", found=path.stat().st_size)
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream, strict=True)
-            lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
-    except OSError as error:
-        raise UserError("cannot be read", file=path, found=error.strerror) from error
-    except (csv.Error, UnicodeDecodeError) as error:
+        reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+        lines = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
+    except csv.Error as error:
         raise UserError("not CSV", file=path, expected="text, one row per model", found=error) from error
+    header = lines[0][1] if lines else []
+    repeated = [name for name in header if header.count(name) > 1]
+    if FILE not in header or repeated or "" in header:
+        expected = f"a column {FILE!r}, distinct names"
+        raise UserError("header", file=path, expected=expected, found=_described(header, repeated))
     for number, cells in lines:
         wrong = [cell for cell in cells if not cell.isprintable()]
         if wrong:
             found = repr(printable(wrong[0])[:100])
             raise UserError("cells", file=f"{path}: line {number}", expected="printable text", found=found)
-    header = lines[0][1] if lines else []
-    repeated = [name for name in header if header.count(name) > 1]
-    if FILE not in header or repeated or "" in header:
-        found = f"{repeated[0]!r} twice" if repeated else ", ".join(header)[:200] or "none"
-        raise UserError("header", file=path, expected=f"a column {FILE!r}, distinct names", found=found)
     if not any(name not in (FILE, WEIGHTS, TRAIN, TEST) for name in header):
         raise UserError("header", file=path, expected="a column for each hyperparameter", found="none")
     if not 1 < len(lines) <= MAX_ROWS + 1:
         raise UserError("rows", file=path, expected=f"1 to {MAX_ROWS} models", found=len(lines) - 1)
     return header, lines[1:]
+
+
+def _described(header: Sequence[str], repeated: Sequence[str]) -> str:
+    """Describe a wrong header; of a file without any of the columns nothing is quoted: it may be no table at all."""
+    if not {FILE, WEIGHTS, TRAIN, TEST} & set(header):
+        return f"{len(header)} other columns"
+    return printable(f"{repeated[0]!r} twice" if repeated else ", ".join(header))[:200]
 
 
 def _row(path: Path, number: int, cells: dict[str, str], n_columns: int, line: Sequence[str]) -> Row:

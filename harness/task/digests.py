@@ -19,6 +19,7 @@ import harness
 from harness.cache import cache_directory, write_whole
 from harness.cores import available_cores
 from harness.digest import digest_of_code
+from harness.reading import open_regular
 
 #: Seconds within which a file may be written to without a change of its times.
 SETTLED_S = 2.0
@@ -57,19 +58,15 @@ class Digests:
                 write_whole(self._file, json.dumps({"digests": self._known, "findings": self._findings}))
 
     def of(self, file: Path) -> str:
-        """Return the SHA-256 (hex) of a file's content; raises `OSError`."""
+        """Return the SHA-256 (hex) of a file's content; raises `OSError`, or `UserError` if it is not a file."""
         known = self._recall(file)
         if known is not None:
             return known
         stamp = _stamp(file)
-        with file.open("rb") as stream:
+        with open_regular(file, links=True) as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         self._remember(file, stamp, digest)
         return digest
-
-    def read(self, file: Path) -> tuple[bytes, str]:
-        """Return a file's content and its SHA-256, by reading it once; raises `OSError`."""
-        return self.reading(file, read)
 
     def reading(self, file: Path, read: Callable[[Path], tuple[T, str]]) -> tuple[T, str]:
         """Return what `read` makes of a file, and the SHA-256 that it has seen on the way."""
@@ -116,9 +113,8 @@ class Digests:
             self._changed = True
 
 
-def read(file: Path) -> tuple[bytes, str]:
-    """Return a file's content and its SHA-256 without caching; raises `OSError`."""
-    content = file.read_bytes()
+def with_digest(content: bytes) -> tuple[bytes, str]:
+    """Return a file's content and its SHA-256 (hex)."""
     return content, hashlib.sha256(content).hexdigest()
 
 

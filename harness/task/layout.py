@@ -165,7 +165,7 @@ def _looks_like_task(directory: Path) -> bool:
 def _reference_of(task: Path) -> Path | None:
     """Return the model_configs.json in the task's directory, or the separate one of the full layout."""
     return next(
-        (directory / REFERENCE for directory in _reference_directories(task) if (directory / REFERENCE).is_file()), None
+        (directory / REFERENCE for directory in _reference_directories(task) if _is_there(directory / REFERENCE)), None
     )
 
 
@@ -180,10 +180,15 @@ def _reference_directories(task: Path) -> list[Path]:
 
 
 def _references(root: Path) -> dict[str, Path]:
-    if (root / REFERENCE).is_file():
+    if _is_there(root / REFERENCE):
         return {root.resolve().name: root / REFERENCE}
     directories = [*visible_directories(root / REFERENCES), *visible_directories(root)]
-    return {directory.name: directory / REFERENCE for directory in directories if (directory / REFERENCE).is_file()}
+    return {directory.name: directory / REFERENCE for directory in directories if _is_there(directory / REFERENCE)}
+
+
+def _is_there(path: Path) -> bool:
+    """Whether something is there: a pipe or a link to nothing in place of a file is refused when it is read."""
+    return path.exists() or path.is_symlink()
 
 
 def _require_whole(root: Path, names: Sequence[str]) -> None:

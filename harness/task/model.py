@@ -11,10 +11,14 @@ import numpy as np
 
 from harness.errors import UserError
 from harness.format.architecture import Architecture, ModelShapes
-from harness.format.files import require_file
+from harness.format.files import MAX_JSON, require_file
 from harness.format.layout import CONFIG, INITIAL_WEIGHTS, MODEL_FILES, WEIGHTS
-from harness.format.weights import Array, largest_file, read_weights
-from harness.task.digests import Digests, model_digest, read
+from harness.format.weights import Array, read_weight_file, read_weights
+from harness.reading import read_regular
+from harness.task.digests import Digests, model_digest, with_digest
+
+#: Gives a file to what reads it; returns its content and digest.
+_Reading = Callable[[Path, Callable[[Path], tuple[bytes, str]]], tuple[bytes, str]]
 
 #: Weight file -> the archive with these weights for a worker.
 ARCHIVES = {WEIGHTS: "weights.npz", INITIAL_WEIGHTS: "initial_weights.npz"}
@@ -70,8 +74,7 @@ class Model:
         shown = _Shown(self.architecture)
         (directory / "architecture.json").write_bytes(shown.text.encode())
         for path in _weight_files(self.directory):
-            content = _require_size(path, self.shapes).read_bytes()
-            arrays = read_weights(content, path, self.architecture, self.shapes)
+            arrays = read_weights(read_weight_file(path, self.shapes), path, self.architecture, self.shapes)
             shown.add(path.name, arrays)
             named: dict[str, Any] = {f"w{i}": array for i, array in enumerate(arrays)}
             np.savez(directory / ARCHIVES[path.name], **named)
@@ -101,7 +104,7 @@ def read_model(
         digest = digests.of_model(files)
         shown_digest = digests.finding(directory.name, digest, *subject)
     if digest is None or shown_digest is None:
-        digest, shown_digest = _check(directory, architecture, shapes, read if digests is None else digests.read)
+        digest, shown_digest = _check(directory, architecture, shapes, digests)
         if digests is not None:
             digests.record(shown_digest, directory.name, digest, *subject)
     has_initial_weights = (directory / INITIAL_WEIGHTS).exists()
@@ -109,31 +112,27 @@ def read_model(
 
 
 def _check(
-    directory: Path, architecture: Architecture, shapes: ModelShapes, read: Callable[[Path], tuple[bytes, str]]
+    directory: Path, architecture: Architecture, shapes: ModelShapes, digests: Digests | None
 ) -> tuple[str, str]:
     """Read and check all of a model's files; returns the digest of the files and `Model.shown_digest`."""
+    reading: _Reading = (lambda file, read: read(file)) if digests is None else digests.reading
     shown = _Shown(architecture)
-    files = [(CONFIG, read(directory / CONFIG)[1])]
+    files = [(CONFIG, reading(directory / CONFIG, _read_config)[1])]
     for path in _weight_files(directory):
-        content, digest = read(_require_size(path, shapes))
+        content, digest = reading(require_file(path), lambda file: with_digest(read_weight_file(file, shapes)))
         files.append((path.name, digest))
         shown.add(path.name, read_weights(content, path, architecture, shapes))
     return model_digest(files), shown.digest
+
+
+def _read_config(file: Path) -> tuple[bytes, str]:
+    return with_digest(read_regular(file, MAX_JSON, links=True))
 
 
 def _weight_files(directory: Path) -> list[Path]:
     """Return a model's weight files."""
     initial = directory / INITIAL_WEIGHTS
     return [directory / WEIGHTS, *([initial] if initial.exists() else [])]
-
-
-def _require_size(path: Path, shapes: ModelShapes) -> Path:
-    """Return `path`; raises `UserError` unless it is a file no larger than a model of these shapes can need."""
-    most, size = largest_file(shapes), require_file(path).stat().st_size
-    if size > most:
-        expected = f"at most {most} bytes for {shapes.n_parameters} parameters"
-        raise UserError("too large", file=path, expected=expected, found=size)
-    return path
 
 
 class _Shown:

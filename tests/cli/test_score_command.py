@@ -53,6 +53,12 @@ def test_predictions_are_scored_with_all_digits(pgdl: Pgdl, reference: Path, fol
     }  # fmt: skip
 
 
+def test_predictions_behind_a_link_have_the_name_of_the_link(pgdl: Pgdl, reference: Path, folder: Path) -> None:
+    (folder / "mallory").symlink_to(write_predictions(folder / "alice"))
+    found = printed(pgdl, "--reference", reference, "--predictions", folder / "mallory")
+    assert found["submission"] == "mallory"
+
+
 def test_records_and_predictions_of_the_same_values_have_the_same_score(
     pgdl: Pgdl, reference: Path, record: Record, folder: Path
 ) -> None:

@@ -42,6 +42,12 @@ def test_downloads_are_named_by_their_folders(export, collect, bundled, folder):
     assert [row[0] for row in board(bundled)] == ["carla"]
 
 
+def test_a_link_gives_its_own_name(export, collect, bundled, folder):
+    (folder / "dora.zip").symlink_to(export("x", RIGHT))
+    assert collect("dora.zip").code == 0
+    assert [row[0] for row in board(bundled)] == ["dora"]
+
+
 def test_what_the_platform_ran_twice_counts_once(export, collect, bundled, folder):
     (folder / "again").mkdir()
     first = export("ann", RIGHT)

@@ -78,8 +78,8 @@ def test_a_result_of_other_settings_is_refused(places, pgdl):
     ("name", "said"),
     [
         ("res/result.json", "no result of the ingestion program; the log of the ingestion program says why"),
-        ("program/phase.json", "cannot be read: expected a program of a bundle"),
-        ("program/key", "cannot be read: expected the key of a bundle"),
+        ("program/phase.json", "phase.json: cannot be read: found No such file or directory"),
+        ("program/key", "key: cannot be read: found No such file or directory"),
     ],
 )
 def test_what_is_missing_is_named_in_one_line(places, pgdl, tmp_path, name, said):

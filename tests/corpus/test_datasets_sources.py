@@ -67,7 +67,8 @@ class TestNpz:
     def test_a_file_that_cannot_be_read(self, tmp_path, content):
         if content is not None:
             (tmp_path / "data.npz").write_bytes(content)
-        with pytest.raises(UserError, match=r"data\.npz: cannot be read: expected arrays written by numpy\.savez"):
+        problem = "cannot be read: found No such file" if content is None else "damaged: expected a whole zip archive"
+        with pytest.raises(UserError, match=rf"data\.npz: {problem}"):
             load_data(DataRecipe(source="npz", path="data.npz"), tmp_path)
 
 
@@ -189,7 +190,7 @@ class TestInstalled:
         ("file", "content", "found"),
         [
             ("train-images-idx3", b"no archive", "expected a file compressed by gzip, found Not a gzipped file"),
-            ("train-images-idx3", gzip.compress(bytes(8)), "an array of 3 axes, in the format of MNIST, found 8 bytes"),
+            ("train-images-idx3", gzip.compress(bytes(8)), "an array of 3 axes, in the format of MNIST, found 0 bytes"),
             (
                 "t10k-labels-idx1",
                 gzip.compress(b"\0\0\x08\x01\0\0\0\x09" + bytes(9)),

@@ -170,7 +170,7 @@ def test_what_is_no_archive_is_one_line(content, tmp_path):
     [
         ("ftp://example.org/x", "expected https, http, file, found ftp"),
         ("tasks.tar", "not an address to download from"),
-        ("file:///nowhere/at/all", "cannot be fetched"),
+        ("file:///nowhere/at/all", "cannot be read"),
         ("http://127.0.0.1:1/x", "127.0.0.1 cannot be reached"),
         ("https://[x/", "not an address to download from"),
     ],

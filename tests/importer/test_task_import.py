@@ -173,7 +173,7 @@ def test_models_that_can_be_left_out(pgdl, folder, rows):
 TABLES = {
     "no table": (None, "models.csv: cannot be read: found No such file or directory"),
     "no rows": ("file,a\n", "rows: expected 1 to 10000 models, found 0"),
-    "no file": ("model,a\nm0.keras,1\n", "header: expected a column 'file', distinct names, found model, a"),
+    "no file": ("model,a\nm0.keras,1\n", "header: expected a column 'file', distinct names, found 2 other columns"),
     "a column twice": ("file,a,a\nm0.keras,1,2\n", "header: expected a column 'file', distinct names, found 'a' twice"),
     "no hyperparameters": (
         "file,weights\nm0.keras,\n",
@@ -192,10 +192,10 @@ TABLES = {
     "NaN": ("file,a,test_accuracy\nm0.keras,1,nan\n", "expected a number from 0 to 1, or nothing, found nan"),
     "one model twice": ("file,a\nm0.keras,1\nm0.keras,2\n", "line 3: one model twice: expected each model in one row"),
     "one cell twice": ("file,a\nm0.keras,1\nm1.keras,1.0\n", "cell (a=1): expected one model, found"),
-    "not text": (b"file,a\n\xff,1\n", "not CSV: expected text, one row per model"),
+    "not text": (b"file,a\n\xff,1\n", "not text: expected text in UTF-8, found other bytes from position 7"),
     "an open quote": ('file,a\n"m0.keras,1\n', "not CSV"),
     "a missing model": ("file,a\nm9.keras,1\n", "m9.keras: missing: expected a file, found nothing; paths start at"),
-    "a directory": ("file,a\n.,1\n", "missing: expected a file, found a directory"),
+    "a directory": ("file,a\n.,1\n", "cannot be read: expected a regular file, found a directory"),
     "no model": (
         "file,a\nmodels.csv,1\n",
         "unknown kind of file: expected a .keras file, a whole model as .h5, or JSON",

@@ -48,7 +48,7 @@ def test_every_command_says_so(tmp_path, pgdl):
     ("content", "problem"),
     [
         ("", "not a mark: expected one line, `hidden: true` or `hidden: false`, found nothing"),
-        ("hidden", "not a mark: expected one line, `hidden: true` or `hidden: false`, found 'hidden'"),
+        ("hidden", "not a mark: expected one line, `hidden: true` or `hidden: false`, found text"),
         ("- hidden: true", "not a mark: expected one line"),
         ("hiden: true", "keys: expected hidden, once, found 'hiden'"),
         ("{}", "keys: expected hidden, once, found nothing"),
@@ -61,7 +61,7 @@ def test_every_command_says_so(tmp_path, pgdl):
         ("hidden: !!timestamp x", "hidden: expected true or false, found 'x'"),
         ("? [hidden]\n: true", "keys: expected hidden, once, found 'a list'"),
         ("hidden: [", "not YAML: expected one line"),
-        ("hidden: true #" + 70_000 * "x", "`hidden: false`, found more than 65536 bytes"),
+        ("hidden: true #" + 70_000 * "x", "too large: expected at most 65536 bytes, found 70014 bytes"),
     ],
 )  # fmt: skip
 def test_anything_else_is_refused(tmp_path, refused, content, problem):
@@ -75,7 +75,7 @@ def test_anything_else_is_refused(tmp_path, refused, content, problem):
 def test_a_mark_that_is_no_file_is_refused(tmp_path, refused):
     task = make_task(tmp_path)
     (task / "metadata").symlink_to("nowhere")
-    refused(task, "metadata", "not a mark: expected a file, found nothing")
+    refused(task, "metadata", "cannot be read: found No such file or directory")
 
 
 def test_the_mark_of_reference_data_without_models_is_checked_too(tmp_path, pgdl):

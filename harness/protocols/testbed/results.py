@@ -1,5 +1,6 @@
 """The results of a testbed as one dataset, and its file."""
 
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,11 @@ from harness.errors import UserError, writing
 from harness.protocols.testbed.backbones import Backbone
 from harness.protocols.testbed.classes import Classes
 from harness.protocols.testbed.settings import ProbeSettings
+from harness.reading import read_regular
 from scoring import class_spread, error_rates, one_vs_rest_kappas
+
+#: Most bytes of a file of results.
+MAX_BYTES = 1024**3
 
 #: Axes of the cells, and of the arrays with a number per class.
 CELL = ("model", "ssim", "unseen")
@@ -79,8 +84,9 @@ def write_dataset(dataset: xr.Dataset, file: Path) -> Path:
 
 def read_dataset(file: Path) -> xr.Dataset:
     """Read a dataset that was written by `write_dataset`; raises `UserError` if that is not possible."""
+    content = io.BytesIO(read_regular(file, MAX_BYTES, links=True))
     try:
-        with xr.open_dataset(file, engine="scipy") as opened:
+        with xr.open_dataset(content, engine="scipy") as opened:
             return opened.load()
     except (OSError, TypeError, ValueError) as error:
         raise UserError("cannot be read", file=file, expected="results of pgdl testbed", found=error) from error
