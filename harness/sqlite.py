@@ -28,8 +28,7 @@ LOOK, MOST, MOST_PER_BYTE = 10_000, 2_000_000, 5
 #: Most seconds of processor time of a statement.
 DEADLINE_S = 300.0
 
-#: What SQLite may keep beside a file, and the last bytes of a journal that names another file: SQLite deletes that one.
-_BESIDE = ("-journal", "-wal", "-shm")
+#: The last bytes of a journal that names another file, which SQLite deletes after it has applied the journal.
 _NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
 
 _NAME = r'(?:\w+|"\w+")'
@@ -43,21 +42,27 @@ _PLAIN = re.compile(
 )
 
 
+def beside(file: Path) -> tuple[Path, Path, Path]:
+    """Return the files that SQLite applies to a database or keeps with it: a journal, a log, and the log's index."""
+    real = file.resolve()
+    journal, log, index = (real.with_name(f"{real.name}-{suffix}") for suffix in ("journal", "wal", "shm"))
+    return journal, log, index
+
+
 def require_sound(file: Path) -> None:
     """Raise `UserError` if a database, which need not exist, or a file beside it must not be given to SQLite."""
     with suppress(OSError):  # SQLite itself reports a file that is missing or unreachable
         require_regular(file, file.stat())
-    real = file.resolve()
-    for name in (f"{real.name}{suffix}" for suffix in _BESIDE):
+    for path in beside(file):
         with suppress(OSError):  # another program that uses the database may just have removed it
-            require_regular(real.with_name(name), real.with_name(name).lstat())
-    with suppress(OSError), real.with_name(f"{real.name}-journal").open("rb") as journal:
+            require_regular(path, path.lstat())
+    with suppress(OSError), beside(file)[0].open("rb") as journal:
         journal.seek(-len(_NAMES_ANOTHER), os.SEEK_END)
         if journal.read() == _NAMES_ANOTHER:
             raise UserError("its journal names another file, which SQLite would delete", file=file, remedy=REMEDY)
 
 
-def protect(connection: sqlite3.Connection, file: Path | str, *, read_only: bool) -> "Watch":
+def protect(connection: sqlite3.Connection, file: Path, *, read_only: bool) -> "Watch":
     """Make a new connection safe for a database of a stranger; returns the watch over its statements.
 
     Args:
@@ -89,7 +94,7 @@ class Watch:
         reason: why the last statement was ended; None if SQLite itself ended it.
     """
 
-    def __init__(self, connection: sqlite3.Connection, file: Path | str) -> None:
+    def __init__(self, connection: sqlite3.Connection, file: Path) -> None:
         self._file = file
         self.begin()
         # The driver drops exceptions of its callback, such as that of a signal's handler, which Python calls where its
@@ -133,5 +138,4 @@ class Watch:
             raise UserError("reading takes too long", file=self._file, found=found, remedy=REMEDY)
 
     def _size(self) -> int:
-        files = [Path(self._file), Path(f"{self._file}-wal")]
-        return sum(file.stat().st_size for file in files if file.exists())
+        return sum(path.stat().st_size for path in (self._file, *beside(self._file)) if path.exists())

@@ -15,6 +15,7 @@ from harness.codabench.seal import MAX_BYTES, competition_of, opened, sealed
 from harness.codabench.settings import Settings
 from harness.errors import UserError, writing
 from harness.reading import open_regular, read_regular
+from harness.sqlite import beside
 
 #: The sealed file, and the records; the others are `TASK.predict`.
 RESULT, RECORDS = "result.json", "records.db"
@@ -87,6 +88,10 @@ def read_result(directory: Path, key: bytes) -> Result:
             raise UserError(
                 "changed after the ingestion program wrote it", file=path, expected=digest[:12], found=found[:12]
             )
+    for path in beside(directory / RECORDS):
+        if os.path.lexists(path):
+            found = "a file that SQLite would apply to the records"
+            raise UserError("changed after the ingestion program wrote it", file=path, found=found)
     return result
 
 

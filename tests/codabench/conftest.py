@@ -82,7 +82,8 @@ def export(phases: list[Settings], bundled: Path, folder: Path) -> Export:
         ((task, digests),) = settings.tasks.items()
         rows = [
             evaluation(
-                submission="submission", submission_digest=digest, task=task, model=model, value=value,
+                submission="submission", submission_digest=digest, task=task, model=model,
+                value=value if outcome is Outcome.OK else None,
                 outcome=Outcome.TIMEOUT if value is None else outcome,
                 model_digest=digests.models[model], data_digest=digests.data, sandbox="landlock",
             )

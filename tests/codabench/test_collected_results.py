@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+import struct
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -123,6 +124,39 @@ def test_what_was_tampered_with_is_named_and_left_out(export, collect, bundled, 
     assert said in ended.err
     assert len(ended.err.splitlines()) == 1
     assert [row[0] for row in board(bundled)] == ["ann"]
+
+
+def journal_of(database: Path, change: Callable[[Path], object]) -> bytes:
+    """Return a journal that makes a change when SQLite opens the database, which stays as it is until then."""
+    changed, size = database.with_suffix(".changed"), 4096
+    shutil.copy(database, changed)
+    change(changed)
+    before, after = ([file[n : n + size] for n in range(0, len(file), size)] for file in (
+        database.read_bytes(), changed.read_bytes()
+    ))  # fmt: skip
+    changed.unlink()
+    different = [n for n, page in enumerate(before) if page != after[n]]
+    header = bytes.fromhex("d9d505f920a163d7") + struct.pack(">5I", len(different), 0, len(before), 512, size)
+    pages = [
+        struct.pack(">I", n + 1) + after[n] + struct.pack(">I", sum(after[n][size - 200 : 0 : -200])) for n in different
+    ]
+    return header.ljust(512, b"\0") + b"".join(pages)
+
+
+def test_what_sqlite_would_add_to_sealed_records_is_refused(export, collect, folder):
+    archive, place = export("eve", WRONG), folder / "eve"
+    shutil.unpack_archive(archive, place)
+    journal = journal_of(place / RECORDS, better)
+    (place / f"{RECORDS}-journal").write_bytes(journal)
+    ended = collect(place)
+    assert ended.code == 2
+    assert (
+        f"eve/{RECORDS}-journal: changed after the ingestion program wrote it: found a file that SQLite would"
+        in ended.err
+    )
+    with closing(sqlite3.connect(place / RECORDS)) as connection:  # it is one that SQLite applies
+        ((value,),) = connection.execute("select value from evaluations limit 1")
+    assert value == 1 - WRONG[0]
 
 
 def test_an_export_of_another_competition_is_refused(export, collect, folder):
