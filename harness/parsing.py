@@ -53,7 +53,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 def require_shallow(content: Content) -> Content:
     """Return the content if its lists and dictionaries are nested within `MAX_DEPTH`; raises `ValueError`."""
     level: list[Any] = [content]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_DEPTH):
         level = [inner for outer in level for inner in _members(outer)]
         if not level:
             return content

@@ -58,4 +58,4 @@ class _Loader(yaml.SafeLoader):
 
     @staticmethod
     def _refused(what: str, where: Any) -> yaml.YAMLError:
-        return yaml.MarkedYAMLError(problem=f"found {what}", problem_mark=where.start_mark)
+        return yaml.MarkedYAMLError(problem=what, problem_mark=where.start_mark)

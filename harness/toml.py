@@ -1,6 +1,5 @@
 """TOML files that people write: an invalid one is refused with all of its problems, each in one line."""
 
-import tomllib
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -9,7 +8,9 @@ from pydantic_core import ErrorDetails
 
 from harness.errors import UserError
 from harness.hints import did_you_mean
+from harness.parsing import parse_toml
 from harness.reading import read_text
+from harness.text import printable
 from harness.validation import in_words
 
 #: Most bytes of a file that a person writes.
@@ -22,9 +23,9 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     """Return the content of a file and its text; raises `UserError`."""
     text = read_text(path, MAX_BYTES)
     try:
-        return tomllib.loads(text), text
-    except tomllib.TOMLDecodeError as error:
-        raise UserError("not TOML", file=path, found=error) from error
+        return parse_toml(text), text
+    except ValueError as error:
+        raise UserError("not TOML", file=path, found=printable(str(error))[:200]) from error
 
 
 def checked(model: type[Section], content: dict[str, Any], where: str, path: Path) -> Section:

@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 
 from harness.ci.comment import MARK, render
 from harness.ci.report import MAX_BYTES, Report, ReportError
+from harness.parsing import parse_json
 
 #: Name of the artifact, and of the file in it.
 ARTIFACT, FILE = "leaderboard-report", "report.json"
@@ -59,8 +60,11 @@ class Github:
         """Yield the entries of all pages of a list, which an answer may have under a key."""
         for page in range(1, MAX_PAGES + 1):
             parameters = urlencode(query | {"per_page": PER_PAGE, "page": page})
-            answer = json.loads(self.call("GET", f"{path}?{parameters}"))
-            entries = answer if key is None else answer[key]
+            try:
+                answer = parse_json(self.call("GET", f"{path}?{parameters}"))
+                entries = answer if key is None else answer[key]
+            except (ValueError, LookupError, TypeError) as error:
+                raise PostError(f"GET {path}: not an answer of GitHub's API") from error
             yield from entries
             if len(entries) < PER_PAGE:
                 return

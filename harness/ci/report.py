@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, fields
 from types import NoneType
 from typing import Any, Self, get_args, get_type_hints
 
+from harness.parsing import parse_json
+
 #: Version of the file.
 FORMAT = 3
 
@@ -120,8 +122,8 @@ class Report:
         if len(content) > MAX_BYTES:
             raise ReportError(f"expected at most {MAX_BYTES} bytes, found {len(content)}")
         try:
-            found = json.loads(content)
-        except (ValueError, RecursionError) as error:
+            found = parse_json(content)
+        except ValueError as error:
             raise ReportError("expected JSON") from error
         if not isinstance(found, dict) or found.pop("format", None) != FORMAT:
             raise ReportError(f"expected a report of format {FORMAT}")

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-import yaml
 
 from harness.api import Execution, Progress, run
 from harness.board.predictions import predictions_of
@@ -25,7 +24,8 @@ from harness.codabench.seal import read_key
 from harness.codabench.settings import KEY, TASKS, Settings
 from harness.errors import UserError
 from harness.outcome import Outcome
-from harness.reading import open_regular
+from harness.plain_yaml import parse_yaml
+from harness.reading import read_regular
 from harness.records import Records
 from harness.sandbox import Landlock
 from harness.task.contents import read_contents
@@ -109,12 +109,9 @@ def _own_command(submission: Path) -> str | None:
         if not os.path.lexists(file):
             continue
         try:
-            with open_regular(file, links=False) as stream:
-                content = yaml.safe_load(stream.read(MAX_BYTES))
-        except UserError as error:
-            return f"refused: {error}"
-        except (yaml.YAMLError, RecursionError, ValueError):
-            return f"refused: {name} is not YAML"
+            content = parse_yaml(read_regular(file, MAX_BYTES, links=False))
+        except (UserError, ValueError):  # whatever it is, the platform may find a command in it
+            return f"refused: {name} is not a file of plain YAML, of at most {MAX_BYTES} bytes"
         if isinstance(content, dict) and "command" in content:
             return f"refused: {name} has a `command`, which runs outside of the sandbox"
         return None

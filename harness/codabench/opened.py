@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from harness.format.archive import MAX_AT_ONCE, Pieces, open_member
+from harness.format.archive import MAX_AT_ONCE, Pieces, open_member, require_plain
 
 #: What files with the same content have in common: checksum and size.
 Mark = tuple[int, int]
@@ -84,6 +84,10 @@ class Member:
         return self.info.CRC, self.info.file_size
 
     def read(self, most: int) -> bytes:
-        """Return the beginning of its content."""
+        """Return its content; raises `ValueError` if that is longer than `most` bytes."""
+        require_plain(self.info)
         with self.archive.open(self.info) as stream:
-            return stream.read(most)
+            content = stream.read(most + 1)
+        if len(content) > most:
+            raise ValueError(f"{self.info.filename}: more than {most} bytes")
+        return content

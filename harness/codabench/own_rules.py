@@ -6,12 +6,11 @@ The places are those of revision c7dbc756 of https://github.com/codalab/codabenc
 from collections.abc import Iterator
 from typing import Any
 
-import yaml
-
 from harness.codabench.opened import Mark, Member, OpenedBundle
 from harness.codabench.rules import Lines, rule
-from harness.codabench.settings import HIDDEN, KEY, MARK, TASKS
-from harness.format.layout import REFERENCE, WEIGHTS
+from harness.codabench.settings import KEY, TASKS
+from harness.format.layout import MARKS, REFERENCE, WEIGHTS
+from harness.plain_yaml import parse_yaml
 
 #: Most bytes of a file that is read.
 MAX_BYTES = 64 * 1024
@@ -98,8 +97,16 @@ def _secrets(bundle: OpenedBundle) -> tuple[set[Mark], dict[Mark, str]]:
 def _hidden_tasks(bundle: OpenedBundle, path: str) -> set[str]:
     """Return the tasks in some reference data that are marked as hidden."""
     with bundle.files(path) as files:
-        marks = {name: file for name, file in files.items() if name.endswith(f"/{MARK}")}
-        return {name.split("/")[-2] for name, file in marks.items() if file.read(MAX_BYTES).strip() == HIDDEN.strip()}
+        marks = {name: file for name, file in files.items() if "/" in name and name.split("/")[-1] in MARKS}
+        return {name.split("/")[-2] for name, file in marks.items() if not _is_public(file)}
+
+
+def _is_public(mark: Member) -> bool:
+    """Whether a mark says that its task is not hidden, and nothing else."""
+    try:
+        return bool(parse_yaml(mark.read(MAX_BYTES)) == {"hidden": False})
+    except ValueError:
+        return False
 
 
 def _open_places(bundle: OpenedBundle) -> Iterator[str]:
@@ -114,7 +121,7 @@ def _command(file: Member | None) -> object:
     if file is None:
         return None
     try:
-        content = yaml.safe_load(file.read(MAX_BYTES))
-    except (yaml.YAMLError, RecursionError, ValueError):
+        content = parse_yaml(file.read(MAX_BYTES))
+    except ValueError:
         return None
     return content.get("command") if isinstance(content, dict) else None

@@ -3,7 +3,6 @@
 Read from revision c7dbc756 of codalab/codabench; comments name its lines, below src/.
 """
 
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from harness.errors import UserError
 from harness.fetch.ranges import PASSING, persistently, require_ready
 from harness.fetch.session import TIMEOUTS_S, Session
 from harness.fetch.troubles import CONTINUE, public
+from harness.parsing import parse_json
 from harness.reading import read_text
 from harness.text import printable
 
@@ -92,8 +92,8 @@ class Platform:
     def _get(self, url: str) -> Any:
         body = persistently(lambda: self._body(url), url, *PASSING)
         try:
-            return json.loads(body)
-        except (ValueError, RecursionError) as error:
+            return parse_json(body)
+        except ValueError as error:
             raise self._unexpected(url) from error
 
     def _body(self, url: str) -> bytes:
@@ -114,8 +114,8 @@ class Platform:
     def _refused(self, url: str, response: requests.Response, body: bytes) -> UserError:
         """Return the message on an answer that is none; a token that is unknown gives 403, as do missing rights."""
         found = printable(f"{response.status_code} {response.reason}")
-        with suppress(ValueError, LookupError, TypeError, RecursionError):
-            found += f": {printable(str(json.loads(body)['detail']))[:200]}"
+        with suppress(ValueError, LookupError, TypeError):
+            found += f": {printable(str(parse_json(body)['detail']))[:200]}"
         found = found.replace(self._token, "***")
         remedies = {401: HELP, 403: HELP, 404: "it is not there, or not for the user of the token"}
         return UserError("refused", file=url, found=found, remedy=remedies.get(response.status_code, CONTINUE))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UserError, writing
+from harness.parsing import parse_json
 from harness.reading import read_regular
 
 #: Name of the entry that seals the others.
@@ -61,11 +62,11 @@ def sealed(content: dict[str, Any], key: bytes) -> bytes:
 def opened(text: bytes, key: bytes, file: Path | str) -> dict[str, Any]:
     """Return the content of sealed JSON; raises `UserError` if it was not sealed so with this key."""
     try:
-        content = json.loads(text)
+        content = parse_json(text)
         seal = str(content.pop(SEAL))
         same = hmac.compare_digest(seal, _seal(content, key))
         competition = content.get("competition")
-    except (ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:
+    except (ValueError, LookupError, AttributeError, TypeError) as error:
         raise UserError(
             "not a sealed result", file=file, expected="the file that the ingestion program wrote"
         ) from error

@@ -1,7 +1,6 @@
 """Known corpora: a TOML file for each says where its archives are and which tasks they hold."""
 
 import tempfile
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from harness.fetch.archive import download, require_digest
 from harness.fetch.members import MAX_ARCHIVE
 from harness.fetch.troubles import public
 from harness.hints import did_you_mean
+from harness.parsing import parse_toml
 from harness.reading import read_text
 from harness.text import printable
 from harness.toml import MAX_BYTES
@@ -82,11 +82,11 @@ def known_corpora(catalogue: Path | None = None) -> dict[str, Corpus]:
 def read_corpus(file: Path) -> Corpus:
     """Read the description of a corpus; raises `UserError` with the first problem."""
     try:
-        corpus = Corpus.model_validate(tomllib.loads(read_text(file, MAX_BYTES)))
+        corpus = Corpus.model_validate(parse_toml(read_text(file, MAX_BYTES)))
     except ValidationError as error:
         first = first_problem(error)
         raise UserError(first.key, file=file, expected=first.expected, found=first.found) from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise UserError("not a catalogue", file=file, expected="TOML", found=printable(str(error))) from error
     names = [task.name for _, task in corpus.entries()] + [archive.phase for archive in corpus.archives]
     twice = next((name for name in names if names.count(name) > 1), None)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from harness import parsing
 from harness.errors import UserError, writing
 from harness.reading import read_regular
 
@@ -57,10 +58,10 @@ def read_json(path: Path) -> dict[str, Any]:
 def parse_json(text: str | bytes, path: Path) -> dict[str, Any]:
     """Parse text from the file at `path`; errors as `read_json`."""
     try:
-        content = json.loads(text, object_pairs_hook=_distinct_keys, parse_int=_number)
+        content = parsing.parse_json(text, object_pairs_hook=_distinct_keys, parse_int=_number)
     except _RepeatedKeyError as error:
         raise UserError("repeated key", file=path, expected="distinct keys", found=f"{error} twice") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise UserError("not JSON", file=path, expected="a JSON object", found=error) from error
     if not isinstance(content, dict):
         raise UserError("not a JSON object", file=path, expected="an object", found=kind(content))

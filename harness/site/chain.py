@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.errors import UserError
+from harness.parsing import parse_json
 from harness.site.bounds import MAX_LINE, MAX_RECORDS, require_plain
 from harness.text import printable
 
@@ -61,7 +62,7 @@ def _parse(file: Path, number: int, line: bytes) -> tuple[Record, str, str]:
     if len(line) > MAX_LINE:
         raise UserError(f"line {number}", file=file, expected=f"at most {MAX_LINE} bytes", found="more")
     try:
-        content = json.loads(line.decode())
+        content = parse_json(line.decode())
         record, digest = content["record"], content["digest"]
         text = _canonical(record)
     except (ValueError, LookupError, TypeError, RecursionError):

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from harness.errors import UserError
+from harness.parsing import parse_json
 from harness.reading import read_below
 from harness.site.bounds import MAX_DIFFERENCES, errors_in_one_line, one_line
 from harness.site.files import SETTINGS, read_files, to_files
@@ -79,9 +80,9 @@ def _differences(computed: Mapping[str, bytes], directory: Path) -> Iterator[str
 def _rows(computed: bytes, directory: Path) -> Iterator[str]:
     """Yield a line on the first row of the board that differs."""
     try:
-        found = json.loads(_read(directory, BOARD, computed))["rows"]
+        found = parse_json(_read(directory, BOARD, computed))["rows"]
         pairs = list(zip(json.loads(computed)["rows"], found, strict=False))
-    except (UserError, ValueError, LookupError, TypeError, RecursionError):
+    except (UserError, ValueError, LookupError, TypeError):
         return  # reported with the other files
     for number, (expected, row) in enumerate(pairs, start=1):
         if not _same(json.dumps(expected), json.dumps(row)):

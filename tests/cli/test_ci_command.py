@@ -40,7 +40,7 @@ def board(folder: Path) -> dict[str, Any]:
 
 
 def test_only_records_of_the_revision_count_under_a_name(repo, folder, pgdl, record):
-    record([*rows("mine", submission_digest="another version"), *rows("theirs"), *rows("vc_dim", is_baseline=True)])
+    record([*rows("mine", submission_digest="another"), *rows("theirs"), *rows("vc_dim", is_baseline=True)])
     ended = pgdl("ci", "--base", "main", "--head", "main", "--output", "out")
     assert ended.code == 0, ended.err
     assert [row["submission"] for row in board(folder)["rows"]] == ["vc_dim"]

@@ -69,9 +69,9 @@ def test_records_and_predictions_of_the_same_values_have_the_same_score(
 
 
 def test_reference_data_can_tell_whose_records_count(pgdl: Pgdl, reference: Path, record: Record, folder: Path) -> None:
-    known = {"models": dict.fromkeys(MODELS, "of these"), "data": "images"}
+    known = {"models": dict.fromkeys(MODELS, "these"), "data": "images"}
     (reference / "toy" / "contents.json").write_text(json.dumps(known))
-    record([*rows("mine", model_digest="of these", data_digest="images"), *rows("others", model_digest="of others")])
+    record([*rows("mine", model_digest="these", data_digest="images"), *rows("others", model_digest="others")])
     mine, others = printed(pgdl, code=1)["submissions"]
     assert (mine["complete"], others["complete"]) == (True, False)
     remarks = printed(pgdl, code=1)["remarks"]
@@ -93,7 +93,7 @@ def test_an_invalid_file_of_contents_is_one_line(
     assert "toy/contents.json" in ended.err
 
 
-@pytest.mark.parametrize("other", [{"model_digest": "of others"}, {"data_digest": "other images"}])
+@pytest.mark.parametrize("other", [{"model_digest": "others"}, {"data_digest": "others"}])
 @pytest.mark.parametrize("command", [["score"], ["board"], ["report", "mine"]], ids=" ".join)
 def test_records_of_several_networks_of_one_name_are_not_mixed(
     pgdl: Pgdl, reference: Path, record: Record, other: dict[str, str], command: list[str]

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from harness.codabench.rules import RULES
+from tests.test_plain_yaml import MERGES
 
 Content = dict[str, Any]
 
@@ -94,6 +95,33 @@ def test_each_problem_is_named_in_one_line(bundled, tmp_path, monkeypatch, capsy
     assert lines, checked.out
 
 
+def test_lists_are_not_longer_than_anybody_needs(bundled, folder, pgdl):
+    tasks = [{"index": number} for number in range(300)]
+    bundle = changed(bundled / "bundle.zip", folder / "changed.zip", lambda content: content.update(tasks=tasks))
+    assert "tasks: expected at most 200 elements" in pgdl("codabench", "validate", bundle).out
+
+
+@pytest.mark.parametrize("name", ["metadata", "metadata.yaml"])
+@pytest.mark.parametrize(
+    ("mark", "is_hidden"),
+    [
+        ("hidden: true", True), ("hidden:   yes # secret", True), ("{hidden: true}", True), ("hidden: [", True),
+        ("#" + "x" * 70_000, True), ("hidden: false", False), ("# no\nhidden: no\n", False),
+    ],
+    ids=range(7),
+)  # fmt: skip
+def test_a_task_with_any_mark_but_that_of_a_public_one_is_hidden(bundled, folder, pgdl, name, mark, is_hidden):
+    public = "phase_0_reference_data.zip"
+    with zipfile.ZipFile(bundled / "bundle.zip") as whole:
+        Path("new.zip").write_bytes(whole.read(public))
+    with zipfile.ZipFile("new.zip", "a") as new:
+        new.writestr(f"reference_data/tiny/{name}", mark)
+    added = {public: Path("new.zip").read_bytes()}
+    bundle = changed(bundled / "bundle.zip", folder / "changed.zip", lambda _: None, added)
+    said = "phase Feedback: hide_output: expected true, because its tasks are hidden"
+    assert (said in pgdl("codabench", "validate", bundle).out) == is_hidden
+
+
 def test_a_date_that_loses_its_hours_is_named(bundled, folder, pgdl):
     with zipfile.ZipFile(bundled / "bundle.zip") as archive:
         text = archive.read("competition.yaml").decode()
@@ -112,8 +140,10 @@ def test_a_date_that_loses_its_hours_is_named(bundled, folder, pgdl):
         ({"readme.md": b""}, "no competition.yaml at the top"),
         ({"competition.yaml": b"- a"}, "expected keys and values, found list"),
         ({"competition.yaml": b"{"}, "expected YAML"),
+        ({"competition.yaml": MERGES.encode()}, "expected YAML, found an anchor or alias"),
+        ({"competition.yaml": b"#" * 2**20 + b"\nversion: 2"}, "expected at most 1048576 bytes"),
     ],
-    ids=["folder", "none", "list", "broken"],
+    ids=["folder", "none", "list", "broken", "merges", "large"],
 )
 def test_what_is_no_bundle_is_refused_in_one_line(folder, pgdl, members, said):
     with zipfile.ZipFile("x.zip", "w") as archive:

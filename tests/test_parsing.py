@@ -1,0 +1,67 @@
+"""JSON and TOML of a stranger: any text gives a content within bounds, or a `ValueError`."""
+
+from typing import Any
+
+import pytest
+
+from harness.parsing import MAX_DEPTH, MAX_PARTS, MAX_VALUES, parse_json, parse_toml
+
+
+def nested(depth: int) -> str:
+    return "[" * depth + "]" * depth
+
+
+def test_content_comes_back() -> None:
+    assert parse_json(b'{"a": [1, 2.5, null, "{"]}') == {"a": [1, 2.5, None, "{"]}
+    assert parse_json("1", parse_int=str) == "1"
+    assert parse_toml('a.b = 1\n[[c]]\nd = "e.f"\n') == {"a": {"b": 1}, "c": [{"d": "e.f"}]}
+
+
+def test_depth_is_bounded() -> None:
+    content: Any = parse_json(nested(MAX_DEPTH))
+    for _ in range(MAX_DEPTH - 1):
+        (content,) = content
+    assert content == []
+    for depth in (MAX_DEPTH + 1, 900, 10**6):
+        with pytest.raises(ValueError, match="nested deeper than 200 levels"):
+            parse_json(nested(depth))
+        with pytest.raises(ValueError, match="nested deeper than 200 levels"):
+            parse_toml(f"a = {nested(depth)}")
+    with pytest.raises(ValueError, match="nested deeper than 200 levels"):
+        parse_json('{"a": ' * 500 + "1" + "}" * 500)
+    assert parse_json('"' + "[" * 1000 + '"') == "[" * 1000
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+def test_the_number_of_values_is_bounded(encoding: str) -> None:
+    text = "[" + "{}," * (MAX_VALUES // 2) + "{}]"
+    with pytest.raises(ValueError, match=f"more than {MAX_VALUES} values"):
+        parse_json(text.encode(encoding))
+    assert parse_json("[1, 2]".encode(encoding)) == [1, 2]
+
+
+@pytest.mark.parametrize("text", ["1" * 5000, "{", "", "nul", '"\\ud800', b"\xff\xfe\xff"])
+def test_other_errors_of_json_are_value_errors(text: str | bytes) -> None:
+    with pytest.raises(ValueError, match=r"Exceeds|Expecting|Invalid|codec"):
+        parse_json(text)
+
+
+@pytest.mark.parametrize("text", ["a = " + "1" * 5000, "a =", "a = 1\na = 2", "a = 2027-02-30", "\x00"])
+def test_other_errors_of_toml_are_value_errors(text: str) -> None:
+    with pytest.raises(ValueError, match=r"Exceeds|Invalid|overwrite|day is|found"):
+        parse_toml(text)
+
+
+@pytest.mark.parametrize("part", ["a", '"a"', "'a'", "a-b"])
+@pytest.mark.parametrize("dot", [".", " .\t"])
+@pytest.mark.parametrize("form", ["{} = 1", "[{}]", "[[{}]]", "a = {{{} = 1}}"])
+def test_long_keys_of_toml_are_refused(part: str, dot: str, form: str) -> None:
+    """Python's parser takes hours for a key of 100 kB."""
+    with pytest.raises(ValueError, match="a key of more than 100 parts"):
+        parse_toml(form.format(dot.join([part] * 50_000)))
+
+
+def test_text_with_many_dots_is_none() -> None:
+    numbers = ", ".join(["0.5"] * 1000)
+    assert len(parse_toml(f"a = [{numbers}]\nb = '{'.' * 1000}'")["a"]) == 1000
+    assert parse_toml(".".join(["a"] * MAX_PARTS) + " = 1")
