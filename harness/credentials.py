@@ -1,10 +1,13 @@
-"""Secrets: locations of databases without them, and names of values that may be some.
+"""Addresses of databases and servers that may hold a password or a key, and names of values that may be secrets.
 
-A password must never be printed, written or published.
+A secret is never printed, written or published.
 """
 
 import re
-from urllib.parse import unquote
+from pathlib import Path
+from urllib.parse import quote, unquote, unquote_plus, urlsplit
+
+from harness.errors import UserError
 
 #: The location of the records, if none is given.
 RESULTS = "results.db"
@@ -18,61 +21,167 @@ _SECRETS = {"apikey", "credential", "key", "passphrase", "passwd", "password", "
 #: The words of a name, in any of Python's styles: API_KEY, api_key, ApiKey, apiKey2.
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
-_USER = re.compile(r"[\w.+%-]*")
+#: An address with all of its delimiters escaped elsewhere: so it has one meaning only, to whatever library reads it.
+_URL = re.compile(
+    r"(?P<scheme>[A-Za-z][\w+.-]*)://"
+    r"(?:(?P<user>[^\s@:/?#\[\]]*)(?P<colon>:(?P<password>[^@/?#\[\]]*))?@)?"
+    r"(?P<host>(?:[\w.,~%-]*|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?)"
+    r"(?P<path>(?:/[^@?#]*)?)"
+    r"(?:\?(?P<query>[^@#]*))?(?:#(?P<fragment>[^@]*))?"
+)
 
-#: A parameter before an @: either this is part of its value, or it is part of a password.
-_PARAMETER = re.compile(r"\?.*=")
+#: Addresses of files, in whose names most characters mean themselves, and addresses on the web.
+_OF_FILE = re.compile(r"(?P<start>sqlite(?:\+\w+)?:///?|file://)(?P<path>[^?]*)(?:\?(?P<query>.*))?", re.DOTALL)
+_WEB = ("http", "https")
+
+#: A percent sign that begins no escape.
+_HALF = re.compile("%(?![0-9A-Fa-f]{2})")
+
+#: The name of a database on a server, and users whose name may be shown.
+_NAME, _USER = re.compile(r"[\w.~%+/ -]*"), re.compile(r"[\w.+%-]*")
+
+#: Parameters in place of an address, such as `host=db user=me`; a password that has no place in any address.
+_PARAMETERS = re.compile(
+    r"(?:^|[\s;])(?:data source|database|dbname|host|hostaddr|port|server|service|uid|user|username)\s*=", re.IGNORECASE
+)
+_PASSWORD = re.compile(r"\b(?:ssl)?(?:password|passwd|pwd)\s*=", re.IGNORECASE)
+
+#: Names of parameters that messages may show.
+_PARAMETER_NAMES = {"connect_timeout", "host", "mode", "password", "port", "sslmode", "uri", "user"}
+
+#: The beginnings of paths that are no addresses with a mistyped scheme.
+_PATH = re.compile(r"/(?!/)|\.{1,2}/|[A-Za-z]:[\\/]")
+
+#: In any text: a user before a password, and a parameter before one.
+_IN_TEXT = re.compile(r"(:/{1,2}[^\s/:@]*):\S*@|(\bpassword\s*=\s*)(?:'[^']*'|[^\s&;,]+)", re.IGNORECASE)
 
 
-def without_secrets(location: str) -> str:
-    """Return a location for readers: no password, and no value of a parameter, which may be one, too.
+class Address:
+    """The address of a database, a server or a file.
 
-    Any text is a location here: also of what is no valid URL nothing is shown that could be a secret. So some names of
-    files, such as a:b@c, are not shown as they are.
+    Its text form shows no secret, in whatever way it is printed, formatted or written: neither a password nor
+    parameters, which may be one. Addresses on the web show no user either, which may be all that it takes to read a
+    file.
     """
-    scheme, separator, rest = location.partition("://")
-    if not separator:
-        return _of_path(location)
-    who, at, where = rest.rpartition("@")  # a password may contain what ends it elsewhere
-    user, colon, _ = who.partition(":")
-    shown = (user if _USER.fullmatch(user) else HIDDEN) + (f":{HIDDEN}" if colon else "") + at
-    if _PARAMETER.search(who):
-        return f"{scheme}://{shown}{HIDDEN}"
-    base, question, parameters = where.partition("?")
-    return f"{scheme}://{shown}{base}{question}{_names(parameters)}"
+
+    __slots__ = ("_secrets", "_shown", "_text")
+
+    def __init__(self, text: str, source: str) -> None:
+        """Parse an address, or the path of a file.
+
+        Args:
+            text: as the user wrote it.
+            source: where it stands, such as `--results`, for errors.
+
+        Raises:
+            UserError: the text can be read in several ways, such as one with an unescaped @ in its password, or it is
+                no address. The message repeats nothing of it.
+        """
+        self._text, self._shown = text, text
+        self._secrets: tuple[str, ...] = ()
+        if not self.is_url:
+            _require_path(text, source)
+        elif of_file := _OF_FILE.fullmatch(text):
+            _require_path(of_file["path"].removeprefix("file:"), source)
+            query = of_file["query"] or ""
+            self._hide(of_file["start"] + of_file["path"] + f"?{HIDDEN}" * bool(query), query)
+        else:
+            self._parse(text, source)
+
+    @classmethod
+    def of(cls, given: "Address | Path | str", source: str) -> "Address":
+        """Return what is given as an address; errors as those of the constructor."""
+        return given if isinstance(given, cls) else cls(str(given), source)
+
+    @property
+    def is_url(self) -> bool:
+        """Whether it is no path of a file."""
+        return "://" in self._text
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether a part of it is hidden, so that its text form cannot be pasted."""
+        return self._shown != self._text
+
+    def reveal(self) -> str:
+        """Return the whole text, secrets included: for the library that connects, and for nothing else."""
+        return self._text
+
+    def scrub(self, text: str) -> str:
+        """Return a text, such as the message of a database's driver, without the secrets of this address."""
+        for secret in self._secrets:
+            alone = ("", "") if len(secret) > 3 else (r"(?<!\w)", r"(?!\w)")  # 1 would be a part of many numbers
+            text = re.sub(re.escape(secret).join(alone), HIDDEN, text)
+        return hidden(text)
+
+    def __str__(self) -> str:
+        return self._shown
+
+    def __repr__(self) -> str:
+        return f"Address({self._shown!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Address) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def _parse(self, text: str, source: str) -> None:
+        found = _URL.fullmatch(text) if _can_be_split(text) else None
+        if found is None or _PASSWORD.search(found["path"]) or _HALF.search(f"{found['user']}{found['colon']}"):
+            raise _ambiguous(source)
+        user, password, query, fragment = (found[part] or "" for part in ("user", "password", "query", "fragment"))
+        start, end = f"{found['scheme']}://", found["host"] + found["path"]
+        if found["scheme"].lower() in _WEB:
+            self._hide(start + end, query, user, password, fragment)
+            return
+        if not _NAME.fullmatch(found["path"]) or fragment:
+            raise _ambiguous(source)
+        who = user if _USER.fullmatch(user) else HIDDEN
+        who += f":{HIDDEN}" if found["colon"] else ""
+        self._hide(start + (f"{who}@" if who else "") + end + f"?{HIDDEN}" * bool(query), query, password)
+
+    def _hide(self, shown: str, query: str, *secrets: str) -> None:
+        """Set what is shown, and what is scrubbed from texts: the longest first, since one may contain another.
+
+        Names of parameters are scrubbed, too: an unescaped & in a password makes one of its second half.
+        """
+        self._shown = shown
+        raw = {*secrets, query, *re.split("[&=]", query)} - _PARAMETER_NAMES
+        forms = {form for one in raw for form in (one, unquote(one), unquote_plus(one), quote(unquote(one), safe=""))}
+        self._secrets = tuple(sorted(filter(None, forms), key=len, reverse=True))
 
 
-def _of_path(text: str) -> str:
-    """What is shown of a text that may be a mistyped URL: [SCHEME:]USER:PASSWORD@HOST, or FILE?PARAMETER=VALUE."""
-    base, question, parameters = text.partition("?")
-    if ":" in base and "@" in parameters:  # the password may contain the question mark
-        return f"{base.partition(':')[0]}:{HIDDEN}"
-    who, at, where = base.rpartition("@")
-    if ":" in who:
-        base = f"{who.partition(':')[0]}:{HIDDEN}{at}{where}"
-    return base + question + _names(parameters)
+def hidden(text: str) -> str:
+    """Return any text without the passwords of addresses in it, as far as they can be recognised."""
+    return _IN_TEXT.sub(lambda found: f"{found[1]}:{HIDDEN}@" if found[1] else f"{found[2]}{HIDDEN}", text)
 
 
-def _names(parameters: str) -> str:
-    """Return parameters without their values; what has no name is a value."""
-    pairs = [one.partition("=") for one in parameters.split("&")]
-    return "&".join(f"{name}={HIDDEN}" if equals else HIDDEN * bool(name) for name, equals, _ in pairs)
+def _can_be_split(text: str) -> bool:
+    """Whether Python's own library takes it as an address: it checks those in brackets."""
+    try:
+        urlsplit(text)
+    except ValueError:
+        return False
+    return True
 
 
-def has_secrets(location: str) -> bool:
-    """Whether a part of a location is hidden, so that it cannot be pasted."""
-    return without_secrets(location) != location
-
-
-def scrub(text: str, location: str) -> str:
-    """Return a text, such as the message of a database's driver, without the secrets of a location."""
-    who, _, _ = location.partition("://")[2].rpartition("@")
-    found = [who.partition(":")[2], *re.findall(r"=([^&]*)", location.partition("?")[2])]
-    for secret in {one for raw in found for one in (raw, unquote(raw)) if one}:
-        text = text.replace(secret, HIDDEN)
-    return text
+def _require_path(path: str, source: str) -> None:
+    """Raise `UserError` for a path that may hold a secret: parameters, or a mistyped address."""
+    before, at, _ = path.rpartition("@")
+    if _PARAMETERS.search(path) or _PASSWORD.search(path) or (at and ":" in before and not _PATH.match(path)):
+        raise _ambiguous(source)
 
 
 def may_be_secret(name: str) -> bool:
     """Whether the name of a value says that the value may be a secret, such as `API_KEY`, `token` or `apikey`."""
     return any(word.lower().removesuffix("s") in _SECRETS for word in _WORD.findall(name))
+
+
+def _ambiguous(source: str) -> UserError:
+    remedy = (
+        "in a user, a password or a value, write %40 for @, %3A for :, %2F for /, %3F for ?, %23 for #, %25 for %; "
+        "the path of a file may begin with ./"
+    )
+    expected = "SCHEME://USER:PASSWORD@HOST:PORT/NAME?PARAMETER=VALUE, or a file"
+    return UserError("not an address, or one with several meanings", file=source, expected=expected, remedy=remedy)

@@ -16,7 +16,7 @@ class UserError(Exception):
         self,
         what: str,
         *,
-        file: Path | str | None = None,
+        file: object = None,
         expected: object = None,
         found: object = None,
         remedy: str | None = None,

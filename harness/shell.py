@@ -7,6 +7,22 @@ import sys
 #: Words that neither `cmd` nor PowerShell takes for anything else.
 PLAIN = re.compile(r"[\w.:/\\=+-]+")
 
+#: Words that may stand in a command although a stranger has written them: names and paths, and no option.
+_NAMES = re.compile(r"[\w./\\][\w.:/\\=+ -]*")
+
+#: Versions of packages.
+_VERSION = re.compile(r"[0-9]+(?:\.[0-9]+){0,3}(?:(?:a|b|rc|\.dev|\.post)[0-9]+)*")
+
+
+def is_version(text: str) -> bool:
+    """Whether a text from a file or a database is the version of a package."""
+    return len(text) <= 40 and _VERSION.fullmatch(text) is not None
+
+
+def is_name(word: str) -> bool:
+    """Whether a word from a file, a database or a server can only name something in a command for pasting."""
+    return _NAMES.fullmatch(word) is not None
+
 
 def typed(*words: str) -> str:
     """Return words with spaces between them, in quotes where they need some."""

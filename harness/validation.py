@@ -35,7 +35,8 @@ def first_problem(error: ValidationError) -> Problem:
 
 def in_words(problem: ErrorDetails) -> Problem:
     """Return a problem in our words."""
-    found = "none" if problem["type"] == "missing" else repr(problem["input"])[:LONGEST]
+    found = "none" if problem["type"] == "missing" else repr(problem["input"])
+    found = "an address" if "://" in found else found[:LONGEST]  # it may hold a password, or a key
     return Problem(printable(".".join(map(str, problem["loc"]))), _expected(problem), found)
 
 

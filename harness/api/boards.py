@@ -8,7 +8,7 @@ from harness.api.commands import run_command
 from harness.api.competition import collect_records, failed_outputs, note_machines, read_competition
 from harness.board.board import Board
 from harness.board.leaderboard import build_board
-from harness.credentials import RESULTS
+from harness.credentials import RESULTS, Address
 from harness.records import Records
 from harness.site import TITLE, SiteData, gather
 from harness.task import DEFAULT_DIRECTORY
@@ -27,7 +27,7 @@ def board(
     *,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
-    results: str | Path = RESULTS,
+    results: Address | Path | str = RESULTS,
     withhold: str = Withhold.AUTO.value,
     everything: bool = False,
     with_site: bool = False,
@@ -52,13 +52,14 @@ def board(
         UserError: tasks, reference data or records are missing or invalid.
     """
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
-    with Records(str(results), read_only=True) as records:
+    address = Address.of(results, "results")
+    with Records(address, read_only=True) as records:
         collected = collect_records(records, competition, everything=everything)
         notes = [*competition.notes(collected.shown), *note_machines(records, collected.shown)]
         outputs = failed_outputs(records, collected.shown) if with_site else {}
     built = build_board(
         collected, competition.references, competition.withheld, notes, competition.held_out,
-        lambda calls: run_command(calls, Path(tasks_dir), str(results)),
+        lambda calls: run_command(calls, Path(tasks_dir), address),
     )  # fmt: skip
     if not with_site:
         return BoardResult(built)

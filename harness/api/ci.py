@@ -23,7 +23,7 @@ from harness.ci.report import Report, Same
 from harness.ci.results import lines_of, missing_in, moved_by, same_as, without_ranks
 from harness.ci.rules import Rules
 from harness.ci.touched import Touched, read_touched
-from harness.credentials import without_secrets
+from harness.credentials import Address
 from harness.errors import UserError
 from harness.execution.plan import PlannedCall
 from harness.records import Records, add_records
@@ -58,8 +58,8 @@ class Job:
     measures: Sequence[str]
     tasks_dir: Path
     task_names: Sequence[str]
-    results: str
-    added: Sequence[str]
+    results: Address
+    added: Sequence[Address]
     rules: Rules
     execution: Execution
 
@@ -118,7 +118,7 @@ def evaluate_change(job: Job, progress: Progress = SILENT) -> ChangeResult:
     touched = Touched() if job.rules.stop(change) else read_touched(job.objects, job.folder, change)
     with Records(job.results) as records:
         for file in job.added:
-            progress.note(f"{add_records(records, file)} records added from {without_secrets(file)}")
+            progress.note(f"{add_records(records, file)} records added from {file}")
         calls = _call(job, touched, measures, records, progress) if touched.submissions or measures else ()
         made = records_of(calls, records)
         boards = _make_boards(job, competition, records, touched)

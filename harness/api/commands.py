@@ -9,11 +9,11 @@ from pathlib import Path
 
 from harness.board.collect import Calls
 from harness.configuration import MIB, Configuration
-from harness.credentials import RESULTS, has_secrets
+from harness.credentials import RESULTS, Address
 from harness.execution.settings import RunSettings
 from harness.names import FUNCTION
 from harness.sandbox import AUTO, SANDBOX, Limits, default_memory_bytes, find_gpus, options_for
-from harness.shell import typed
+from harness.shell import is_name, typed
 from harness.task import DEFAULT_DIRECTORY
 from harness.text import exact
 from harness.variables import variable_of
@@ -23,35 +23,44 @@ from harness.worker.runtimes import DEFAULT
 UNSAFE_OPTION = "--unsafe-no-sandbox"
 
 
-def results_option(location: str) -> str:
-    """Return the option for the records; a location with a password stands for itself in a variable."""
-    if has_secrets(location):
+def results_option(results: Address) -> str:
+    """Return the option for the records; an address with a password is left to the variable."""
+    if results.has_secrets:
         return '--results "$PGDL_RESULTS"'
-    return typed(*_option("--results", location, RESULTS))
+    return typed(*_option("--results", str(results), RESULTS))
 
 
-def run_command(calls: Sequence[Calls], tasks: Path, results: str) -> str:
+def run_command(calls: Sequence[Calls], tasks: Path, results: Address) -> str:
     """Return the command line that makes these calls, which share their settings, except those that are recorded.
 
-    Paths are given the names of their rows, wherever these came from. Functions of Python are named behind it, since no
-    command can call them.
+    Paths are given the names of their rows, wherever these came from. The records may be a stranger's: where a name or
+    a setting is none that may stand in a command, where calls were made without a sandbox, and for Python functions,
+    words say what to do.
     """
-    named = {one.submission: one for one in calls}
-    functions = [name for name, one in named.items() if one.source.startswith(FUNCTION)]
-    distinct = [one for name, one in named.items() if name not in functions]
-    if not distinct:
-        return f"hand in the functions {', '.join(functions)} again"
+    if calls[0].source.startswith(FUNCTION):
+        return "hand in the functions again, with api.run"
+    distinct = list({one.submission: one for one in calls}.values())
+    configuration, of_library = calls[0].configuration, all(one.is_baseline for one in distinct)
+    chosen = sorted({task for task, _ in calls[0].stale}) if _is_set("--task") else []
+    if not all(map(is_name, _recorded(distinct, chosen, configuration))):
+        return "make the calls again with pgdl run; no command is given, since a recorded name or setting is unusual"
+    if configuration and not configuration.is_sandboxed:
+        return f"make the calls again with {UNSAFE_OPTION}, if the code is your own"
     words = ["pgdl", "run", *map(_argument, distinct)]
     words += [word for one in distinct if _is_path(one) for word in ("--as", one.submission)]
     words += _option("--tasks", str(tasks), DEFAULT_DIRECTORY)
-    if _is_set("--task"):
-        words += [word for task in sorted({task for task, _ in calls[0].stale}) for word in ("--task", task)]
-    configuration, of_library = calls[0].configuration, all(one.is_baseline for one in distinct)
+    words += [word for task in chosen for word in ("--task", task)]
     options = _settings(configuration, of_library=of_library) if configuration else []
-    if UNSAFE_OPTION not in options and _is_set(UNSAFE_OPTION):
+    if _is_set(UNSAFE_OPTION):
         words.insert(0, f"{variable_of(UNSAFE_OPTION)}=0")
-    comment = f" # and the functions {', '.join(functions)}, with api.run" if functions else ""
-    return " ".join(filter(None, (typed(*words), results_option(results), typed(*options)))) + comment
+    return " ".join(filter(None, (typed(*words), results_option(results), typed(*options))))
+
+
+def _recorded(calls: Sequence[Calls], tasks: Sequence[str], configuration: Configuration | None) -> list[str]:
+    """Return the words of a command that come from records."""
+    known = configuration
+    settings = [known.runtime, known.time_budget, *known.isolation.split("/")] if known else []
+    return [*tasks, *settings, *(word for one in calls for word in (one.submission, _argument(one)))]
 
 
 def _is_path(calls: Calls) -> bool:

@@ -20,7 +20,7 @@ from harness.board.comparison import compare as compare_rows
 from harness.board.comparison import compare_calls
 from harness.board.oracle import Oracle, score_oracle
 from harness.board.published import read_published, require_published, with_published
-from harness.credentials import RESULTS
+from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.format.reference import Reference
 from harness.hints import did_you_mean
@@ -53,7 +53,7 @@ def compare(
     *,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
-    results: str | Path = RESULTS,
+    results: Address | Path | str = RESULTS,
     force: bool = False,
     retry_timeouts: bool = False,
     published: str | None = None,
@@ -90,7 +90,7 @@ def compare(
             require_published(others, published, whole)
         run = replace(run, left_out=find_left_out(run.submissions, run.shown))
         _require_useful([one.submission.name for one in chosen if one.is_named], run)
-        with Records(str(results)) as records:
+        with Records(results) as records:
             plan, _ = record_with(run, records, progress, force=force, retry_timeouts=retry_timeouts)
             families = {one.submission.name: one.family for one in chosen}
             rows = records.newest([call.key for call in plan.calls])
@@ -105,7 +105,7 @@ def compare_recorded(
     *,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
-    results: str | Path = RESULTS,
+    results: Address | Path | str = RESULTS,
     withhold: str = Withhold.AUTO.value,
     published: str | None = None,
 ) -> CompareResult:
@@ -134,7 +134,8 @@ def compare_recorded(
     whole = [name for name, reference in competition.references.items() if reference.part is None]
     if published:
         require_published(others, published, whole)
-    with Records(str(results), read_only=True) as records:
+    address = Address.of(results, "results")
+    with Records(address, read_only=True) as records:
         collected = collect_records(records, competition)
         of_library = [one for one in collected.shown if one.is_baseline]
         found = [one for one in of_library if one.submission in named or _measure(one.submission) in several]
@@ -143,7 +144,7 @@ def compare_recorded(
         if (missing := named - {calls.submission for calls in shown}) or not shown:
             lacking = f"no record of {', '.join(sorted(missing)) or 'any of them'}"
             raise UserError("--measures", file=records.name, expected="recorded measures of these tasks", found=lacking)
-        command = partial(run_command, tasks=Path(tasks_dir), results=str(results))
+        command = partial(run_command, tasks=Path(tasks_dir), results=address)
         lines = remarks_on(records, competition, collected, command)
     if rest := [calls.submission for calls in found if calls not in shown]:
         lines.append(f"recorded in other settings, too, which are not compared: {named_in_words(rest)}")

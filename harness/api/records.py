@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from harness.credentials import RESULTS
+from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.hints import did_you_mean
 from harness.outcome import Outcome
@@ -14,7 +14,7 @@ from harness.records import Evaluation, Records
 
 @contextmanager
 def open_results(
-    results: str | Path = RESULTS,
+    results: Address | Path | str = RESULTS,
     *,
     submissions: Sequence[str] = (),
     task_names: Sequence[str] = (),
@@ -33,7 +33,7 @@ def open_results(
     Raises:
         UserError: the records are not there, or have no such name or outcome.
     """
-    with Records(str(results), read_only=True) as records:
+    with Records(results, read_only=True) as records:
         words = [word.upper() for word in outcomes]
         for column, chosen, known in (
             (Evaluation.submission, submissions, records.distinct("submission") if submissions else []),
@@ -52,7 +52,7 @@ def open_results(
         yield (dict(row._mapping) for row in records.newest_of(*calls, only=ended, long=True))
 
 
-def results(location: str | Path = RESULTS, **only: Sequence[str]) -> list[dict[str, Any]]:
+def results(location: Address | Path | str = RESULTS, **only: Sequence[str]) -> list[dict[str, Any]]:
     """Return the rows of `open_results` as a list, for instance for a `pandas.DataFrame`."""
     with open_results(location, **only) as rows:
         return list(rows)

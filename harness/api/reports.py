@@ -14,7 +14,7 @@ from harness.board.collect import Calls
 from harness.board.leaderboard import build_board
 from harness.board.recorded import find_versions
 from harness.board.row import Row
-from harness.credentials import RESULTS
+from harness.credentials import RESULTS, Address
 from harness.records import Records
 from harness.site import Insight, find_insights, paths_of, records_of, submission_page, write_report
 from harness.task import DEFAULT_DIRECTORY
@@ -79,7 +79,7 @@ def report(
     *,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
-    results: str | Path = RESULTS,
+    results: Address | Path | str = RESULTS,
     withhold: str = Withhold.AUTO.value,
 ) -> ReportResult:
     """Explain the scores of submissions (default: of all recorded ones) among all recorded ones.
@@ -96,7 +96,8 @@ def report(
         UserError: tasks or records are missing or invalid.
     """
     competition = read_competition(Path(tasks_dir), Withhold(withhold), task_names)
-    with Records(str(results), read_only=True) as records:
+    address = Address.of(results, "results")
+    with Records(address, read_only=True) as records:
         found = find_versions(records, competition.references)
         require_records(found, records.name)
         chosen = choose(found, submissions, records.name, can_run=competition.can_run)
@@ -107,7 +108,7 @@ def report(
         collected = read_current(records, competition, found)
         wanted = {_identity(calls): calls for calls in collected.shown if calls.asked in named}
         outputs = failed_outputs(records, list(wanted.values()))
-        command = partial(run_command, tasks=Path(tasks_dir), results=str(results))
+        command = partial(run_command, tasks=Path(tasks_dir), results=address)
         explained = replace(collected, shown=list(wanted.values()), left_out=chosen.left_out)
         remarks = remarks_on(records, competition, explained, command)
     board = build_board(collected, competition.references, competition.withheld, held_out=competition.held_out)

@@ -11,7 +11,7 @@ from harness.api.progress import SILENT, Progress
 from harness.api.submissions import Argument, find
 from harness.api.tally import Tally
 from harness.board.repetitions import not_deterministic
-from harness.credentials import RESULTS
+from harness.credentials import RESULTS, Address
 from harness.execution.run import Plan
 from harness.records import Records
 from harness.task import DEFAULT_DIRECTORY
@@ -43,7 +43,7 @@ def run(
     *,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
-    results: str | Path = RESULTS,
+    results: Address | Path | str = RESULTS,
     names: Sequence[str] = (),
     repeats: int = 0,
     force: bool = False,
@@ -76,7 +76,7 @@ def run(
     """
     progress.step("reading the submissions")
     found = find(submissions, names, progress)
-    with begin_run(found, Path(tasks_dir), task_names, execution, progress) as run, Records(str(results)) as records:
+    with begin_run(found, Path(tasks_dir), task_names, execution, progress) as run, Records(results) as records:
         settled, news = settle_names(run.submissions, records, given=bool(names), confirm=confirm)
         for line in news:
             progress.note(line)

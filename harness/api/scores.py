@@ -14,7 +14,7 @@ from harness.board.leaderboard import score_calls
 from harness.board.predictions import read_predictions
 from harness.board.rounding import rounded
 from harness.board.stability import OwnRandomness, own_randomness
-from harness.credentials import RESULTS
+from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.format.reference import Reference
 from harness.reading import own_path
@@ -51,7 +51,7 @@ def score(
     *,
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
-    results: str | Path = RESULTS,
+    results: Address | Path | str = RESULTS,
     withhold: str = Withhold.AUTO.value,
     everything: bool = False,
     reference: str | Path | None = None,
@@ -82,7 +82,9 @@ def score(
         scores = [Scored(own_path(directory).name, _score_predictions(directory, competition.references))]
         lines = competition.notes(None)
     else:
-        scores, lines = _score_records(submissions, Path(tasks_dir), str(results), competition, everything=everything)
+        scores, lines = _score_records(
+            submissions, Path(tasks_dir), Address.of(results, "results"), competition, everything=everything
+        )
     withheld = competition.withheld
     return ScoreResult([one._replace(score=rounded(one.score, withheld)) for one in scores], lines, withheld)
 
@@ -94,7 +96,7 @@ def _score_predictions(directory: Path, references: Mapping[str, Reference]) -> 
 
 
 def _score_records(
-    submissions: Sequence[str] | str, tasks_dir: Path, results: str, competition: Competition, *, everything: bool
+    submissions: Sequence[str] | str, tasks_dir: Path, results: Address, competition: Competition, *, everything: bool
 ) -> tuple[list[Scored], list[str]]:
     """Return the scores of the submissions that are named, or of all, and notes on the tasks and on them."""
     with Records(results, read_only=True) as records:

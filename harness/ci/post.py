@@ -19,6 +19,7 @@ from urllib.parse import urlencode
 from harness.ci.comment import MARK, render
 from harness.ci.report import MAX_BYTES, Report, ReportError
 from harness.parsing import parse_json
+from harness.text import printable
 
 #: Name of the artifact, and of the file in it.
 ARTIFACT, FILE = "leaderboard-report", "report.json"
@@ -51,7 +52,7 @@ class Github:
             with urllib.request.urlopen(request, timeout=SILENCE_S) as answer:  # noqa: S310
                 body: bytes = answer.read(MAX_ANSWER + 1)
         except (OSError, ValueError) as error:
-            raise PostError(f"{method} {path}: {error}") from error
+            raise PostError(f"{method} {path}: {printable(str(error))}") from error
         if len(body) > MAX_ANSWER:
             raise PostError(f"{method} {path}: the answer is larger than {MAX_ANSWER // 1024**2} MiB")
         return body
@@ -117,7 +118,11 @@ def main() -> int:
     if not (run.isdecimal() and re.fullmatch("[0-9a-f]{40,64}", head)):
         print("harness.ci.post: expected a number in RUN_ID, and a commit in HEAD_SHA", file=sys.stderr)
         return 2
-    github = Github(os.environ["GITHUB_API_URL"], os.environ["GITHUB_REPOSITORY"], os.environ["GITHUB_TOKEN"])
+    token = os.environ["GITHUB_TOKEN"]
+    if not re.fullmatch("[!-~]+", token):  # an error of Python's library would repeat it
+        print("harness.ci.post: expected a token without spaces in GITHUB_TOKEN", file=sys.stderr)
+        return 2
+    github = Github(os.environ["GITHUB_API_URL"], os.environ["GITHUB_REPOSITORY"], token)
     try:
         numbers = post(github, run, head)
     except PostError as error:

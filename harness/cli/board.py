@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from harness.cli import formats, options
+from harness.credentials import Address
 from harness.errors import UserError
 
 #: Beginning of the names of the files.
@@ -28,7 +29,7 @@ STEM = "leaderboard"
 def command(
     tasks_dir: Path,
     task_names: tuple[str, ...],
-    results: str,
+    results: Address,
     withhold: str,
     everything: bool,
     form: str,

@@ -7,6 +7,7 @@ import click
 
 from harness.ci.rules import AT_MOST
 from harness.cli import as_json, completion, options
+from harness.credentials import Address
 
 
 @click.command("ci")
@@ -27,7 +28,7 @@ from harness.cli import as_json, completion, options
 @options.task
 @options.results
 @click.option(
-    "--add-records", "added", multiple=True, type=click.Path(), metavar="FILE",
+    "--add-records", "added", multiple=True, callback=options.parse_addresses, metavar="FILE",
     help="Results file of another job whose records are added first; may be repeated. None is replaced.",
 )  # fmt: skip
 @options.output
@@ -57,8 +58,8 @@ def command(
     folder: str,
     tasks_dir: Path,
     task_names: tuple[str, ...],
-    results: str,
-    added: tuple[str, ...],
+    results: Address,
+    added: tuple[Address, ...],
     output: Path | None,
     require_check: bool,
     min_score: float | None,

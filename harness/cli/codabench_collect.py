@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from harness.cli import options
+from harness.credentials import Address
 from harness.errors import UserError
 
 
@@ -19,7 +20,8 @@ class _Export(click.Path):
     """A file that exists, or an address."""
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
-        return value if "://" in str(value) else super().convert(value, parameter, context)
+        address = Address.of(value, "EXPORT|URL")
+        return address if address.is_url else super().convert(value, parameter, context)
 
 
 @click.command()
@@ -43,8 +45,8 @@ class _Export(click.Path):
 @options.tasks
 @options.html
 def collect(
-    exports: tuple[Path | str, ...], key_file: Path, phase: str | None, downloads: Path, token_file: Path | None,
-    results: str, tasks_dir: Path, html: Path | None,
+    exports: tuple[Path | Address, ...], key_file: Path, phase: str | None, downloads: Path, token_file: Path | None,
+    results: Address, tasks_dir: Path, html: Path | None,
 ) -> None:  # fmt: skip
     """Add the results of submissions on Codabench to a database; with --html, also write the site.
 
@@ -61,7 +63,7 @@ def collect(
     from harness.codabench.collection import collect as add
     from harness.codabench.seal import read_key
 
-    if (phase or token_file) and not any(isinstance(export, str) for export in exports):
+    if (phase or token_file) and not any(isinstance(export, Address) for export in exports):
         raise UserError("--phase and --token-file", expected="with the page of a competition")
     key = read_key(key_file)
     files = [file for export in exports for file in _files(export, phase, downloads, token_file)]
@@ -74,7 +76,7 @@ def collect(
         _write_site(found.phase, found.tasks, results, tasks_dir, html)
 
 
-def _files(export: Path | str, phase: str | None, downloads: Path, token_file: Path | None) -> Sequence[Path]:
+def _files(export: Path | Address, phase: str | None, downloads: Path, token_file: Path | None) -> Sequence[Path]:
     if isinstance(export, Path):
         return [export]
     from harness.cli.terminal import Terminal, warn
@@ -89,7 +91,7 @@ def _files(export: Path | str, phase: str | None, downloads: Path, token_file: P
     return found.files
 
 
-def _write_site(title: str, tasks: Sequence[str], results: str, tasks_dir: Path, html: Path) -> None:
+def _write_site(title: str, tasks: Sequence[str], results: Address, tasks_dir: Path, html: Path) -> None:
     from harness import api
     from harness.site import write_site
 

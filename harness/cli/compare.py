@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli import formats, options
+from harness.credentials import Address
 
 if TYPE_CHECKING:
     from harness.board.board import Board
@@ -42,7 +43,7 @@ def command(
     measures: tuple[str, ...],
     tasks_dir: Path,
     task_names: tuple[str, ...],
-    results: str,
+    results: Address,
     output: Path | None,
     force: bool,
     retry_timeouts: bool,

@@ -4,7 +4,7 @@ Those made by `_option` are also environment variables: `--time-limit` is `PGDL_
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from harness.cli import completion
 from harness.configuration import LONGEST_S
-from harness.credentials import RESULTS
+from harness.credentials import RESULTS, Address
 from harness.errors import UserError
 from harness.names import ALL
 from harness.task import DEFAULT_DIRECTORY
@@ -43,6 +43,21 @@ def parse_size(context: click.Context, parameter: click.Parameter, value: str | 
     if size < 1:
         raise click.BadParameter(f"expected a size such as 512M or 4G, found {value!r}", context, parameter)
     return size
+
+
+def parse_address(_context: click.Context, parameter: click.Parameter, value: str | None) -> Address | None:
+    """Parse what may hold a password, or is a file; from here on it is passed as an `Address`, never as text."""
+    return None if value is None else Address(value, name_of(parameter))
+
+
+def parse_addresses(_context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> tuple[Address, ...]:
+    """Parse the addresses or files of an option or argument that may be repeated."""
+    return tuple(Address(value, name_of(parameter)) for value in values)
+
+
+def name_of(parameter: click.Parameter) -> str:
+    """Return how the help calls a parameter."""
+    return parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
 
 
 def parse_names(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -113,7 +128,7 @@ task = _option(
     help="Only this task; may be repeated. Default: all.",
 )
 results = _option(
-    "--results", default=RESULTS, show_default=True, metavar="URL",
+    "--results", callback=parse_address, default=RESULTS, show_default=True, metavar="URL",
     help="Database of the records: an SQLite file, or a URL such as postgresql+psycopg://host/name.",
 )  # fmt: skip
 time_limit = _option(
@@ -182,7 +197,7 @@ measures = click.option(
     "measures, with their costs. testbed: none leaves them out.",
 )  # fmt: skip
 catalogue = click.option(
-    "--catalogue", metavar="FILE|URL",
+    "--catalogue", callback=parse_address, metavar="FILE|URL",
     help="A file that describes a corpus, in place of those in the package (docs/pgdl2020.md); a URL with --sha256.",
 )  # fmt: skip
 sha256 = click.option(

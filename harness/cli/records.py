@@ -3,6 +3,7 @@
 import click
 
 from harness.cli import options
+from harness.credentials import Address
 
 
 @click.group(name="records")
@@ -16,7 +17,7 @@ def command() -> None:
 @command.command()
 @options.results
 @click.option("--no-copy", is_flag=True, help="Make no copy first; needed for a database on a server.")
-def upgrade(results: str, no_copy: bool) -> None:
+def upgrade(results: Address, no_copy: bool) -> None:
     """Bring the tables of an earlier version to the present one: whole, or not at all.
 
     Commands that only read, such as pgdl board, can also read earlier versions. An SQLite file is copied first.

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from harness.cli import as_json, completion, options
+from harness.credentials import Address
 
 
 @click.command("report")
@@ -20,7 +21,7 @@ def command(
     submissions: tuple[str, ...],
     tasks_dir: Path,
     task_names: tuple[str, ...],
-    results: str,
+    results: Address,
     withhold: str,
     html: Path | None,
     form: str,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli import completion, options
+from harness.credentials import Address
 from harness.errors import UserError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ SHOWN = ("submission", "version", "task", "model", "outcome", "value", "seconds"
     help="Output format.",
 )  # fmt: skip
 def command(
-    results: str,
+    results: Address,
     submissions: tuple[str, ...],
     task_names: tuple[str, ...],
     outcomes: tuple[str, ...],

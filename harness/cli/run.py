@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from harness.cli import as_json, completion, options
+from harness.credentials import Address
 from harness.shell import typed
 
 
@@ -25,7 +26,7 @@ def command(
     submissions: tuple[str, ...],
     tasks_dir: Path,
     task_names: tuple[str, ...],
-    results: str,
+    results: Address,
     names: tuple[str, ...],
     repeats: int,
     force: bool,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli import as_json, completion, options
+from harness.credentials import Address
 
 if TYPE_CHECKING:
     from harness.api import ScoreResult
@@ -31,7 +32,7 @@ def command(
     submissions: tuple[str, ...],
     tasks_dir: Path,
     task_names: tuple[str, ...],
-    results: str,
+    results: Address,
     withhold: str,
     everything: bool,
     reference: Path | None,

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli import as_json, options
+from harness.credentials import Address
 from harness.errors import UserError
-from harness.shell import typed
 
 if TYPE_CHECKING:
     from harness.fetch.catalogue import Corpus
 
 
 @click.command("fetch")
-@click.argument("what", metavar="CORPUS[/TASK|/PHASE]|URL")
+@click.argument("what", metavar="CORPUS[/TASK|/PHASE]|URL", callback=options.parse_address)
 @options.sha256
 @options.tasks
 @options.models
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @as_json.option
 @options.quiet
 def command(
-    what: str, sha256: str | None, tasks_dir: Path, models: int | tuple[str, ...] | None, catalogue: str | None,
+    what: Address, sha256: str | None, tasks_dir: Path, models: int | tuple[str, ...] | None, catalogue: Address | None,
     whole: bool, form: str, quiet: bool,
 ) -> None:  # fmt: skip
     """Download tasks of a known corpus into the directory of --tasks: pgdl task known lists the corpora.
@@ -38,17 +38,17 @@ def command(
 
     pgdl task fetch https://example.org/tasks.tar.gz --sha256 9f86... --tasks my_tasks
     """
-    if "://" in what:
+    if what.is_url:
         if models or catalogue or whole:
             raise UserError("--models, --catalogue and --whole", expected="with the name of a corpus", found=what)
         found = _fetch_archive(what, sha256, tasks_dir, quiet=quiet)
     else:
-        found = _fetch_corpus(what, sha256, tasks_dir, models, catalogue, whole=whole, quiet=quiet)
+        found = _fetch_corpus(str(what), sha256, tasks_dir, models, catalogue, whole=whole, quiet=quiet)
     if form == as_json.JSON and not quiet:
         as_json.show(found)
 
 
-def _fetch_archive(url: str, sha256: str | None, tasks_dir: Path, *, quiet: bool) -> dict[str, Any]:
+def _fetch_archive(url: Address, sha256: str | None, tasks_dir: Path, *, quiet: bool) -> dict[str, Any]:
     from harness.fetch.archive import fetch_tasks
 
     if sha256 is None:
@@ -60,7 +60,7 @@ def _fetch_archive(url: str, sha256: str | None, tasks_dir: Path, *, quiet: bool
 
 
 def _fetch_corpus(
-    what: str, sha256: str | None, tasks_dir: Path, models: int | tuple[str, ...] | None, catalogue: str | None, *,
+    what: str, sha256: str | None, tasks_dir: Path, models: int | tuple[str, ...] | None, catalogue: Address | None, *,
     whole: bool, quiet: bool,
 ) -> dict[str, Any]:  # fmt: skip
     from harness.cli.transfer import Transfer
@@ -69,17 +69,8 @@ def _fetch_corpus(
     from harness.tables import wide_console
 
     wanted = find_wanted(what, corpora(catalogue, sha256))
-    names = ",".join(models) if isinstance(models, tuple) else models
-    if catalogue is not None and "://" not in catalogue:
-        catalogue = str(Path(catalogue).absolute())  # the command may be repeated elsewhere
-    given = {"--models": names, "--catalogue": catalogue, "--sha256": sha256}
-    more = [f"{option} {typed(str(value))}" for option, value in given.items() if value is not None]
-
-    def continued(task: str) -> str:
-        return " ".join([f"{what.partition('/')[0]}/{task}", *more, *(["--whole"] if whole else [])])
-
     with Transfer(wide_console(quiet=quiet, stderr=True)) as watcher:
-        tasks = fetch_corpus(wanted, tasks_dir, models, continued, watcher, whole=whole)
+        tasks = fetch_corpus(wanted, tasks_dir, models, watcher, whole=whole, catalogue=catalogue is not None)
     for task in () if quiet else tasks:
         state = "fetched" if task.is_new else "is there already"
         click.echo(f"{task.directory}: {state}, {task.record.part or f'{task.record.models} models'}", err=True)
@@ -94,14 +85,14 @@ def _fetch_corpus(
     }  # fmt: skip
 
 
-def corpora(catalogue: str | None, sha256: str | None) -> "dict[str, Corpus]":
+def corpora(catalogue: Address | None, sha256: str | None) -> "dict[str, Corpus]":
     """Return the known corpora, or that of a catalogue, which may be a URL with a digest; raises `UserError`."""
     from harness.fetch.catalogue import fetched_corpora, known_corpora
 
-    if catalogue is None or "://" not in catalogue:
+    if catalogue is None or not catalogue.is_url:
         if sha256 is not None:
             raise UserError("--sha256", expected="with the URL of an archive, or of a --catalogue")
-        return known_corpora(None if catalogue is None else Path(catalogue))
+        return known_corpora(None if catalogue is None else Path(catalogue.reveal()))
     if sha256 is None:
         raise UserError("--sha256 is missing", file=catalogue, expected="the digest that its owner announced")
     return fetched_corpora(catalogue, sha256)

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from harness.cli import as_json, options
+from harness.credentials import Address
 
 
 @click.command("known")
@@ -12,7 +13,7 @@ from harness.cli import as_json, options
 @options.catalogue
 @options.sha256
 @as_json.option
-def command(tasks_dir: Path, catalogue: str | None, sha256: str | None, form: str) -> None:
+def command(tasks_dir: Path, catalogue: Address | None, sha256: str | None, form: str) -> None:
     """List the corpora that pgdl task fetch knows: tasks, phases, sizes, and what is in the directory of --tasks.
 
     Sizes are those of the archive of a phase. A task is a part of it, and only what is asked for is downloaded.
@@ -29,7 +30,7 @@ def command(tasks_dir: Path, catalogue: str | None, sha256: str | None, form: st
         as_json.show([
             {"corpus": one.corpus.name, "title": one.corpus.title, "licence": one.corpus.licence,
              "citation": one.corpus.citation, "phase": one.archive.phase, "task": one.task.name,
-             "about": one.task.about, "models": one.task.models, "sha256": one.task.sha256, "url": one.archive.url,
+             "about": one.task.about, "models": one.task.models, "sha256": one.task.sha256, "url": str(one.archive.url),
              "archive_bytes": one.archive.bytes, "archive_directory_sha256": one.archive.sha256, "here": one.here}
             for one in tasks
         ])  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli import as_json, completion, options
+from harness.credentials import Address
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -64,7 +65,7 @@ def command(
     unseen: tuple[int, ...] | None,
     weight: float,
     measures: tuple[str, ...],
-    results: str,
+    results: Address,
     output: Path | None,
     form: str,
     quiet: bool,
@@ -124,7 +125,7 @@ def _prepare(
         return prepare_run(chosen, tasks_dir, [task_name], options.execution_of(execution), progress)
 
 
-def _check(run: "Run", dataset: "xr.Dataset", results: str, console: "Console") -> "tuple[list[Consistency], int]":
+def _check(run: "Run", dataset: "xr.Dataset", results: Address, console: "Console") -> "tuple[list[Consistency], int]":
     """Call measures on the probed models, and compare their values with the testbed; returns the failed calls, too."""
     from dataclasses import replace
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from harness.codabench.results import RECORDS, RESULT, Result, read_result
 from harness.codabench.seal import MAX_BYTES
+from harness.credentials import Address
 from harness.errors import UserError
 from harness.execution.plan import call_key
 from harness.format.archive import names, open_archive, read_member
@@ -81,7 +82,7 @@ def name_of(export: Path) -> str:
     return name
 
 
-def collect(exports: Sequence[Path], key: bytes, results: str) -> Collected:
+def collect(exports: Sequence[Path], key: bytes, results: Address) -> Collected:
     """Add the records of exports to a database, the earliest first.
 
     A call that was made twice, because the platform ran the same files twice for one name, counts once: the first
@@ -115,7 +116,7 @@ def _read(export: Path, key: bytes, notes: list[str]) -> _Export | None:
             if result.problem or not result.recorded:
                 notes.append(f"{export}: left out: {result.problem or result.missing}")
                 return None
-            with Records(str(directory / RECORDS), read_only=True) as records:
+            with Records(directory / RECORDS, read_only=True) as records:
                 made = records.newest_of(only=[Evaluation.outcome != Outcome.INFRA_ERROR], long=True)
                 rows = [_renamed(dict(row._mapping), name) for row in made]
                 asked = {"submission": name, "source": str(export)}
@@ -159,7 +160,7 @@ def _add(exports: Sequence[_Export], records: Records, notes: list[str]) -> int:
         chosen += new
     with tempfile.TemporaryDirectory() as temporary:
         file = Path(temporary, RECORDS)
-        with Records(str(file)) as renamed:
+        with Records(file) as renamed:
             renamed.add(*chosen)
             renamed.ask(request for one in exports for request in one.requests)
         return add_records(records, file)

@@ -15,6 +15,7 @@ from zipfile import is_zipfile
 from pydantic import BaseModel, Field, ValidationError
 
 from harness.codabench.platform import Platform
+from harness.credentials import Address
 from harness.errors import UserError, writing
 from harness.fetch.whole import fetch_file
 from harness.submission.name import clean
@@ -62,7 +63,7 @@ class Downloads:
     notes: list[str]
 
 
-def download(page: str, phase: str | None, token: str, directory: Path, step: Callable[[str], None]) -> Downloads:
+def download(page: Address, phase: str | None, token: str, directory: Path, step: Callable[[str], None]) -> Downloads:
     """Download the outputs of a phase's finished submissions, as DIRECTORY/ID/OWNER.zip.
 
     Args:
@@ -75,9 +76,9 @@ def download(page: str, phase: str | None, token: str, directory: Path, step: Ca
     Raises:
         UserError: the platform cannot be reached, refuses or fails, or there is no such competition or phase.
     """
-    match = _PAGE.fullmatch(page)
+    match = _PAGE.fullmatch(page.reveal())
     if match is None:
-        raise UserError("not the page of a competition", file=page.partition("?")[0], expected=PAGE)
+        raise UserError("not the page of a competition", file=page, expected=PAGE)
     platform = Platform(match[1], token)
     step("asking the platform")
     competition = _parsed(_Competition, platform.get(f"competitions/{match[2]}/"), page)
@@ -104,17 +105,19 @@ def download(page: str, phase: str | None, token: str, directory: Path, step: Ca
 def _fetch(platform: Platform, submission: _Submission, place: Path) -> bool:
     """Download an output; returns whether there is one."""
     path = f"submissions/{submission.id}/get_details/"  # (api/views/submissions.py:474)
-    url = _parsed(_Files, platform.get(path), f"{platform.address}/api/{path}").prediction_result
-    if url is None:
+    asked = platform.url_of(path)
+    named = _parsed(_Files, platform.get(path), asked).prediction_result
+    if named is None:
         return False
-    if platform.address.startswith("https:") and not url.startswith("https:"):
-        raise UserError("leads to an address without encryption", file=f"{platform.address}/api/{path}")
+    if platform.address.startswith("https:") and not named.startswith("https:"):
+        raise UserError("leads to an address without encryption", file=asked)
+    url = Address(named.replace("@", "%40"), f"{asked}: prediction_result")
     moved = "the platform's storage has lost it; ask who runs the platform"
     fetch_file(url, place, lambda _: None, lambda _: None, most=MAX_OUTPUT, moved=moved)
     return True
 
 
-def _chosen(phases: list[_Phase], name: str | None, page: str) -> _Phase:
+def _chosen(phases: list[_Phase], name: str | None, page: Address) -> _Phase:
     found = [phase for phase in phases if name in (None, phase.name)]
     if len(found) != 1:
         expected = f"one of {', '.join(repr(phase.name) for phase in phases)}"
@@ -134,7 +137,7 @@ def _unfinished(phase: _Phase, submissions: Iterable[_Submission]) -> list[str]:
 _Answer = TypeVar("_Answer", bound=BaseModel)
 
 
-def _parsed(kind: type[_Answer], answer: object, page: str) -> _Answer:
+def _parsed(kind: type[_Answer], answer: object, page: Address) -> _Answer:
     try:
         return kind.model_validate(answer)
     except ValidationError as error:

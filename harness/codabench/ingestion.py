@@ -160,7 +160,7 @@ class _Saving:
             recorded = 0
             if self._database.exists():
                 copy_records(self._database, self._copy)
-                with Records(str(self._copy)) as records:
+                with Records(self._copy) as records:
                     rows = list(records.newest_of())
                 recorded = sum(row.outcome != Outcome.INFRA_ERROR for row in rows)
                 files = {RECORDS: self._copy, **predictions_of(rows)}

@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 
 import requests
 
+from harness.credentials import Address
 from harness.errors import UserError
 from harness.fetch.ranges import PASSING, persistently, require_ready
 from harness.fetch.session import TIMEOUTS_S, Session
-from harness.fetch.troubles import CONTINUE, public
+from harness.fetch.troubles import CONTINUE, origin
 from harness.parsing import parse_json
 from harness.reading import read_text
 from harness.text import printable
@@ -64,14 +65,18 @@ class Platform:
 
     def get(self, path: str) -> Any:
         """Return the answer to a request below /api/; raises `UserError`."""
-        return self._get(f"{self.address}/api/{path}")
+        return self._get(self.url_of(path))
+
+    def url_of(self, path: str) -> Address:
+        """Return the address of a request."""
+        return Address(f"{self.address}/api/{path}".replace("@", "%40"), self.address)
 
     def entries(self, path: str) -> Iterator[Any]:
         """Yield the entries of a list, page by page where there are pages (api/pagination.py:5).
 
         The list of submissions has none (api/views/submissions.py:28).
         """
-        url = f"{self.address}/api/{path}"
+        url = self.url_of(path)
         for _ in range(MAX_PAGES):
             answer = self._get(url)
             if isinstance(answer, list):
@@ -82,23 +87,24 @@ class Platform:
             yield from answer["results"]
             if not answer.get("next"):
                 return
-            url = f"{url.partition('?')[0]}?{urlsplit(str(answer['next'])).query}"  # whatever host it names
+            query = str(answer["next"]).partition("?")[2]  # whatever host it names
+            url = self.url_of(f"{path.partition('?')[0]}?{query}")
         raise UserError("a list without end", file=self.address, found=f"more than {MAX_PAGES} pages")
 
     def _authorized(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         request.headers["Authorization"] = f"Token {self._token}"  # (settings/base.py:291)
         return request
 
-    def _get(self, url: str) -> Any:
+    def _get(self, url: Address) -> Any:
         body = persistently(lambda: self._body(url), url, *PASSING)
         try:
             return parse_json(body)
         except ValueError as error:
             raise self._unexpected(url) from error
 
-    def _body(self, url: str) -> bytes:
+    def _body(self, url: Address) -> bytes:
         headers = {"Accept": "application/json"}
-        with self._session.get(url, headers=headers, stream=True, timeout=TIMEOUTS_S) as response:
+        with self._session.get(url.reveal(), headers=headers, stream=True, timeout=TIMEOUTS_S) as response:
             require_ready(response)
             if response.is_redirect:
                 raise _redirected(url, response)
@@ -111,7 +117,7 @@ class Platform:
                 raise self._refused(url, response, body)
             return body
 
-    def _refused(self, url: str, response: requests.Response, body: bytes) -> UserError:
+    def _refused(self, url: Address, response: requests.Response, body: bytes) -> UserError:
         """Return the message on an answer that is none; a token that is unknown gives 403, as do missing rights."""
         found = printable(f"{response.status_code} {response.reason}")
         with suppress(ValueError, LookupError, TypeError):
@@ -121,11 +127,10 @@ class Platform:
         return UserError("refused", file=url, found=found, remedy=remedies.get(response.status_code, CONTINUE))
 
     @staticmethod
-    def _unexpected(url: str) -> UserError:
+    def _unexpected(url: Address) -> UserError:
         return UserError("not an answer of Codabench's API", file=url)
 
 
-def _redirected(url: str, response: requests.Response) -> UserError:
-    found = printable(public(response.headers["Location"]))[:200]
+def _redirected(url: Address, response: requests.Response) -> UserError:
     remedy = "the token is not sent there; name the address that the platform has now"
-    return UserError("leads elsewhere", file=url, found=found, remedy=remedy)
+    return UserError("leads elsewhere", file=url, found=origin(response.headers["Location"]), remedy=remedy)

@@ -66,7 +66,7 @@ def _score(places: Places) -> Scored:
         raise UserError(result.problem)
     if not result.recorded:
         raise UserError(result.missing)
-    with Records(str(places.result / RECORDS), read_only=True) as records:
+    with Records(places.result / RECORDS, read_only=True) as records:
         require_digests(records.newest_of(), settings, places.result / RECORDS)
     found = report(
         tasks_dir=places.reference, task_names=list(settings.tasks), results=places.result / RECORDS,

@@ -14,6 +14,7 @@ from typing import IO
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from harness.credentials import Address
 from harness.errors import UserError, writing
 from harness.fetch.members import (
     MAX_ARCHIVE,
@@ -25,7 +26,7 @@ from harness.fetch.members import (
     shown,
 )
 from harness.fetch.remote import MAX_READ
-from harness.fetch.troubles import ADDRESS, public
+from harness.fetch.troubles import ADDRESS
 from harness.fetch.whole import fetch_file
 from harness.format.archive import in_pieces
 from harness.reading import open_regular, read_text
@@ -42,7 +43,7 @@ MARK = ".archive-sha256"
 MAX_MARK = 1024
 
 
-def fetch_tasks(url: str, sha256: str, directory: Path) -> bool:
+def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
     """Download an archive (tar in any compression, or zip) and unpack it as `directory`.
 
     Returns False without any download if `directory` comes from the same archive. Nothing is left behind by a failure.
@@ -63,12 +64,12 @@ def fetch_tasks(url: str, sha256: str, directory: Path) -> bool:
             if found != sha256:
                 remedy = "nothing was unpacked; compare both with the digest that the tasks' owner announced"
                 what = "another archive than the expected one"
-                raise UserError(what, file=public(url), expected=sha256, found=found, remedy=remedy)
+                raise UserError(what, file=url, expected=sha256, found=found, remedy=remedy)
             unpacked.mkdir()
             try:
                 _unpack(archive, unpacked)
             except BadArchiveError as error:
-                raise UserError(f"cannot be unpacked: {error}", file=public(url)) from error
+                raise UserError(f"cannot be unpacked: {error}", file=url) from error
             (unpacked / MARK).write_bytes(f"{sha256}\n".encode())
             if directory.exists():
                 directory.rmdir()  # it is empty
@@ -96,18 +97,18 @@ def _require_same(directory: Path, sha256: str) -> bool:
     raise UserError("exists already", file=directory, found=found, remedy="remove it, or name another with --tasks")
 
 
-def download(url: str, target: Path) -> str:
+def download(url: Address, target: Path) -> str:
     """Write the content at an address to a file, and return its SHA-256 (hex).
 
     Raises:
         UserError: it cannot be fetched, is cut off or too large, or the disk is full.
     """
-    scheme = url.partition(":")[0].lower()
+    scheme = url.reveal().partition(":")[0].lower()
     if scheme not in SCHEMES:
         expected = ", ".join(SCHEMES)
-        raise UserError("not an address to download from", file=public(url), expected=expected, found=scheme)
+        raise UserError("not an address to download from", file=url, expected=expected, found=scheme)
     if scheme == "file":
-        file = Path(url2pathname(urlsplit(url).path))
+        file = Path(url2pathname(urlsplit(url.reveal()).path))
         with open_regular(file, links=True) as source, writing(target), target.open("wb") as copy:
             if os.fstat(source.fileno()).st_size > MAX_ARCHIVE:
                 raise UserError("too large", file=url, expected=f"at most {MAX_ARCHIVE} bytes")

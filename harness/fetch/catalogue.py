@@ -1,16 +1,19 @@
 """Known corpora: a TOML file for each says where its archives are and which tasks they hold."""
 
+import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 
+from harness.credentials import Address
 from harness.errors import UserError
 from harness.fetch.archive import download, require_digest
 from harness.fetch.members import MAX_ARCHIVE
-from harness.fetch.troubles import public
+from harness.format.files import located
 from harness.hints import did_you_mean
 from harness.parsing import parse_toml
 from harness.reading import read_text
@@ -38,11 +41,20 @@ class KnownTask(_Section):
     sha256: str | None = Field(None, pattern=_DIGEST, description="Digest of all of its files, if that is known.")
 
 
+def _address(text: object) -> Address:
+    """Return an address on the web; raises `UserError`, since the message of any other error would repeat it."""
+    address = Address.of(str(text), "url of an archive")
+    if not re.fullmatch(r"https?://[!-~]+", address.reveal()):
+        expected = "http:// or https://, and ASCII characters without a space"
+        raise UserError("url of an archive", expected=expected)
+    return address
+
+
 class Archive(_Section):
     """One zip archive on a server."""
 
     phase: str = Field(pattern=_NAME, description="Name of its tasks together.")
-    url: str = Field(pattern=r"^https?://[!-~]+$", description="Address.")
+    url: Annotated[Address, PlainValidator(_address)] = Field(description="Address.")
     bytes: int = Field(ge=1, le=MAX_ARCHIVE, description="Size, which may be rounded.")
     sha256: str | None = Field(None, pattern=_DIGEST, description="Digest of its directory, if that is known.")
     tasks: list[KnownTask] = Field(min_length=1)
@@ -82,7 +94,8 @@ def known_corpora(catalogue: Path | None = None) -> dict[str, Corpus]:
 def read_corpus(file: Path) -> Corpus:
     """Read the description of a corpus; raises `UserError` with the first problem."""
     try:
-        corpus = Corpus.model_validate(parse_toml(read_text(file, MAX_BYTES)))
+        with located(file):
+            corpus = Corpus.model_validate(parse_toml(read_text(file, MAX_BYTES)))
     except ValidationError as error:
         first = first_problem(error)
         raise UserError(first.key, file=file, expected=first.expected, found=first.found) from error
@@ -95,14 +108,14 @@ def read_corpus(file: Path) -> Corpus:
     return corpus
 
 
-def fetched_corpora(url: str, sha256: str) -> dict[str, Corpus]:
+def fetched_corpora(url: Address, sha256: str) -> dict[str, Corpus]:
     """Return the corpus that an address describes, by name; raises `UserError` for another digest."""
     require_digest(sha256)
     with tempfile.TemporaryDirectory() as private:
         file = Path(private, "catalogue.toml")
         found = download(url, file)
         if found != sha256:
-            raise UserError("another catalogue than the expected one", file=public(url), expected=sha256, found=found)
+            raise UserError("another catalogue than the expected one", file=url, expected=sha256, found=found)
         return known_corpora(file)
 
 

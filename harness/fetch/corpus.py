@@ -1,6 +1,6 @@
 """Fetches tasks of a known corpus: only what is asked for travels, and what has arrived is never fetched again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,9 +12,9 @@ from harness.fetch.plan import TaskPlan, plan_task
 from harness.fetch.source import Source, find_source
 from harness.fetch.staging import Staging, digest_of_task, require_space
 from harness.fetch.transfer import DamagedError, transfer
-from harness.fetch.troubles import public
 from harness.fetch.watcher import Watcher
 from harness.format.fetched import FETCHING, Fetched
+from harness.format.half_fetched import FetchRequest
 from harness.format.layout import REFERENCE
 from harness.task.layout import require_no_flat_tasks
 from harness.task.some_models import Wanted
@@ -36,8 +36,8 @@ class FetchedTask:
 
 
 def fetch_corpus(
-    wanted: Sequence[WantedTasks], root: Path, models: Wanted, command: Callable[[str], str], watcher: Watcher, *,
-    whole: bool = False,
+    wanted: Sequence[WantedTasks], root: Path, models: Wanted, watcher: Watcher, *, whole: bool = False,
+    catalogue: bool = False,
 ) -> list[FetchedTask]:  # fmt: skip
     """Fetch tasks into a directory in the full layout.
 
@@ -45,13 +45,14 @@ def fetch_corpus(
         wanted: the tasks, by archive.
         root: directory of the tasks.
         models: of each task: a number of them, from the smallest to the largest, or names; None for all.
-        command: gives the arguments of `pgdl task fetch` that continue, for the name of a task.
         watcher: shows the work.
         whole: fetch whole archives first, from servers that send no parts.
+        catalogue: whether the corpus is none of those in the package.
 
     Raises:
         UserError: see the modules of this room; what is finished is kept, and the same command continues.
     """
+    request = FetchRequest(wanted[0].corpus.name, models, whole, catalogue)
     with alone(root, root / FETCHING / LOCK, "pgdl task fetch"):
         for one in wanted:
             for task in one.tasks:
@@ -67,7 +68,7 @@ def fetch_corpus(
         def begin() -> None:
             """Mark the tasks of all archives as half-fetched, before anything of the first archive travels."""
             for task in lacking:
-                _begin(Staging(root, task.name), command)
+                _begin(Staging(root, task.name), request)
 
         sources = [find_source(one, root, begin, watcher, whole=whole) for one in wanted]
         plans = [
@@ -82,7 +83,7 @@ def fetch_corpus(
         require_space(root, sum(plan.bytes for _, _, plan in plans))
         for _, _, plan in plans:
             if not plan.is_done:
-                _begin(plan.staging, command)
+                _begin(plan.staging, request)
         watcher.begin("fetching", sum(source.travelling(plan.missing) for source, _, plan in plans))
         done = [_fetch(source, task, plan, watcher) for source, task, plan in plans]
         for source in sources:
@@ -98,9 +99,9 @@ def _plan(source: Source, task: KnownTask, staging: Staging, models: Wanted) -> 
     return plan
 
 
-def _begin(staging: Staging, command: Callable[[str], str]) -> None:
+def _begin(staging: Staging, request: FetchRequest) -> None:
     with writing(staging.inputs, remedy=_KEPT):
-        staging.begin(command(staging.name))
+        staging.begin(request)
 
 
 def _fetch(source: Source, task: KnownTask, plan: TaskPlan, watcher: Watcher) -> FetchedTask:
@@ -140,7 +141,7 @@ def _is_here(wanted: WantedTasks, task: KnownTask, root: Path, models: Wanted) -
     """Whether a task was fetched from this archive, with at least these models."""
     staging = Staging(root, task.name)
     record = staging.record
-    if record is None or record.url != public(wanted.archive.url) or not staging.is_whole(record):
+    if record is None or record.url != str(wanted.archive.url) or not staging.is_whole(record):
         return False
     if isinstance(models, tuple):
         return set(models) <= {path.partition("/")[0] for path in record.files}
@@ -152,8 +153,10 @@ def _record(source: Source, plan: TaskPlan) -> Fetched:
     files = {**plan.present, **staged}
     files.pop(REFERENCE)
     reference = plan.staging.choose(plan.chosen)
-    return Fetched(plan.staging.source, source.url, source.length, source.etag, source.listing.sha256, len(plan.chosen),
-                   plan.models_in_archive, reference, dict(sorted(files.items())))  # fmt: skip
+    return Fetched(
+        plan.staging.source, str(source.url), source.length, source.etag, source.listing.sha256, len(plan.chosen),
+        plan.models_in_archive, reference, dict(sorted(files.items())),
+    )  # fmt: skip
 
 
 def _require_digest(task: KnownTask, record: Fetched, source: Source) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import IO
 
+from harness.credentials import Address
 from harness.errors import UserError
 from harness.fetch.members import MAX_BYTES, MAX_FILES, BadArchiveError, checked_path, require_regular, shown
 from harness.format.archive import DAMAGE, require_plain
@@ -57,7 +58,7 @@ class Listing:
         begin = member.entry.header_offset
         return self.boundaries[bisect_right(self.boundaries, begin)] - begin
 
-    def of(self, task: str, url: str) -> dict[str, Member]:
+    def of(self, task: str, url: Address) -> dict[str, Member]:
         """Return the files of a task by path; raises `UserError` if it is not there, or not whole."""
         if task not in self.tasks:
             found = printable(", ".join(sorted(self.tasks))[:200]) or "no task"
@@ -78,7 +79,7 @@ class Listing:
         return members
 
 
-def read_listing(file: IO[bytes], tasks: Iterable[str], url: str) -> Listing:
+def read_listing(file: IO[bytes], tasks: Iterable[str], url: Address) -> Listing:
     """Read the directory of an archive; raises `UserError` if it is damaged, or a member of `tasks` is suspicious."""
     wanted = set(tasks)
     try:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.credentials import Address
 from harness.errors import UserError
 from harness.fetch.listing import Member
 from harness.fetch.staging import Staging
@@ -41,7 +42,7 @@ class TaskPlan:
         return sum(member.entry.file_size for member in self.missing)
 
 
-def plan_task(members: Mapping[str, Member], staging: Staging, wanted: Wanted, url: str) -> TaskPlan:
+def plan_task(members: Mapping[str, Member], staging: Staging, wanted: Wanted, url: Address) -> TaskPlan:
     """Return what has to be fetched of a task, given its files in the archive.
 
     Raises:
@@ -79,7 +80,7 @@ def _choose(
     return [model for model in models if model in here or model in added]
 
 
-def _require_same(record: Fetched | None, members: Mapping[str, Member], url: str) -> None:
+def _require_same(record: Fetched | None, members: Mapping[str, Member], url: Address) -> None:
     """Raise `UserError` if a file was another one in the archive when it was fetched."""
     for path, file in record.files.items() if record else ():
         entry = members[path].entry if path in members else None

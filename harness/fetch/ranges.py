@@ -6,9 +6,10 @@ from typing import TypeVar
 
 import requests
 
+from harness.credentials import Address
 from harness.errors import UserError
 from harness.fetch.session import Session, ask
-from harness.fetch.troubles import connection_error, public, response_error
+from harness.fetch.troubles import connection_error, proxies_of, response_error
 from harness.text import printable
 
 #: Seconds of waiting before a request that failed is made again; bytes that arrive begin the series anew.
@@ -36,8 +37,9 @@ class LostError(Exception):
 PASSING = (LostError, requests.ConnectionError, requests.exceptions.ChunkedEncodingError)
 
 
-def persistently(attempt: Callable[[], T], url: str, *passing: type[Exception]) -> T:
+def persistently(attempt: Callable[[], T], url: Address, *passing: type[Exception]) -> T:
     """Return what an attempt gives; it is made again after errors that may pass. Raises `UserError`."""
+    proxies_of(url)  # refuses those whose password could be taken for a host
     problem: Exception = LostError()
     for pause_s in (0, *PAUSES_S):
         time.sleep(pause_s)
@@ -50,14 +52,14 @@ def persistently(attempt: Callable[[], T], url: str, *passing: type[Exception]) 
     raise connection_error(url, problem) from problem
 
 
-def get_part(session: Session, url: str, wanted: str) -> requests.Response:
+def get_part(session: Session, url: Address, wanted: str) -> requests.Response:
     """Return the answer to a request of a part; raises `UserError` unless it is one."""
     response = ask(session, url, Range=wanted)
     require_ready(response)
     if response.status_code == requests.codes.ok:
         response.close()
         remedy = "--whole fetches the whole archive"
-        raise NoRangesError("the server sends whole files only, no parts", file=public(url), remedy=remedy)
+        raise NoRangesError("the server sends whole files only, no parts", file=url, remedy=remedy)
     if response.status_code != requests.codes.partial_content:
         raise response_error(url, response, "206 Partial Content", MOVED)
     return response

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import requests
 
+from harness.credentials import Address
 from harness.errors import UserError
 from harness.fetch.members import BadArchiveError
 from harness.fetch.ranges import LostError, get_part, persistently
 from harness.fetch.session import Session, content_range, version_of
-from harness.fetch.troubles import public
 
 #: Bytes at the end of an archive that are read at once: its directory; and read at once from a connection.
 TAIL, CHUNK = 4 * 1024**2, 256 * 1024
@@ -32,7 +32,7 @@ class RemoteFile:
         boundaries: ascending positions at which requests end: no more is asked for than is read.
     """
 
-    url: str
+    url: Address
     length: int
     etag: str | None
     tail: bytes
@@ -49,7 +49,7 @@ class RemoteFile:
         return RangeReader(self, seen)
 
 
-def find_remote(url: str) -> RemoteFile:
+def find_remote(url: Address) -> RemoteFile:
     """Return a file on a server, with its tail.
 
     Raises:
@@ -63,7 +63,7 @@ def find_remote(url: str) -> RemoteFile:
         return RemoteFile(url, length, etag, reader.read())
 
 
-def _ask(session: Session, url: str) -> tuple[int, str | None]:
+def _ask(session: Session, url: Address) -> tuple[int, str | None]:
     """Return the size of a file, and what the server calls this version."""
     response = get_part(session, url, "bytes=-1")
     response.close()
@@ -151,10 +151,10 @@ class RangeReader(io.RawIOBase):
         if (length, etag) != (self._file.length, self._file.etag):
             found = f"{length} bytes (ETag {etag})"
             expected = f"{self._file.length} bytes (ETag {self._file.etag}) as before"
-            raise UserError("the archive has changed", file=public(self._file.url), expected=expected, found=found,
+            raise UserError("the archive has changed", file=self._file.url, expected=expected, found=found,
                             remedy="the same command begins with the new one")  # fmt: skip
         if start != self._position:
-            raise UserError("cannot be fetched", file=public(self._file.url), expected=f"bytes from {self._position}",
+            raise UserError("cannot be fetched", file=self._file.url, expected=f"bytes from {self._position}",
                             found=f"from {start}")  # fmt: skip
         self._chunks, self._chunk = response.iter_content(CHUNK), b""
         self._next = self._position

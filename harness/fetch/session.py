@@ -7,8 +7,9 @@ from urllib.parse import urljoin, urlsplit
 
 import requests
 
+from harness.credentials import Address
 from harness.errors import UserError
-from harness.fetch.troubles import ADDRESS, public
+from harness.fetch.troubles import ADDRESS, origin
 from harness.text import printable
 
 #: Seconds to connect, and seconds without a byte, after which a request is given up.
@@ -26,20 +27,20 @@ class Session(requests.Session):  # type: ignore[misc]  # requests has no types
         return iter(())
 
 
-def ask(session: Session, url: str, **headers: str) -> requests.Response:
+def ask(session: Session, url: Address, **headers: str) -> requests.Response:
     """Return the beginning of the answer to a request, behind all redirections.
 
     Raises:
         UserError: a redirection leads to no address, or from encryption to an address without it.
         requests.RequestException: the server does not answer, or there are too many redirections.
     """
-    headers = {"Accept-Encoding": "identity"} | headers
+    headers, address = {"Accept-Encoding": "identity"} | headers, url.reveal()
     for _ in range(session.max_redirects + 1):
-        response = session.get(url, headers=headers, stream=True, timeout=TIMEOUTS_S)
+        response = session.get(address, headers=headers, stream=True, timeout=TIMEOUTS_S)
         if not response.is_redirect:
             return response
         response.close()
-        url = _next_address(response)
+        address = _next_address(response)
     raise requests.TooManyRedirects
 
 
@@ -53,10 +54,10 @@ def _next_address(response: requests.Response) -> str:
         is_address = False
     if not is_address:
         found = repr(printable(text))[:80]
-        raise UserError("leads to no address", file=public(response.url), found=found, remedy=ADDRESS)
+        raise UserError("leads to no address", file=origin(response.url), found=found, remedy=ADDRESS)
     if response.url.startswith("https:") and address.scheme != "https":
-        found = printable(public(target))
-        raise UserError("leads to an address without encryption", file=public(response.url), found=found)
+        found = printable(origin(target))
+        raise UserError("leads to an address without encryption", file=origin(response.url), found=found)
     return target
 
 
@@ -84,4 +85,4 @@ def version_of(response: requests.Response) -> str | None:
 
 
 def _malformed(response: requests.Response, header: str, expected: str, found: str) -> UserError:
-    return UserError(header, file=public(response.url), expected=expected, found=repr(found)[:80])
+    return UserError(header, file=origin(response.url), expected=expected, found=repr(found)[:80])

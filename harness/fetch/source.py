@@ -1,19 +1,19 @@
 """An archive to take members from: on its server in parts, or here as a whole."""
 
-import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
+from harness.credentials import Address
+from harness.digest import digest_of
 from harness.errors import UserError
-from harness.fetch.catalogue import Archive, Wanted
+from harness.fetch.catalogue import Wanted
 from harness.fetch.listing import Listing, Member, read_listing
 from harness.fetch.members import MAX_ARCHIVE
 from harness.fetch.ranges import MOVED
 from harness.fetch.remote import MAX_READ, RemoteFile, find_remote
 from harness.fetch.staging import require_space
-from harness.fetch.troubles import public
 from harness.fetch.watcher import Watcher
 from harness.fetch.whole import fetch_file
 from harness.format.archive import in_pieces
@@ -28,11 +28,10 @@ MAX_ETAG = 1024
 class Source:
     """An archive: its size in bytes, what its server calls this version, and its members.
 
-    `url` is its address without a query or password. `file` is where it is read: on its server, or here. `is_pinned`
-    says whether the catalogue knows its digest.
+    `file` is where it is read: on its server, or here. `is_pinned` says whether the catalogue knows its digest.
     """
 
-    url: str
+    url: Address
     length: int
     etag: str | None
     listing: Listing
@@ -72,9 +71,9 @@ def find_source(
         UserError: it cannot be fetched, is damaged, or is another one than the catalogue says.
     """
     archive, tasks = wanted.archive, [task.name for task in wanted.tasks]
-    url, is_pinned = public(archive.url), archive.sha256 is not None
+    url, is_pinned = archive.url, archive.sha256 is not None
     if whole:
-        here, etag = _fetch_whole(archive, root, begin, watcher)
+        here, etag = _fetch_whole(wanted, root, begin, watcher)
         try:
             with in_pieces(here, MAX_READ) as local:
                 listing = read_listing(local, tasks, url)
@@ -83,7 +82,7 @@ def find_source(
             raise
         source = Source(url, here.stat().st_size, etag, listing, here, is_pinned)
     else:
-        remote = find_remote(archive.url)
+        remote = find_remote(url)
         with cast(IO[bytes], remote.open()) as parts:
             listing = read_listing(parts, tasks, url)
         file = remote.within(listing.boundaries)
@@ -96,10 +95,15 @@ def find_source(
 
 
 def _fetch_whole(
-    archive: Archive, root: Path, begin: Callable[[], None], watcher: Watcher
+    wanted: Wanted, root: Path, begin: Callable[[], None], watcher: Watcher
 ) -> tuple[Path, str | None]:  # fmt: skip
-    """Return the file of a whole archive and its ETag; it is fetched unless it is here since an interrupted command."""
-    here = root / FETCHING / f"{hashlib.sha256(archive.url.encode()).hexdigest()[:16]}.zip"
+    """Return the file of a whole archive and its ETag; it is fetched unless it is here since an interrupted command.
+
+    Its name is a digest of what may be public of it: passwords could be guessed from a digest of the whole address.
+    """
+    archive = wanted.archive
+    name = digest_of([(f"{wanted.corpus.name}/{archive.phase}", str(archive.url).encode())])
+    here = root / FETCHING / f"{name[:16]}.zip"
 
     def travels(length: int) -> None:
         require_space(root, length)

@@ -10,8 +10,9 @@ from pathlib import Path
 from harness.digest import digest_of
 from harness.errors import UserError
 from harness.fetch.listing import Member
-from harness.format.fetched import COMMAND, FETCHING, RECORD, Fetched, FetchedFile, read_fetched, write_fetched
+from harness.format.fetched import FETCHING, RECORD, Fetched, FetchedFile, read_fetched, write_fetched
 from harness.format.files import MAX_JSON, read_json
+from harness.format.half_fetched import FetchRequest
 from harness.format.layout import INPUTS, REFERENCE, REFERENCES, model_name
 from harness.format.reference import write_reference
 from harness.reading import read_text
@@ -53,10 +54,10 @@ class Staging:
         """The finished files, but for the reference data, that are not at the task's place."""
         return [path for path in self.finished if path != REFERENCE and self.place(path).is_file()]
 
-    def begin(self, command: str) -> None:
-        """Mark the task as one that the arguments `command` of `pgdl task fetch` continue."""
+    def begin(self, request: FetchRequest) -> None:
+        """Mark the task as half-fetched, with what was asked for."""
         (self._directory / FILES).mkdir(parents=True, exist_ok=True)
-        (self._directory / COMMAND).write_bytes(f"{command}\n".encode())
+        request.write(self._directory)
 
     def place(self, path: str) -> Path:
         """Return where a file is while the task is fetched."""

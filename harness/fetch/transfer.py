@@ -9,6 +9,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import IO
 
+from harness.credentials import Address
 from harness.errors import UserError
 from harness.fetch.listing import Member
 from harness.fetch.members import BadArchiveError
@@ -31,7 +32,7 @@ class DamagedError(UserError):
 _Outcome = tuple[Member, FetchedFile] | Exception
 
 
-def transfer(open_archive: Callable[[], IO[bytes]], members: Sequence[Member], staging: Staging, url: str) -> None:
+def transfer(open_archive: Callable[[], IO[bytes]], members: Sequence[Member], staging: Staging, url: Address) -> None:
     """Fetch members into a staging directory; those that are finished are kept whatever happens to others.
 
     Raises:
@@ -60,7 +61,7 @@ def transfer(open_archive: Callable[[], IO[bytes]], members: Sequence[Member], s
                 _take(outcomes.get_nowait(), staging, url)
 
 
-def _take(outcome: _Outcome, staging: Staging, url: str) -> None:
+def _take(outcome: _Outcome, staging: Staging, url: Address) -> None:
     if isinstance(outcome, Exception):
         raise _as_user_error(outcome, staging, url)
     staging.add(outcome[0].path, outcome[1])
@@ -111,7 +112,7 @@ class _Work:
         return FetchedFile(size, member.entry.CRC, digest.hexdigest())
 
 
-def _as_user_error(error: Exception, staging: Staging, url: str) -> Exception:
+def _as_user_error(error: Exception, staging: Staging, url: Address) -> Exception:
     """Return the message on what ended a transfer; a bug as it is."""
     if isinstance(error, (BadArchiveError, *DAMAGE)):
         remedy = "the same command fetches this file again; if that does not help, the archive is damaged"

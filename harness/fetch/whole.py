@@ -7,15 +7,16 @@ from typing import IO
 
 import requests
 
+from harness.credentials import Address
 from harness.errors import UserError, writing
 from harness.fetch.ranges import PASSING, LostError, persistently, require_ready
 from harness.fetch.remote import CHUNK
 from harness.fetch.session import Session, ask, content_length, version_of
-from harness.fetch.troubles import public, response_error
+from harness.fetch.troubles import response_error
 
 
 def fetch_file(
-    url: str, target: Path, begin: Callable[[int], None], seen: Callable[[int], None], *, most: int, moved: str
+    url: Address, target: Path, begin: Callable[[int], None], seen: Callable[[int], None], *, most: int, moved: str
 ) -> str | None:
     """Write the content at an address to a file; the request is made again after errors that may pass.
 
@@ -44,7 +45,7 @@ def fetch_file(
             with _writing(partial):
                 file = partial.open("wb")
             with file:
-                size = _copy(response, file, seen, most)
+                size = _copy(response, file, seen, most, url)
         if length not in (0, size):
             raise LostError(f"cut off after {size} of {length} bytes")
         return version_of(response)
@@ -57,12 +58,14 @@ def fetch_file(
     return etag
 
 
-def _copy(response: requests.Response, file: IO[bytes], seen: Callable[[int], None], most: int) -> int:
+def _copy(
+    response: requests.Response, file: IO[bytes], seen: Callable[[int], None], most: int, url: Address
+) -> int:  # fmt: skip
     size = 0
     for chunk in response.iter_content(CHUNK):  # its errors are the operating system's, too, but not the disk's
         size += len(chunk)
         if size > most:
-            raise UserError("too large", file=public(response.url), expected=f"at most {most} bytes")
+            raise UserError("too large", file=url, expected=f"at most {most} bytes")
         with _writing(Path(file.name)):
             file.write(chunk)
         seen(len(chunk))

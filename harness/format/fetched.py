@@ -1,4 +1,4 @@
-"""Where a fetched task comes from: `fetched.json` beside its reference data, and the mark of one that is half-fetched.
+"""Where a fetched task comes from: `fetched.json` beside its reference data.
 
 While a task is fetched, its files are in `.fetching/TASK` below the directory of the tasks. When all are there, the
 record is written beside them, they are moved to their places, and the directory is removed. Until then the task is not
@@ -17,15 +17,14 @@ from typing import Any
 
 from harness.errors import UserError
 from harness.format.files import MAX_JSON, read_json
-from harness.format.layout import INPUTS
 from harness.reading import read_regular, read_text
 from harness.text import printable
 
 #: The record beside a task's reference data.
 RECORD = "fetched.json"
 
-#: Directory of what is being fetched, and the file in it that says by which command.
-FETCHING, COMMAND = ".fetching", "command"
+#: Directory of what is being fetched.
+FETCHING = ".fetching"
 
 #: Most bytes of a command that continues something.
 MAX_COMMAND = 64 * 1024
@@ -111,14 +110,3 @@ def write_fetched(file: Path, fetched: Fetched) -> None:
 def read_command(file: Path) -> str:
     """Return the arguments of a command in a file, printable; empty if there is no file. Links are not followed."""
     return printable(read_text(file, MAX_COMMAND, links=False).strip()) if os.path.lexists(file) else ""
-
-
-def half_fetched(root: Path) -> dict[str, str]:
-    """Return the tasks of a directory that are not whole: name -> the command that continues."""
-    found = {}
-    for staged in sorted((root / FETCHING).glob("*/")):
-        if (staged / RECORD).exists() or not (root / INPUTS / staged.name).exists():
-            command = staged / COMMAND
-            arguments = read_command(command) or "CORPUS"
-            found[staged.name] = f"pgdl task fetch {arguments} --tasks {root}"
-    return found

@@ -14,7 +14,7 @@ from sqlalchemy import URL, func, select
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError, SAWarning, SQLAlchemyError
 
-from harness.credentials import scrub, without_secrets
+from harness.credentials import Address
 from harness.errors import UserError
 from harness.records.protection import guard
 from harness.text import printable
@@ -66,31 +66,31 @@ class Database:
         warn: receives a line when something has to wait; may be called from several threads.
     """
 
-    def __init__(self, location: str, *, read_only: bool = False) -> None:
-        """`location` is an SQLAlchemy URL, or the path of an SQLite file; nothing is opened yet.
+    def __init__(self, address: Address, *, read_only: bool = False) -> None:
+        """`address` is an SQLAlchemy URL, or the path of an SQLite file; nothing is opened yet.
 
         An SQLite file that is `read_only` refuses every write.
         """
-        shown = without_secrets(location)
+        whole = address.reveal()
         try:
-            self.url = sqlalchemy.make_url(location) if "://" in location else URL.create("sqlite", database=location)
+            self.url = sqlalchemy.make_url(whole) if address.is_url else URL.create("sqlite", database=whole)
             self.engine = _engine_of(self.url)
         except ImportError as error:
-            remedy = f"install the driver, e.g. pip install {error.name or 'psycopg[binary]'}"
+            remedy = "pip install 'pgdl-harness[postgresql]' installs that of postgresql+psycopg://..."
             raise UserError(f"the database's driver cannot be loaded: {error}", remedy=remedy) from error
         except SAWarning:
             remedy = "leave it out; parameters of SQLite itself need file: and uri=true"
-            raise UserError("SQLite's driver knows no such parameter", file=shown, remedy=remedy) from None
+            raise UserError("SQLite's driver knows no such parameter", file=address, remedy=remedy) from None
         except (SQLAlchemyError, ValueError):
             expected = "sqlite:///FILE or postgresql+psycopg://..."
-            raise UserError("not a database URL", file=shown, expected=expected) from None
+            raise UserError("not a database URL", file=address, expected=expected) from None
         if self.engine.dialect.name not in ("sqlite", "postgresql"):
-            raise UserError("not a results database", file=shown, expected="SQLite or PostgreSQL")
+            raise UserError("not a results database", file=address, expected="SQLite or PostgreSQL")
         self.file = _file_of(self.url)
-        self.name = without_secrets(self.url.database) if self.file is not None and self.url.database else shown
+        self.name = self.url.database if self.file is not None and self.url.database else str(address)
         if self.file is not None:
             guard(self.engine, self.file, read_only=read_only)
-        self._location = location
+        self._address = address
         self._failing = False
         self.warn: Callable[[str], None] = lambda _: None
 
@@ -160,7 +160,7 @@ class Database:
         except IntegrityError:
             raise  # not a failure of the database
         except DBAPIError as error:
-            reason = printable(scrub(" ".join(str(error.orig).split()), self._location))
+            reason = printable(self._address.scrub(" ".join(str(error.orig).split())))
             if reason == "database is locked" or getattr(error.orig, "sqlstate", None) == LOCKED:
                 raise LockedError(self.name, reason) from error
             raise DatabaseError(self.name, reason) from error

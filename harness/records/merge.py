@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Row
 from sqlalchemy.exc import StatementError
 
-from harness.credentials import without_secrets
+from harness.credentials import Address
 from harness.errors import UserError
 from harness.outcome import Outcome
 from harness.records.evaluation import Evaluation
@@ -20,17 +20,16 @@ from harness.records.tables import columns_of
 AT_ONCE = 500
 
 
-def add_records(records: Records, file: Path | str) -> int:
+def add_records(records: Records, file: Address | Path) -> int:
     """Add the rows of an SQLite file whose calls have no record yet, and its requests; returns the number of rows.
 
     No row is changed: of a call that both have, the record that is here already stays. Raises `UserError` if the file
     cannot be read, or for a URL.
     """
-    location, added = str(file), 0
-    shown = without_secrets(location)
-    if "://" in location:
-        raise UserError("not a results file", file=shown, expected="the path of an SQLite file", found="a URL")
-    with Records(location, read_only=True) as others:
+    added = 0
+    if isinstance(file, Address) and file.is_url:
+        raise UserError("not a results file", file=file, expected="the path of an SQLite file", found="a URL")
+    with Records(file, read_only=True) as others:
         try:
             rows = others.newest_of(only=[Evaluation.outcome != Outcome.INFRA_ERROR], long=True)
             while part := list(islice(rows, AT_ONCE)):
@@ -42,7 +41,7 @@ def add_records(records: Records, file: Path | str) -> int:
             requests = [_columns(request) for request in others.requests()]
         except (ValueError, TypeError, StatementError) as error:
             reason = " ".join(str(error).split())[:200]
-            raise UserError(f"not a file of records: {reason}", file=shown) from error
+            raise UserError(f"not a file of records: {reason}", file=file) from error
     known_requests = [_columns(request) for request in records.requests()]
     now = datetime.now(UTC)
     records.ask(Request(**request, merged_at=now) for request in requests if request not in known_requests)

@@ -12,6 +12,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 from sqlalchemy.schema import CreateIndex
 
+from harness.credentials import Address
 from harness.errors import UserError, writing
 from harness.records.connection import Database
 from harness.records.schema import FIRST, SCHEMA, stamp
@@ -29,13 +30,14 @@ class Upgraded:
     copy: Path | None = None
 
 
-def upgrade(location: str, *, copy: bool = True) -> Upgraded:
+def upgrade(location: Address | Path | str, *, copy: bool = True) -> Upgraded:
     """Bring the tables of a database to the present version: whole, or not at all.
 
     An SQLite file is copied first, to FILE.version-N, unless `copy` is false. A database on a server cannot be copied
     from here. Raises `UserError` if there is no such database, or if no copy can be made.
     """
-    with Records(location, read_only=True) as records:
+    address = Address.of(location, "results")
+    with Records(address, read_only=True) as records:
         before, file = records.schema, records.file
         if before == SCHEMA:
             return Upgraded(records.name, before)
@@ -43,7 +45,7 @@ def upgrade(location: str, *, copy: bool = True) -> Upgraded:
             remedy = "copy it with the server's own tools, such as pg_dump, and then add --no-copy"
             raise UserError("a database on a server cannot be copied from here", file=records.name, remedy=remedy)
         kept = _copy(file, before) if copy and file is not None else None
-    database = Database(location)
+    database = Database(address)
     with database.guard():
         _migrate(database.engine)
     database.engine.dispose()

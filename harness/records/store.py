@@ -1,6 +1,7 @@
 """The results database: what is written to it, and the questions that are asked of it."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -9,6 +10,7 @@ from sqlalchemy import ColumnElement, Executable, Row, func, insert, or_, select
 from sqlalchemy.engine import Connection
 
 from harness.configuration import configuration_from
+from harness.credentials import Address
 from harness.errors import UserError
 from harness.records.claims import Claims
 from harness.records.connection import Database
@@ -48,13 +50,13 @@ class Records:
         name: of the database for readers, without passwords.
     """
 
-    def __init__(self, location: str, *, read_only: bool = False) -> None:
+    def __init__(self, location: Address | Path | str, *, read_only: bool = False) -> None:
         """`location` is an SQLAlchemy URL, or the path of an SQLite file.
 
         Opening a database `read_only` writes nothing: it has to exist, and may be of an earlier version. Otherwise the
         tables are created if there are none, and must be of the present version.
         """
-        self._database = Database(location, read_only=read_only)
+        self._database = Database(Address.of(location, "results"), read_only=read_only)
         self.file, self.name = self._database.file, self._database.name
         if read_only and self.file is not None and not self.file.exists():
             raise UserError("no such results file", file=self.name, remedy=FIRST_RUN)

@@ -15,6 +15,7 @@ from sqlalchemy import URL, func, insert, select
 from sqlalchemy.engine import Connection
 
 from harness.cache import cache_directory, locked
+from harness.credentials import Address
 from harness.errors import writing
 from harness.records.connection import Database
 from harness.records.creation import open_tables
@@ -34,7 +35,7 @@ def keep(database: Database, evaluations: Sequence[Evaluation]) -> Path:
     """Add records to the local file of a database; returns its path. Raises `UserError` if it cannot be written."""
     with _locked(database) as stem:
         file = stem.with_suffix(f".version-{SCHEMA}.db")
-        local = Database(str(file))
+        local = Database(Address.of(file, "unwritten"))
         open_tables(local, read_only=False)
         rows = [columns_of(row) for row in evaluations]
         local.write(lambda connection: connection.execute(insert(Evaluation), rows))
@@ -59,7 +60,7 @@ def add_unwritten(database: Database) -> None:
 
 def _add_file(database: Database, file: Path) -> tuple[int, int]:
     """Returns how many rows were added, and how many there are."""
-    local = Database(str(file))
+    local = Database(Address.of(file, "unwritten"))
     schema = open_tables(local, read_only=True)
     columns = [column for column in Evaluation.__table__.columns if column.name != "id"]
     added = all_of_them = 0

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import UserError
-from harness.format.fetched import half_fetched
 from harness.format.files import visible_directories
+from harness.format.half_fetched import half_fetched
 from harness.format.layout import INPUTS, REFERENCE, REFERENCES, TEST, TRAIN
 from harness.format.mark import find_marks, is_hidden
 from harness.format.unfinished import unfinished_tasks
@@ -199,7 +199,7 @@ def _require_whole(root: Path, names: Sequence[str]) -> None:
     meant = [name for name in half if name in (names or ([here.name] if is_task else half))]
     if meant:
         others = "" if names or is_task else ", or name other tasks with --task"
-        remedy = f"continue with: {half[meant[0]]}{others}"
+        remedy = f"{half[meant[0]]}{others}"
         raise UserError(f"half-fetched: {', '.join(meant)}", file=root, remedy=remedy)
 
 

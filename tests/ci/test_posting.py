@@ -170,3 +170,12 @@ def test_the_variables_of_the_job(fake, monkeypatch, capsys):
     assert len(capsys.readouterr().err.splitlines()) == 1
     monkeypatch.setenv("HEAD_SHA", "../../x")
     assert main() == 2
+
+
+@pytest.mark.parametrize("token", ["two\nlines", "not ASCII: \u00e9", ""])
+def test_a_token_that_cannot_be_sent_is_not_repeated(monkeypatch, capsys, token):
+    variables = {"RUN_ID": RUN, "HEAD_SHA": HEAD, "GITHUB_API_URL": "http://127.0.0.1:1", "GITHUB_REPOSITORY": "a/b"}
+    for name, value in {**variables, "GITHUB_TOKEN": token}.items():
+        monkeypatch.setenv(name, value)
+    assert main() == 2
+    assert capsys.readouterr().err == "harness.ci.post: expected a token without spaces in GITHUB_TOKEN\n"

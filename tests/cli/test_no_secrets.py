@@ -78,5 +78,5 @@ def test_where_a_file_is_expected(location: str, pgdl: Pgdl, folder: Path) -> No
     Repo(folder).commit({"submissions/README.md": ""}, branch="main")
     ended = pgdl("ci", "--head", "main", "--add-records", location)
     assert (ended.code, len(ended.err.splitlines())) == (2, 1)
-    assert ended.err.startswith(("pgdl: postgresql", "pgdl: sqlite"))
+    assert ended.err.startswith(("pgdl: postgresql", "pgdl: sqlite", "pgdl: --add-records: not an address"))
     assert SECRET not in ended.out + ended.err

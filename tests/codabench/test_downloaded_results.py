@@ -201,3 +201,14 @@ def test_addresses_that_lead_nowhere_are_said_in_one_line(three, collect, addres
 def test_files_have_no_phase_to_choose(export, collect):
     ended = collect(export("ann", RIGHT), "--phase", "Final")
     assert ended.err == "pgdl: --phase and --token-file: expected with the page of a competition\n"
+
+
+def test_the_address_of_a_page_keeps_its_secrets(three, collect):
+    for page in (
+        three.page.replace("//", "//me:5ecret@"), three.page.replace("//", "//me:x@5ecret@"),
+        f"{three.page}?key=5ecret",
+        f"{three.url}/profiles/me?key=5ecret", f"{three.url}/competitions/13/?key=5ecret",
+    ):  # fmt: skip
+        ended = collect(page)
+        assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+        assert "5ecret" not in ended.err

@@ -137,8 +137,9 @@ def test_an_address_where_nothing_is(tmp_path, four_models, program):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("address", ["ray://127.0.0.1:10001", "somewhere"])
+@pytest.mark.parametrize("address", ["ray://127.0.0.1:10001", "somewhere", "me:S3C@canary@127.0.0.1:1"])
 def test_what_is_no_address(tmp_path, four_models, program, address):
     done = program("run", "random", "--tasks", four_models, "--executor", "ray", "--ray-address", address, cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.startswith("pgdl: --ray-address: expected HOST:PORT as `ray start --head` prints it, or auto")
+    assert done.stderr.startswith("pgdl: --ray-address, or RAY_ADDRESS: expected HOST:PORT, or auto; write it as `ray")
+    assert "canary" not in done.stderr

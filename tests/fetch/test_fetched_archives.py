@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.credentials import Address
 from harness.errors import UserError
 from harness.fetch import archive as fetching
 from harness.fetch import ranges
-from harness.fetch.archive import fetch_tasks
 from harness.task.layout import find_tasks
 from tests.fetch.servers import serve
 from tests.in_process import in_process
@@ -25,6 +25,10 @@ from tests.throwaway import make_task
 
 def digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def fetch_tasks(url: str, sha256: str, directory: Path) -> bool:
+    return fetching.fetch_tasks(Address(url, "URL"), sha256, directory)
 
 
 def tarred(directory: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
@@ -172,7 +176,7 @@ def test_what_is_no_archive_is_one_line(content, tmp_path):
         ("tasks.tar", "not an address to download from"),
         ("file:///nowhere/at/all", "cannot be read"),
         ("http://127.0.0.1:1/x", "127.0.0.1 cannot be reached"),
-        ("https://[x/", "not an address to download from"),
+        ("https://[x/", "URL: not an address, or one with several meanings"),
     ],
 )
 def test_addresses_that_cannot_be_read_are_one_line(url, problem, tmp_path):

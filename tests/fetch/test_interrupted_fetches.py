@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 from in_process import Pgdl
 
+from harness.credentials import Address
 from harness.fetch import corpus, ranges, remote, session, staging, transfer
+from harness.format.half_fetched import FetchRequest
 from tests.fetch.archives import TASK, catalogue, make_archive
 from tests.fetch.servers import Served, serve
 from tests.fetch.test_fetched_corpora import TASKS, content, fetch
@@ -125,7 +127,7 @@ def test_a_file_that_is_another_one_later_stops_with_both(pgdl: Pgdl, server: Se
 def test_whole_answers_in_between_are_refused(
     pgdl: Pgdl, server: Served, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    find = remote.find_remote(f"{server.url}/data.zip")
+    find = remote.find_remote(Address(f"{server.url}/data.zip", "URL"))
     server.ranges = False
     with find.open() as reader, pytest.raises(ranges.NoRangesError):
         reader.read(1)
@@ -180,7 +182,7 @@ def test_a_killed_process_is_continued(pgdl: Pgdl, server: Served, file: Path) -
     running.wait()
     finished = [json.loads(line)["path"] for line in journal.read_text().splitlines()[:3]]
     inodes = {(journal.parent / "files" / path).stat().st_ino for path in finished}
-    command = f"pgdl task fetch small/tiny --catalogue {file} --tasks tasks"
+    command = "pgdl task fetch small/tiny --tasks tasks, and the same --catalogue as before"
     for refused in (["validate", TASKS], ["show", TASKS], ["list", TASKS], ["show", TASKS, "--task", "tiny"]):
         ended = pgdl("task", *refused)
         assert ended.code == 2
@@ -223,7 +225,7 @@ def test_what_an_earlier_archive_had_does_not_get_into_the_task(
 ) -> None:
     """It was interrupted after some shards that the next version of the archive does not have."""
     kept = staging.Staging(TASKS, "tiny")
-    kept.begin("small")
+    kept.begin(FetchRequest("small", None, whole=False, catalogue=True))
     left = kept.place("dataset_1/train/shard_7.tfrecord")
     left.parent.mkdir(parents=True)
     left.write_bytes(b"of yesterday")
@@ -321,7 +323,10 @@ def test_an_interrupted_corpus_is_half_fetched_with_all_of_its_tasks(
     monkeypatch.chdir(tmp_path / "folder")
     assert "half-fetched: one, two" in pgdl("task", "validate", TASKS).err
     assert fetch(pgdl, file, "small/one").code == 0
-    assert "half-fetched: two; continue with: pgdl task fetch small/two" in pgdl("board", "--tasks", TASKS).err
+    assert (
+        "half-fetched: two; continue with: pgdl task fetch small/two --tasks tasks, and the same --catalogue"
+        in pgdl("board", "--tasks", TASKS).err
+    )
     assert fetch(pgdl, file).code == 0
     assert is_whole(server)
 

@@ -67,9 +67,9 @@ def test_a_wrong_catalogue(pgdl: Pgdl, tmp_path: Path, lines: str, problem: str)
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "http://x/ y", "ftp://example.org"])
 def test_addresses_of_a_catalogue_are_of_servers(pgdl: Pgdl, tmp_path: Path, url: str) -> None:
-    assert "archives.0.url: expected text of the pattern ^https?://[!-~]+$, found" in refusal(
-        pgdl, catalogue(tmp_path, url)
-    )
+    line = refusal(pgdl, file := catalogue(tmp_path, url))
+    expected = "http:// or https://, and ASCII characters without a space"
+    assert line == f"pgdl: {file}: url of an archive: expected {expected}"
 
 
 def test_names_of_a_catalogue_are_unique_and_lead_nowhere(pgdl: Pgdl, tmp_path: Path) -> None:

@@ -71,18 +71,19 @@ def test_a_question_mark_in_the_name_of_a_file_is_a_character_like_any_other(tmp
     assert [file.name for file in tmp_path.iterdir()] == ["which?.db"]
 
 
-@pytest.mark.parametrize("location", ["nosuch://host/name", "://", "postgresql+psycopg://host:port/name"])
-def test_what_is_no_database_url(location: str) -> None:
-    message = refusal(location)
-    assert message.startswith(f"{location}: not a database URL: ")
-    assert "expected sqlite:///FILE or postgresql" in message
+def test_what_is_no_database_url() -> None:
+    message = refusal("nosuch://host/name")
+    assert message.startswith("nosuch://host/name: not a database URL: expected sqlite:///FILE or postgresql")
+    for address in ("://", "postgresql+psycopg://host:port/name"):
+        assert refusal(address).startswith("results: not an address, or one with several meanings: expected SCHEME://")
 
 
 def test_a_driver_that_is_not_installed() -> None:
     message = refusal("mysql+nosuchdriver://host/name")
     assert "nosuchdriver" in message
     missing = refusal("oracle+cx_oracle://host/name")
-    assert missing.endswith("No module named 'cx_Oracle'; install the driver, e.g. pip install cx_Oracle")
+    remedy = "pip install 'pgdl-harness[postgresql]' installs that of postgresql+psycopg://..."
+    assert missing.endswith(f"No module named 'cx_Oracle'; {remedy}")
 
 
 def test_a_driver_that_lacks_its_own_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

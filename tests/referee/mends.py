@@ -44,7 +44,11 @@ MENDS = {
         "harness/api/ci.py", "missing = boards.missing if lines else ()", "missing = ()"
     ),
     "the password is in printed commands": Mend(
-        "harness/api/commands.py", "if has_secrets(location):", "if location == RESULTS:"
+        "harness/api/commands.py",
+        "    if results.has_secrets:\n"
+        "        return '--results \"$PGDL_RESULTS\"'\n"
+        '    return typed(*_option("--results", str(results), RESULTS))\n',
+        '    return typed(*_option("--results", results.reveal(), RESULTS))\n',
     ),
     "a copy of an earlier version needs no leave": Mend(
         "harness/api/names.py",

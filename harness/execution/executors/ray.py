@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import socket
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -19,6 +20,9 @@ CONNECT_S = 5.0
 
 #: Ray's own name for the cluster of which this machine is a part.
 AUTO = "auto"
+
+#: An address that holds no password.
+_HOST_AND_PORT = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[?[0-9A-Fa-f:]+\]?):(?P<port>\d{1,5})")
 
 _MORE_ROOM = "give it more memory or disk, then run the same command again"
 _START = "start one with `ray start --head`, or name its address with --ray-address"
@@ -176,12 +180,12 @@ def _last_line(error: Exception) -> str:
 
 def _require_reachable(address: str) -> None:
     """Raise `UserError` unless something listens at an address."""
-    host, colon, port = address.rpartition(":")
-    if not colon or not port.isdecimal() or "/" in host:
-        expected = f"HOST:PORT as `ray start --head` prints it, or {AUTO}"
-        raise UserError("--ray-address", expected=expected, found=address)
+    found = _HOST_AND_PORT.fullmatch(address)
+    if found is None:  # it is not repeated: it may be the address of another service, with a password
+        remedy = "write it as `ray start --head` prints it"
+        raise UserError("--ray-address, or RAY_ADDRESS", expected=f"HOST:PORT, or {AUTO}", remedy=remedy)
     try:
-        socket.create_connection((host, int(port)), CONNECT_S).close()
+        socket.create_connection((found["host"], int(found["port"])), CONNECT_S).close()
     except OSError as error:
         raise UserError(f"no Ray cluster at {address}: {error.strerror or error}", remedy=_START) from error
 

@@ -1,0 +1,75 @@
+"""Tasks that are half-fetched: what was asked for, in a file beside what has arrived, and how to continue."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UserError
+from harness.format.fetched import FETCHING, RECORD
+from harness.format.files import parse_json
+from harness.format.layout import INPUTS
+from harness.reading import read_regular
+from harness.shell import typed
+
+#: The file, the one of version 0.1, which had the whole command, and the largest one in bytes.
+REQUEST, OLD, MOST = "request.json", "command", 1024**2
+
+#: Names of corpora, tasks and models that may stand in a command for pasting.
+_NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class FetchRequest:
+    """What somebody asked for, but for the address of the catalogue, which may hold a password.
+
+    Attributes:
+        corpus: its name.
+        models: a number of them, or names; None for all.
+        whole: whether whole archives are fetched.
+        catalogue: whether a catalogue was named.
+    """
+
+    corpus: str
+    models: int | tuple[str, ...] | None
+    whole: bool
+    catalogue: bool
+
+    def write(self, directory: Path) -> None:
+        """Write the file into the directory of a task."""
+        (directory / OLD).unlink(missing_ok=True)
+        (directory / REQUEST).write_bytes(json.dumps(asdict(self)).encode())
+
+
+def half_fetched(root: Path) -> dict[str, str]:
+    """Return the tasks of a directory that are not whole: name -> how to continue.
+
+    What is there may be a stranger's, as in an archive that somebody has unpacked: names and numbers alone are taken
+    from it, and no command is given for others.
+    """
+    return {
+        staged.name: _remedy(staged, root)
+        for staged in sorted((root / FETCHING).glob("*/"))
+        if (staged / RECORD).exists() or not (root / INPUTS / staged.name).exists()
+    }
+
+
+def _remedy(staged: Path, root: Path) -> str:
+    file = staged / REQUEST
+    try:
+        content = parse_json(read_regular(file, MOST, links=False), file)
+        command = typed("pgdl", "task", "fetch", *_arguments(content, staged.name), "--tasks", str(root))
+    except (UserError, KeyError, TypeError, ValueError):
+        return "give the command again that began to fetch it"
+    return f"continue with: {command}{', and the same --catalogue as before' if content['catalogue'] else ''}"
+
+
+def _arguments(content: Mapping[str, Any], task: str) -> list[str]:
+    """Return the arguments of the command; raises an error for content that `FetchRequest.write` does not write."""
+    corpus, models, whole, _ = (content[key] for key in ("corpus", "models", "whole", "catalogue"))
+    if not all(_NAME.fullmatch(name) for name in (corpus, task, *(models if isinstance(models, list) else []))):
+        raise ValueError
+    number = ",".join(models) if isinstance(models, list) else "" if models is None else f"{models:d}"
+    return [f"{corpus}/{task}", *(["--models", number] if number else []), *(["--whole"] if whole is True else [])]

@@ -1,0 +1,41 @@
+"""A secret that is sent through a command, and searched for in all that the command prints, writes and starts."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.in_process import Ended
+
+SECRET = "canary4711"
+
+
+def require_hidden(*ended: Ended) -> None:
+    """Nothing that commands print is the secret."""
+    for one in ended:
+        assert SECRET not in one.out + one.err
+
+
+def require_unwritten(*places: Path) -> None:
+    """The secret is in no name and no content of a file below these directories."""
+    files = [file for place in places for file in place.rglob("*")]
+    assert [file for file in files if SECRET in file.name] == []
+    assert [file for file in files if file.is_file() and SECRET.encode() in file.read_bytes()] == []
+
+
+@contextmanager
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Collect the arguments of all processes that this one starts: every user of the machine can list them."""
+    arguments: list[str] = []
+    start = subprocess.Popen.__init__
+
+    def noting(self: Any, command: Any, *more: Any, **options: Any) -> None:
+        arguments.extend([command] if isinstance(command, str | bytes) else map(str, command))
+        start(self, command, *more, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(subprocess.Popen, "__init__", noting)
+        yield arguments
