@@ -9,7 +9,7 @@ from harness.board import identical
 from harness.board.collect import Calls, Collected
 from harness.configuration import GIB, Configuration
 from harness.format.reference import Reference
-from harness.names import alike
+from harness.names import FUNCTION, alike
 from harness.task.notes import named
 from harness.text import exact
 from harness.worker.runtimes import DEFAULT
@@ -41,9 +41,10 @@ def _stale(shown: Sequence[Calls], command: Callable[[Sequence[Calls]], str]) ->
             settings = calls.configuration.settings if calls.configuration else None
             per_task = tuple(sorted(Counter(task for task, _ in calls.stale).items()))
             name = calls.submission if calls.is_baseline else alike(calls.submission)
+            is_function = calls.source.startswith(FUNCTION)  # no command can call it
             turn = turns[per_task, settings, name]
             turns[per_task, settings, name] += 1
-            lost.setdefault((per_task, settings, turn), []).append(calls)
+            lost.setdefault((per_task, settings, turn, is_function), []).append(calls)
     lines = []
     for (per_task, *_), all_calls in lost.items():
         counts = ", ".join(f"{number} on {task}" for task, number in per_task)

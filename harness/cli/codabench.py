@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from harness.cli import codabench_collect, codabench_programs, options
+from harness.shell import typed
 from harness.text import size
 
 
@@ -39,7 +40,7 @@ def bundle(file: Path, output: Path) -> None:
         kind = "hidden" if one.phase.hidden else "public"
         click.echo(f"{one.phase.name}: {kind}, {', '.join(one.phase.tasks)}")
     click.echo(f"Written: {output}, {size(output.stat().st_size)}")
-    click.echo(f"Next: pgdl codabench validate {output}")
+    click.echo(f"Next: {typed('pgdl', 'codabench', 'validate', str(output))}")
 
 
 @command.command()

@@ -1,6 +1,7 @@
 """Shell completion of submissions (recorded names, measures and paths), measures, their costs, recipes and tasks."""
 
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -12,11 +13,7 @@ def submissions(context: click.Context, parameter: click.Parameter, incomplete: 
     """Complete the name of a measure, otherwise a path."""
     from harness.submission import installed_measures
 
-    installed = [
-        CompletionItem(measure.name, help=measure.origin)
-        for measure in installed_measures()
-        if incomplete and measure.name.startswith(incomplete)
-    ]
+    installed = _items([one.name for one in installed_measures()], incomplete) if incomplete else []
     matching = measures(context, parameter, incomplete) + installed
     return matching or [CompletionItem(incomplete, type="file")]
 
@@ -28,11 +25,12 @@ def scored(context: click.Context, parameter: click.Parameter, incomplete: str) 
 
 def recorded(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a submission that an SQLite file under --results has; SQLAlchemy would take too long."""
-    from harness.credentials import RESULTS
+    from harness.credentials import RESULTS, Address
     from harness.errors import UserError
     from harness.sqlite import protect, require_sound
 
-    file = Path(str(context.params.get("results") or RESULTS).removeprefix("sqlite:///"))
+    results: Address = context.params.get("results") or Address(RESULTS, "--results")
+    file = Path(results.reveal().removeprefix("sqlite:///"))
     query = "SELECT DISTINCT submission FROM evaluations ORDER BY submission"
     try:
         require_sound(file)
@@ -41,7 +39,7 @@ def recorded(context: click.Context, _parameter: click.Parameter, incomplete: st
             names = [str(name) for (name,) in database.execute(query)]
     except (sqlite3.Error, UserError):  # completion must not print errors
         return []
-    return [CompletionItem(name) for name in names if name.startswith(incomplete) and name.isprintable()]
+    return _items(names, incomplete)
 
 
 def recipes(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -99,4 +97,15 @@ def tasks(context: click.Context, _parameter: click.Parameter, incomplete: str) 
         found = find_all(Path(context.params.get("tasks_dir") or "task_data"))
     except UserError:  # completion must not print errors
         return []
-    return [CompletionItem(task.name) for task in found if task.name.startswith(incomplete)]
+    return _items([task.name for task in found], incomplete)
+
+
+def _items(names: Iterable[object], incomplete: str) -> list[CompletionItem]:
+    """Return names that may be a stranger's; those that a shell could take for more than a name are left out."""
+    from harness.shell import is_name
+
+    return [
+        CompletionItem(name)
+        for name in names
+        if isinstance(name, str) and is_name(name) and name.startswith(incomplete)
+    ]

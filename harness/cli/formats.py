@@ -10,6 +10,7 @@ import click
 from harness.board import formats
 from harness.cli import options
 from harness.errors import UserError
+from harness.shell import typed
 
 if TYPE_CHECKING:
     from harness.board.board import Board
@@ -46,7 +47,9 @@ def no_names(remedy: str) -> Callable[[Any], Any]:
 
     def refuse(context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> None:
         if names and not context.resilient_parsing:
-            raise UserError(f"pgdl {context.info_name} takes no names", found=names[0], remedy=remedy.format(*names))
+            raise UserError(
+                f"pgdl {context.info_name} takes no names", found=names[0], remedy=remedy.format(*map(typed, names))
+            )
 
     return click.argument("names", nargs=-1, metavar="", expose_value=False, callback=refuse)
 

@@ -6,6 +6,7 @@ import click
 
 from harness.cli import options
 from harness.errors import UserError, writing
+from harness.shell import typed
 from harness.worker.runtimes import DEFAULT
 
 
@@ -33,4 +34,4 @@ def command(name: Path, runtime: str | None) -> None:
         for file, text in files.items():
             (name / file).write_bytes(text.encode())
     click.echo(f"Written: {', '.join(str(name / file) for file in files)}")
-    click.echo(f"Next: edit {name / 'complexity.py'}, then pgdl check {name}")
+    click.echo(f"Next: edit {name / 'complexity.py'}, then {typed('pgdl', 'check', str(name))}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli import as_json, completion, options
+from harness.shell import typed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,5 +147,7 @@ def _close(build: "Build", failed: "Sequence[int]", console: "Console") -> int:
                       "without --limit the same command completes the task.", markup=False)  # fmt: skip
         return 0
     build.finish()
-    console.print(f"Wrote {build.task}. Next: pgdl task show {build.task.parent.parent}", markup=False)
+    console.print(
+        f"Wrote {build.task}. Next: {typed('pgdl', 'task', 'show', str(build.task.parent.parent))}", markup=False
+    )
     return 0

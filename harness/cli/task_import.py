@@ -6,6 +6,7 @@ import click
 
 from harness.cli import as_json, options
 from harness.errors import UserError
+from harness.shell import typed
 from harness.text import printable
 
 
@@ -57,4 +58,4 @@ def command(
     if form == as_json.JSON and not quiet:
         as_json.show({"task": order.name, "directory": order.task, "reference": order.reference, "notes": notes})
     elif not quiet:
-        click.echo(f"Wrote {order.task}. Next: pgdl task show {out}")
+        click.echo(f"Wrote {order.task}. Next: {typed('pgdl', 'task', 'show', str(out))}")

@@ -17,7 +17,7 @@ from typing import Any
 
 from harness.errors import UserError
 from harness.format.files import MAX_JSON, read_json
-from harness.reading import read_regular, read_text
+from harness.reading import read_regular
 from harness.text import printable
 
 #: The record beside a task's reference data.
@@ -25,9 +25,6 @@ RECORD = "fetched.json"
 
 #: Directory of what is being fetched.
 FETCHING = ".fetching"
-
-#: Most bytes of a command that continues something.
-MAX_COMMAND = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -105,8 +102,3 @@ def write_fetched(file: Path, fetched: Fetched) -> None:
         stream.flush()
         os.fsync(stream.fileno())
     temporary.replace(file)
-
-
-def read_command(file: Path) -> str:
-    """Return the arguments of a command in a file, printable; empty if there is no file. Links are not followed."""
-    return printable(read_text(file, MAX_COMMAND, links=False).strip()) if os.path.lexists(file) else ""

@@ -2,13 +2,17 @@
 
 from pathlib import Path
 
-from harness.format.fetched import read_command
+from harness.errors import UserError
 from harness.format.files import visible_directories
 from harness.format.layout import BUILDING
-from harness.shell import typed
+from harness.reading import read_regular
+from harness.shell import is_name, typed
 
 #: File in the directory of such a task with what names its recipe: a file, or the name of a recipe in the package.
 RECIPE_ARGUMENT = "recipe.argument"
+
+#: Its largest size in bytes.
+MOST = 4096
 
 
 def unfinished_tasks(root: Path) -> dict[str, str]:
@@ -20,6 +24,8 @@ def unfinished_tasks(root: Path) -> dict[str, str]:
 
 def command_to_continue(root: Path, task: str) -> str:
     """Return the command that continues a task; it has the word RECIPE if the recipe's place is not known."""
-    argument = read_command(root / BUILDING / task / RECIPE_ARGUMENT)
-    recipe = typed(argument) if argument else "RECIPE"
-    return f"pgdl task build {recipe} --output {typed(str(root))}"
+    try:
+        recipe = read_regular(root / BUILDING / task / RECIPE_ARGUMENT, MOST, links=False).decode().strip()
+    except (UserError, UnicodeError):
+        recipe = ""
+    return typed("pgdl", "task", "build", recipe if is_name(recipe) else "RECIPE", "--output", str(root))

@@ -16,6 +16,7 @@ from sqlalchemy.types import NullType
 
 from harness.errors import UserError
 from harness.records.evaluation import Evaluation
+from harness.shell import is_version
 from harness.text import printable
 
 #: The present version; each later than the first has its step in `migrations/versions`.
@@ -25,7 +26,7 @@ SCHEMA = 2
 FIRST = 1
 
 #: A version of the tables, and one of the harness; SQLite stores anything in a column.
-_NUMBER, _RELEASE = re.compile(r"[0-9]{1,9}"), re.compile(r"[0-9][0-9A-Za-z.+]{0,31}")
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 #: Characters of a stamp that are read.
 SHOWN = 40
@@ -58,8 +59,8 @@ def stamp(connection: Connection, version: int = SCHEMA) -> None:
 def _require_known(connection: Connection, schema: int, name: str) -> None:
     if schema > SCHEMA:
         newest = select(Evaluation.harness_version).order_by(Evaluation.id.desc()).limit(1)
-        wrote = str(connection.execute(newest).scalar())
-        version = wrote if _RELEASE.fullmatch(wrote) else "of the version that wrote it"
+        wrote = connection.execute(newest).scalar()
+        version = wrote if isinstance(wrote, str) and is_version(wrote) else "of the version that wrote it"
         remedy = f"install pgdl-harness {version} or a later one"
         raise UserError("version of the tables", file=name, expected=f"at most {SCHEMA}", found=schema, remedy=remedy)
 

