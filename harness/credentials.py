@@ -8,12 +8,10 @@ from pathlib import Path
 from urllib.parse import quote, unquote, unquote_plus, urlsplit
 
 from harness.errors import UserError
+from harness.text import HIDDEN, hidden
 
 #: The location of the records, if none is given.
 RESULTS = "results.db"
-
-#: Replaces a secret.
-HIDDEN = "***"
 
 #: Words in the names of values that may be secrets; a last s counts as none.
 _SECRETS = {"apikey", "credential", "key", "passphrase", "passwd", "password", "pwd", "secret", "token"}
@@ -51,9 +49,6 @@ _PARAMETER_NAMES = {"connect_timeout", "host", "mode", "password", "port", "sslm
 
 #: The beginnings of paths that are no addresses with a mistyped scheme.
 _PATH = re.compile(r"/(?!/)|\.{1,2}/|[A-Za-z]:[\\/]")
-
-#: In any text: a user before a password, and a parameter before one.
-_IN_TEXT = re.compile(r"(:/{1,2}[^\s/:@]*):\S*@|(\bpassword\s*=\s*)(?:'[^']*'|[^\s&;,]+)", re.IGNORECASE)
 
 
 class Address:
@@ -150,11 +145,6 @@ class Address:
         raw = {*secrets, query, *re.split("[&=]", query)} - _PARAMETER_NAMES
         forms = {form for one in raw for form in (one, unquote(one), unquote_plus(one), quote(unquote(one), safe=""))}
         self._secrets = tuple(sorted(filter(None, forms), key=len, reverse=True))
-
-
-def hidden(text: str) -> str:
-    """Return any text without the passwords of addresses in it, as far as they can be recognised."""
-    return _IN_TEXT.sub(lambda found: f"{found[1]}:{HIDDEN}@" if found[1] else f"{found[2]}{HIDDEN}", text)
 
 
 def _can_be_split(text: str) -> bool:

@@ -1,15 +1,18 @@
-"""Errors that the user can fix: printed as one line without a traceback, exit code 2."""
+"""Errors that the user can fix: printed as one line each without a traceback, exit code 2."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from harness.text import shown
 
 
 class UserError(Exception):
     """An error that the user can fix.
 
     The message is one line, ``FILE: WHAT: expected EXPECTED, found FOUND; REMEDY``, without the parts that do not
-    apply. Any other exception is a bug and keeps its traceback.
+    apply. Whatever strangers' text is in it, it is printable and shows no password of an address. Any other exception
+    is a bug and keeps its traceback.
     """
 
     def __init__(
@@ -27,8 +30,22 @@ class UserError(Exception):
             parts.append(f"expected {expected}" + (f", found {found}" if found is not None else ""))
         elif found is not None:
             parts.append(f"found {found}")
-        message = ": ".join(parts)
-        super().__init__(message + (f"; {remedy}" if remedy else ""))
+        super().__init__(shown(": ".join(parts) + (f"; {remedy}" if remedy else "")))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The message; of several errors, each has a line."""
+        return tuple(map(str, self.args))
+
+
+class UserErrors(UserError):
+    """Several errors that the user can fix, each in one line."""
+
+    def __init__(self, *lines: object) -> None:
+        Exception.__init__(self, *(shown(str(line)) for line in lines))
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
 
 
 @contextmanager

@@ -2,19 +2,51 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.progress import Task, TextColumn
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
+
+from harness.text import printable, shown
 
 #: Width of output that is not a terminal, so that lines are never broken.
 ENDLESS = 10_000
 
 
-def wide_console(*, quiet: bool = False, stderr: bool = False) -> Console:
+class SafeConsole(Console):
+    """A console that content cannot control: of what it prints, only the styles and moves are rich's own."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print texts, each on one line, and whatever else rich can render."""
+        super().print(*(shown(one) if isinstance(one, str) else one for one in objects), **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Return the parts of what is printed, also of tables and bars."""
+        for part in super().render(renderable, options):
+            is_safe = part.control or part.text.isprintable() or part.text == "\n"
+            yield part if is_safe else Segment("\n".join(map(printable, part.text.split("\n"))), part.style)
+
+
+class PlainColumn(TextColumn):
+    """A column of text beside a bar, in which nothing is markup."""
+
+    def render(self, task: Task) -> Text:
+        """Return the text for a bar."""
+        return plain(self.text_format.format(task=task))
+
+
+def plain(text: str) -> Text:
+    """Return text for what rich shows as it works, such as a spinner, in which nothing is markup."""
+    return Text(shown(text))
+
+
+def wide_console(*, quiet: bool = False, stderr: bool = False) -> SafeConsole:
     """Return a console without truncation, line breaks or markup; a quiet one prints nothing."""
-    console = Console(quiet=quiet, stderr=stderr, highlight=False, markup=False, soft_wrap=True)
+    console = SafeConsole(quiet=quiet, stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = ENDLESS
     return console
@@ -56,16 +88,16 @@ def print_columns(
     `_` and the cells of columns that `wrap` at spaces; if that is not enough, lines exceed the width of the terminal.
     `styles` has one style per row.
     """
-    cells = [[str(cell) for cell in row] for row in rows]
+    cells = [[shown(str(cell)) for cell in row] for row in rows]
     wrap = [wraps and console.width < ENDLESS for wraps in wrap]
-    shown = list(headings)
-    widths = _widths(shown, cells, wrap)
+    titles = [shown(heading) for heading in headings]
+    widths = _widths(titles, cells, wrap)
     if console.width < min(sum(widths), ENDLESS):
-        pairs = zip(headings, wrap, strict=True)
-        shown = [heading if wraps else re.sub(r"_(?=.)", "_\n", heading) for heading, wraps in pairs]
-        widths = _widths(shown, cells, wrap)
+        pairs = zip(titles, wrap, strict=True)
+        titles = [heading if wraps else re.sub(r"_(?=.)", "_\n", heading) for heading, wraps in pairs]
+        widths = _widths(titles, cells, wrap)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for text, is_left, wraps in zip(shown, left, wrap, strict=True):
+    for text, is_left, wraps in zip(titles, left, wrap, strict=True):
         table.add_column(Text(text), justify="left" if is_left else "right", no_wrap=not wraps, overflow="fold")
     for number, row in enumerate(cells):
         table.add_row(*map(Text, row), style=styles[number] if styles else None)

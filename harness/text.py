@@ -5,6 +5,12 @@ import re
 #: Characters that control a terminal or end a line, and halves of characters, which no file can hold.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
+#: Replaces a secret.
+HIDDEN = "***"
+
+#: In any text: a user before a password, and a parameter before one.
+_IN_TEXT = re.compile(r"(:/{1,2}[^\s/:@]*):\S*@|(\bpassword\s*=\s*)(?:'[^']*'|[^\s&;,]+)", re.IGNORECASE)
+
 
 def printable(text: str) -> str:
     """Return the text with `?` for each character that is not printable: it cannot control a terminal."""
@@ -21,6 +27,16 @@ def is_line(text: str) -> bool:
 def is_text(text: str) -> bool:
     """Whether a text consists of lines without control characters but tabs."""
     return text.isprintable() or is_line(text.replace("\n", " ").replace("\t", " "))
+
+
+def hidden(text: str) -> str:
+    """Return the text without the passwords of addresses in it, as far as they can be recognised."""
+    return _IN_TEXT.sub(lambda found: f"{found[1]}:{HIDDEN}@" if found[1] else f"{found[2]}{HIDDEN}", text)
+
+
+def shown(text: str) -> str:
+    """Return the text as anybody may see it: on one line, printable, and without the passwords of addresses."""
+    return printable(hidden(" ".join(text.expandtabs().splitlines())))
 
 
 def not_a_formula(text: str) -> str:

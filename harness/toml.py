@@ -6,7 +6,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from harness.errors import UserError
+from harness.errors import UserError, UserErrors
 from harness.hints import did_you_mean
 from harness.parsing import parse_toml
 from harness.reading import read_text
@@ -34,7 +34,7 @@ def checked(model: type[Section], content: dict[str, Any], where: str, path: Pat
         return model.model_validate(content)
     except ValidationError as error:
         lines = [_problem(model, problem, where, path) for problem in error.errors()]
-        raise UserError("\n".join(map(str, lines))) from error
+        raise UserErrors(*lines) from error
 
 
 def require(condition: bool, key: str, expected: str) -> None:

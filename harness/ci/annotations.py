@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import click
+from harness.printing import say
 
 #: A line of the submission in a traceback.
 FRAME = re.compile(r'File "/job/submission/(?P<file>[^"]+)", line (?P<line>\d{1,9})')
@@ -52,9 +52,9 @@ def commands_stopped(stop: bool, *, err: bool = False) -> Iterator[None]:
         yield
         return
     token = secrets.token_hex(16)
-    click.echo(f"::stop-commands::{token}", err=err)
+    say(f"::stop-commands::{token}", err=err)
     yield
-    click.echo(f"::{token}::", err=err)
+    say(f"::{token}::", err=err)
 
 
 def add_summary(markdown: str) -> None:

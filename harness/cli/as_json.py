@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.printing import put
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -27,7 +29,7 @@ def console_of(form: str, *, quiet: bool = False) -> "Console":
 
 def show(content: Any) -> None:
     """Print JSON with all digits; numbers that are not finite, which JSON has not, are null."""
-    click.echo(json.dumps(_plain(content), indent=1, allow_nan=False))
+    put(json.dumps(_plain(content), indent=1, allow_nan=False) + "\n")
 
 
 def _plain(value: Any) -> Any:

@@ -7,6 +7,7 @@ import click
 from harness.cli import formats, options
 from harness.credentials import Address
 from harness.errors import UserError
+from harness.printing import say
 
 #: Beginning of the names of the files.
 STEM = "leaderboard"
@@ -64,6 +65,6 @@ def command(
         from harness.site import write_site
 
         head = write_site(found.site, html)
-        click.echo(f"Written: {html / 'index.html'} (digest of all records: {head})", err=True)
+        say(f"Written: {html / 'index.html'} (digest of all records: {head})", err=True)
     if output is not None:
-        click.echo(f"Written: {', '.join(map(str, write(shown, output / STEM)))}", err=True)
+        say(f"Written: {', '.join(map(str, write(shown, output / STEM)))}", err=True)

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TimeRemainingColumn
 
 from harness.cli.bars import Bars
 from harness.corpus.build import Event
 from harness.corpus.recipe import Recipe
+from harness.tables import PlainColumn
 
 
 class BuildProgress(Bars):
@@ -17,10 +18,10 @@ class BuildProgress(Bars):
 
     def __init__(self, recipe: Recipe, total: int, console: Console) -> None:
         columns = (
-            TextColumn("{task.description}"),
+            PlainColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[now]}"),
+            PlainColumn("{task.fields[now]}"),
         )
         super().__init__(console, *columns, TimeRemainingColumn())
         self._recipe, self._done, self._total = recipe, 0, total
@@ -32,7 +33,7 @@ class BuildProgress(Bars):
         cell, details = event.cell, event.details
         if event.kind == "data":
             for note in details["notes"]:
-                self._console.print(note, markup=False)
+                self._console.print(note)
         elif event.kind == "look":
             if cell not in self._models:
                 epochs = self._recipe.cells[cell].training.max_epochs
@@ -50,7 +51,7 @@ class BuildProgress(Bars):
             self._print(_line(self._recipe, cell, event.kind, details))
 
     def _print(self, line: str) -> None:
-        self._console.print(line, markup=False)
+        self._console.print(line)
         self._line_s = time.monotonic()
 
 

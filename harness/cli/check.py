@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli import completion, options
+from harness.printing import put
 
 if TYPE_CHECKING:
     from harness.task.some_models import Wanted
@@ -60,5 +61,5 @@ def command(
         )  # fmt: skip
     print_verdict(report, console)
     if form in WRITERS and not quiet:
-        click.echo(getattr(check_report, WRITERS[form])(report))
+        put(getattr(check_report, WRITERS[form])(report) + "\n")
     return 0 if report.passed else 1

@@ -13,7 +13,7 @@ from harness.execution.dispatch import Done
 from harness.execution.forecast import Forecast
 from harness.execution.partial_calls import FIRST, FIRST_S, Partial
 from harness.outcome import Outcome
-from harness.tables import print_lines
+from harness.tables import plain, print_lines
 from harness.task.notes import outputs_of
 from harness.task.part import PartOfData
 from harness.task.task import Task
@@ -80,7 +80,7 @@ class CheckTerminal(Terminal):
 
     def step(self, line: str) -> None:
         """Show it beside the spinner."""
-        self._status.update(line)
+        self._status.update(plain(line))
 
     def prepared(self, tasks: Sequence[Task], withheld: Collection[str]) -> None:
         """Print whether the models give logits, and begin the table."""
@@ -106,13 +106,16 @@ def print_verdict(report: CheckReport, console: Console) -> None:
         console.print(f"INVALID_SUBMISSION: {report.submission.problem}")
     if report.undecided and report.trial is not None:
         why = _why_undecided(report.trial.partial.values())
-        console.print(f"\n{name}: no verdict, for {why}.", style="bold red")
+        console.print()
+        console.print(f"{name}: no verdict, for {why}.", style="bold red")
         console.print("pgdl check --whole-calls waits for whole calls.")
         return
     if not report.passed:
-        console.print(f"\n{name} does not pass: fix it and check again.", style="bold red")
+        console.print()
+        console.print(f"{name} does not pass: fix it and check again.", style="bold red")
         return
-    console.print(f"\n{name} passes.", style="bold green")
+    console.print()
+    console.print(f"{name} passes.", style="bold green")
     for warning in report.warnings:
         console.print(f"Warning: {warning}.", style="yellow")
     if report.forecast is not None:

@@ -8,6 +8,7 @@ import click
 from harness.ci.rules import AT_MOST
 from harness.cli import as_json, completion, options
 from harness.credentials import Address
+from harness.printing import put, say
 
 
 @click.command("ci")
@@ -97,13 +98,13 @@ def command(
         with Terminal(as_json.console_of(form, quiet=quiet)) as progress:
             found = evaluate_change(job, progress)
         if output is not None:
-            click.echo(f"Written: {', '.join(map(str, write_files(output, found)))}", err=True)
+            say(f"Written: {', '.join(map(str, write_files(output, found)))}", err=True)
         for line in found.report.broken:
             warn(line)
     if github:
         for text in found.annotations:
-            click.echo(text, err=beside)
+            say(text, err=beside)
         add_summary(found.comment)
     if beside and not quiet:
-        click.echo(found.report.to_json(), nl=False)
+        put(found.report.to_json())
     return 1 if found.report.broken else 0

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from harness.cli import codabench_collect, codabench_programs, options
+from harness.printing import say
 from harness.shell import typed
 from harness.text import size
 
@@ -38,9 +39,9 @@ def bundle(file: Path, output: Path) -> None:
         note(line)
     for one in written.phases:
         kind = "hidden" if one.phase.hidden else "public"
-        click.echo(f"{one.phase.name}: {kind}, {', '.join(one.phase.tasks)}")
-    click.echo(f"Written: {output}, {size(output.stat().st_size)}")
-    click.echo(f"Next: {typed('pgdl', 'codabench', 'validate', str(output))}")
+        say(f"{one.phase.name}: {kind}, {', '.join(one.phase.tasks)}")
+    say(f"Written: {output}, {size(output.stat().st_size)}")
+    say(f"Next: {typed('pgdl', 'codabench', 'validate', str(output))}")
 
 
 @command.command()
@@ -56,8 +57,8 @@ def validate(file: Path) -> int:
 
     problems = validate_bundle(file)
     for line in problems:
-        click.echo(line)
-    click.echo(f"{file}: {len(problems)} problem{'s' if len(problems) > 1 else ''}" if problems else f"{file}: valid")
+        say(line)
+    say(f"{file}: {len(problems)} problem{'s' if len(problems) > 1 else ''}" if problems else f"{file}: valid")
     return 2 if problems else 0
 
 

@@ -9,6 +9,7 @@ import click
 from harness.cli import options
 from harness.credentials import Address
 from harness.errors import UserError
+from harness.printing import say
 
 
 def add_to(group: click.Group) -> None:
@@ -71,7 +72,7 @@ def collect(
     for line in found.notes:
         warn(line)
     submissions = f"{found.submissions} submission{'s' if found.submissions > 1 else ''}"
-    click.echo(f"{found.phase}: {submissions}, {found.calls} new calls in {results}")
+    say(f"{found.phase}: {submissions}, {found.calls} new calls in {results}")
     if html is not None:
         _write_site(found.phase, found.tasks, results, tasks_dir, html)
 
@@ -100,4 +101,4 @@ def _write_site(title: str, tasks: Sequence[str], results: Address, tasks_dir: P
     head = write_site(made.site, html)
     for line in api.verify(html).differences:
         raise UserError("not as computed from its records", file=html, found=line)
-    click.echo(f"Written and verified: {html}, digest of all records: {head}")
+    say(f"Written and verified: {html}, digest of all records: {head}")

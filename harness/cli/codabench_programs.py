@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from harness.printing import say
+
 _DIRECTORY = click.Path(path_type=Path, file_okay=False)
 
 
@@ -31,9 +33,9 @@ def ingest(program: Path, input_data: Path, submission: Path, output: Path) -> i
     with Terminal(wide_console()) as progress:
         result = make_calls(Places(program, input_data, submission, output), progress)
     if result.problem:
-        click.echo(f"pgdl: {result.problem}", err=True)
+        say(f"pgdl: {result.problem}", err=True)
         return 1
-    click.echo(result.missing or f"all {result.planned} calls were made")
+    say(result.missing or f"all {result.planned} calls were made")
     return 0
 
 
@@ -47,5 +49,5 @@ def score(program: Path, reference: Path, result: Path, output: Path) -> int:
     from harness.codabench.scoring_program import Places, score_result
 
     found = score_result(Places(program, reference, result, output))
-    click.echo(found.summary)
+    say(found.summary)
     return 0

@@ -8,6 +8,7 @@ import click
 
 from harness.cli import formats, options
 from harness.credentials import Address
+from harness.printing import say
 
 if TYPE_CHECKING:
     from harness.board.board import Board
@@ -99,7 +100,7 @@ def command(
     if output is not None:
         oracle = found.oracle.score
         written = [*write(shown, output), *_plot(shown, oracle.mean if oracle else None, output)]
-        click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+        say(f"Written: {', '.join(map(str, written))}", err=True)
     return 1 if found.failed else 0
 
 

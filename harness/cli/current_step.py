@@ -3,9 +3,11 @@
 import threading
 import time
 
-import click
 from rich.console import Console
 from rich.status import Status
+
+from harness.printing import say
+from harness.tables import plain
 
 #: Seconds between two lines on a step, or on all calls, where there is no terminal.
 LINE_EVERY_S = 60.0
@@ -23,7 +25,7 @@ class CurrentStep:
         """Show a step in place of the one before it."""
         self.end()
         if self._console.is_terminal:
-            self._spinner = self._console.status(line)
+            self._spinner = self._console.status(plain(line))
             self._spinner.start()
         elif not self._console.quiet:
             self._ended = threading.Event()
@@ -41,4 +43,4 @@ class CurrentStep:
 def _tell(line: str, ended: threading.Event) -> None:
     begun_s = time.monotonic()
     while not ended.wait(LINE_EVERY_S):
-        click.echo(f"pgdl: {line}, for {(time.monotonic() - begun_s) / 60:.0f} min so far", err=True)
+        say(f"pgdl: {line}, for {(time.monotonic() - begun_s) / 60:.0f} min so far", err=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from harness.errors import UserError, writing
+from harness.printing import say
 from harness.shell import typed
 
 EXAMPLE = "submissions/error_on_mixup"
@@ -44,9 +45,9 @@ def command(directory: Path) -> None:
     _require_empty(directory)
     with writing(directory):
         models = _lay_out(directory)
-    click.echo(f"Written to {directory}: a task of {models} models, and example submissions. Next:\n")
+    say(f"Written to {directory}: a task of {models} models, and example submissions. Next:", "")
     enter = [] if directory.resolve() == Path.cwd() else [f"cd {typed(str(directory))}"]
-    click.echo("\n".join(f"  {line}" for line in (*enter, *COMMANDS)))
+    say(*(f"  {line}" for line in (*enter, *COMMANDS)))
 
 
 def _require_empty(directory: Path) -> None:

@@ -10,6 +10,7 @@ import click
 from harness.board import formats
 from harness.cli import options
 from harness.errors import UserError
+from harness.printing import put
 from harness.shell import typed
 
 if TYPE_CHECKING:
@@ -93,7 +94,10 @@ def _name_of(suffix: str) -> str | None:
 
 def show(board: "Board", form: str, wide: bool) -> None:
     """Print the board."""
+    if form != TABLE:
+        put(formats.find(form).render(board))
+        return
     from harness.board.formats import table
+    from harness.tables import wide_console
 
-    content = table.render(board, wide=wide) if form == TABLE else formats.find(form).render(board)
-    click.echo(content, nl=False, color=True)  # keep colours, which are only there for a terminal
+    table.show(board, wide_console(), wide=wide)

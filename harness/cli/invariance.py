@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli import as_json, options
+from harness.printing import say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -100,7 +101,7 @@ def command(
     elif found.study.responses:
         _show(console, found, least_accuracy)
     if found.study.responses and output is not None:
-        click.echo(f"Written: {', '.join(map(str, found.write(output)))}", err=True)
+        say(f"Written: {', '.join(map(str, found.write(output)))}", err=True)
     return 1 if found.study.failures else 0
 
 

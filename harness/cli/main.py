@@ -16,6 +16,7 @@ import click
 
 from harness import __version__
 from harness.errors import UserError
+from harness.printing import catch_warnings, say, say_usage
 
 #: Commands in the order in which a user needs them -> one-line help; each is the object `command` in the module
 #: `harness.cli.NAME`. Others follow: modules whose docstring begins with "`pgdl NAME`: ".
@@ -123,19 +124,21 @@ def main() -> NoReturn:
     os.environ.setdefault(ONE_THREAD, "1")  # before anything imports NumPy
     if sys.platform == "win32":
         _speak_utf8()
+    catch_warnings()
     output = sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 - None if it was closed by the caller
     try:
         _require_own_packages()
         code = cli.main(prog_name="pgdl", standalone_mode=False, windows_expand_args=False)
         sys.stdout.flush()
     except UserError as error:
-        click.echo(f"pgdl: {error}", err=True)
+        first, *more = error.lines
+        say(f"pgdl: {first}", *more, err=True)
         sys.exit(2)
     except click.exceptions.Abort:
-        click.echo("pgdl: interrupted", err=True)
+        say("pgdl: interrupted", err=True)
         sys.exit(130)
     except click.ClickException as error:
-        error.show()
+        say_usage(error)
         sys.exit(error.exit_code)
     except (BrokenPipeError, SystemExit) as error:
         if isinstance(error, SystemExit) and sys.stdout is output:
@@ -145,10 +148,9 @@ def main() -> NoReturn:
     except Exception as error:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
             _give_up_output()
-            click.echo(f"pgdl: standard output: {error.strerror}; finished work is kept", err=True)
+            say(f"pgdl: standard output: {error.strerror}; finished work is kept", err=True)
             sys.exit(2)
-        traceback.print_exc()
-        click.echo("pgdl: this is a bug; finished work is kept", err=True)
+        say(*traceback.format_exc().splitlines(), "pgdl: this is a bug; finished work is kept", err=True)
         sys.exit(BUG)
     sys.exit(code if isinstance(code, int) else 0)
 

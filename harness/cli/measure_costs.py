@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from harness.cli import as_json
+from harness.printing import say
 from harness.text import duration
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def show_forecast(measures: Sequence["Measure"], tasks_dir: Path, task_names: Se
         )
     else:
         print_table(wide_console(), HEADINGS, [_row(one) for one in costs.forecasts], left=("measure", "cost"))
-        click.echo("\n".join(["", *_notes(costs)]))
+        say("", *_notes(costs))
 
 
 def _row(one: "CostForecast") -> tuple[str, ...]:

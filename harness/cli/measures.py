@@ -3,7 +3,7 @@
 import inspect
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from click.core import ParameterSource
 from harness.cli import as_json, completion, options
 from harness.errors import UserError
 from harness.names import CHEAP
+from harness.printing import say
 
 if TYPE_CHECKING:
     from baselines import Measure
@@ -72,14 +73,16 @@ def command(
         if form == as_json.JSON:
             as_json.show(_as_object(measure))
         else:
-            click.echo(_explanation(measure))
+            _explain(measure)
         return
     others = installed_measures() if family is None and cost is None else ()
     if form == as_json.JSON:
         as_json.show([*map(_as_object, chosen), *map(_as_object, others)])
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        click.echo("\n\n".join([_listing(chosen, width), *([_others(others, width)] if others else [])]))
+        for number, (heading, lines) in enumerate([*_listing(chosen, width), *_others(others, width)]):
+            say(*[""] * bool(number), heading, bold=True)
+            say(*lines)
 
 
 def _named(name: str, family: str | None, cost: str | None) -> "Measure | InstalledMeasure":
@@ -133,27 +136,26 @@ def _unknown(kind: str, name: str, known: list[str]) -> UserError:
     return UserError(f"no such {kind}", file=name, remedy=did_you_mean(name, known) or listed)
 
 
-def _listing(measures: Sequence["Measure"], width: int | None) -> str:
-    """Return one line per measure below its family; columns other than names are shortened to fit into `width`."""
+def _listing(measures: Sequence["Measure"], width: int | None) -> Iterator[tuple[str, list[str]]]:
+    """Yield each family with a line per measure; columns other than names are shortened to fit into `width`."""
     rows = {m.name: (m.name, m.meaning, _cost(m), _needs(m) or "-", m.source) for m in measures}
     widths = [max(map(len, column)) for column in zip(*rows.values(), strict=True)]
     if width is not None:
         left = max(width - widths[0] - len(GAP) * len(widths), 0)
         widths[1:] = [min(wide, int(share * left)) for wide, share in zip(widths[1:], SHARES, strict=True)]
-    sections = []
     for family in dict.fromkeys(measure.family for measure in measures):
-        lines = [_line(rows[measure.name], widths) for measure in measures if measure.family == family]
-        sections.append("\n".join([click.style(family, bold=True), *lines]))
-    return "\n\n".join(sections)
+        yield family, [_line(rows[measure.name], widths) for measure in measures if measure.family == family]
 
 
-def _others(measures: Sequence["InstalledMeasure"], width: int | None) -> str:
-    """One line per measure of an installed package: its origin, and what keeps it from being run or is said of it."""
+def _others(measures: Sequence["InstalledMeasure"], width: int | None) -> Iterator[tuple[str, list[str]]]:
+    """Yield the measures of installed packages: their origin, and what keeps them from being run or is said of them."""
+    if not measures:
+        return
     rows = [(m.name, m.origin, f"cannot be run: {m.problem}" if m.problem else m.summary) for m in measures]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     if width is not None:
         widths[-1] = min(widths[-1], max(width - sum(widths[:-1]) - len(GAP) * len(widths), 0))
-    return "\n".join([click.style("installed packages", bold=True), *(_line(row, widths) for row in rows)])
+    yield "installed packages", [_line(row, widths) for row in rows]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -164,8 +166,8 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return GAP + GAP.join(cell.ljust(width) for cell, width in zip(shown, widths, strict=True)).rstrip()
 
 
-def _explanation(measure: "Measure | InstalledMeasure") -> str:
-    """Return all that is known of a measure."""
+def _explain(measure: "Measure | InstalledMeasure") -> None:
+    """Print all that is known of a measure."""
     from harness.submission import InstalledMeasure
 
     known = _as_object(measure)
@@ -179,8 +181,8 @@ def _explanation(measure: "Measure | InstalledMeasure") -> str:
         "origin": known["origin"],
     }
     lines = [f"  {label:<12}{text or 'none'}" for label, text in facts.items() if text is not None]
-    heading = f"{click.style(measure.name, bold=True)}: {known['meaning']}"
-    return "\n".join([heading, "", *lines, "", known["explanation"]])
+    say(measure.name, bold=True, nl=False)
+    say(f": {known['meaning']}", "", *lines, "", *(known["explanation"].splitlines() or [""]))
 
 
 def _cost(measure: "Measure") -> str:

@@ -6,6 +6,7 @@ import click
 
 from harness.cli import options
 from harness.errors import UserError, writing
+from harness.printing import say
 from harness.shell import typed
 from harness.worker.runtimes import DEFAULT
 
@@ -33,5 +34,5 @@ def command(name: Path, runtime: str | None) -> None:
             raise UserError("already exists", file=name, remedy="choose another name") from error
         for file, text in files.items():
             (name / file).write_bytes(text.encode())
-    click.echo(f"Written: {', '.join(str(name / file) for file in files)}")
-    click.echo(f"Next: edit {name / 'complexity.py'}, then {typed('pgdl', 'check', str(name))}")
+    say(f"Written: {', '.join(str(name / file) for file in files)}")
+    say(f"Next: edit {name / 'complexity.py'}, then {typed('pgdl', 'check', str(name))}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli import as_json, completion, options
+from harness.printing import say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -98,7 +99,7 @@ def _test_task(
     with Steps(console, "models", len(subject.models)) as step:
         result = detect_overfitting(subject, settings, step)
     for model, error in result.failures.items():
-        click.echo(f"pgdl: {model}: {error}", err=True)
+        say(f"pgdl: {model}: {error}", err=True)
     if form == as_json.JSON:
         if not console.quiet:
             as_json.show(result_object(result))
@@ -108,5 +109,5 @@ def _test_task(
         from harness.protocols.overfit.plot import write_plots
 
         written = [write_rows(result, output / "overfit.csv"), *write_plots(result, output)]
-        click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+        say(f"Written: {', '.join(map(str, written))}", err=True)
     return 1 if result.failures else 0

@@ -4,6 +4,7 @@ import click
 
 from harness.cli import options
 from harness.credentials import Address
+from harness.printing import say
 
 
 @click.group(name="records")
@@ -28,8 +29,8 @@ def upgrade(results: Address, no_copy: bool) -> None:
 
     done = to_present(results, copy=not no_copy)
     if done.before == done.after:
-        click.echo(f"{done.name}: its tables are of the present version, {done.after}; nothing is changed")
+        say(f"{done.name}: its tables are of the present version, {done.after}; nothing is changed")
         return
     if done.copy is not None:
-        click.echo(f"Copied to {done.copy}")
-    click.echo(f"{done.name}: tables of version {done.before} are now of version {done.after}")
+        say(f"Copied to {done.copy}")
+    say(f"{done.name}: tables of version {done.before} are now of version {done.after}")

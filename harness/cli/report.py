@@ -7,6 +7,7 @@ import click
 
 from harness.cli import as_json, completion, options
 from harness.credentials import Address
+from harness.printing import say
 
 
 @click.command("report")
@@ -45,9 +46,9 @@ def command(
         for page in found.pages:
             _print(page)
         for line in found.remarks:
-            click.secho(line, dim=True)
+            say(line, dim=True)
     for file in written:
-        click.echo(f"Written: {file}", err=True)
+        say(f"Written: {file}", err=True)
 
 
 def _print(page: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ import click
 from harness.cli import completion, options
 from harness.credentials import Address
 from harness.errors import UserError
+from harness.printing import output
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -86,4 +87,5 @@ def _write(rows: "Iterable[dict[str, Any]]", form: str) -> None:
     if form == "parquet" and sys.stdout.isatty():
         raise UserError("--format parquet is not for a terminal", remedy="add > calls.parquet")
     writers = {"csv": write_csv, "json": write_json_lines, "parquet": write_parquet}
-    writers[form](rows, sys.stdout.buffer)
+    with output() as stream:
+        writers[form](rows, stream)

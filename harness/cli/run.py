@@ -47,14 +47,15 @@ def command(
     from harness import api
     from harness.api.commands import results_option
     from harness.cli.summary import print_summary, summary_object
-    from harness.cli.terminal import Terminal, confirm, warn
+    from harness.cli.terminal import Terminal, warn
+    from harness.printing import ask
 
     console = as_json.console_of(form, quiet=quiet)
     with Terminal(console) as progress:
         done = api.run(
             submissions, tasks_dir=tasks_dir, task_names=task_names, results=results, names=names, repeats=repeats,
             force=force, retry_timeouts=retry_timeouts, execution=options.execution_of(execution), progress=progress,
-            confirm=confirm,
+            confirm=ask,
         )  # fmt: skip
     if form == as_json.JSON:
         if not quiet:

@@ -10,7 +10,6 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     TaskID,
-    TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
@@ -21,6 +20,7 @@ from harness.cli.bars import Bars
 from harness.execution.plan import PlannedCall
 from harness.execution.run import Recorded
 from harness.outcome import Outcome
+from harness.tables import PlainColumn
 
 #: Submissions with a line each on a terminal; for more than that, only the total is shown.
 SHOWN_LINES = 12
@@ -38,8 +38,8 @@ class RunProgress(Bars):
 
     def __init__(self, calls: Sequence[PlannedCall], console: Console, withheld: Collection[str] = ()) -> None:
         super().__init__(
-            console, TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-            TextColumn("{task.fields[failed]}"), TimeElapsedColumn(), TextColumn("left"),
+            console, PlainColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+            PlainColumn("{task.fields[failed]}"), TimeElapsedColumn(), PlainColumn("left"),
             TimeRemainingColumn(elapsed_when_finished=False),
         )  # fmt: skip
         self._withheld = withheld

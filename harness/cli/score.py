@@ -7,6 +7,7 @@ import click
 
 from harness.cli import as_json, completion, options
 from harness.credentials import Address
+from harness.printing import say
 
 if TYPE_CHECKING:
     from harness.api import ScoreResult
@@ -65,7 +66,7 @@ def _show(found: "ScoreResult", form: str) -> None:
 
         print_scores(found)
         for line in found.remarks:
-            click.secho(line, dim=True)
+            say(line, dim=True)
         return
     from harness.board.scores import score_object
     from harness.board.stability import own_randomness_object

@@ -38,19 +38,17 @@ def command(recipe: str, out: Path, workers: int | None, limit: int | None, resu
 
     Example: pgdl task build digits_vgg --output my_tasks
     """
-    from rich.console import Console
-
     from harness.corpus.build import Build
     from harness.corpus.catalogue import find_recipe
     from harness.corpus.recipe import read_recipe
 
-    console = Console(highlight=False, soft_wrap=True, stderr=form == as_json.JSON)
+    console = as_json.console_of(form)
     build = Build(read_recipe(find_recipe(recipe)), out)
     if not build.is_finished:
         with build.alone():
             if not build.is_finished:  # by another command, meanwhile
                 return _build(build, console, workers, limit, resume=resume, form=form)
-    console.print(f"{build.task} is finished already", markup=False)
+    console.print(f"{build.task} is finished already")
     _show(build, [], form)
     return 0
 
@@ -144,7 +142,7 @@ def _close(build: "Build", failed: "Sequence[int]", console: "Console") -> int:
         return UNFINISHED
     if len(records) < len(recipe.cells):
         console.print(f"{len(records)} of {len(recipe.cells)} models are finished in {build.building}; "
-                      "without --limit the same command completes the task.", markup=False)  # fmt: skip
+                      "without --limit the same command completes the task.")  # fmt: skip
         return 0
     build.finish()
     console.print(

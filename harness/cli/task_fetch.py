@@ -8,6 +8,7 @@ import click
 from harness.cli import as_json, options
 from harness.credentials import Address
 from harness.errors import UserError
+from harness.printing import say
 
 if TYPE_CHECKING:
     from harness.fetch.catalogue import Corpus
@@ -55,7 +56,7 @@ def _fetch_archive(url: Address, sha256: str | None, tasks_dir: Path, *, quiet: 
         raise UserError("--sha256 is missing", file=url, expected="the digest that the tasks' owner announced")
     fetched = fetch_tasks(url, sha256, tasks_dir)
     if not quiet:
-        click.echo(f"{tasks_dir}: {'fetched' if fetched else 'is there already'}", err=True)
+        say(f"{tasks_dir}: {'fetched' if fetched else 'is there already'}", err=True)
     return {"tasks": tasks_dir, "sha256": sha256, "fetched": fetched}
 
 
@@ -73,7 +74,7 @@ def _fetch_corpus(
         tasks = fetch_corpus(wanted, tasks_dir, models, watcher, whole=whole, catalogue=catalogue is not None)
     for task in () if quiet else tasks:
         state = "fetched" if task.is_new else "is there already"
-        click.echo(f"{task.directory}: {state}, {task.record.part or f'{task.record.models} models'}", err=True)
+        say(f"{task.directory}: {state}, {task.record.part or f'{task.record.models} models'}", err=True)
     return {
         "tasks": tasks_dir, "corpus": wanted[0].corpus.name,
         "fetched": [

@@ -3,9 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
-import click
-
 from harness.format.reference import Reference
+from harness.printing import say
 
 
 def print_gaps(reference: Reference, n_test: int | None) -> None:
@@ -27,7 +26,7 @@ def print_gaps(reference: Reference, n_test: int | None) -> None:
     if n_test is not None:
         error = gap_error(n_test, reference)
         share = "" if error.share is None else f", {error.share:.0%} of the variance of the gaps"
-        click.echo(f"standard error of a gap: {error.standard_error:.4f}, from {error.n_test} test samples{share}")
+        say(f"standard error of a gap: {error.standard_error:.4f}, from {error.n_test} test samples{share}")
 
 
 def gaps_object(reference: Reference, n_test: int | None) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from harness.cli import as_json, options
-from harness.errors import UserError
+from harness.errors import UserErrors
+from harness.printing import say
 from harness.shell import typed
-from harness.text import printable
 
 
 @click.command("import")
@@ -43,19 +43,18 @@ def command(
     order = Order(table, data, test, out, name or table.stem, divisor)
     notes: list[str] = []
 
-    def say(line: str) -> None:
-        click.echo(line, err=form == as_json.JSON)
+    def tell(line: str) -> None:
+        say(line, err=form == as_json.JSON)
 
     def warn(line: str) -> None:
         notes.append(line.removeprefix("Note: "))
-        say(line)
+        tell(line)
 
     try:
-        import_task(order, warn, (lambda _: None) if quiet else say)
-    except UserError as error:  # all problems, as nothing has been written; names in them are those of strangers
-        problems = error.problems if isinstance(error, InvalidTaskError) else [str(error)]
-        raise UserError("\n".join(map(printable, problems))) from error
+        import_task(order, warn, (lambda _: None) if quiet else tell)
+    except InvalidTaskError as error:
+        raise UserErrors(*error.problems) from error  # all, as nothing has been written
     if form == as_json.JSON and not quiet:
         as_json.show({"task": order.name, "directory": order.task, "reference": order.reference, "notes": notes})
     elif not quiet:
-        click.echo(f"Wrote {order.task}. Next: {typed('pgdl', 'task', 'show', str(out))}")
+        say(f"Wrote {order.task}. Next: {typed('pgdl', 'task', 'show', str(out))}")

@@ -22,7 +22,7 @@ def command(tasks_dir: Path, catalogue: Address | None, sha256: str | None, form
     from harness.fetch.catalogue import UNKNOWN
     from harness.fetch.known import known_here
     from harness.tables import print_table, wide_console
-    from harness.text import printable, size
+    from harness.text import size
 
     found = corpora(catalogue, sha256)
     tasks = list(known_here(found.values(), tasks_dir))
@@ -37,11 +37,11 @@ def command(tasks_dir: Path, catalogue: Address | None, sha256: str | None, form
         return
     console = wide_console()
     for corpus in found.values():
-        console.print(printable(f"{corpus.name}: {corpus.title}"), style="bold")
-        console.print(printable(f"{corpus.citation}. {corpus.licence}."))
+        console.print(f"{corpus.name}: {corpus.title}", style="bold")
+        console.print(f"{corpus.citation}. {corpus.licence}.")
         rows = [
             (one.task.name, one.archive.phase, one.task.models or UNKNOWN, size(one.archive.bytes),
-             one.task.sha256 or UNKNOWN, one.here or "-", printable(one.task.about))
+             one.task.sha256 or UNKNOWN, one.here or "-", one.task.about)
             for one in tasks if one.corpus is corpus
         ]  # fmt: skip
         headings = ("task", "phase", "models", "archive", "SHA-256", "here", "networks")

@@ -9,6 +9,7 @@ import click
 
 from harness.cli import as_json, options
 from harness.errors import UserError, writing
+from harness.printing import say
 
 if TYPE_CHECKING:
     from harness.corpus.build import Build
@@ -56,7 +57,7 @@ def command(
         tasks = read_tasks(shown)
         with writing(html):
             write_page(tasks, html)
-        click.echo(f"Wrote {html}", err=True)
+        say(f"Wrote {html}", err=True)
 
 
 def _for_page(found: "list[TaskFiles]", unfinished: list[str], withhold: "Withhold", html: Path) -> "list[TaskFiles]":
@@ -93,26 +94,26 @@ def _print(files: "TaskFiles", withhold: "Withhold") -> None:
     from harness.task.data import read_training_data
     from harness.task.origin import origin_of
     from harness.task.summary import architectures, summarise
-    from harness.text import printable, size
+    from harness.text import size
 
     summary = summarise(files, withhold)
     hidden = "hidden, " if summary.hidden else ""
-    click.secho(f"{files.name} ({files.layout}, {hidden}{size(summary.bytes)}) in {files.directory}", bold=True)
+    say(f"{files.name} ({files.layout}, {hidden}{size(summary.bytes)}) in {files.directory}", bold=True)
     if summary.withheld:
-        click.echo(f"{summary.models} models; all else is withheld\n")
+        say(f"{summary.models} models; all else is withheld", "")
         return
     if not files.reference_only:
         data, built = read_training_data(files.train), architectures(files)
         samples = f"{data.n_samples} training samples of shape {data.input_shape} in {data.n_classes} classes"
-        click.echo(f"{summary.models} models, {samples}")
+        say(f"{summary.models} models, {samples}")
         layers = f"{built.fewest_layers} to {built.most_layers} layers: {', '.join(built.kinds)}"
-        click.echo(f"{built.number} architectures of {layers}; outputs are {', '.join(built.outputs)}")
+        say(f"{built.number} architectures of {layers}; outputs are {', '.join(built.outputs)}")
     origin = origin_of(files)
     if origin is not None:
-        click.echo(f"{origin.part or f'{origin.source}, whole'}; from {printable(origin.url)}")
+        say(f"{origin.part or f'{origin.source}, whole'}; from {origin.url}")
     if files.reference is not None:
         print_gaps(read_reference(files.reference), count_test_samples(files.test))
-    click.echo()
+    say()
 
 
 def _as_object(files: "TaskFiles", withhold: "Withhold") -> dict[str, Any]:

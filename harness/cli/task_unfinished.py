@@ -4,9 +4,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from harness.cli.task_gaps import gaps_object, print_gaps
+from harness.printing import say
 
 if TYPE_CHECKING:
     from harness.corpus.build import Build
@@ -19,14 +18,14 @@ def print_build(build: "Build", out: Path) -> None:
     from harness.format.unfinished import command_to_continue
 
     records, expected = build.records(), len(build.recipe.cells)
-    click.secho(f"{build.recipe.name} (not finished) in {build.building}", bold=True)
+    say(f"{build.recipe.name} (not finished) in {build.building}", bold=True)
     missing = f"{len(records)} of {models(expected)} finished, {expected - len(records)} missing"
-    click.echo(f"{missing}; {command_to_continue(out, build.building.name)} continues")
+    say(f"{missing}; {command_to_continue(out, build.building.name)} continues")
     if (reference := reference_of(build)) is not None:
         print_gaps(reference, count_tests(build))
     if unreached := not_reached(records):
-        click.echo(unreached)
-    click.echo()
+        say(unreached)
+    say()
 
 
 def build_object(build: "Build") -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli import as_json, options
+from harness.printing import say
 
 if TYPE_CHECKING:
     from harness.format.problems import InvalidTaskError
@@ -53,10 +54,10 @@ def command(
         reports.append({"task": files.name, "valid": not problems, "problems": problems, "notes": notes})
         if form == "table":
             for problem in problems:
-                click.echo(problem)
-            click.echo(f"{files.name}: {_verdict(outcome, files, len(found), withheld=withheld)}")
+                say(problem)
+            say(f"{files.name}: {_verdict(outcome, files, len(found), withheld=withheld)}")
             for line in notes:
-                click.echo(f"{files.name}: note: {line}")
+                say(f"{files.name}: note: {line}")
     if form == "json":
         as_json.show(reports)
     ctx.exit(2 if any(report["problems"] for report in reports) else 0)

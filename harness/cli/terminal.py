@@ -5,13 +5,13 @@ from collections.abc import Collection, Sequence
 from types import TracebackType
 from typing import Self
 
-import click
 from rich.console import Console
 
 from harness.api import UNSAFE, Progress
 from harness.cli.current_step import CurrentStep
 from harness.cli.run_progress import RunProgress
 from harness.execution.run import Plan, Recorded
+from harness.printing import say
 from harness.tables import wide_console
 from harness.task.task import Task
 
@@ -78,19 +78,14 @@ class Terminal(Progress):
             self.console.print(f"{n_recorded} of {n_calls} calls are recorded; the same command resumes the run.")
 
 
-def confirm(question: str) -> bool:
-    """Ask the user; the answer is no if there is none at a terminal."""
-    return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(question, err=True)
-
-
 def warn(line: str) -> None:
     """Print a warning, in one line on standard error."""
     if line == UNSAFE:
-        click.secho(line, err=True, fg="red", bold=True)
+        say(line, err=True, fg="red", bold=True)
     else:
-        click.secho(f"pgdl: {line}", err=True, fg="yellow")
+        say(f"pgdl: {line}", err=True, fg="yellow")
 
 
 def note(line: str) -> None:
     """Print a note, in one line on standard error."""
-    click.echo(f"pgdl: {line}", err=True)
+    say(f"pgdl: {line}", err=True)

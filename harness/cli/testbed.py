@@ -9,6 +9,7 @@ import click
 
 from harness.cli import as_json, completion, options
 from harness.credentials import Address
+from harness.printing import say
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -108,7 +109,7 @@ def command(
         as_json.show(findings_object(dataset, summary, consistent))
     if output is not None:
         written = write_files(dataset, summary, consistent, output)
-        click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+        say(f"Written: {', '.join(map(str, written))}", err=True)
     return 1 if failures or json.loads(dataset.attrs["failed"]) else 0
 
 
@@ -161,9 +162,8 @@ def _check(run: "Run", dataset: "xr.Dataset", results: Address, console: "Consol
 def _report(console: "Console") -> "Report":
     from harness.cli.steps import Steps
     from harness.protocols.testbed.probing import Report
-    from harness.text import printable
 
     return Report(
-        say=lambda line: console.print(printable(line), style="dim"),
+        say=lambda line: console.print(line, style="dim"),
         steps=lambda name, total: Steps(console, name, total),
     )

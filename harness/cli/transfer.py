@@ -4,9 +4,10 @@ import threading
 import time
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from harness.cli.bars import Bars
+from harness.tables import PlainColumn
 from harness.text import size
 
 
@@ -14,7 +15,7 @@ class Transfer(Bars):
     """A `harness.fetch.watcher.Watcher`; leaving its context ends what is shown."""
 
     def __init__(self, console: Console) -> None:
-        columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
+        columns = PlainColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
         super().__init__(console, *columns, TimeRemainingColumn())
         self._all = self._bars.add_task("asking the server", total=None)
         self._lock = threading.Lock()

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from harness.cli import as_json
+from harness.printing import say
 
 
 @click.command("verify")
@@ -25,11 +26,11 @@ def command(directory: Path, form: str) -> int:
         as_json.show({"verified": not found.differences} | asdict(found))
         return int(bool(found.differences))
     for line in found.differences:
-        click.echo(line)
+        say(line)
     if found.differences:
         return 1
-    click.echo(f"Verified: {found.n_files} files are as computed from {found.n_records} records.")
+    say(f"Verified: {found.n_files} files are as computed from {found.n_records} records.")
     if found.withheld:
-        click.echo(f"Taken as given: rounded results on hidden tasks ({', '.join(found.withheld)}).")
-    click.echo(f"Digest of all records: {found.head}")
+        say(f"Taken as given: rounded results on hidden tasks ({', '.join(found.withheld)}).")
+    say(f"Digest of all records: {found.head}")
     return 0

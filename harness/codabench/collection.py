@@ -12,7 +12,7 @@ from typing import Any
 from harness.codabench.results import RECORDS, RESULT, Result, read_result
 from harness.codabench.seal import MAX_BYTES
 from harness.credentials import Address
-from harness.errors import UserError
+from harness.errors import UserError, UserErrors
 from harness.execution.plan import call_key
 from harness.format.archive import names, open_archive, read_member
 from harness.outcome import Outcome
@@ -94,7 +94,7 @@ def collect(exports: Sequence[Path], key: bytes, results: Address) -> Collected:
     notes: list[str] = []
     found = [one for export in exports if (one := _read(export, key, notes)) is not None]
     if not found:
-        raise UserError("\n".join([*notes, "no export can be used"]))
+        raise UserErrors(*notes, "no export can be used")
     phases = {one.result.phase: one for one in found}
     if len(phases) > 1:
         first, second = list(phases.values())[:2]

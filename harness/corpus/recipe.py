@@ -15,7 +15,7 @@ from typing import Any, Literal, Self, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from harness.corpus.families import FAMILIES
-from harness.errors import UserError
+from harness.errors import UserError, UserErrors
 from harness.hints import did_you_mean
 from harness.toml import checked, read_toml, require
 from harness.validation import first_problem
@@ -289,4 +289,4 @@ def _impossible(file: _File, cell: Cell) -> Iterator[UserError]:
 def _raise(path: Path, problems: "Iterator[UserError] | list[UserError]") -> None:
     lines = [f"{path}: {problem}" for problem in problems]
     if lines:
-        raise UserError("\n".join(lines))
+        raise UserErrors(*lines)

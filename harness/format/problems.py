@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
 
-from harness.errors import UserError
+from harness.errors import UserError, UserErrors
 
 #: Number of problems that an exception shows; `pgdl task validate` shows all of them.
 SHOWN = 3
@@ -12,14 +12,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class InvalidTaskError(UserError):
+class InvalidTaskError(UserErrors):
     """A task with at least one problem; `problems` contains each of them as one line."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(dict.fromkeys(problems))  # each once, in order
         more = len(self.problems) - SHOWN
         hint = [f"and {more} more problems; `pgdl task validate` lists them all"] if more > 0 else []
-        super().__init__("\n".join([*self.problems[:SHOWN], *hint]))
+        super().__init__(*self.problems[:SHOWN], *hint)
 
 
 class Problems:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 
-from harness.errors import UserError
+from harness.errors import UserError, UserErrors
 from harness.task.layout import TaskFiles
 
 #: The text that replaces a message in a record.
@@ -49,4 +49,4 @@ class Withhold(StrEnum):
             (first, *_) = said = self.problems(files, getattr(error, "problems", (str(error),)))
             if first in str(error):
                 raise
-            raise UserError("\n".join(said)) from None
+            raise UserErrors(*said) from None

@@ -67,7 +67,7 @@ def test_a_mistake_ends_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_note_takes_the_place_of_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
     console, text = terminal()
     monkeypatch.setattr("harness.cli.terminal.wide_console", lambda **_: console)
-    monkeypatch.setattr("harness.cli.terminal.click.echo", lambda line, **_: text.write(line))
+    monkeypatch.setattr("harness.cli.terminal.say", lambda line, **_: text.write(line))
     with Terminal(Console(file=io.StringIO())) as progress:
         progress.step("reading 1 task")
         progress.note("tiny: no official score")

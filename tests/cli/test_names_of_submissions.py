@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from harness import printing
 from harness.api.names import settle_names
-from harness.cli import terminal
 from harness.errors import UserError
 from harness.records import Records
 from harness.submission import find_submission
@@ -28,7 +28,7 @@ def submission(path: Path, content: str = "1.0") -> Path:
 def run(path: Path, records: Records, name: str | None = None) -> Sequence[str]:
     """Settle the name of what lies at a path, as `pgdl run` does, and write down that it was asked for."""
     found = find_submission(str(path), name)
-    (settled,), notes = settle_names([found], records, given=name is not None, confirm=terminal.confirm)
+    (settled,), notes = settle_names([found], records, given=name is not None, confirm=printing.ask)
     row = evaluation(submission=settled.name, submission_digest=settled.digest)
     records.ask([request(row, source=settled.source)])
     return notes
@@ -111,7 +111,7 @@ def test_who_sits_at_a_terminal_is_asked(
 
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setattr("harness.cli.terminal.click.confirm", confirm)
+    monkeypatch.setattr("harness.printing.click.confirm", confirm)
     if answer:
         assert len(run(theirs, records)) == 1
     else:

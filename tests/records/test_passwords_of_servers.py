@@ -103,3 +103,13 @@ def test_half_a_password_is_not_asked_of_a_name_server(commands: Commands, monke
     assert all("write %40 for @" in one.err for one in ended)
     require_hidden(*ended)
     assert asked == []
+
+
+def test_of_a_command_that_ends_in_a_bug(url: str, pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError(f"cannot read {url}")
+
+    monkeypatch.setattr(Records, "distinct", fail)
+    ended = pgdl("results", "--submission", "mine", "--results", url)
+    assert (ended.code, "Traceback" in ended.err) == (70, True)
+    require_hidden(ended)

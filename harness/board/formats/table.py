@@ -14,9 +14,14 @@ def render(board: Board, *, wide: bool = False) -> str:
     """Return the table and its notes, formatted for the terminal; if `wide`, all columns, whether they fit or not."""
     console = wide_console()
     with console.capture() as capture:
-        fits = wide or not console.is_terminal
-        _print(board, board.columns if fits else _fitting(board, console.width), console)
+        show(board, console, wide=wide)
     return capture.get()
+
+
+def show(board: Board, console: Console, *, wide: bool) -> None:
+    """Print the table and its notes; see `render`."""
+    fits = wide or not console.is_terminal
+    _print(board, board.columns if fits else _fitting(board, console.width), console)
 
 
 def _fitting(board: Board, width: int) -> list[Column[Row]]:

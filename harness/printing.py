@@ -1,0 +1,64 @@
+"""The way of all text to the terminal: content of strangers cannot control it, or pass for lines of the program.
+
+Consoles, for tables and progress, are in harness/tables.py; nothing else prints (`tests/test_printing.py`).
+"""
+
+import io
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, TextIO
+
+import click
+
+from harness.text import shown
+
+
+def say(*lines: object, err: bool = False, **options: Any) -> None:
+    """Print lines, or an empty one, on standard output or on standard error; `options` as for `click.secho`."""
+    for line in lines or ("",):
+        click.secho(shown(str(line)), err=err, reset=bool(options), **options)
+
+
+def put(content: str | bytes) -> None:
+    """Write content for programs to standard output as it is; a terminal, which it could control, shows its lines."""
+    with output() as stream:
+        stream.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def output() -> Iterator[BinaryIO]:
+    """A stream for what `put` would write at once."""
+    if not sys.stdout.isatty():
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        return
+    content = io.BytesIO()
+    yield content
+    say(*content.getvalue().decode(errors="replace").splitlines())
+
+
+def ask(question: str) -> bool:
+    """Ask the user; the answer is no if there is none at a terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(shown(question), err=True)
+
+
+def say_usage(error: click.ClickException) -> None:
+    """Print what click says of wrong arguments, which it repeats."""
+    said = io.StringIO()
+    error.show(said)
+    say(*said.getvalue().splitlines(), err=True)
+
+
+def catch_warnings() -> None:
+    """Print warnings of Python's libraries from now on, too."""
+
+    def show(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:  # fmt: skip
+        text = warnings.formatwarning(message, category, filename, lineno, line)
+        say(*text.splitlines(), err=file is not sys.stdout)
+
+    warnings.showwarning = show

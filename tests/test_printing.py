@@ -1,0 +1,156 @@
+"""All text leaves by one printer: content can neither control the terminal nor pass for a line of the program."""
+
+import ast
+import io
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from rich.progress import Progress
+
+from harness.errors import UserError, UserErrors
+from harness.printing import catch_warnings, output, put, say
+from harness.tables import PlainColumn, SafeConsole, plain, print_lines, print_table, wide_console
+from harness.text import shown
+
+HARNESS = Path(__file__).parents[1] / "harness"
+
+#: Calls that print, or that make what prints; of `click` and others, attributes.
+PRINTS = {
+    "print", "pprint", "Console", "Status", "TextColumn", "Live", "Prompt",
+    "click.echo", "click.secho", "click.style", "click.echo_via_pager", "click.confirm", "click.prompt", "click.pause",
+    "click.progressbar", "sys.stdout.write", "sys.stderr.write", "sys.stdout.buffer.write", "sys.stderr.buffer.write",
+    "sys.__stdout__.write", "sys.__stderr__.write", "traceback.print_exc", "traceback.print_exception",
+    "traceback.print_stack", "logging.basicConfig", "logging.StreamHandler", "warnings.showwarning", "error.show",
+}  # fmt: skip
+
+#: File -> what it may call, and why.
+ALLOWED = {
+    "printing.py": {"click.secho", "click.confirm", "error.show"},  # the printer
+    "ci/comment.py": {"print", "sys.stdout.write"},  # runs without an installation; sets all texts as code
+    "ci/post.py": {"print"},  # so does this; makes them printable
+    "sandbox/__main__.py": {"print"},  # an error, which is printable
+    "worker/main.py": {"traceback.print_exc"},  # in a sandbox, whose output is read and bounded
+    "worker/failure.py": {"traceback.print_exception"},
+    "worker/zygote.py": {"traceback.print_exc"},
+}
+
+HOSTILE = "a\x1b[31mred\x1b]8;;http://evil\x07b\r\nc\x9b2J\u202ed\tend"
+SHOWN = "a?[31mred?]8;;http://evil?b c?2J?d"
+
+
+def calls(file: Path) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call))
+
+
+def test_nothing_else_prints() -> None:
+    found = {
+        (file.relative_to(HARNESS).as_posix(), name)
+        for file in HARNESS.rglob("*.py")
+        for call in calls(file)
+        if (name := ast.unparse(call.func)) in PRINTS
+    }
+    assert found == {(file, name) for file, names in ALLOWED.items() for name in names}
+
+
+def test_what_rich_shows_as_it_works_has_no_markup() -> None:
+    """Spinners take text as markup, which may be faulty: a path such as `[/a]` would end the command."""
+    shows = [
+        (file.name, ast.unparse(call))
+        for file in HARNESS.rglob("*.py")
+        for call in calls(file)
+        if isinstance(call.func, ast.Attribute)
+        and (call.func.attr == "status" or ast.unparse(call.func).endswith("status.update"))
+        and call.args
+        and ast.unparse(call.args[0]) != "''"
+    ]
+    assert shows
+    assert [line for _, line in shows if "(plain(" not in line] == []
+
+
+def terminal() -> SafeConsole:
+    return SafeConsole(force_terminal=True, width=40, markup=False, emoji=False, highlight=False, file=io.StringIO())
+
+
+def said(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_lines_on_standard_output_and_error(capsys: pytest.CaptureFixture[str]) -> None:
+    say(HOSTILE, "second")
+    say(HOSTILE, err=True, bold=True)
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[0].startswith(SHOWN)
+    assert printed.out.splitlines()[1:] == ["second"]
+    assert len(printed.err.splitlines()) == 1
+    assert "\x1b" not in printed.err
+
+
+def test_a_console_keeps_its_own_styles_only() -> None:
+    console = terminal()
+    console.print(HOSTILE, style="bold")
+    print_lines(console, [HOSTILE], style="none")
+    print_table(console, ("name", "head\x1bing"), [[HOSTILE, "[bold]:smile:[/x]"]], left=("name",))
+    console.print(plain(HOSTILE))
+    text = said(console)
+    assert text.startswith(f"\x1b[1m{SHOWN}")
+    for own in ("\x1b[1m", "\x1b[0m"):
+        text = text.replace(own, "")
+    assert all(one.isprintable() or one == "\n" for one in text)
+    assert "[bold]:smile:[/x]" in text
+    assert "head?ing" in text
+
+
+def test_bars_and_spinners_take_text_as_it_is() -> None:
+    console = terminal()
+    with Progress(PlainColumn("{task.description}"), console=console) as bars:
+        bars.add_task(f"[/a] [link=http://evil]x[/link] {HOSTILE}", total=1)
+    with console.status(plain(f"reading [/a] {HOSTILE}")) as status:
+        status.update(plain("[/b]"))
+    text = said(console)
+    assert f"[/a] [link=http://evil]x[/link] {SHOWN}"[:38] in text
+    for foreign in ("\x1b[31m", "\x1b]8", "\x9b", "\u202e", "\r\n"):
+        assert foreign not in text
+
+
+def test_content_for_programs_is_exact_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    put(f"{HOSTILE}\n")
+    with output() as stream:
+        stream.write(b"second\n")
+    assert capsys.readouterr().out == f"{HOSTILE}\nsecond\n"
+
+
+def test_content_for_programs_cannot_control_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    put("a,\x1b[31mred\nb\x9b2J,\xff\n")
+    assert capsys.readouterr().out == "a,?[31mred\nb?2J,\xff\n"
+
+
+def test_a_wide_console_is_safe() -> None:
+    assert isinstance(wide_console(), SafeConsole)
+
+
+def test_warnings_of_libraries_are_printed_the_same_way(capsys: pytest.CaptureFixture[str]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        catch_warnings()
+        warnings.warn(f"{HOSTILE}, see http://me:canary@host/x", stacklevel=1)
+    text = capsys.readouterr().err
+    assert "UserWarning: a?[31mred" in text
+    assert "canary" not in text
+    assert "\x1b" not in text
+
+
+def test_errors_are_lines_whoever_prints_them() -> None:
+    error = UserError(f"no {HOSTILE}", file="a\nb", found=HOSTILE, remedy="mend it")
+    assert str(error) == shown(f"a\nb: no {HOSTILE}: found {HOSTILE}; mend it")
+    assert error.lines == (str(error),)
+    several = UserErrors("one\ntwo", UserError("three", found="\x1b"))
+    assert several.lines == ("one two", "three: found ?")
+    assert str(several) == "one two\nthree: found ?"
