@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.children import ROOT
 from harness.errors import writing
+from harness.text import printable_lines
 
 # The only place that imports Matplotlib, which reads `matplotlibrc` of the current directory: a stranger's, perhaps.
 if "matplotlib" in sys.modules:
@@ -38,6 +39,7 @@ _DARK = {INK: "#e4e6ea", PAPER: "#15181d", COLOUR: "#69b1e4", FAINT: "#7d838d"}
 #: Text uses the reader's own font; element IDs are the same every time a figure is written.
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
+    "text.parse_math": False,  # names and values of strangers have dollars, too
     "svg.hashsalt": "pgdl",
     "font.family": "sans-serif",
     "text.color": INK,
@@ -68,7 +70,7 @@ def svg_element(figure: Figure) -> str:
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = stream.getvalue()
-    return text[text.index("<svg") :]
+    return printable_lines(text[text.index("<svg") :])  # no XML has the control characters that a label may have
 
 
 def svg_file(figure: Figure) -> str:

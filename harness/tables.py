@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from harness.text import printable, shown
+from harness.text import printable_lines, shown
 
 #: Width of output that is not a terminal, so that lines are never broken.
 ENDLESS = 10_000
@@ -28,7 +28,7 @@ class SafeConsole(Console):
         """Return the parts of what is printed, also of tables and bars."""
         for part in super().render(renderable, options):
             is_safe = part.control or part.text.isprintable() or part.text == "\n"
-            yield part if is_safe else Segment("\n".join(map(printable, part.text.split("\n"))), part.style)
+            yield part if is_safe else Segment(printable_lines(part.text), part.style)
 
 
 class PlainColumn(TextColumn):

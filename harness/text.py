@@ -29,6 +29,16 @@ def is_text(text: str) -> bool:
     return text.isprintable() or is_line(text.replace("\n", " ").replace("\t", " "))
 
 
+def printable_lines(text: str) -> str:
+    """Return the text as `printable` does, but for its line breaks and tabs."""
+    return "".join(one if one.isprintable() or one in "\n\t" else "?" for one in text)
+
+
+def on_page(value: object) -> object:
+    """Return what a template of a page writes: texts that no character controls, and anything else as it is."""
+    return printable_lines(value) if type(value) is str else value
+
+
 def hidden(text: str) -> str:
     """Return the text without the passwords of addresses in it, as far as they can be recognised."""
     return _IN_TEXT.sub(lambda found: f"{found[1]}:{HIDDEN}@" if found[1] else f"{found[2]}{HIDDEN}", text)
@@ -41,7 +51,7 @@ def shown(text: str) -> str:
 
 def not_a_formula(text: str) -> str:
     """Return the text for a cell of CSV, behind an apostrophe if a spreadsheet would compute it, such as `=1+1`."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def exact(number: float) -> str:

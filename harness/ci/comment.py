@@ -7,6 +7,7 @@ Imports the standard library only; `python3 -m harness.ci.comment FILE` prints t
 import sys
 from pathlib import Path
 
+from harness import markdown
 from harness.ci.report import MAX_BYTES, Line, Moved, Report, ReportError, Same
 from harness.errors import UserError
 from harness.reading import read_regular
@@ -46,10 +47,8 @@ def render(report: Report) -> str:
 
 
 def code(text: str) -> str:
-    """Return a text of unknown origin as inline code: printable, on one line, at most `WIDTH` characters."""
-    shown = " ".join("".join(one if one.isprintable() else " " for one in text).split())
-    shown = shown.replace("`", "'").replace("|", "¦")  # characters that could end the code, or a cell of a table
-    return f"`{shown[:WIDTH]}{'...' if len(shown) > WIDTH else ''}`" if shown else "`-`"
+    """Return a text of unknown origin as code of at most `WIDTH` characters."""
+    return markdown.code(text, WIDTH)
 
 
 def _verdict(report: Report) -> list[str]:

@@ -50,16 +50,19 @@ def command(
     from harness import api
     from harness.api import check_report
     from harness.api.checks import MODELS
+    from harness.ci.annotations import commands_stopped
     from harness.cli.check_table import CheckTerminal, print_verdict
     from harness.tables import wide_console
 
     console = wide_console(quiet=quiet or form in ("json", "junit"))
-    with console.status("") as status:
-        report = api.check(
-            submission, tasks_dir=tasks_dir, task_names=task_names, models=models or MODELS,
-            whole_calls=whole_calls, execution=options.execution_of(execution), progress=CheckTerminal(console, status),
-        )  # fmt: skip
-    print_verdict(report, console)
+    with commands_stopped(form == "github"):  # for what the submission says
+        with console.status("") as status:
+            progress = CheckTerminal(console, status)
+            report = api.check(
+                submission, tasks_dir=tasks_dir, task_names=task_names, models=models or MODELS,
+                whole_calls=whole_calls, execution=options.execution_of(execution), progress=progress,
+            )  # fmt: skip
+        print_verdict(report, console)
     if form in WRITERS and not quiet:
         put(getattr(check_report, WRITERS[form])(report) + "\n")
     return 0 if report.passed else 1

@@ -3,7 +3,6 @@
 #: The modules that other rooms use.
 MODULES = (
     "architecture", "archive", "arrays", "fetched", "files", "half_fetched", "hdf5", "images", "keras_file",
-    "layer_settings", "layout",
-    "listed_weights", "mark", "output", "problems", "reference", "scan", "shards", "unfinished", "variables", "weights",
-    "whole_model",
+    "layer_settings", "layout", "listed_weights", "mark", "output", "problems", "reference", "scan", "shards",
+    "unfinished", "variables", "weights", "whole_model",
 )  # fmt: skip

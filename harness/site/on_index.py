@@ -15,6 +15,7 @@ from harness.site import charts
 from harness.site.data import SiteData
 from harness.site.insight import is_on_front
 from harness.site.verdict import verdict
+from harness.text import printable_lines
 
 #: On a board of text only baselines have a mark; on a page every row has.
 KIND = replace(columns.KIND, title="kind", text=lambda row: columns.mark_of(row) or "submission")
@@ -60,7 +61,7 @@ def index_page(data: SiteData, board: Board, pages: Sequence[str]) -> dict[str, 
         "oracle": table["oracle"] if board.oracle.score else [],
         "groups": len({_group(row) for row in board.rows} - {None}) > 1,
         "top": top,
-        "notes": [escape(note).replace(EXPLAINED, PAGE) for note in board.notes],
+        "notes": [escape(printable_lines(note)).replace(EXPLAINED, PAGE) for note in board.notes],
         "time": charts.score_against_time(board.rows, on_front, pages),
         "front": [(row.label, page) for row, page, on in zip(board.rows, pages, on_front, strict=True) if on],
     }

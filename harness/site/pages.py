@@ -20,6 +20,7 @@ from harness.site.insight import Insight, find_insights
 from harness.site.on_index import index_page
 from harness.site.on_submission import submission_page
 from harness.site.on_task import grid_lines, score_lines
+from harness.text import on_page
 
 #: Formats of the board that a site carries: text that depends on nothing but the board.
 DOWNLOADS = ("csv", "json", "latex", "markdown")
@@ -133,7 +134,9 @@ def _render(template: str, site: Site | None, *, up: str = "", single: bool = Fa
 @cache
 def _environment() -> jinja2.Environment:
     loader = jinja2.PackageLoader("harness.site")
-    return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, loader=loader)
+    return jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, loader=loader, finalize=on_page
+    )
 
 
 def _downloads() -> list[str]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from harness.log_axis import use_log_scale
 from harness.plots import COLOUR, INK, Figure, dark_rules, styled, svg_element, ticker
 from harness.task.task import Task
+from harness.text import on_page
 
 #: Statistics of generalization gaps.
 STATISTICS: dict[str, Callable[[list[float]], float]] = {
@@ -36,7 +37,7 @@ class TaskSection:
 
 def write_page(tasks: Sequence[Task], path: Path) -> None:
     """Write a self-contained HTML page about `tasks`."""
-    template = jinja2.Environment(autoescape=True).from_string(
+    template = jinja2.Environment(autoescape=True, finalize=on_page).from_string(
         files("harness.task").joinpath("page.html").read_text("utf-8")
     )
     sections = [describe(task) for task in tasks]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from board_examples import GAPS, MEASURE, OFFICIAL, failed, references, rows, write_reference
+from markdown_it import MarkdownIt
 from rich.console import Console
 from rich.text import Text
 
@@ -186,6 +187,28 @@ def test_remarks_cannot_be_markup(board: Board) -> None:
         replace(board, remarks=["__x__ digits_vgg https://evil.example www.evil.example <b> a|b `c`"])
     )
     assert r"\_\_x\_\_ digits_vgg https\://evil.example www\.evil.example \<b\> a\|b \`c\`" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`<img src=x onerror=y>`", "``<b>``", "<b>", "&lt;b&gt;", "[x](http://x)", "![x](http://x)", "a|b", "$x$",
+        "@me", "# x", "- x", "1. x", "x\n\n# y", "\x1b[31mred", "| --- |", "***x***", "\\", "`\\", "--- ", "=== ",
+    ],
+)  # fmt: skip
+def test_names_and_notes_of_strangers_are_text(text: str, tmp_path: Path) -> None:
+    """As the renderer of Markdown that rich brings sees it."""
+    known = references(tmp_path)
+    found = replace(build_board(collect(rows(text), known), known), remarks=[text])
+    shown = markdown.render(found)
+    assert all(one.isprintable() or one == "\n" for one in shown)
+    tokens = MarkdownIt("commonmark").enable("table").parse(shown)
+    spans = [part for token in tokens for part in token.children or ()]
+    assert {part.type for part in spans} <= {"text", "code_inline", "hardbreak", "text_special"}
+    blocks = {token.tag for token in tokens if token.type.endswith("_open")}
+    assert blocks == {"h1", "table", "thead", "tbody", "tr", "th", "td", "p"}
+    assert sum(token.type == "heading_open" for token in tokens) == 1
+    assert len({line.count("|") - line.count("\\|") for line in shown.splitlines() if line.startswith("|")}) == 1
 
 
 def test_rows_of_several_settings_say_how_they_differ(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from harness.board.formats.latex import escaped
 from harness.board.leaderboard import build_board
 from harness.cli.main import cli
 from harness.outcome import Outcome
+from harness.text import printable
 
 TASKS = ["open", "secret"]
 HOSTILE = r"a&b\\%_#$^~{}<|>"
@@ -126,12 +127,19 @@ SET = {
 @example(r"\input{/etc/passwd}")
 @example("\\\\ & \n\n%")
 def test_no_name_is_a_command_of_latex(text: str) -> None:
-    """Every special character stands behind a backslash, and what is set is the text."""
+    """Every special character stands behind a backslash, and what is set is the text, as far as it is printable."""
     tokens = re.findall(r"\\(text\w+\{\}|[&%$#_{}])|([^\\~^<>|&%$#_{}\n])", escaped(f"x{text}"))
-    assert "".join(SET[special] if special else plain for special, plain in tokens) == re.sub(
-        r"[\s\x00-\x1f\x7f]+", " ", f"x{text}"
-    )
+    expected = printable(re.sub(r"[\s\x00-\x1f\x7f]+", " ", f"x{text}"))
+    assert "".join(SET[special] if special else plain for special, plain in tokens) == expected
     assert re.sub(r"\\(text\w+\{\}|[&%$#_{}])|[^\\~^<>|&%$#_{}\n]", "", escaped(f"x{text}")) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "set_as"), [("[1cm]x", "{[}1cm]x"), ("*x", "{*}x"), ("-1", "$-$1"), ("a[b]*", "a[b]*")]
+)
+def test_no_name_is_an_argument_of_the_line_before_it(text: str, set_as: str) -> None:
+    """An end of line takes a bracket or an asterisk behind it, also on the next line of the file."""
+    assert escaped(text) == set_as
 
 
 def test_a_hostile_name_adds_no_column_to_the_latex_table(boards: dict[str, Board]) -> None:

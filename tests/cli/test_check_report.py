@@ -114,3 +114,15 @@ def test_a_forecast_counts_all_that_a_call_costs(workers: int) -> None:
     overhead = (9.0 - 6.0 / workers) / 3
     assert expected.seconds == pytest.approx(3.0 + 8 * 2.0 / workers + 8 * overhead)
     assert (expected.models, expected.at_risk) == (8, 0)
+
+
+def test_commands_of_github_are_off_while_the_submission_is_spoken_of(pgdl: Pgdl, folder: Path) -> None:
+    """Whatever the submission says, wherever in a line."""
+    (folder / "mine.py").write_text("def complexity(model, dataset:\n    return '##[add-mask]a'\n")
+    lines = pgdl("check", "mine.py", "--format", "github").out.splitlines()
+    token = lines[0].removeprefix("::stop-commands::")
+    end = lines.index(f"::{token}::")
+    assert [line for line in lines[1:end] if line.startswith("::")] == []
+    assert any("INVALID_SUBMISSION" in line for line in lines[1:end])
+    assert all(line.startswith("::error file=mine.py") for line in lines[end + 1 :])
+    assert len(lines) > end + 1

@@ -1,7 +1,10 @@
 """`pgdl task show --html`: one page about all tasks, in light and dark mode, on its own."""
 
+import html
+import json
 import re
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import pytest
 from throwaway import make_task
@@ -42,6 +45,29 @@ def page(tmp_path, pgdl):
     file = tmp_path / "page.html"
     assert f"Wrote {file}" in pgdl("task", "show", tmp_path, "--html", file).err
     return file.read_text()
+
+
+@pytest.mark.parametrize(
+    "text", [r"$\frac$", "$x$ and $", r"\(", "a\x1b[31mb", "<script>alert(1)</script>", "a\u202eb", "{{ 7 * 7 }}"]
+)
+def test_names_and_values_of_hyperparameters_are_text(tmp_path, pgdl, text):
+    task = make_task(tmp_path)
+    content = (task / "model_configs.json").read_text()
+    (task / "model_configs.json").write_text(
+        content.replace('"activation"', json.dumps(text)).replace('"relu"', json.dumps(f"{text} value"))
+    )
+    file = tmp_path / "page.html"
+    ended = pgdl("task", "show", tmp_path, "--html", file)
+    assert ended.code == 0, ended.err
+    page = file.read_text()
+    shown = "".join(one if one.isprintable() else "?" for one in text)
+    assert {row[0] for row in Page(page).rows} >= {shown}
+    assert f"gap by {shown} (line: mean)" in html.unescape(page)
+    assert all(one.isprintable() or one in "\n\t" for one in page + ended.out + ended.err)
+    assert "<script" not in page
+    for plot in re.findall(r"<svg.*?</svg>", page, re.DOTALL):
+        ElementTree.fromstring(plot)
+    assert html.unescape(page).count(f"{shown} value") >= 2, "in the table, and below its plot"
 
 
 def test_reference_data_alone_have_none(tmp_path, pgdl):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from harness.board.board import Board
+from harness.text import printable
 
 SUFFIX = ".tex"
 
@@ -41,7 +42,11 @@ def _line(texts: Sequence[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Escape text for LaTeX; a hyphen before a number becomes a minus sign, and line breaks become spaces."""
-    text = re.sub(r"[\s\x00-\x1f\x7f]+", " ", text)
+    """Escape text for LaTeX; a hyphen before a number becomes a minus sign, and line breaks become spaces.
+
+    A bracket or an asterisk at its beginning is put into a group: as the first of a line, it would be taken for an
+    argument of the end of the line before it.
+    """
+    text = printable(re.sub(r"[\s\x00-\x1f\x7f]+", " ", text))
     text = re.sub(r"[\\~^<>|&%$#_{}]", lambda found: WORDS.get(found[0], f"\\{found[0]}"), text)
-    return re.sub(r"^-(?=\d)", "$-$", text)
+    return re.sub(r"^[\[*]", r"{\g<0>}", re.sub(r"^-(?=\d)", "$-$", text))

@@ -1,0 +1,114 @@
+"""Names, messages and settings of a stranger's database and tasks control neither a terminal nor a file for readers."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from harness.outcome import Outcome
+from harness.records import Records
+from tests.board.board_examples import GAPS, MEASURE, failed, rows
+from tests.in_process import Ended, Pgdl
+from tests.records.evaluation_rows import request
+from tests.throwaway import edit_json, make_task
+
+#: Escape codes, a title of the window, a link, a line of its own, right-to-left, markup of rich, Markdown and HTML.
+HOSTILE = "x\x1b[2J\x1b]0;t\x07\x9b31m\u202e[/red]`<img src=x onerror=y>`|\r\n::error::y\npgdl: all is well\u2028z"
+
+CONTROLS = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+@pytest.fixture
+def strange(folder: Path) -> Path:
+    """A competition of a stranger: everything that is text is hostile."""
+    task = make_task(folder / "task_data")
+    edit_json(task / "model_configs.json", _rename)
+    with Records("results.db") as records:
+        for number, text in enumerate((HOSTILE, f"{HOSTILE} again")):
+            made = [
+                *rows(text, GAPS if number else MEASURE, "tiny", submission_digest=f"d{number}{HOSTILE}"),
+                failed(f"bad {text}", "model_0", Outcome.CRASH, "tiny", message=HOSTILE, output_tail=HOSTILE),
+                *rows(f"other {text}", GAPS, "tiny", runtime=HOSTILE, versions=HOSTILE, harness_version=HOSTILE),
+            ]
+            records.add(*made)
+            records.ask([request(row, source=f"/tmp/{HOSTILE}") for row in (made[0], made[-1])])
+    return task
+
+
+def _rename(content: dict[str, dict[str, dict[str, object]]]) -> None:
+    for entry in content.values():
+        for part in entry.values():
+            for name in [name for name in part if name == "width"]:
+                part[HOSTILE] = part.pop(name)
+
+
+COMMANDS = [
+    ["board"], ["board", "--wide", "--all"], ["board", "--format", "markdown"], ["board", "--format", "latex"],
+    ["board", "--html", "site", "--output", "files"], ["score"], ["report"], ["report", "--html", "pages"],
+    ["results"], ["task", "show"], ["task", "list"], ["task", "validate"], ["task", "show", "--html", "page.html"],
+    ["verify", "site"], ["records", "upgrade"],
+    *([*words, HOSTILE] for words in (
+        [], ["score"], ["run"], ["check"], ["board"], ["report"], ["verify"], ["measures"], ["new"], ["task"],
+        ["task", "fetch"], ["task", "build"], ["task", "show", "--task"], ["board", "--format"], ["board", "--results"],
+        ["compare", "--measures"], ["ci", "--head"], ["results", "--outcome"], ["results", "--submission"],
+    )),
+    ["board", f"--{HOSTILE}"],
+]  # fmt: skip
+
+
+def require_plain(ended: Ended) -> None:
+    """Nothing in what a command prints is of the stranger's making but characters within a line."""
+    said = ended.out + ended.err
+    assert CONTROLS.search(said) is None
+    assert not [line for line in said.splitlines() if line.startswith(("::", "pgdl: all is well"))]
+
+
+@pytest.mark.usefixtures("strange")
+@pytest.mark.parametrize("width", ["60", "200"])
+def test_on_the_terminal(pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch, width: str) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    for command in COMMANDS:
+        ended = pgdl(*command)
+        assert ended.code in (0, 1, 2), (command, ended.err)
+        require_plain(ended)
+
+
+@pytest.mark.usefixtures("strange")
+def test_in_files_for_readers(pgdl: Pgdl, folder: Path) -> None:
+    assert pgdl("board", "--html", "site", "--output", "files").code == 0
+    assert pgdl("report", "--html", "pages").code == 0
+    assert pgdl("task", "show", "--html", "page.html").code == 0
+    texts = [file for file in folder.rglob("*") if file.suffix in (".md", ".tex", ".html", ".svg")]
+    assert {file.suffix for file in texts} >= {".md", ".tex", ".html"}
+    for file in texts:
+        text = re.sub("<script>.*?</script>", "", file.read_text(), flags=re.DOTALL)  # libraries
+        assert CONTROLS.search(text.replace("\t", "")) is None, file
+        assert file.suffix != ".html" or "<img" not in text, file
+
+
+@pytest.mark.usefixtures("strange")
+def test_in_markdown(pgdl: Pgdl) -> None:
+    shown = pgdl("board", "--format", "markdown").out
+    tokens = MarkdownIt("commonmark").enable("table").parse(shown)
+    assert not [token for token in tokens if "html" in token.type]
+    parts = [part for token in tokens for part in token.children or ()]
+    assert {part.type for part in parts} <= {"text", "code_inline", "hardbreak", "text_special"}
+    assert any("<img src=x onerror=y>" in part.content for part in parts)
+
+
+@pytest.mark.usefixtures("strange")
+def test_content_for_programs_is_exact(pgdl: Pgdl) -> None:
+    assert HOSTILE in pgdl("results", "--format", "csv").out.replace('""', '"')
+    lines = pgdl("results", "--format", "json").out.splitlines()
+    assert HOSTILE in {json.loads(line)["submission"] for line in lines}
+
+
+@pytest.mark.usefixtures("strange")
+def test_content_for_programs_cannot_control_a_terminal(
+    pgdl: Pgdl, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    for command in (["results", "--format", "csv"], ["board", "--format", "csv"], ["board", "--format", "json"]):
+        assert CONTROLS.search(pgdl(*command).out) is None
