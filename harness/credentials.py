@@ -85,7 +85,7 @@ class Address:
 
     @classmethod
     def of(cls, given: "Address | Path | str", source: str) -> "Address":
-        """Return what is given as an address; errors as those of the constructor."""
+        """Return an address as it is, and parse a text or a path; raises the errors of the constructor."""
         return given if isinstance(given, cls) else cls(str(given), source)
 
     @property
@@ -137,7 +137,7 @@ class Address:
         self._hide(start + (f"{who}@" if who else "") + end + f"?{HIDDEN}" * bool(query), query, password)
 
     def _hide(self, shown: str, query: str, *secrets: str) -> None:
-        """Set what is shown, and what is scrubbed from texts: the longest first, since one may contain another.
+        """Set the text form and the secrets, the longest first: a secret may contain another.
 
         Names of parameters are scrubbed, too: an unescaped & in a password makes one of its second half.
         """

@@ -1,4 +1,4 @@
-"""Markdown of texts that may be a stranger's: what is written by hand beside them is all that is interpreted.
+"""Texts of strangers in Markdown: nothing in them is interpreted.
 
 Imports the standard library only, as `harness.ci.comment` must.
 """
@@ -25,5 +25,5 @@ def code(text: str, width: int | None = None) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text as it reads, on one line; for what nobody is notified of, as GitHub finds mentions in it."""
+    """Return a text with all markup escaped, on one line; GitHub still finds mentions in it, so comments use `code`."""
     return _MARKUP.sub(lambda found: "".join(f"\\{character}" for character in found[0]), shown(text))

@@ -22,14 +22,14 @@ def say(*lines: object, err: bool = False, **options: Any) -> None:
 
 
 def put(content: str | bytes) -> None:
-    """Write content for programs to standard output as it is; a terminal, which it could control, shows its lines."""
+    """Write content for programs to standard output, byte for byte; on a terminal, its lines are printed by `say`."""
     with output() as stream:
         stream.write(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
 def output() -> Iterator[BinaryIO]:
-    """A stream for what `put` would write at once."""
+    """A stream for the content of `put`."""
     if not sys.stdout.isatty():
         sys.stdout.flush()
         yield sys.stdout.buffer

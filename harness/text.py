@@ -35,7 +35,7 @@ def printable_lines(text: str) -> str:
 
 
 def on_page(value: object) -> object:
-    """Return what a template of a page writes: texts that no character controls, and anything else as it is."""
+    """Return a text by `printable_lines`, and any other value as it is: for the values in templates of pages."""
     return printable_lines(value) if type(value) is str else value
 
 

@@ -28,7 +28,7 @@ def require_unwritten(*places: Path) -> None:
 
 @contextmanager
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Collect the arguments of all processes that this one starts: every user of the machine can list them."""
+    """Collect the arguments of all processes that are started: every user of the machine can list them."""
     arguments: list[str] = []
     start = subprocess.Popen.__init__
 

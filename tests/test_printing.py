@@ -27,11 +27,11 @@ PRINTS = {
     "traceback.print_stack", "logging.basicConfig", "logging.StreamHandler", "warnings.showwarning", "error.show",
 }  # fmt: skip
 
-#: File -> what it may call, and why.
+#: The calls that a file may make, and why.
 ALLOWED = {
     "printing.py": {"click.secho", "click.confirm", "error.show"},  # the printer
     "ci/comment.py": {"print", "sys.stdout.write"},  # runs without an installation; sets all texts as code
-    "ci/post.py": {"print"},  # so does this; makes them printable
+    "ci/post.py": {"print"},  # runs without an installation; makes messages printable
     "sandbox/__main__.py": {"print"},  # an error, which is printable
     "worker/main.py": {"traceback.print_exc"},  # in a sandbox, whose output is read and bounded
     "worker/failure.py": {"traceback.print_exception"},

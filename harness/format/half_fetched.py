@@ -1,4 +1,4 @@
-"""Tasks that are half-fetched: what was asked for, in a file beside what has arrived, and how to continue."""
+"""Half-fetched tasks: the request is kept beside the files that have arrived, and gives the command that continues."""
 
 import json
 import re
@@ -46,8 +46,8 @@ class FetchRequest:
 def half_fetched(root: Path) -> dict[str, str]:
     """Return the tasks of a directory that are not whole: name -> how to continue.
 
-    What is there may be a stranger's, as in an archive that somebody has unpacked: names and numbers alone are taken
-    from it, and no command is given for others.
+    The files may be a stranger's, as in an unpacked archive. The command has only names and numbers from them; for
+    other content, words say what to do.
     """
     return {
         staged.name: _remedy(staged, root)
