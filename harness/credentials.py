@@ -173,5 +173,5 @@ def _ambiguous(source: str) -> UserError:
         "in a user, a password or a value, write %40 for @, %3A for :, %2F for /, %3F for ?, %23 for #, %25 for %; "
         "the path of a file may begin with ./"
     )
-    expected = "SCHEME://USER:PASSWORD@HOST:PORT/NAME?PARAMETER=VALUE, or a file"
+    expected = "SCHEME://HOST:PORT/NAME?PARAMETER=VALUE, perhaps with USER:PASSWORD@ before HOST, or a file"
     return UserError("not an address, or one with several meanings", file=source, expected=expected, remedy=remedy)

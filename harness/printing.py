@@ -5,6 +5,8 @@ Consoles, for tables and progress, are in harness/tables.py; nothing else prints
 
 import io
 import sys
+import threading
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,8 +53,8 @@ def say_usage(error: click.ClickException) -> None:
     say(*said.getvalue().splitlines(), err=True)
 
 
-def catch_warnings() -> None:
-    """Print warnings of Python's libraries from now on, too."""
+def take_over() -> None:
+    """Print from now on, too, what Python would: warnings of libraries, and errors that end a thread."""
 
     def show(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None,
@@ -61,4 +63,8 @@ def catch_warnings() -> None:
         text = warnings.formatwarning(message, category, filename, lineno, line)
         say(*text.splitlines(), err=file is not sys.stdout)
 
-    warnings.showwarning = show
+    def show_error(ended: threading.ExceptHookArgs) -> None:
+        text = traceback.format_exception(ended.exc_type, ended.exc_value, ended.exc_traceback)
+        say(*"".join(text).splitlines(), err=True)
+
+    warnings.showwarning, threading.excepthook = show, show_error

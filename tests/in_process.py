@@ -1,6 +1,7 @@
 """Runs the command line in this process, as a user would."""
 
 import sys
+import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ def in_process(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
 
     def run(*arguments: object) -> Ended:
         monkeypatch.setattr(sys, "argv", ["pgdl", *map(str, arguments)])
+        monkeypatch.setattr(threading, "excepthook", threading.excepthook)  # it is pytest's again afterwards
         with pytest.raises(SystemExit) as ended:
             main()
         printed = capsys.readouterr()

@@ -3,6 +3,7 @@
 import ast
 import io
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from harness.errors import UserError, UserErrors
-from harness.printing import catch_warnings, output, put, say
+from harness.printing import output, put, say, take_over
 from harness.tables import PlainColumn, SafeConsole, plain, print_lines, print_table, wide_console
 from harness.text import shown
 
@@ -139,10 +140,26 @@ def test_a_wide_console_is_safe() -> None:
 def test_warnings_of_libraries_are_printed_the_same_way(capsys: pytest.CaptureFixture[str]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        catch_warnings()
+        take_over()
         warnings.warn(f"{HOSTILE}, see http://me:canary@host/x", stacklevel=1)
     text = capsys.readouterr().err
     assert "UserWarning: a?[31mred" in text
+    assert "canary" not in text
+    assert "\x1b" not in text
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_so_are_errors_that_end_a_thread(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise ValueError(f"{HOSTILE}, see http://me:canary@host/x")
+
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    take_over()
+    thread = threading.Thread(target=fail)
+    thread.start()
+    thread.join()
+    text = capsys.readouterr().err
+    assert "ValueError: a?[31mred" in text
     assert "canary" not in text
     assert "\x1b" not in text
 

@@ -16,7 +16,7 @@ import click
 
 from harness import __version__
 from harness.errors import UserError
-from harness.printing import catch_warnings, say, say_usage
+from harness.printing import say, say_usage, take_over
 
 #: Commands in the order in which a user needs them -> one-line help; each is the object `command` in the module
 #: `harness.cli.NAME`. Others follow: modules whose docstring begins with "`pgdl NAME`: ".
@@ -124,7 +124,7 @@ def main() -> NoReturn:
     os.environ.setdefault(ONE_THREAD, "1")  # before anything imports NumPy
     if sys.platform == "win32":
         _speak_utf8()
-    catch_warnings()
+    take_over()
     output = sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 - None if it was closed by the caller
     try:
         _require_own_packages()

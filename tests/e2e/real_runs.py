@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout, suppress
@@ -35,6 +36,7 @@ def run_here(arguments: list[str], environment: dict[str, str], directory: Path)
     with ExitStack() as held:
         held.enter_context(mock.patch.dict(os.environ, environment, clear=True))
         held.enter_context(mock.patch.object(sys, "argv", ["pgdl", *arguments]))
+        held.enter_context(mock.patch.object(threading, "excepthook", threading.excepthook))
         held.enter_context(chdir(directory))
         out = held.enter_context(redirect_stdout(io.TextIOWrapper(io.BytesIO(), write_through=True)))
         err = held.enter_context(redirect_stderr(io.TextIOWrapper(io.BytesIO(), write_through=True)))

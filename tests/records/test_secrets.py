@@ -64,7 +64,7 @@ def test_what_has_several_meanings_is_refused_without_being_repeated(text: str) 
     with pytest.raises(UserError) as refused:
         Address(text, "--results")
     said = str(refused.value)
-    assert said.startswith("--results: not an address, or one with several meanings: expected SCHEME://USER:PASSWORD@")
+    assert said.startswith("--results: not an address, or one with several meanings: expected SCHEME://HOST:PORT/NAME")
     assert "write %40 for @" in said
     assert not {SECRET, "S3C"} & set(said.split())
     assert SECRET not in said
