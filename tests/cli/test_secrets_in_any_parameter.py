@@ -62,7 +62,7 @@ def test_of_no_parameter_is_a_password_repeated(
 
 
 def test_every_parameter_for_an_address_is_parsed_as_one() -> None:
-    """So are those whose metavar says that they take one."""
+    """A parameter for an address says URL in its help."""
     taking = {
         (words, parameter.name)
         for words, command in EVERY.items()
