@@ -84,8 +84,11 @@ redteam: setup sandbox ## Run every attack on the sandbox, with fast and fresh s
 referee: setup ## Compare boards with an independent referee, after what people may do, in random order (ten minutes)
 	PGDL_REFEREE_EXAMPLES=150 $(BIN)/python -m pytest tests/referee
 
-soak: setup sandbox ## Run 2,000 calls, a third of them attacks, kill a run 50 times, and other long tests (a quarter of an hour)
-	$(BIN)/python -m pytest tests/soak -o addopts= -v
+fuzz: setup ## Let every reader of strangers' files read mutated ones, for an hour or for PGDL_FUZZ_S seconds
+	$(BIN)/python -m pytest tests/soak/test_fuzzed_for_long.py -o addopts= -v
+
+soak: setup sandbox ## Run 2,000 calls, a third of them attacks, kill a run 50 times, and other long tests (half an hour)
+	PGDL_FUZZ_S=$${PGDL_FUZZ_S:-600} $(BIN)/python -m pytest tests/soak -o addopts= -v
 
 setup: $(STAMP) ## Create .venv with the versions of constraints.txt, unless it is up to date
 
@@ -112,4 +115,4 @@ clean: ## Remove build output, demo results and all caches; keep .venv
 	rm -rf build dist ./*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
-.PHONY: help demo demo-full pictures docs test test-all durations style lint format science bench redteam referee soak setup sandbox lock clean
+.PHONY: help demo demo-full pictures docs test test-all durations style lint format science bench redteam referee fuzz soak setup sandbox lock clean

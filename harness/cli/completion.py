@@ -37,7 +37,7 @@ def recorded(context: click.Context, _parameter: click.Parameter, incomplete: st
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=0)) as database:
             protect(database, file, read_only=True)
             names = [str(name) for (name,) in database.execute(query)]
-    except (sqlite3.Error, UserError):  # completion must not print errors
+    except (sqlite3.Error, UnicodeError, UserError):  # completion must not print errors
         return []
     return _items(names, incomplete)
 

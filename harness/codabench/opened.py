@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from harness.format.archive import MAX_AT_ONCE, Pieces, open_member, require_plain
+from harness.format.archive import file_infos, names, open_info, open_member, open_zip
+
+#: Most bytes of the list of members of an archive in a bundle.
+MAX_LIST = 16 * 1024**2
 
 #: What files with the same content have in common: checksum and size.
 Mark = tuple[int, int]
@@ -28,7 +31,7 @@ class OpenedBundle:
     @cached_property
     def names(self) -> frozenset[str]:
         """Names of all files."""
-        return frozenset(info.filename for info in self.archive.infolist() if not info.is_dir())
+        return frozenset(names(self.archive))
 
     @property
     def tasks(self) -> set[object]:
@@ -63,12 +66,12 @@ class OpenedBundle:
             return
         with open_member(self.archive, name) as (stream, _):
             try:
-                inner = zipfile.ZipFile(Pieces(stream, MAX_AT_ONCE))
+                inner = open_zip(stream, MAX_LIST)
             except zipfile.BadZipFile:
                 yield {}
                 return
             with inner:
-                yield {one.filename: Member(inner, one) for one in inner.infolist() if not one.is_dir()}
+                yield {one.filename: Member(inner, one) for one in file_infos(inner)}
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,7 @@ class Member:
 
     def read(self, most: int) -> bytes:
         """Return its content; raises `ValueError` if that is longer than `most` bytes."""
-        require_plain(self.info)
-        with self.archive.open(self.info) as stream:
+        with open_info(self.archive, self.info) as stream:
             content = stream.read(most + 1)
         if len(content) > most:
             raise ValueError(f"{self.info.filename}: more than {most} bytes")

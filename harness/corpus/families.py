@@ -12,9 +12,11 @@ from pydantic import Field
 
 Layer = dict[str, Any]
 
-#: Integers of at least 0 and at least 1. A recipe is checked against these annotations of a family's settings.
-Count = Annotated[int, Field(ge=0)]
-Positive = Annotated[int, Field(ge=1)]
+#: Numbers of layers, which may be 0 or not, and widths. A recipe is checked against these annotations of a family's
+#: settings.
+Count = Annotated[int, Field(ge=0, le=1000)]
+Some = Annotated[int, Field(ge=1, le=1000)]
+Positive = Annotated[int, Field(ge=1, le=10**9)]
 
 _LAYER_NORM: Layer = {"layer_name": "LayerNormalization", "epsilon": 1e-6}
 
@@ -54,7 +56,7 @@ def vgg(
 def nin(
     n_classes: int,
     *,
-    n_convolutions: Positive = 9,
+    n_convolutions: Some = 9,
     n_filters: Positive = 256,
     dense: Annotated[str, Field(pattern=r"^([1-9][0-9]*(-[1-9][0-9]*)*)?$")] = "",
     batch_norm: bool = False,
@@ -86,7 +88,7 @@ def nin(
 def fully_convolutional(
     n_classes: int,
     *,
-    depth: Positive = 4,
+    depth: Some = 4,
     n_parameters: Positive = 1_000_000,
     reversed: bool = False,
     channels: Positive = 3,

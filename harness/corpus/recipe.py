@@ -7,6 +7,7 @@ import hashlib
 import inspect
 import itertools
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,9 @@ PARAMETRIC = ("rotation", "translate_x", "translate_y", "color_jitter")
 
 #: Raised when the same recipe gives other models, so that one task never has cells of both kinds.
 BUILDER = 3
+
+#: Most models of a recipe.
+MAX_CELLS = 10_000
 
 #: Sources that are read from `path`.
 OWN_SOURCES = ("npz", "directory", "cinic10")
@@ -246,6 +250,9 @@ def _grid_problems(file: _File) -> Iterator[UserError]:
             yield from _setting_problems(key, name, values, str(family))
     if not file.grid:
         yield UserError("grid", expected="at least one hyperparameter", found="none")
+    n_cells = math.prod(map(len, file.grid.values()))
+    if n_cells > MAX_CELLS:
+        yield UserError("grid", expected=f"at most {MAX_CELLS} models", found=n_cells if n_cells < 1e15 else "more")
 
 
 def _cells(file: _File, path: Path) -> Iterator[Cell]:

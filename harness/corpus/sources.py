@@ -224,7 +224,7 @@ def _npz(path: Path) -> Source:
             found = printable(", ".join(list(stored)[:10])) or "none"
             raise UserError("arrays", expected="x_train, y_train, x_test and y_test", found=found)
         arrays = {name: stored[name].read() for name in _NPZ}
-    (train, train_labels), (test, test_labels) = (_npz_part(arrays, part, path) for part in ("train", "test"))
+        (train, train_labels), (test, test_labels) = (_npz_part(arrays, part) for part in ("train", "test"))
     if train.shape[1:] != test.shape[1:]:
         raise UserError("x_test", file=path, expected=f"shape {train.shape[1:]} as in x_train", found=test.shape[1:])
     n_classes = int(train_labels.max()) + 1
@@ -233,7 +233,7 @@ def _npz(path: Path) -> Source:
     return Source(Split(train, train_labels), Split(test, test_labels), n_classes)
 
 
-def _npz_part(arrays: Mapping[str, Array], part: str, path: Path) -> tuple[Array, NDArray[np.int32]]:
+def _npz_part(arrays: Mapping[str, Array], part: str) -> tuple[Array, NDArray[np.int32]]:
     """Return images and labels of one part after checking them."""
     x, y = f"x_{part}", f"y_{part}"
     images, labels = arrays[x], arrays[y]
@@ -248,11 +248,11 @@ def _npz_part(arrays: Mapping[str, Array], part: str, path: Path) -> tuple[Array
     ]
     for name, holds, wanted, found in checks:
         if not holds:
-            raise UserError(name, file=path, expected=wanted, found=found)
+            raise UserError(name, expected=wanted, found=found)
     if labels.min() < 0:
-        raise UserError(y, file=path, expected="labels from 0", found=int(labels.min()))
+        raise UserError(y, expected="labels from 0", found=int(labels.min()))
     low, high = float(images.min()), float(images.max())
     if is_float and not (low >= 0 and high <= 1):  # true for NaN too
         values = "NaN" if np.isnan(low) else f"{low:g} to {high:g}"
-        raise UserError(x, file=path, expected="numbers in [0, 1], or uint8", found=values)
+        raise UserError(x, expected="numbers in [0, 1], or uint8", found=values)
     return images, labels.astype(np.int32)

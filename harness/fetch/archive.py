@@ -7,7 +7,6 @@ import shutil
 import tarfile
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -20,15 +19,15 @@ from harness.fetch.members import (
     MAX_ARCHIVE,
     MAX_BYTES,
     MAX_FILES,
+    MAX_LIST,
     BadArchiveError,
     checked_path,
     require_regular,
     shown,
 )
-from harness.fetch.remote import MAX_READ
 from harness.fetch.troubles import ADDRESS
 from harness.fetch.whole import fetch_file
-from harness.format.archive import in_pieces
+from harness.format.archive import DAMAGE, file_infos, open_zip
 from harness.reading import open_regular, read_text
 
 #: Bytes read at once.
@@ -138,7 +137,7 @@ def _unpack(archive: Path, target: Path) -> None:
                     if written > MAX_BYTES:
                         raise BadArchiveError(f"expected at most {MAX_BYTES / 1024**3:g} GiB of files, found more")
                     file.write(chunk)
-    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except (tarfile.TarError, *DAMAGE) as error:
         raise BadArchiveError(f"expected a readable tar or zip: {error}") from error
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
         raise BadArchiveError(f"two files of one name: {Path(error.filename).relative_to(target)}") from error
@@ -147,12 +146,12 @@ def _unpack(archive: Path, target: Path) -> None:
 def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
     """Yield name and content of each file; raises `BadArchiveError` for links and devices."""
     if zipfile.is_zipfile(archive):
-        with in_pieces(archive, MAX_READ) as packed, zipfile.ZipFile(packed) as members:
+        with open_regular(archive, links=True) as packed, open_zip(packed, MAX_LIST) as members:
             for entry in members.infolist():
                 require_regular(entry)
-                if not entry.is_dir():
-                    with members.open(entry) as content:
-                        yield entry.filename, content
+            for entry in file_infos(members):
+                with members.open(entry) as content:
+                    yield entry.filename, content
         return
     with tarfile.open(archive, "r|*") as stream:
         for member in stream:

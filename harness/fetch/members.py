@@ -9,6 +9,9 @@ from harness.text import printable
 #: Largest archive, and largest total of its files, in bytes; largest number of files.
 MAX_ARCHIVE, MAX_BYTES, MAX_FILES = 32 * 1024**3, 128 * 1024**3, 500_000
 
+#: Most bytes of the list of files in a zip archive, which takes ten times as much memory.
+MAX_LIST = 48 * 1024**2
+
 
 class BadArchiveError(Exception):
     """The archive cannot be unpacked; the message is one line."""

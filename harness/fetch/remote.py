@@ -9,15 +9,12 @@ import requests
 
 from harness.credentials import Address
 from harness.errors import UserError
-from harness.fetch.members import BadArchiveError
+from harness.fetch.members import MAX_LIST, BadArchiveError
 from harness.fetch.ranges import LostError, get_part, persistently
 from harness.fetch.session import Session, content_range, version_of
 
 #: Bytes at the end of an archive that are read at once: its directory; and read at once from a connection.
 TAIL, CHUNK = 4 * 1024**2, 256 * 1024
-
-#: Most bytes of one read: what `zipfile` reads at once is the directory, whose size the archive itself declares.
-MAX_READ = 256 * 1024**2
 
 
 @dataclass(frozen=True)
@@ -107,8 +104,8 @@ class RangeReader(io.RawIOBase):
         """Return `size` bytes, or all up to the end of the file."""
         left = max(self._file.length - self._position, 0)
         size = left if size is None or size < 0 else min(size, left)
-        if size > MAX_READ:
-            raise BadArchiveError(f"expected at most {MAX_READ} bytes at once, found {size}")
+        if size > MAX_LIST:
+            raise BadArchiveError(f"expected at most {MAX_LIST} bytes at once, found {size}")
         parts = []
         while size > 0:
             parts.append(self._some(size))

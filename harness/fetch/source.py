@@ -10,15 +10,15 @@ from harness.digest import digest_of
 from harness.errors import UserError
 from harness.fetch.catalogue import Wanted
 from harness.fetch.listing import Listing, Member, read_listing
-from harness.fetch.members import MAX_ARCHIVE
+from harness.fetch.members import MAX_ARCHIVE, MAX_LIST
 from harness.fetch.ranges import MOVED
-from harness.fetch.remote import MAX_READ, RemoteFile, find_remote
+from harness.fetch.remote import RemoteFile, find_remote
 from harness.fetch.staging import require_space
 from harness.fetch.watcher import Watcher
 from harness.fetch.whole import fetch_file
-from harness.format.archive import in_pieces
+from harness.format.archive import Pieces
 from harness.format.fetched import FETCHING
-from harness.reading import read_text
+from harness.reading import open_regular, read_text
 
 #: Most bytes of the file with an ETag.
 MAX_ETAG = 1024
@@ -41,7 +41,7 @@ class Source:
     def open(self, seen: Callable[[int], None]) -> IO[bytes]:
         """Return a reader of the archive, for one thread; `seen` is told the number of bytes as they travel."""
         if isinstance(self.file, Path):
-            return in_pieces(self.file, MAX_READ)
+            return Pieces(open_regular(self.file, links=True), MAX_LIST)
         return cast(IO[bytes], self.file.open(seen))
 
     def travelling(self, members: Iterable[Member]) -> int:
@@ -75,7 +75,7 @@ def find_source(
     if whole:
         here, etag = _fetch_whole(wanted, root, begin, watcher)
         try:
-            with in_pieces(here, MAX_READ) as local:
+            with Pieces(open_regular(here, links=True), MAX_LIST) as local:
                 listing = read_listing(local, tasks, url)
         except UserError:
             here.unlink()  # the next command fetches it again

@@ -114,7 +114,7 @@ def parse_architecture(content: Mapping[str, Any], file: Path) -> Architecture:
                 return _from_layer_list(file, content)
             if is_model(content.get("class_name")):
                 return _from_keras(file, content)
-        except (LookupError, TypeError, AttributeError) as error:  # edited by hand
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:  # edited by hand
             raise UserError("malformed", expected="JSON written by Keras", found=repr(error)) from error
         raise UserError(
             "no architecture", expected='"model_config" and "input_shape", or the output of Keras\' to_json()',

@@ -13,11 +13,8 @@ from harness.format.files import located
 from harness.reading import open_regular
 from harness.text import printable
 
-#: Most members; a `.keras` file has three.
-MAX_MEMBERS = 1000
-
-#: Most bytes that are read at once: more than the directory of so many members has.
-MAX_AT_ONCE = 4 * 1024**2
+#: Most members, and most bytes of their list, which takes ten times as much memory; a `.keras` file has three members.
+MAX_MEMBERS, MAX_LIST = 1000, 1024**2
 
 #: Members that are larger must not be compressed to less than 1/`MAX_RATIO`; deflate reaches 1/1000 on zeros.
 SUSPECT_BYTES = 64 * 1024**2
@@ -33,7 +30,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open the zip archive at `path`; damage that shows at any time raises `UserError`."""
     try:
-        with in_pieces(path) as stream, located(path), zipfile.ZipFile(stream) as archive:
+        with open_regular(path, links=True) as stream, located(path), open_zip(stream, MAX_LIST) as archive:
             if len(archive.infolist()) > MAX_MEMBERS:
                 raise UserError("too many members", expected=f"at most {MAX_MEMBERS}", found=len(archive.infolist()))
             yield archive
@@ -58,14 +55,24 @@ class Pieces(io.BufferedReader):
         return super().read(self._most if size is None or size < 0 else min(size, self._most))
 
 
-def in_pieces(path: Path, most: int = MAX_AT_ONCE) -> Pieces:
-    """Open a file that may be a link, to be read in pieces; raises `UserError`."""
-    return Pieces(open_regular(path, links=True).detach(), most)
+def open_zip(stream: IO[bytes], most: int) -> zipfile.ZipFile:
+    """Open an archive whose list of members has at most `most` bytes; raises one of `DAMAGE`."""
+    try:
+        return zipfile.ZipFile(Pieces(stream, most))
+    except OSError as error:  # a position before the beginning
+        raise zipfile.BadZipFile(str(error)) from error
 
 
 def names(archive: zipfile.ZipFile) -> list[str]:
-    """Return the names of the members that are files."""
-    return [info.filename for info in archive.infolist() if not info.is_dir()]
+    """Return the names of the members that are files; raises one of `DAMAGE`."""
+    return [info.filename for info in file_infos(archive)]
+
+
+def file_infos(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """Return the members that are files; raises one of `DAMAGE` if a member has no name."""
+    if not all(info.filename for info in archive.infolist()):
+        raise zipfile.BadZipFile("a member without a name")
+    return [info for info in archive.infolist() if not info.is_dir()]
 
 
 @contextmanager
@@ -79,9 +86,17 @@ def open_member(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[IO[bytes]
     if len(found) != 1:
         raise UserError(f"member {name}", expected="one of this name", found=len(found) or "none")
     (info,) = found
-    require_plain(info)
-    with archive.open(info) as stream:
+    with open_info(archive, info) as stream:
         yield stream, info.file_size
+
+
+def open_info(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
+    """Open a member; raises `UserError` if it is packed in a suspicious way, one of `DAMAGE` if it is not there."""
+    require_plain(info)
+    try:
+        return archive.open(info)
+    except OSError as error:
+        raise zipfile.BadZipFile(f"a member that begins outside of the archive: {error.strerror}") from error
 
 
 def require_plain(info: zipfile.ZipInfo) -> None:

@@ -71,7 +71,7 @@ def read_npy(path: Path) -> NDArray[Any]:
             shape, is_fortran, dtype = _read_header(stream)
             require_numbers("array", dtype)
             return np.asarray(np.memmap(stream, dtype, "r", stream.tell(), shape, "F" if is_fortran else "C"))
-    except (ValueError, EOFError, OSError) as error:  # the last: too large for the address space
+    except (ValueError, EOFError, OverflowError, OSError) as error:  # the last: too large for the address space
         found = printable(str(error))[:200]
         raise UserError("damaged", file=path, expected="a whole .npy file", found=found) from error
 
@@ -94,11 +94,15 @@ def require_numbers(name: str, dtype: np.dtype[Any]) -> None:
 
 
 def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, order and type; raises `UserError`, or `ValueError` if they are damaged."""
     try:
         version = npy.read_magic(stream)
     except ValueError as error:  # which quotes the file
         raise UserError("no array", expected="a file written by numpy.save", found="another one") from error
     if version != (1, 0):  # others are for names of columns; they may declare any length of the header
         raise UserError("version of the .npy format", expected="1.0", found=".".join(map(str, version)))
-    shape, is_fortran, dtype = npy.read_array_header_1_0(stream)
+    try:
+        shape, is_fortran, dtype = npy.read_array_header_1_0(stream)
+    except Exception as error:  # NumPy reads the header as Python, whose parser raises any error
+        raise ValueError(f"header: {error}") from error
     return shape, is_fortran, dtype

@@ -17,8 +17,9 @@ MAX_JSON = 32 * 1024**2
 
 
 def natural(name: str) -> list[tuple[int, str]]:
-    """Sort key that puts model_2 before model_10."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)]
+    """Sort key that puts model_2 before model_10, whatever the number of digits: more of them are a larger number."""
+    parts = [(part, part.lstrip("0")) for part in re.split(r"([0-9]+)", name)]
+    return [(len(number), number) if re.fullmatch("[0-9]+", part) else (-1, part) for part, number in parts]
 
 
 def visible_directories(directory: Path) -> list[Path]:

@@ -17,6 +17,7 @@ import h5py
 import numpy as np
 
 from harness.errors import UserError
+from harness.format.heaps import require_readable
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
@@ -30,7 +31,10 @@ _UNPACK = "h5repack -l CONTI -f NONE rewrites it"
 def open_hdf5(content: IO[bytes], path: Path) -> Iterator[Any]:
     """Open the content of the file at `path`; any damage in it raises `UserError`."""
     try:
+        require_readable(content)
         with h5py.File(content, "r") as file:
+            if file.id.get_create_plist().get_sizes() != (8, 8):  # in which heaps look otherwise
+                raise OSError("positions or lengths of another size than 64 bits")
             yield file
     except UserError:
         raise

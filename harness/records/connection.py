@@ -164,6 +164,8 @@ class Database:
             if reason == "database is locked" or getattr(error.orig, "sqlstate", None) == LOCKED:
                 raise LockedError(self.name, reason) from error
             raise DatabaseError(self.name, reason) from error
+        except UnicodeDecodeError as error:  # of the driver, in a message that quotes the file
+            raise DatabaseError(self.name, "text that is not UTF-8") from error
 
 
 def _file_of(url: URL) -> Path | None:

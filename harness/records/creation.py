@@ -16,6 +16,8 @@ from harness.records.tables import Base
 #: What to do where there are no records.
 FIRST_RUN = "run `pgdl run SUBMISSION` first, or name another database with --results"
 
+_REMEDY = "name another database with --results"
+
 #: Key of the lock under which tables are created, in databases that have such locks.
 CREATING = 7_413_020
 
@@ -48,12 +50,17 @@ def _require_columns(database: Database, schema: int) -> None:
     """Raise `UserError` if the database is not one of this program."""
     with database.begin() as connection:
         inspector = sqlalchemy.inspect(connection)
+        there = inspector.get_table_names()
         for table in Base.metadata.sorted_tables:
+            if table.name not in there:
+                raise UserError(
+                    f"no table {table.name}", file=database.name, remedy="name another database with --results"
+                )
             found = {column["name"] for column in inspector.get_columns(table.name)}
             missing = sorted({str(column.key) for column in present(table.columns, schema)} - found)
             if missing:
                 problem = f"table {table.name} lacks columns {', '.join(missing)}"
-                raise UserError(problem, file=database.name, remedy="name another database with --results")
+                raise UserError(problem, file=database.name, remedy=_REMEDY)
 
 
 @contextmanager

@@ -26,7 +26,7 @@ SCHEMA = 2
 FIRST = 1
 
 #: A version of the tables, and one of the harness; SQLite stores anything in a column.
-_NUMBER = re.compile(r"[0-9]{1,9}")
+_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 
 #: Characters of a stamp that are read.
 SHOWN = 40

@@ -14,6 +14,9 @@ from tests.in_process import Ended, Pgdl
 from tests.records.evaluation_rows import request
 from tests.throwaway import edit_json, make_task
 
+#: What a name in a database may be; other characters are refused there (`harness.records.row_rules`).
+NAME = "x[2J[/red]`<img src=x onerror=y>`| ::error::y pgdl: all is well"
+
 #: Escape codes, a title of the window, a link, a line of its own, right-to-left, markup of rich, Markdown and HTML.
 HOSTILE = "x\x1b[2J\x1b]0;t\x07\x9b31m\u202e[/red]`<img src=x onerror=y>`|\r\n::error::y\npgdl: all is well\u2028z"
 
@@ -26,14 +29,14 @@ def strange(folder: Path) -> Path:
     task = make_task(folder / "task_data")
     edit_json(task / "model_configs.json", _rename)
     with Records("results.db") as records:
-        for number, text in enumerate((HOSTILE, f"{HOSTILE} again")):
+        for number, text in enumerate((NAME, f"{NAME} again")):
             made = [
-                *rows(text, GAPS if number else MEASURE, "tiny", submission_digest=f"d{number}{HOSTILE}"),
-                failed(f"bad {text}", "model_0", Outcome.CRASH, "tiny", message=HOSTILE, output_tail=HOSTILE),
-                *rows(f"other {text}", GAPS, "tiny", runtime=HOSTILE, versions=HOSTILE, harness_version=HOSTILE),
+                *rows(text, GAPS if number else MEASURE, "tiny", submission_digest=f"d{number}"),
+                failed(f"bad {text}", "model_0", Outcome.CRASH, "tiny", message=NAME, output_tail=f"{NAME}\n{NAME}"),
+                *rows(f"other {text}", GAPS, "tiny", runtime=NAME, versions=NAME, harness_version=NAME),
             ]
             records.add(*made)
-            records.ask([request(row, source=f"/tmp/{HOSTILE}") for row in (made[0], made[-1])])
+            records.ask([request(row, source=f"/tmp/{NAME}") for row in (made[0], made[-1])])
     return task
 
 
@@ -100,9 +103,9 @@ def test_in_markdown(pgdl: Pgdl) -> None:
 
 @pytest.mark.usefixtures("strange")
 def test_content_for_programs_is_exact(pgdl: Pgdl) -> None:
-    assert HOSTILE in pgdl("results", "--format", "csv").out.replace('""', '"')
+    assert NAME in pgdl("results", "--format", "csv").out.replace('""', '"')
     lines = pgdl("results", "--format", "json").out.splitlines()
-    assert HOSTILE in {json.loads(line)["submission"] for line in lines}
+    assert NAME in {json.loads(line)["submission"] for line in lines}
 
 
 @pytest.mark.usefixtures("strange")

@@ -4,6 +4,7 @@ import gzip
 import subprocess
 import sys
 import types
+import zipfile
 
 import numpy as np
 import pytest
@@ -69,6 +70,15 @@ class TestNpz:
             (tmp_path / "data.npz").write_bytes(content)
         problem = "cannot be read: found No such file" if content is None else "damaged: expected a whole zip archive"
         with pytest.raises(UserError, match=rf"data\.npz: {problem}"):
+            load_data(DataRecipe(source="npz", path="data.npz"), tmp_path)
+
+    def test_a_bomb_and_what_is_no_array_are_refused(self, tmp_path):
+        np.savez_compressed(tmp_path / "data.npz", x_train=np.zeros((2**14, 64, 64), np.uint8))
+        with pytest.raises(UserError, match="expected at most 100 times its packed size"):
+            load_data(DataRecipe(source="npz", path="data.npz"), tmp_path)
+        with zipfile.ZipFile(tmp_path / "data.npz", "w") as archive:
+            archive.writestr("y_train", b"no array")
+        with pytest.raises(UserError, match=r"member y_train: expected arrays written by numpy\.savez"):
             load_data(DataRecipe(source="npz", path="data.npz"), tmp_path)
 
 

@@ -98,6 +98,9 @@ def test_cells_are_numbered_with_the_last_axis_running_fastest(tmp_path):
         ("n_train = 60", "perturbation_range = 1", "data.perturbation_range: expected list, found 1"),
         ("stop = { cross_entropy = 0.3 }", "stop = 3", "training.stop: expected a section, found 3"),
         ("[grid]", "[grid", "not TOML: found"),
+        ("n_dense = 1", f"n_dense = {10**9}", "architecture.n_dense: expected less than or equal to 1000, found 10000"),
+        ("n_blocks = [1, 2]", f"n_blocks = [1, {10**9}]", "grid.n_blocks: expected less than or equal to 1000, found"),
+        ("n_blocks = [1, 2]", f"n_blocks = {list(range(1, 1000))}\nseed = {list(range(99))}", "grid: expected at most"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(tmp_path, old, new, message):

@@ -15,6 +15,7 @@ import pytest
 
 from harness import sqlite
 from harness.cli.completion import recorded
+from harness.credentials import Address
 from harness.errors import UserError
 from harness.records import Records, upgrade
 from tests.board.board_examples import write_reference
@@ -79,7 +80,9 @@ def test_tables_and_indices_of_ones_own_do_no_harm(file: Path) -> None:
         assert len(list(records.newest_of())) == 1
 
 
-@pytest.mark.parametrize("version", ["'" + "9" * 5000 + "'", "CAST('2' AS BLOB)", "NULL", "'two'", "-1", "'٣'"])
+@pytest.mark.parametrize(
+    "version", ["'" + "9" * 5000 + "'", "CAST('2' AS BLOB)", "NULL", "'two'", "-1", "'0'", "'02'", "'٣'"]
+)
 def test_a_version_is_a_number(file: Path, version: str) -> None:
     change(file, "DROP TABLE alembic_version", "CREATE TABLE alembic_version (version_num VARCHAR(32))")
     change(file, f"INSERT INTO alembic_version VALUES ({version})")
@@ -93,6 +96,21 @@ def test_what_a_later_version_wrote_is_named_only_if_it_is_a_version(file: Path)
     )
     with pytest.raises(UserError, match=r"install pgdl-harness of the version that wrote it or a later one$"):
         Records(str(file), read_only=True)
+
+
+@pytest.mark.parametrize("table", ["requests", "runs", "claims"])
+def test_a_table_that_is_missing_is_named(file: Path, table: str) -> None:
+    change(file, f"DROP TABLE {table}")
+    with pytest.raises(UserError, match=f"^{file}: no table {table}; name another database with --results$"):
+        Records(str(file), read_only=True)
+
+
+def test_a_message_of_sqlite_that_quotes_odd_bytes_is_one_line(file: Path) -> None:
+    content = file.read_bytes()
+    file.write_bytes(content.replace(b"CREATE TABLE claims", b"CREATE TABLE \xff\xff\xff\xff\xff\xff"))
+    with pytest.raises(UserError, match=f"^{file}: the results database failed: ") as error:
+        Records(str(file), read_only=True)
+    assert len(str(error.value).splitlines()) == 1
 
 
 def test_who_only_reads_cannot_write(file: Path) -> None:
@@ -201,7 +219,7 @@ def test_what_would_be_waited_for_is_refused(file: Path, name: str) -> None:
 def test_completion_tells_nothing_of_a_hostile_file(file: Path) -> None:
     change(file, "DROP TABLE evaluations", f"CREATE VIEW evaluations AS SELECT id AS submission FROM ({ENDLESS})")
     context = click.Context(click.Command("score"))
-    context.params = {"results": str(file)}
+    context.params = {"results": Address(str(file), "--results")}
     assert recorded(context, click.Argument(["name"]), "") == []
 
 

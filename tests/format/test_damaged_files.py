@@ -1,0 +1,147 @@
+"""Files that libraries read with odd errors, or never to their end: each is refused in one line."""
+
+import io
+import json
+import struct
+import zipfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from harness.errors import UserError
+from harness.format import archive as archives
+from harness.format.architecture import read_architecture
+from harness.format.archive import names, open_archive, open_zip, read_member
+from harness.format.arrays import read_npy
+from harness.format.files import natural
+from harness.format.whole_model import read_whole_model_config
+from tests.fuzz.samples import keras_graph, models
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (10**30,), }",
+        f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({2**64},), }}",
+        "[" * 300,
+        "1" * 5000,
+        "{}",
+    ],
+    ids=range(6),
+)
+def test_headers_of_arrays(tmp_path: Path, header: str) -> None:
+    text = f"{header}\n".encode()
+    (tmp_path / "x.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + bytes(80))
+    with pytest.raises(UserError, match=r"x\.npy: damaged: expected a whole \.npy file"):
+        read_npy(tmp_path / "x.npy")
+
+
+def zipped(tmp_path: Path, *members: str) -> Path:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        for name in members:
+            archive.writestr(name, b"content")
+    return tmp_path / "x.zip"
+
+
+def replace(file: Path, offset: int, content: bytes) -> None:
+    """Replace bytes of the last entry in the list of members."""
+    found = bytearray(file.read_bytes())
+    start = found.rindex(b"PK\1\2") + offset
+    found[start : start + len(content)] = content
+    file.write_bytes(found)
+
+
+def test_a_member_that_begins_before_the_archive(tmp_path: Path) -> None:
+    file = zipped(tmp_path, "a", "b")
+    end = bytearray(file.read_bytes())
+    place = end.rindex(b"PK\5\6") + 16
+    (start,) = struct.unpack_from("<I", end, place)
+    struct.pack_into("<I", end, place, start + 2 * len(end))  # all positions are then counted from before the file
+    file.write_bytes(end)
+    with (
+        pytest.raises(UserError, match=r"x\.zip: damaged: expected a whole zip archive"),
+        open_archive(file) as archive,
+    ):
+        read_member(archive, "a", 100)
+
+
+def test_a_member_without_a_name(tmp_path: Path) -> None:
+    file = zipped(tmp_path, "a")
+    replace(file, 46, b"\0")  # a name ends there
+    with (
+        pytest.raises(UserError, match=r"x\.zip: damaged: .* found a member without a name"),
+        open_archive(file) as archive,
+    ):
+        names(archive)
+
+
+def test_a_name_that_is_not_in_its_encoding(tmp_path: Path) -> None:
+    file = zipped(tmp_path, "é")
+    replace(file, 46, b"\xff")
+    with pytest.raises(UserError, match=r"x\.zip: damaged: .* codec can't decode"), open_archive(file):
+        pass
+
+
+def test_the_list_of_members_is_bounded_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = zipped(tmp_path, *map(str, range(100)))
+    with file.open("rb") as stream, open_zip(stream, 10_000) as archive:
+        assert len(archive.namelist()) == 100
+    monkeypatch.setattr(archives, "MAX_LIST", 1000)
+    long = r"x\.zip: damaged: .* found Truncated central directory"
+    with pytest.raises(UserError, match=long), open_archive(file):
+        pass
+
+
+@pytest.mark.parametrize(
+    "nodes", [[[["a"]]], [[["a", 0, 0, {}], ["b"]]], [{"args": [], "kwargs": ["x"]}], [{"kwargs": "x"}]]
+)
+def test_calls_of_layers_that_are_none(tmp_path: Path, nodes: object) -> None:
+    keras_graph(tmp_path)
+    content = json.loads((tmp_path / "config.json").read_text())
+    content["config"]["layers"][1]["inbound_nodes"] = nodes
+    (tmp_path / "config.json").write_text(json.dumps(content))
+    with pytest.raises(UserError, match=r"config\.json: "):
+        read_architecture(tmp_path)
+
+
+def test_names_with_any_digits_have_an_order() -> None:
+    many = "model_" + "9" * 5000
+    found = sorted([many, "model_10", "²", "model_2", "model_²", "model_0", "model_٣"], key=natural)
+    assert [name for name in found if name.isascii()] == ["model_0", "model_2", "model_10", many]
+
+
+@pytest.mark.parametrize("length", [0, 2**64 - 16, 2**64 - 4096, 5000])
+def test_a_heap_of_hdf5_without_end(tmp_path: Path, length: int) -> None:
+    """The library would read it for ever, and no signal would end that."""
+    models(tmp_path)
+    file = tmp_path / "d.h5"
+    content = bytearray(file.read_bytes())
+    assert json.loads(json.dumps(read_whole_model_config(file)))
+    heap = content.index(b"GCOL")
+    (used,) = struct.unpack_from("<Q", content, heap + 24)
+    struct.pack_into("<Q", content, heap + 32 + used + -used % 8 + 8, length)  # of the free space behind the text
+    file.write_bytes(content)
+    with pytest.raises(UserError, match=r"d\.h5: damaged: .*: a heap without end"):
+        read_whole_model_config(file)
+
+
+def test_an_hdf5_file_with_other_sizes_is_refused(tmp_path: Path) -> None:
+    creation = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+    creation.set_sizes(4, 4)
+    with h5py.File(h5py.h5f.create(str(tmp_path / "x.h5").encode(), fcpl=creation)) as file:
+        file.attrs["model_config"] = "{}"
+    with pytest.raises(UserError, match=r"x\.h5: damaged: .*: positions or lengths of another size than 64 bits"):
+        read_whole_model_config(tmp_path / "x.h5")
+
+
+def test_random_numbers_are_seldom_taken_for_a_heap(tmp_path: Path) -> None:
+    models(tmp_path)
+    image = io.BytesIO((tmp_path / "d.h5").read_bytes())
+    marks = b"GCOL\x01" + np.random.default_rng(0).bytes(27)
+    with h5py.File(image, "r+") as file:
+        file["more"] = np.frombuffer(marks * 1000, "<f4")
+    (tmp_path / "d.h5").write_bytes(image.getvalue())
+    assert read_whole_model_config(tmp_path / "d.h5")["class_name"] == "Sequential"

@@ -1,0 +1,278 @@
+"""Files of every kind that a stranger may have written, as their readers accept them; no framework is needed."""
+
+import io
+import json
+import shutil
+import tarfile
+import zipfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+import yaml
+from PIL import Image
+
+from harness.codabench.results import RECORDS, result_of, write_result
+from harness.codabench.seal import competition_of
+from harness.codabench.settings import Settings, TaskDigests
+from harness.format.architecture import LayerShapes, ModelShapes
+from harness.outcome import Outcome
+from harness.records import Records
+from harness.site import write_site
+from tests.board.board_examples import references, rows
+from tests.ci.test_comments import REPORT
+from tests.fetch.archives import CATALOGUE, TASK, make_archive
+from tests.importer.keras_files import hdf5, network, weights_of, write_keras, write_table
+from tests.records.evaluation_rows import evaluation, request
+from tests.site.site_examples import make as make_site
+from tests.throwaway import make_task, write_json
+
+#: The dense network of the samples: one hidden layer of 4 units.
+CELL = {"activation": "relu", "depth": 1, "width": 4}
+SHAPES = ModelShapes(
+    (
+        LayerShapes("Dense", (("kernel", (4, 4)), ("bias", (4,)))),
+        LayerShapes("Dense", (("kernel", (4, 3)), ("bias", (3,)))),
+    ),
+    (3,),
+)
+
+#: The key of a competition.
+KEY = b"0" * 64
+
+METADATA = """name: mine
+team: 'The Seven'
+description: "a margin"
+paper: https://example.org
+keras: 2
+deterministic: true
+other: [1, {a: b}]
+"""
+
+RECIPE = """name = "tiny"
+[data]
+source = "npz"
+path = "data.npz"
+[architecture]
+family = "mlp"
+[training]
+optimizer = "sgd"
+learning_rate = 0.1
+batch_size = 4
+max_epochs = 2
+stop = { cross_entropy = 0.1 }
+[grid]
+width = [4, 6]
+depth = [1, 2]
+"""
+
+COMPETITION = """title = "A competition"
+image = "logo.png"
+terms = "terms.md"
+docker_image = "x/y:1"
+queue = "mine"
+[[pages]]
+title = "Overview"
+file = "page.md"
+[[phases]]
+name = "Feedback"
+start = 2027-01-31
+end = 2027-02-28T12:00:00
+tasks = ["tiny"]
+"""
+
+
+def submission(directory: Path) -> None:
+    """A zip and a folder with metadata."""
+    (directory / "folder").mkdir()
+    (directory / "folder/metadata").write_text(METADATA)
+    (directory / "folder/complexity.py").write_text(
+        "import numpy as np\n\ndef complexity(model, dataset):\n    return 1.0\n"
+    )
+    with zipfile.ZipFile(directory / "submission.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in (directory / "folder").iterdir():
+            archive.write(file, file.name)
+
+
+def task(directory: Path) -> None:
+    """A task with its mark, contents and origin."""
+    make_task(directory, n_models=2, hidden=True, n_shards=1, n_train=6, n_test=3)
+    tiny = directory / "tiny"
+    write_json(tiny / "contents.json", {"models": {"model_0": "0" * 64, "model_1": "1" * 64}, "data": "2" * 64})
+    files = {"model_0/config.json": {"size": 1, "crc32": 2, "sha256": "0" * 64}}
+    write_json(
+        tiny / "fetched.json",
+        {
+            "source": "a/b", "url": "http://x", "length": 1, "etag": None, "directory_sha256": "0", "models": 1,
+            "models_in_archive": 2, "reference_sha256": "0", "files": files,
+        },
+    )  # fmt: skip
+
+
+def keras_graph(directory: Path) -> None:
+    """The architecture of a functional model with a branch, in Keras' own JSON."""
+    linear = {"activation": "linear", "use_bias": True}
+    layers = [
+        _layer("in", "InputLayer", [], batch_shape=[None, 4]),
+        _layer("a", "Dense", ["in"], units=4, **linear), _layer("b", "Dense", ["in"], units=4, **linear),
+        _layer("sum", "Add", ["a", "b"]), _layer("out", "Dense", ["sum"], units=3, **linear),
+    ]  # fmt: skip
+    config = {"name": "f", "layers": layers, "input_layers": [["in", 0, 0]], "output_layers": [["out", 0, 0]]}
+    model = {"module": "keras", "class_name": "Functional", "config": config, "registered_name": "Functional"}
+    write_json(directory / "config.json", model)
+
+
+def _layer(name: str, kind: str, inputs: list[str], **config: object) -> dict[str, object]:
+    tensors = [
+        {"class_name": "__keras_tensor__", "config": {"shape": [None, 4], "keras_history": [one, 0, 0]}}
+        for one in inputs
+    ]
+    nodes = [{"args": [tensors] if len(inputs) > 1 else tensors, "kwargs": {}}] if inputs else []
+    return {
+        "module": "keras.layers", "class_name": kind, "config": {"name": name, **config}, "registered_name": None,
+        "name": name, "inbound_nodes": nodes,
+    }  # fmt: skip
+
+
+def models(directory: Path) -> None:
+    """Models in every form that an import reads, and their table."""
+    weights = weights_of(1, 4, 0)
+    write_keras(directory / "a.keras", network(**CELL), hdf5(weights))
+    write_json(directory / "b.json", network(**CELL))
+    np.savez(directory / "b.npz", *[array for layer in weights for array in layer])
+    (directory / "c.h5").write_bytes(hdf5(weights))
+    with h5py.File(directory / "d.h5", "w") as file:
+        file.attrs["model_config"] = json.dumps(network(**CELL))
+        root = file.create_group("model_weights")
+        names = [f"l{n}" for n in range(1, 3)]
+        root.attrs["layer_names"] = np.array(names, "S")
+        for name, arrays in zip(names, weights, strict=True):
+            group = root.create_group(name)
+            group.attrs["weight_names"] = np.array(["kernel:0", "bias:0"], "S")
+            for key, array in zip(("kernel:0", "bias:0"), arrays, strict=True):
+                group[key] = array
+    write_table(
+        directory / "models.csv",
+        [
+            {"file": f"{name}", "width": n, "depth": n % 2, "train_accuracy": "0.5", "test_accuracy": ""}
+            for n, name in enumerate(("a.keras", "d.h5"))
+        ],
+    )
+
+
+def arrays(directory: Path) -> None:
+    """Arrays and images."""
+    images = np.linspace(0, 255, 4 * 5 * 5).reshape(4, 5, 5, 1)
+    labels = np.array([0, 1, 1, 0])
+    np.savez_compressed(
+        directory / "data.npz", x_train=images / 255, y_train=labels, x_test=images / 255, y_test=labels
+    )
+    np.save(directory / "x.npy", images)
+    np.save(directory / "y.npy", labels)
+    for number, image in enumerate(images.astype(np.uint8)):
+        folder = directory / "images" / str(number % 2)
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image[..., 0]).save(folder / f"{number}.{('png', 'jpg', 'bmp', 'png')[number]}")
+
+
+def recipes(directory: Path) -> None:
+    """Recipes, competitions and catalogues."""
+    (directory / "recipe.toml").write_text(RECIPE)
+    (directory / "competition.toml").write_text(COMPETITION)
+    (directory / "catalogue.toml").write_text(
+        CATALOGUE.format(url="https://example.org", more="") + TASK.format(name="tiny")
+    )
+
+
+def archives(directory: Path) -> None:
+    """Archives of a task."""
+    made = directory / "x"
+    made.mkdir()
+    make_archive(made / "tasks.zip", n_models=2, n_train=3, n_test=3, n_shards=1)
+    (made / "tasks.zip").rename(directory / "tasks.zip")
+    with tarfile.open(directory / "tasks.tar", "w") as archive:
+        archive.add(made / "made", "made")
+    with tarfile.open(directory / "tasks.gz", "w:gz") as archive:
+        archive.add(made / "made", "made")
+    shutil.rmtree(made)
+
+
+def site(directory: Path) -> None:
+    """A site of two tasks."""
+    data, _ = make_site(directory / "reference")
+    write_site(data, directory / "site")
+
+
+def database(directory: Path) -> None:
+    """Records of two submissions, and the task that they are of."""
+    references(directory / "tasks")
+    made = [
+        *rows("mine"),
+        *rows("theirs", submission_digest="d2"),
+        evaluation(outcome=Outcome.CRASH, model="model_1", message="x", output_tail="y"),
+    ]
+    with Records(str(directory / "results.db")) as records:
+        records.add(*made)
+        records.ask([request(made[0]), request(made[8], team="The Seven")])
+
+
+def predictions(directory: Path) -> None:
+    """Values of a task's models as the competition's files have them."""
+    references(directory / "tasks")
+    write_json(directory / "values/toy.predict", {f"model_{n}": n / 7 if n % 3 else "EXCEEDED" for n in range(8)})
+
+
+def _settings() -> Settings:
+    digests = TaskDigests(models={f"model_{n}": "m0" for n in range(8)}, data="t0")
+    return Settings(
+        competition=competition_of(KEY), name="Feedback", hidden=False, time_limit_s=300.0, memory_bytes=2**32,
+        execution_time_limit_s=600, tasks={"toy": digests}, columns={"toy": "toy"},
+    )  # fmt: skip
+
+
+def results(directory: Path) -> None:
+    """An output of the ingestion program, and its export."""
+    output = directory / "output"
+    output.mkdir()
+    with Records(str(directory / "made.db")) as records:
+        records.add(*rows("submission", sandbox="landlock"))
+        records.ask([request(rows("submission", sandbox="landlock")[0])])
+    settings = _settings()
+    (directory / "phase.json").write_bytes(settings.to_bytes())
+    result = result_of(settings, KEY).model_copy(update={"recorded": 8})
+    write_result(output, result, KEY, {RECORDS: directory / "made.db", "toy.predict": b"{}"})
+    (directory / "made.db").unlink()
+    with zipfile.ZipFile(directory / "mine.zip", "w") as archive:
+        for file in output.iterdir():
+            archive.write(file, file.name)
+
+
+def bundle(directory: Path) -> None:
+    """A bundle of one phase."""
+    program, reference = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(program, "w") as archive:
+        archive.writestr("metadata.yaml", "command: pgdl codabench ingest\n")
+        archive.writestr("key", KEY)
+    with zipfile.ZipFile(reference, "w") as archive:
+        archive.writestr("reference_data/tiny/model_configs.json", "{}")
+        archive.writestr("reference_data/tiny/metadata", "hidden: true\n")
+    parts = {"ingestion_program": "program.zip", "scoring_program": "program.zip", "reference_data": "ref.zip"}
+    phase = {"index": 0, "name": "Feedback", "start": "2027-01-01 00:00:00", "tasks": [0], "hide_output": True}
+    columns = [{"title": "a", "key": "a", "index": 0}]
+    content = {
+        "version": 2, "title": "A competition", "image": "pages/0.png", "terms": "pages/1.md", "docker_image": "x",
+        "queue": "mine", "pages": [{"title": "a", "file": "pages/1.md"}],
+        "tasks": [{"index": 0, "name": "Feedback", **parts}], "phases": [phase],
+        "leaderboards": [{"title": "Results", "key": "results", "columns": columns}],
+    }  # fmt: skip
+    with zipfile.ZipFile(directory / "bundle.zip", "w") as archive:
+        archive.writestr("competition.yaml", yaml.safe_dump(content))
+        archive.writestr("program.zip", program.getvalue())
+        archive.writestr("ref.zip", reference.getvalue())
+        for page in ("0.png", "1.md"):
+            archive.writestr(f"pages/{page}", b"x")
+
+
+def report(directory: Path) -> None:
+    """The report of a change."""
+    (directory / "report.json").write_text(REPORT.to_json())
