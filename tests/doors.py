@@ -183,6 +183,10 @@ def archive(folder: Path) -> tuple[Path, Reader]:
     return folder / "tasks.zip", ("task", "fetch", address, "--sha256", KEY, "--tasks", folder / "tasks")
 
 
+def database(folder: Path) -> tuple[Path, Reader]:
+    return folder / "results.db", ("results", "--results", folder / "results.db")
+
+
 #: Row of the table -> the doors that it describes.
 DOORS: dict[str, dict[str, Door]] = {
     "submission": {"file": submission_file, "zip": submission_zip, "folder": file_in_submission},
@@ -223,4 +227,5 @@ DOORS: dict[str, dict[str, Door]] = {
     "export of a platform": {"zip": export, "folder": file_in_export},
     "bundle": {"bundle": bundle},
     "archive of tasks, `file:`": {"archive": archive},
+    "results database of SQLite": {"database": database},
 }  # fmt: skip
