@@ -10,6 +10,7 @@ from harness.errors import UserError
 from harness.inspector.files import IGNORED, check_name
 from harness.inspector.limits import MAX_BYTES, MAX_ENTRIES, MAX_FILES
 from harness.inspector.problems import SubmissionError
+from harness.reading import own_path
 from harness.submission import Submission, find_submission
 from harness.text import printable
 
@@ -42,7 +43,8 @@ def read_submission(repository: Repository, folder: str, entry: Entry) -> Submis
             raise RefusedError(f"{name}: cannot be written: {error.strerror}") from error
     if found.problem:
         raise RefusedError(found.problem)
-    return replace(found, source=path_in_repository(folder, entry))
+    inside = Path(found.source).relative_to(own_path(path))
+    return replace(found, source=str(PurePosixPath(path_in_repository(folder, entry), inside.as_posix())))
 
 
 def _write_folder(repository: Repository, folder: Entry, target: Path) -> None:

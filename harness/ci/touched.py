@@ -46,4 +46,6 @@ def read_touched(repository: Repository, folder: str, change: Change) -> Touched
             touched.refuse(name, str(error), [annotation("error", str(error), path_in_repository(folder, entry))])
         else:
             touched.submissions[name] = submission
+            path = path_in_repository(folder, entry)
+            touched.annotations += [annotation("notice", line, path) for line in submission.notes]
     return touched

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from harness.inspector.files import check_names
 from harness.inspector.keys import CHOICES, KEYS
-from harness.inspector.limits import MAX_BYTES, MAX_FILES
+from harness.inspector.limits import MAX_BYTES, MAX_FILES, MAX_NAME
 from harness.inspector.problems import SubmissionError
 
 READY = b"ready\n"
@@ -38,6 +38,7 @@ class Answer(NamedTuple):
         problem: reason why the submission cannot be run.
         unreadable: name of a file that the system refuses to read, and the reason; all other fields are then empty.
         unknown_keys: some of the unknown metadata keys.
+        folder: name of the only folder at the top, whose files these are; empty if they were at the top.
     """
 
     files: Mapping[str, bytes]
@@ -45,6 +46,7 @@ class Answer(NamedTuple):
     problem: str | None = None
     unreadable: tuple[str, str] | None = None
     unknown_keys: tuple[str, ...] = ()
+    folder: str = ""
 
 
 class AnswerError(Exception):
@@ -59,6 +61,7 @@ def write_answer(answer: Answer, stream: BinaryIO) -> None:
         "problem": answer.problem,
         "unreadable": answer.unreadable,
         "unknown_keys": answer.unknown_keys,
+        "folder": answer.folder,
     }
     stream.write(json.dumps(line).encode() + b"\n")
     for content in answer.files.values():
@@ -82,6 +85,7 @@ def parse_answer(content: bytes) -> Answer:
             None if line["problem"] is None else _text(line["problem"], MAX_PROBLEM),
             None if unreadable is None else (_text(unreadable[0]), _text(unreadable[1])),
             tuple(_text(key, MAX_KEY) for key in line["unknown_keys"][:MAX_KEYS]),
+            _folder(line["folder"]),
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, SubmissionError) as error:
         raise AnswerError(f"its answer is malformed: {error}") from error
@@ -107,6 +111,12 @@ def _checked_metadata(found: Any) -> dict[str, str]:
     if not metadata.keys() <= set(KEYS) or not chosen:
         raise ValueError(f"the keys {', '.join(metadata)}")
     return metadata
+
+
+def _folder(value: Any) -> str:
+    if folder := _text(value, MAX_NAME):
+        check_names([folder])
+    return folder
 
 
 def _text(value: Any, longest: int = MAX_LINE) -> str:

@@ -63,10 +63,11 @@ def _count_entries(stream: BinaryIO, files: Files) -> None:
 
 
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, files: Files) -> None:
-    parts = [part for part in member.filename.split("/") if part not in ("", ".")]
-    if member.is_dir() or any(part in IGNORED for part in parts):
+    path = member.filename.replace("\\", "/")  # of programs on Windows; `unzip` takes it for a separator, too
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if path.endswith("/") or any(part in IGNORED for part in parts):
         return
-    if member.filename.startswith("/") or ".." in parts or not parts:
+    if path.startswith("/") or ".." in parts or not parts:
         raise SubmissionError(f"{member.filename}: expected a path inside the zip")
     kind = stat.S_IFMT(member.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):

@@ -1,7 +1,7 @@
 """Collects the files of a submission and validates their names."""
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import IO
 
 from harness.inspector.limits import MAX_BYTES, MAX_ENTRIES, MAX_FILES, MAX_NAME, MAX_PART
@@ -40,6 +40,12 @@ class Files:
                 raise SubmissionError(f"{name}: expected at most {MAX_BYTES // 1024**2} MiB in all, found more")
             content += chunk
         self.contents[name] = bytes(content)
+
+
+def only_folder(names: Collection[str]) -> str:
+    """Return the folder that holds all files, `complexity.py` beside them; empty if there is none."""
+    top, *others = {name.partition("/")[0] for name in names} or {""}
+    return top if not others and f"{top}/complexity.py" in names else ""
 
 
 def check_name(name: str) -> None:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 
 from harness.inspector.answer import MAX_PROBLEM, READY, Answer, write_answer
-from harness.inspector.files import Files, check_names
+from harness.inspector.files import Files, check_names, only_folder
 from harness.inspector.keys import FILE_NAMES
 from harness.inspector.limits import MEMORY_BYTES, bound_process
 from harness.inspector.problems import SubmissionError, UnreadableError
@@ -26,6 +26,8 @@ def inspect(read: Callable[[str, Files], None], path: str) -> Answer:
     try:
         read(path, files)
         check_names(files.contents)
+        folder = only_folder(files.contents)
+        contents = {name.removeprefix(f"{folder}/"): content for name, content in files.contents.items()}
     except UnreadableError as error:
         return Answer({}, {}, unreadable=(error.file, error.reason))
     except Exception as error:
@@ -33,13 +35,13 @@ def inspect(read: Callable[[str, Files], None], path: str) -> Answer:
     metadata: dict[str, str] = {}
     unknown: tuple[str, ...] = ()
     try:
-        if any(name in files.contents for name in FILE_NAMES):
+        if any(name in contents for name in FILE_NAMES):
             from harness.inspector.metadata import read_metadata  # here: it imports YAML, which is slow
 
-            metadata, unknown = read_metadata(files.contents)
+            metadata, unknown = read_metadata(contents)
     except Exception as error:
-        return Answer(files.contents, {}, problem=_describe(error))
-    return Answer(files.contents, metadata, unknown_keys=unknown)
+        return Answer(contents, {}, problem=_describe(error), folder=folder)
+    return Answer(contents, metadata, unknown_keys=unknown, folder=folder)
 
 
 def _reader(kind: str) -> Callable[[str, Files], None]:

@@ -1,6 +1,6 @@
 """Submissions from command-line arguments: names of measures, .py files, directories and zips."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import baselines
@@ -9,7 +9,7 @@ from harness.hints import did_you_mean
 from harness.inspector.keys import KEYS
 from harness.names import alike
 from harness.reading import own_path
-from harness.submission.inspect import NotASubmissionError, inspect, is_there
+from harness.submission.inspect import Inspected, NotASubmissionError, inspect, is_there
 from harness.submission.installed import find_installed, installed_measures
 from harness.submission.library import find_baseline
 from harness.submission.name import ALLOWED, clean, is_name, taken
@@ -72,9 +72,8 @@ def find_submissions(
         if measure is not None and Path(argument).exists():
             whose = "library's" if submission.is_baseline else "installed"
             note(f"{argument} means the {whose} measure; the path here is ./{argument}")
-        for key in submission.unknown_keys:
-            if hint := did_you_mean(key, KEYS):
-                note(f"{argument}: metadata: unknown key {key!r}; {hint}")
+        for line in submission.notes:
+            note(f"{argument}: {line}")
         key = submission.name if submission.is_baseline else alike(submission.name)  # measures may differ in parameters
         if key in found:
             remedy = "give each its own name: --as NAME, once per SUBMISSION, in order"
@@ -100,11 +99,19 @@ def _from_path(path: Path, given: str | None) -> Submission:
         raise UserError("cannot be a name", file=name or "''", expected=ALLOWED)
     if owner := taken(name):
         raise UserError(f"cannot be called {name!r}: {owner}", file=path, remedy="name it with --as NAME")
-    source, unknown = str(own_path(path)), found.unknown_keys
+    source = str(own_path(path / found.folder if path.is_dir() else path))
     if not is_text(source):
         where = printable(source)
         raise UserError("cannot be recorded", file=where, expected="a path without control characters")
-    return Submission(name, found.files, found.metadata, source=source, unknown_keys=unknown, problem=problem)
+    return Submission(name, found.files, found.metadata, source=source, notes=tuple(_notes(found)), problem=problem)
+
+
+def _notes(found: Inspected) -> Iterator[str]:
+    if found.folder:
+        yield f"its only folder, {found.folder}, is the submission"
+    for key in found.unknown_keys:
+        if hint := did_you_mean(key, KEYS):
+            yield f"metadata: unknown key {key!r}; {hint}"
 
 
 def _own_name(path: Path) -> str:

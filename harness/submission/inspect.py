@@ -47,6 +47,7 @@ class Inspected:
     metadata: Metadata
     problem: str | None
     unknown_keys: tuple[str, ...] = ()  #: of the metadata
+    folder: str = ""  #: the only folder at the top, which is the submission; empty if the files are at the top
 
 
 def is_there(path: Path) -> bool:
@@ -77,7 +78,8 @@ def inspect(path: Path) -> Inspected:
     problem = answer.problem
     if problem is None and "complexity.py" not in answer.files:
         problem = f"expected a file complexity.py at the top, found {_listing(answer.files)}"
-    return Inspected(dict(answer.files), Metadata.from_texts(answer.metadata), problem, answer.unknown_keys)
+    metadata = Metadata.from_texts(answer.metadata)
+    return Inspected(dict(answer.files), metadata, problem, answer.unknown_keys, answer.folder)
 
 
 def find_flaw(source: bytes, file: str = "complexity.py") -> str:

@@ -22,7 +22,7 @@ class Submission:
     is_baseline: bool = False
     needs: frozenset[Need] = frozenset()  #: of a measure of the library; what others need is not known
     source: str = LIBRARY  #: absolute path of the file or directory; of an installed measure, its name
-    unknown_keys: tuple[str, ...] = ()  #: of its metadata
+    notes: tuple[str, ...] = ()  #: lines for its user on how it was read
     problem: str | None = None  #: reason why it cannot be run; its calls are then INVALID_SUBMISSION
 
     @functools.cached_property

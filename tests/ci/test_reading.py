@@ -97,6 +97,12 @@ def test_what_is_not_made_of_regular_files_is_refused_in_one_line(repo, files, r
     assert len(str(refused.value).splitlines()) == 1
 
 
+def test_the_only_folder_inside_is_the_submission(repo):
+    found = read(repo, {"submissions/mine/inside/complexity.py": CODE})
+    assert (found.name, list(found.files), found.source) == ("mine", ["complexity.py"], "submissions/mine/inside")
+    assert found.notes == ("its only folder, inside, is the submission",)
+
+
 def test_the_git_folder_of_a_submission_is_skipped(repo):
     evil = Folder([("040000", b".git", Folder([(FILE, b"config", "[core]")])), (FILE, b"complexity.py", CODE)])
     assert set(read(repo, {"submissions/mine": evil}).files) == {"complexity.py"}

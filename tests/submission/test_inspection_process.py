@@ -41,7 +41,7 @@ def answer(first: bytes = READY, **changes: object) -> bytes:
     """An answer of two files, as it is or with some of its line changed."""
     line = {
         "files": [["complexity.py", 3], ["b", 2]], "metadata": {"name": "x"}, "problem": None, "unreadable": None,
-        "unknown_keys": [],
+        "unknown_keys": [], "folder": "",
     }  # fmt: skip
     return first + json.dumps(line | changes).encode() + b"\nabcde"
 
@@ -142,6 +142,9 @@ def test_noise_is_no_answer(content: bytes) -> None:
         answer(unreadable=["x"]),
         answer(unknown_keys=["x" * 41]),
         answer(unknown_keys=[1]),
+        answer(folder=None),
+        answer(folder="../x"),
+        answer(folder="x\x1b"),
     ],
 )
 def test_an_answer_is_taken_as_a_whole_or_not_at_all(content: bytes) -> None:
@@ -151,7 +154,7 @@ def test_an_answer_is_taken_as_a_whole_or_not_at_all(content: bytes) -> None:
 
 def test_an_answer_is_what_was_read(tmp_path: Path) -> None:
     assert parse_answer(answer()) == Answer({"complexity.py": b"abc", "b": b"de"}, {"name": "x"})
-    said = Answer({"complexity.py": b"\n\0", "ü": b""}, {"keras": "2"}, "\ufffd is odd", ("a", "b"))
+    said = Answer({"complexity.py": b"\n\0", "ü": b""}, {"keras": "2"}, "\ufffd is odd", None, ("a", "b"), "mine")
     with (tmp_path / "answer").open("wb") as stream:
         stream.write(READY)
         write_answer(said, stream)

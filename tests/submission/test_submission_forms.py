@@ -52,9 +52,33 @@ def test_what_archivers_and_python_leave_behind_is_no_part_of_it(tmp_path: Path)
     assert find_submission(str(archive)).files == HELPED
 
 
-def test_a_zip_with_everything_in_one_folder_is_told_where_complexity_py_was_found(tmp_path: Path) -> None:
-    problem = problem_of(write_zip(tmp_path / "margin.zip", [("margin/complexity.py", MEASURE)]))
-    assert problem == "expected a file complexity.py at the top, found margin/complexity.py"
+def test_the_only_folder_at_the_top_is_the_submission(tmp_path: Path) -> None:
+    metadata = {"metadata": b"runtime: jax\n"}
+    plain = find_submission(str(write_folder(tmp_path / "plain/mine", HELPED | metadata)))
+    notes: list[str] = []
+    packed = [(f"inside/{name}", content) for name, content in (HELPED | metadata).items()]
+    archive = write_zip(tmp_path / "mine.zip", [("__MACOSX/inside/._complexity.py", b"\0"), ("inside/", b""), *packed])
+    folder = write_folder(tmp_path / "mine", dict(packed))
+    for path, source in ((archive, archive), (folder, folder / "inside")):
+        (found,) = find_submissions([str(path)], note=notes.append)
+        assert (found.name, found.files, found.digest) == ("mine", plain.files, plain.digest)
+        assert (found.metadata.runtime, found.source, found.problem) == ("jax", str(source), None)
+        assert notes.pop() == f"{path}: its only folder, inside, is the submission"
+        assert not notes
+
+
+@pytest.mark.parametrize("more", ["README.md", "other/complexity.py"])
+def test_a_folder_beside_anything_else_is_told_where_complexity_py_was_found(tmp_path: Path, more: str) -> None:
+    problem = problem_of(write_zip(tmp_path / "margin.zip", [("margin/complexity.py", MEASURE), (more, b"")]))
+    assert problem.startswith("expected a file complexity.py at the top, found ")
+    assert "margin/complexity.py" in problem
+
+
+def test_a_zip_of_windows_has_backslashes(tmp_path: Path) -> None:
+    members = [("helpers\\", b""), *((name.replace("/", "\\"), content) for name, content in HELPED.items())]
+    assert find_submission(str(write_zip(tmp_path / "mine.zip", members))).files == HELPED
+    for name in ("..\\x", "\\x", "a\\..\\..\\x"):
+        assert "expected a path inside the zip" in problem_of(write_zip(tmp_path / "mine.zip", [(name, b"")]))
 
 
 def test_without_complexity_py_it_is_told_what_there_is(tmp_path: Path) -> None:
