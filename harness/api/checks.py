@@ -26,6 +26,7 @@ def check(
     tasks_dir: str | Path = DEFAULT_DIRECTORY,
     task_names: Sequence[str] = (),
     models: Wanted = MODELS,
+    names: Sequence[str] = (),
     whole_calls: bool = False,
     execution: Execution = USUAL,
     progress: Progress = SILENT,
@@ -39,6 +40,7 @@ def check(
         tasks_dir: directory of the tasks.
         task_names: only these tasks; empty: all.
         models: number of models of each task, from the smallest to the largest, or their names.
+        names: its name in place of its own, or none.
         whole_calls: wait for whole calls, however long they take.
         execution: limits, sandbox and engine.
         progress: shows the work.
@@ -46,7 +48,7 @@ def check(
     Raises:
         UserError: a task or the submission is missing or invalid, or no sandbox works here.
     """
-    (found,) = find(submission, (), progress)
+    (found,) = find(submission, names, progress)
     if found.problem is None and not found.is_baseline:
         flaw = find_flaw(found.files["complexity.py"], found.measure_file)
         found = replace(found, problem=flaw or None)

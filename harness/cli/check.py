@@ -20,6 +20,7 @@ WRITERS = {"json": "to_json", "junit": "to_junit", "github": "to_github"}
 @options.tasks
 @options.task
 @options.models
+@options.names
 @click.option("--whole-calls", is_flag=True, help="Wait for whole calls, however long they take within the time limit.")
 @click.option(
     "--format", "form", type=click.Choice(["table", *WRITERS]), default="table", show_default=True,
@@ -32,6 +33,7 @@ def command(
     tasks_dir: Path,
     task_names: tuple[str, ...],
     models: "Wanted",
+    names: tuple[str, ...],
     whole_calls: bool,
     form: str,
     quiet: bool,
@@ -60,7 +62,7 @@ def command(
             progress = CheckTerminal(console, status)
             report = api.check(
                 submission, tasks_dir=tasks_dir, task_names=task_names, models=models or MODELS,
-                whole_calls=whole_calls, execution=options.execution_of(execution), progress=progress,
+                names=names, whole_calls=whole_calls, execution=options.execution_of(execution), progress=progress,
             )  # fmt: skip
         print_verdict(report, console)
     if form in WRITERS and not quiet:

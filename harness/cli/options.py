@@ -175,8 +175,8 @@ everything = click.option(
 )
 names = click.option(
     "--as", "names", multiple=True, metavar="NAME",
-    help="Name of a SUBMISSION, overrides its metadata; give one per SUBMISSION, in order. A name that is already "
-    "recorded makes it a new version of that submission.",
+    help="Name of a SUBMISSION, overrides its metadata; give one per SUBMISSION, in order. In `pgdl run`, a name that "
+    "is already recorded makes it a new version of that submission.",
 )  # fmt: skip
 #: The task of an evaluation protocol.
 one_task = click.argument("task_name", metavar="TASK", shell_complete=completion.tasks)

@@ -69,6 +69,9 @@ def find_submissions(
         except NotASubmissionError as reason:
             skipped.append(reason)
             continue
+        if measure is None and (owner := taken(submission.name)):
+            remedy = "name it with --as NAME"
+            raise UserError(f"cannot be called {submission.name!r}: {owner}", file=argument, remedy=remedy)
         if measure is not None and Path(argument).exists():
             whose = "library's" if submission.is_baseline else "installed"
             note(f"{argument} means the {whose} measure; the path here is ./{argument}")
@@ -97,8 +100,6 @@ def _from_path(path: Path, given: str | None) -> Submission:
         name = clean(_own_name(path))
     if not is_name(name):
         raise UserError("cannot be a name", file=name or "''", expected=ALLOWED)
-    if owner := taken(name):
-        raise UserError(f"cannot be called {name!r}: {owner}", file=path, remedy="name it with --as NAME")
     source = str(own_path(path / found.folder if path.is_dir() else path))
     if not is_text(source):
         where = printable(source)

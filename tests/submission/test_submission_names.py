@@ -84,9 +84,11 @@ RESERVED = ["vc_dim", "VC-dim", "noisy_oracle", "Noisy Oracle"]
 def test_a_name_of_the_harness_own_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / f"{name}.py").write_bytes(MEASURE)
     with pytest.raises(UserError, match=f"cannot be called '{name}': .*; name it with --as NAME"):
-        find_submission(str(tmp_path / f"{name}.py"))
+        find_submissions([str(tmp_path / f"{name}.py")])
     with pytest.raises(UserError, match="cannot be called"):
-        find_submission(str(with_metadata(tmp_path, "mine")), name)
+        find_submissions([str(with_metadata(tmp_path, "mine"))], [name])
+    (found,) = find_submissions([str(tmp_path / f"{name}.py")], ["mine"])
+    assert found.name == "mine"
 
 
 @pytest.mark.parametrize("name", RESERVED)

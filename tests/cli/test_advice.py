@@ -1,0 +1,124 @@
+"""Printed advice works as a command: the command is there, and so is each option, whichever command prints it."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from harness.cli.main import cli
+
+ROOT = Path(__file__).parents[2]
+
+#: An option; a command in a sentence or in a line of its own; commands of other programs, and the label of an option.
+OPTION = re.compile(r"(?<![\w/-])--[a-z][a-z0-9-]+")
+COMMAND = re.compile(r"`pgdl ([^`]*)`|^pgdl ([a-z].*)$", re.MULTILINE)
+NO_ADVICE = re.compile(r"`[^`]*`|^pgdl .*$|\b(?:pip install|git fetch) [^;]*|^--[a-z-]+", re.MULTILINE)
+
+RUNS = ("run", "check", "compare")
+
+#: Module with advice -> the commands that print it. Advice that names its command needs no entry.
+PRINTED_BY = {
+    "api/ci.py": ("ci",),
+    "api/commands.py": ("run",),
+    "api/comparisons.py": ("compare",),
+    "api/competition.py": ("board", "score"),
+    "api/costs.py": ("measures",),
+    "api/execution.py": RUNS,
+    "api/names.py": ("run",),
+    "api/scores.py": ("score",),
+    "api/setup.py": RUNS,
+    "api/tally.py": ("run", "compare"),
+    "board/formats/table.py": ("board",),
+    "board/leaderboard.py": RUNS,
+    "codabench/platform.py": ("codabench collect",),
+    "corpus/build.py": ("task build",),
+    "execution/cluster/common.py": RUNS,
+    "execution/executors/ray.py": (*RUNS, "ci", "doctor"),
+    "execution/plan.py": ("run", "check"),
+    "fetch/archive.py": ("task fetch",),
+    "fetch/corpus.py": ("task fetch",),
+    "fetch/plan.py": ("task fetch",),
+    "fetch/ranges.py": ("task fetch",),
+    "fetch/staging.py": ("task fetch",),
+    "format/half_fetched.py": ("task fetch",),
+    "importer/run.py": ("task import",),
+    "protocols/invariance/perturbations.py": ("invariance",),
+    "protocols/invariance/study.py": ("invariance",),
+    "protocols/overfit/settings.py": ("overfit",),
+    "protocols/subject.py": ("overfit",),
+    "records/creation.py": ("run", "score", "board", "report", "results", "ci"),
+    "records/evaluation.py": ("run",),
+    "records/reading.py": ("score", "board", "report", "results"),
+    "records/rows.py": ("score", "board", "report", "results"),
+    "records/schema_upgrade.py": ("records upgrade",),
+    "records/store.py": ("run", "score", "board", "report", "results", "ci"),
+    "submission/find.py": ("run", "check"),
+    "task/hidden.py": (*RUNS, "score", "report", "board", "task show", "task list", "task validate"),
+    "task/layout.py": (*RUNS, "score", "report", "board", "task show"),
+    "worker/runtimes/runtime.py": ("run", "check"),
+}
+
+
+def find(words: str) -> click.Command:
+    """Return the command that a text begins with, up to the first word that is an argument."""
+    found: click.Command = cli
+    for word in words.split():
+        if not isinstance(found, click.Group):
+            break
+        below = found.get_command(click.Context(found), word)
+        if below is None:
+            assert not re.fullmatch("[a-z]+", word), f"no command `pgdl {words}`"
+            break
+        found = below
+    return found
+
+
+def options_of(command: click.Command) -> set[str]:
+    return {name for parameter in command.params for name in parameter.opts + parameter.secondary_opts} | {"--help"}
+
+
+def texts(file: Path) -> Iterator[str]:
+    """Yield the texts of a module that may be printed."""
+    tree = ast.parse(file.read_text())
+    parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    parts |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts:
+            yield node.value
+
+
+MODULES = [file for file in sorted(ROOT.joinpath("harness").rglob("*.py")) if "sandbox" not in file.parts]
+
+
+def test_commands_are_there_with_their_options() -> None:
+    n_commands = 0
+    for file in [*MODULES, *ROOT.joinpath("docs").glob("*.md"), ROOT / "README.md"]:
+        for text in texts(file) if file.suffix == ".py" else [file.read_text()]:
+            for match in COMMAND.finditer(text):
+                words = re.sub(r"\s#.*|[|>;&].*|\\$", "", match[1] or match[2])
+                unknown = set(OPTION.findall(words)) - options_of(find(words))
+                assert not unknown, f"{file}: pgdl {words}"
+                n_commands += 1
+    assert n_commands > 100
+
+
+def advice(file: Path) -> set[str]:
+    """Return the options in sentences of a module, but for those of commands and labels."""
+    sentences = (NO_ADVICE.sub("", text) for text in texts(file) if " " in text.strip())
+    return {option for text in sentences for option in OPTION.findall(text)}
+
+
+@pytest.mark.parametrize("module", PRINTED_BY)
+def test_whichever_command_prints_advice_has_its_options(module: str) -> None:
+    for words in PRINTED_BY[module]:
+        assert advice(ROOT / "harness" / module) <= options_of(find(words)), words
+
+
+def test_all_advice_is_tried() -> None:
+    modules = {str(file.relative_to(ROOT / "harness")): advice(file) for file in MODULES if "cli" not in file.parts}
+    assert {name: found for name, found in modules.items() if found and name not in PRINTED_BY} == {}
