@@ -9,6 +9,9 @@ import re
 import tomllib
 from typing import Any, TypeVar
 
+#: What editors on Windows write before text; to Python, a character.
+BOM = "\ufeff"
+
 #: Deepest nesting, and most values in one text; a value takes about a hundred bytes of memory.
 MAX_DEPTH, MAX_VALUES = 200, 3_000_000
 
@@ -27,6 +30,7 @@ def parse_json(text: str | bytes, **hooks: Any) -> Any:
     `hooks` are those of `json.loads`. An integer of more than 4,300 digits is an error unless a hook parses it.
     """
     if isinstance(text, str):
+        text = text.removeprefix(BOM)
         lists, objects, commas = (text.count(mark) for mark in "[{,")
     else:
         lists, objects, commas = (text.count(mark) for mark in b"[{,")
@@ -41,6 +45,7 @@ def parse_json(text: str | bytes, **hooks: Any) -> Any:
 
 def parse_toml(text: str) -> dict[str, Any]:
     """Return the content of TOML; raises `ValueError` for any other text, and for more than the bounds allow."""
+    text = text.removeprefix(BOM)
     if _LONG_KEY.search(text):
         raise ValueError(f"a key of more than {MAX_PARTS} parts")
     try:

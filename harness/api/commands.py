@@ -24,9 +24,12 @@ UNSAFE_OPTION = "--unsafe-no-sandbox"
 
 
 def results_option(results: Address) -> str:
-    """Return the option for the records; an address with a password is left to the variable."""
+    """Return the option for the records; an address that may hold a password is left to the variable.
+
+    Where it is not set, the shell says so.
+    """
     if results.has_secrets:
-        return '--results "$PGDL_RESULTS"'
+        return '--results "$PGDL_RESULTS"' if _is_set("--results") else '--results "${PGDL_RESULTS:?its address}"'
     return typed(*_option("--results", str(results), RESULTS))
 
 

@@ -1,15 +1,16 @@
 """Zip archives of unknown origin: single members are read, within bounds; nothing is unpacked to disk."""
 
-import io
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
 from harness.errors import UserError
 from harness.format.files import located
+from harness.format.kinds import START, kind_of, other_kind, refuse_torch
 from harness.reading import open_regular
 from harness.text import printable
 
@@ -30,9 +31,10 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open the zip archive at `path`; damage that shows at any time raises `UserError`."""
     try:
-        with open_regular(path, links=True) as stream, located(path), open_zip(stream, MAX_LIST) as archive:
+        with open_regular(path, links=True) as stream, located(path), _opened(stream) as archive:
             if len(archive.infolist()) > MAX_MEMBERS:
                 raise UserError("too many members", expected=f"at most {MAX_MEMBERS}", found=len(archive.infolist()))
+            refuse_torch(names(archive))
             yield archive
     except DAMAGE as error:
         found = printable(str(error))[:200]
@@ -40,7 +42,14 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
         raise UserError("damaged", file=path, expected="a whole zip archive", found=found, remedy=remedy) from error
 
 
-class Pieces(io.BufferedReader):
+def _opened(stream: BufferedReader) -> zipfile.ZipFile:
+    start = stream.peek(START)[:START]
+    if kind_of(start):
+        raise other_kind("not a zip archive", start, file=None, expected="one of Keras or NumPy")
+    return open_zip(stream, MAX_LIST)
+
+
+class Pieces(BufferedReader):
     """A file of which at most so many bytes are read at once.
 
     `zipfile` reads all of an archive's directory, whose size the archive declares. A larger one is cut off.

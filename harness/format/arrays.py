@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from harness.errors import UserError
 from harness.format.archive import names, open_archive, open_member
 from harness.format.files import located
+from harness.format.kinds import START, other_kind
 from harness.reading import open_regular
 from harness.text import printable
 
@@ -95,10 +96,11 @@ def require_numbers(name: str, dtype: np.dtype[Any]) -> None:
 
 def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Return shape, order and type; raises `UserError`, or `ValueError` if they are damaged."""
-    try:
-        version = npy.read_magic(stream)
-    except ValueError as error:  # which quotes the file
-        raise UserError("no array", expected="a file written by numpy.save", found="another one") from error
+    start = stream.read(START)
+    stream.seek(0)
+    if not start.startswith(npy.MAGIC_PREFIX):
+        raise other_kind("no array", start, file=None, expected="a file written by numpy.save")
+    version = npy.read_magic(stream)
     if version != (1, 0):  # others are for names of columns; they may declare any length of the header
         raise UserError("version of the .npy format", expected="1.0", found=".".join(map(str, version)))
     try:

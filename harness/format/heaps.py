@@ -5,7 +5,9 @@ library reads them for ever if free space (number 0) has no size, or if a size i
 be an earlier one.
 """
 
+import errno
 import io
+import os
 import struct
 from collections.abc import Iterator
 from typing import IO
@@ -23,23 +25,29 @@ def require_readable(content: IO[bytes]) -> None:
     """Raise `ValueError` unless every heap in a file has an end; other bytes that look like a heap are seldom one."""
     size = content.seek(0, io.SEEK_END)
     left = MAX_OBJECTS
-    for start in _places(content):
+    for start in _places(content, size):
         left -= _objects(content, start, size, left)
 
 
-def _places(content: IO[bytes]) -> Iterator[int]:
+def _places(content: IO[bytes], size: int) -> Iterator[int]:
     """Yield where heaps begin."""
-    content.seek(0)
-    position, held = 0, b""
-    while block := content.read(_BLOCK):
-        held += block
-        found = held.find(_MARK)
+    position = _next_data(content, 0, size)
+    while position < size:
+        content.seek(position)
+        block = content.read(_BLOCK + len(_MARK) - 1)
+        found = block.find(_MARK)
         while found >= 0:
             yield position + found
-            found = held.find(_MARK, found + 1)
-        position += len(held) - len(_MARK) + 1
-        held = held[1 - len(_MARK) :]
-        content.seek(position + len(held))
+            found = block.find(_MARK, found + 1)
+        position = _next_data(content, position + _BLOCK, size)
+
+
+def _next_data(content: IO[bytes], position: int, size: int) -> int:
+    """Return the position of the next bytes that are stored: a file of 200 GB may have none but a few."""
+    try:
+        return os.lseek(content.fileno(), position, os.SEEK_DATA)
+    except (OSError, AttributeError) as error:  # the latter, on Windows; bytes in memory are no file
+        return size if getattr(error, "errno", None) == errno.ENXIO else position
 
 
 def _objects(content: IO[bytes], start: int, size: int, most: int) -> int:

@@ -11,6 +11,7 @@ from PIL import Image, UnidentifiedImageError
 
 from harness.errors import UserError
 from harness.format.files import visible_directories
+from harness.format.kinds import START, other_kind
 from harness.reading import read_regular
 from harness.text import printable
 
@@ -61,7 +62,7 @@ def read_images(images: list[tuple[Path, int]], shape: tuple[int, ...]) -> Itera
                     if (image.height, image.width) != shape[:2]:
                         found = f"{image.height} x {image.width}"
                         raise UserError("size of an image", file=path, expected=f"{shape[0]} x {shape[1]}", found=found)
-                    yield np.asarray(image.convert(mode), np.uint8).reshape(shape)
+                    yield np.asarray(_of_8_bits(image).convert(mode), np.uint8).reshape(shape)
         except (
             UnidentifiedImageError,
             OSError,
@@ -70,5 +71,13 @@ def read_images(images: list[tuple[Path, int]], shape: tuple[int, ...]) -> Itera
             Warning,
             Image.DecompressionBombError,
         ) as error:
-            found = "another file" if isinstance(error, UnidentifiedImageError) else printable(str(error))[:200]
-            raise UserError("not an image", file=path, expected=" or ".join(_FORMATS), found=found) from error
+            expected = " or ".join(_FORMATS)
+            if isinstance(error, UnidentifiedImageError):
+                raise other_kind("not an image", content.getvalue()[:START], file=path, expected=expected) from error
+            found = printable(str(error))[:200]
+            raise UserError("not an image", file=path, expected=expected, found=found) from error
+
+
+def _of_8_bits(image: Image.Image) -> Image.Image:
+    """Return an image of 16 bits as its high bytes, as TensorFlow decodes it; to Pillow, all above 255 is white."""
+    return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)) if image.mode.startswith("I") else image

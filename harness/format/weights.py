@@ -24,6 +24,7 @@ from harness.format.hdf5 import (
     timeless_file,
     timeless_group,
 )
+from harness.format.kinds import START, other_kind
 from harness.reading import read_regular
 
 Array = NDArray[np.float32]
@@ -103,8 +104,7 @@ def read_weights(content: bytes, path: Path, architecture: Architecture, shapes:
         UserError: the file is damaged, in another layout or of another model, or a number is not finite.
     """
     if not content.startswith(SIGNATURE):
-        found = "a file that starts otherwise" if content else "an empty file"
-        raise UserError("not HDF5", file=path, expected="an HDF5 file of weights", found=found, remedy=_REMEDY)
+        raise other_kind("not HDF5", content[:START], file=path, expected="an HDF5 file of weights", remedy=_REMEDY)
     with open_hdf5(io.BytesIO(content), path) as file:
         root = member(file, "model_weights", path) or file
         stored = [layer for layer in _stored_layers(root, path, len(content)) if layer.weights]

@@ -1,6 +1,7 @@
 """A model as people have it: reads its architecture and its weights, whatever the kind of its files."""
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from harness.format.architecture import MAX_CONFIG_BYTES, Architecture, ModelSha
 from harness.format.files import parse_json
 from harness.format.hdf5 import SIGNATURE
 from harness.format.keras_file import is_keras_file, read_keras_config, read_keras_weights
+from harness.format.kinds import START, other_kind
 from harness.format.listed_weights import read_listed_weights
 from harness.format.variables import holds_variables, read_variables
 from harness.format.weights import Array, read_weight_file, read_weights
@@ -60,16 +62,16 @@ def _start(path: Path) -> bytes:
     if not os.path.lexists(path):
         raise UserError("missing", file=path, expected="a file", found="nothing", remedy="paths start at the table's")
     with open_regular(path, links=True) as stream:
-        return stream.read(len(SIGNATURE))
+        return stream.read(START)
 
 
 def _config(path: Path) -> dict[str, Any]:
     start = _start(path)
     if start.startswith(_ZIP):
         return read_keras_config(path)
-    if start == SIGNATURE:
+    if start.startswith(SIGNATURE):
         return read_whole_model_config(path)
-    if not start.lstrip().startswith(b"{"):
-        raise UserError("unknown kind of file", file=path, expected="a .keras file, a whole model as .h5, or JSON",
-                        found="a file that starts otherwise")  # fmt: skip
+    if not start.removeprefix(BOM_UTF8).lstrip().startswith(b"{"):
+        expected = "a .keras file, a whole model as .h5, or JSON"
+        raise other_kind("unknown kind of file", start, file=path, expected=expected)
     return parse_json(read_regular(path, MAX_CONFIG_BYTES, links=True), path)

@@ -1,7 +1,9 @@
 """The table of models to import: a CSV file with one row per model."""
 
 import csv
+import difflib
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -17,6 +19,12 @@ from scoring.values import Value, normalise
 #: Columns with a meaning of their own; every other column is a hyperparameter.
 FILE, WEIGHTS = "file", "weights"
 TRAIN, TEST = "train_accuracy", "test_accuracy"
+
+#: What else accuracies are called, and the index that pandas adds: none is a hyperparameter.
+_PART = "(?:train|training|test|testing|val|valid|validation|dev|eval)"
+_ACCURACY = re.compile(rf"(?:{_PART}[ _.-]*)?acc(?:uracy)?(?:[ _.-]*{_PART})?", re.IGNORECASE)
+_INDEX = re.compile(r"Unnamed: \d+|index|level_\d+")
+_WITHOUT_INDEX = "write the table without an index: index=False in pandas"
 
 #: Most rows, and bytes of the file.
 MAX_ROWS = 10_000
@@ -110,8 +118,10 @@ def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]
     header = lines[0][1] if lines else []
     repeated = [name for name in header if header.count(name) > 1]
     if FILE not in header or repeated or "" in header:
-        expected = f"a column {FILE!r}, distinct names"
-        raise UserError("header", file=path, expected=expected, found=_described(header, repeated))
+        expected, remedy = f"a column {FILE!r}, distinct names", _WITHOUT_INDEX if header[:1] == [""] else None
+        raise UserError("header", file=path, expected=expected, found=_described(header, repeated), remedy=remedy)
+    for name in header:
+        _require_hyperparameter(path, name)
     for number, cells in lines:
         wrong = [cell for cell in cells if not cell.isprintable()]
         if wrong:
@@ -122,6 +132,17 @@ def _parse(text: str, path: Path) -> tuple[list[str], list[tuple[int, list[str]]
     if not 1 < len(lines) <= MAX_ROWS + 1:
         raise UserError("rows", file=path, expected=f"1 to {MAX_ROWS} models", found=len(lines) - 1)
     return header, lines[1:]
+
+
+def _require_hyperparameter(path: Path, name: str) -> None:
+    """Raise `UserError` for a column that cannot be meant as a hyperparameter, under whose name it would be taken."""
+    if name in (FILE, WEIGHTS, TRAIN, TEST):
+        return
+    if _INDEX.fullmatch(name):
+        raise UserError("header", file=path, expected="no index", found=repr(name), remedy=_WITHOUT_INDEX)
+    if _ACCURACY.fullmatch(name) or difflib.get_close_matches(name.lower(), (TRAIN, TEST), cutoff=0.85):
+        remedy = f"call it {TRAIN} or {TEST}, or leave it out"
+        raise UserError("header", file=path, expected="hyperparameters", found=f"an accuracy, {name!r}", remedy=remedy)
 
 
 def _described(header: Sequence[str], repeated: Sequence[str]) -> str:

@@ -43,7 +43,7 @@ def test_commands_that_read_records(pgdl: Pgdl, folder: Path) -> None:
         ended = pgdl(*command, "--results", LOCATION)
         said += ended.out + ended.err
     assert SECRET not in said
-    assert '--results "$PGDL_RESULTS"' in said
+    assert '--results "${PGDL_RESULTS:?its address}"' in said
     written = [file for where in ("site", "files") for file in (folder / where).rglob("*") if file.is_file()]
     assert len(written) > 10
     assert [file for file in written if SECRET.encode() in file.read_bytes()] == []

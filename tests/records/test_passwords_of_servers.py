@@ -74,7 +74,7 @@ def test_of_commands_that_succeed(
     with started(monkeypatch) as arguments:
         ended = commands(url)
     assert {one.code for one in ended} >= {0}
-    assert any('--results "$PGDL_RESULTS"' in one.out for one in ended)
+    assert any('--results "${PGDL_RESULTS:?its address}"' in one.out for one in ended)
     require_hidden(*ended)
     require_unwritten(tmp_path)
     assert [one for one in arguments if SECRET in one] == []

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import subprocess
 
 import hypothesis.strategies as st
 import pytest
@@ -98,10 +99,15 @@ def test_passwords_are_found_in_any_text(text: str, shown: str) -> None:
     assert hidden(text) == shown
 
 
-def test_a_command_to_paste_takes_it_from_a_variable() -> None:
+def test_a_command_to_paste_takes_it_from_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     assert results_option(Address("results.db", "")) == ""
     assert results_option(Address("my results.db", "")) == "--results 'my results.db'"
-    assert results_option(Address(f"postgresql://me:{SECRET}@host/name", "")) == '--results "$PGDL_RESULTS"'
+    secret = Address(f"postgresql://me:{SECRET}@host/name", "")
+    assert results_option(secret) == '--results "${PGDL_RESULTS:?its address}"'
+    done = subprocess.run(["sh", "-c", f"echo {results_option(secret)}"], capture_output=True, text=True)
+    assert (done.stdout, done.stderr.partition("PGDL")[2].strip()) == ("", "_RESULTS: its address")
+    monkeypatch.setenv("PGDL_RESULTS", "other.db")
+    assert results_option(secret) == '--results "$PGDL_RESULTS"'
 
 
 def test_a_command_to_paste_goes_before_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:

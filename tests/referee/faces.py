@@ -107,7 +107,7 @@ def renewals(world: World, database: str) -> list[tuple[list[str], list[str]]]:
     location = world.location(database)
     commands = [shlex.split(line.partition("; to renew them: ")[2]) for line in lines]
     return [
-        (_stale_names(line), [location if word == "$PGDL_RESULTS" else word for word in words])
+        (_stale_names(line), [location if word.startswith("${PGDL_RESULTS") else word for word in words])
         for line, words in zip(lines, commands, strict=True)
     ]
 
