@@ -8,8 +8,10 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 #: Replaces a secret.
 HIDDEN = "***"
 
-#: In any text: a user before a password, and a parameter before one.
-_IN_TEXT = re.compile(r"(:/{1,2}[^\s/:@]*):\S*@|(\bpassword\s*=\s*)(?:'[^']*'|[^\s&;,]+)", re.IGNORECASE)
+#: In any text: the user before a password in a word with an @ behind it, and a parameter with one. No search looks at
+#: a character more than a few times: a stranger may have written the text.
+_WORD, _USER = re.compile(r"\S+"), re.compile(r"(:/{1,2}[^\s/:@]*):")
+_PASSWORD = re.compile(r"(\bpassword\s*=\s*)(?:'[^']*'|[^\s&;,]+)", re.IGNORECASE)
 
 
 def printable(text: str) -> str:
@@ -41,7 +43,15 @@ def on_page(value: object) -> object:
 
 def hidden(text: str) -> str:
     """Return the text without the passwords of addresses in it, as far as they can be recognised."""
-    return _IN_TEXT.sub(lambda found: f"{found[1]}:{HIDDEN}@" if found[1] else f"{found[2]}{HIDDEN}", text)
+    text = _WORD.sub(lambda found: _hidden(found[0]), text) if "@" in text else text
+    return _PASSWORD.sub(rf"\g<1>{HIDDEN}", text)
+
+
+def _hidden(word: str) -> str:
+    """Return a word without what is between the first user of an address in it and the last @."""
+    before, at, after = word.rpartition("@")
+    user = _USER.search(before)
+    return word if user is None else f"{before[: user.end()]}{HIDDEN}{at}{after}"
 
 
 def shown(text: str) -> str:

@@ -1,8 +1,10 @@
 """Text for readers."""
 
+import time
+
 import pytest
 
-from harness.text import size
+from harness.text import hidden, shown, size
 
 
 @pytest.mark.parametrize(
@@ -21,3 +23,26 @@ from harness.text import size
 )
 def test_a_size_has_a_unit_that_fits(n_bytes: int, text: str) -> None:
     assert size(n_bytes) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown_text"),
+    [
+        ("see postgresql://me:a:b@c@host/x, then", "see postgresql://me:***@host/x, then"),
+        ("two //a:b@c //d:e@f", "two //a:b@c //d:e@f"),
+        ("two s://a:b@c s://d:e@f", "two s://a:***@c s://d:***@f"),
+        ("a@b at 10:30 of s://host:80/x", "a@b at 10:30 of s://host:80/x"),
+        ("password = 'a b' & Password=c@d", "password = *** & Password=***"),
+        ("password=s://me:a&b@host", "password=***"),
+    ],
+)
+def test_a_password_is_hidden_up_to_the_last_at_of_its_word(text: str, shown_text: str) -> None:
+    assert hidden(text) == shown_text
+
+
+@pytest.mark.parametrize("part", ["://a:", ":/a", ":", "password", "password ", "password='", "@", ":/@", "\t", "a"])
+def test_a_long_text_is_shown_in_no_time(part: str) -> None:
+    """A stranger's file may have a text of megabytes, and an error quotes it."""
+    begin = time.process_time()
+    shown(part * (400_000 // len(part)))
+    assert time.process_time() - begin < 5
