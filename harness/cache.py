@@ -7,24 +7,35 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.errors import writing
+from harness.errors import UserError, writing
 from harness.locks import lock
 
 
 def cache_directory(name: str) -> Path:
     """Return the cache's subdirectory `name`, created if necessary.
 
-    `PGDL_CACHE` is the path of the cache, by default `pgdl-harness` in the user's cache directory.
-    Raises `UserError` if the directory cannot be created.
+    `PGDL_CACHE` is the path of the cache, by default `pgdl-harness` in the user's cache directory. An empty variable
+    counts as none: the current directory may be a stranger's. Raises `UserError` if the directory cannot be created.
     """
     base = os.environ.get("PGDL_CACHE")
-    if base is None:
-        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    if not base:
+        home = os.environ.get("XDG_CACHE_HOME") or home_directory("PGDL_CACHE") / ".cache"
         base = str(Path(home) / "pgdl-harness")
     directory = Path(base).absolute() / name
     with writing(directory, problem="cannot be created", remedy="name another cache by PGDL_CACHE"):
         directory.mkdir(parents=True, exist_ok=True)
     return directory
+
+
+def home_directory(variable: str) -> Path:
+    """Return the user's home directory.
+
+    Raises `UserError` for a user of a container who has none; `variable` names what the caller needs it for.
+    """
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise UserError("you have no home directory", remedy=f"set HOME or {variable}") from error
 
 
 @contextmanager

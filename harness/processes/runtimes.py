@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.cache import home_directory
 from harness.children import user_environment
 from harness.cores import THREADS
 from harness.errors import UserError
@@ -47,4 +48,4 @@ def environment(runtime: Runtime, threads: int, gpu: bool | str, *, own_data: bo
 
 def keras_home() -> Path:
     """Return the directory in which Keras keeps datasets."""
-    return Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras")
+    return Path(os.environ.get("KERAS_HOME") or home_directory("KERAS_HOME") / ".keras")

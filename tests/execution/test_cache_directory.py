@@ -1,5 +1,6 @@
 """Where the harness keeps what it can compute again."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -21,12 +22,21 @@ def test_a_relative_name_is_made_absolute(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_else_it_is_where_the_user_keeps_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PGDL_CACHE", raising=False)
+    monkeypatch.setenv("PGDL_CACHE", "")  # which is no directory, and not the current one
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert cache_directory("shapes") == tmp_path / "xdg" / "pgdl-harness" / "shapes"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert cache_directory("shapes") == tmp_path / "home" / ".cache" / "pgdl-harness" / "shapes"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there, no other variable replaces HOME")
+def test_a_user_without_a_home_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("PGDL_CACHE", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 54321)  # as in a container
+    with pytest.raises(UserError, match="you have no home directory; set HOME or PGDL_CACHE"):
+        cache_directory("shapes")
 
 
 def test_a_place_that_cannot_be_used_is_the_users_to_mend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
