@@ -35,7 +35,10 @@ def _find_path(argument: str, name: str | None) -> Submission:
         return _from_path(path, name)
     if not is_there(path.parent):
         raise UserError("no such directory", file=path.parent)
-    siblings = [entry.name for entry in path.parent.iterdir() if not entry.name.startswith(".")]
+    try:
+        siblings = [entry.name for entry in path.parent.iterdir() if not entry.name.startswith(".")]
+    except OSError as error:  # a file, or a directory that may not be listed
+        raise UserError(f"cannot be read: {error.strerror}", file=path.parent, expected="a directory") from error
     installed = [measure.name for measure in installed_measures()]
     remedy = did_you_mean(path.name.partition(":")[0], [*baselines.MEASURES, *installed, *siblings])
     raise UserError(

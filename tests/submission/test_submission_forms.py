@@ -156,6 +156,8 @@ def test_what_is_misspelt_gets_a_suggestion(tmp_path: Path, monkeypatch: pytest.
         find_submission("jacobian_nrom")
     with pytest.raises(UserError, match="no such directory"):
         find_submission("no/such/place/my_measure")
+    with pytest.raises(UserError, match=r"^my_measure/complexity\.py: cannot be read: Not a directory: expected a dir"):
+        find_submission("my_measure/complexity.py/complexity.py")
 
 
 def test_several_submissions_keep_their_order(tmp_path: Path) -> None:
