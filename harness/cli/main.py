@@ -120,12 +120,13 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Run the command line; a `UserError` ends it with one line and exit code 2."""
+    _open_closed_streams()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # treat a request to terminate like Ctrl-C
     os.environ.setdefault(ONE_THREAD, "1")  # before anything imports NumPy
     if sys.platform == "win32":
         _speak_utf8()
     take_over()
-    output = sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 - None if it was closed by the caller
+    output = sys.stdout
     try:
         _require_own_packages()
         code = cli.main(prog_name="pgdl", standalone_mode=False, windows_expand_args=False)
@@ -153,6 +154,20 @@ def main() -> NoReturn:
         say(*traceback.format_exc().splitlines(), "pgdl: this is a bug; finished work is kept", err=True)
         sys.exit(BUG)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _open_closed_streams() -> None:
+    """Let standard streams that the caller has closed lead nowhere.
+
+    Otherwise the next file would get the number of one: it would be printed to, or not reach a process that starts.
+    """
+    for number, (name, mode) in enumerate({"stdin": "r", "stdout": "w", "stderr": "w"}.items()):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest free number, which is this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
 
 
 def _require_own_packages() -> None:

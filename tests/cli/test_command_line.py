@@ -53,6 +53,26 @@ main()
 """
 
 
+#: Prints where the standard streams of a command lead, and of a process that it starts, whatever number is free first.
+STREAMS = """
+import os, subprocess, sys
+from harness.cli import new
+from harness.cli.main import main
+
+def tell(name, runtime):
+    ours = [os.path.realpath(f"/proc/self/fd/{number}") for number in range(3)]
+    done = subprocess.run(["readlink", *(f"/proc/self/fd/{number}" for number in range(3))], stdout=subprocess.PIPE)
+    with open(name, "w") as file:
+        print(*ours, done.stdout.decode(), sys.stdin.isatty(), file=file)
+    print("printed")
+    print("printed", file=sys.stderr)
+
+new.command.callback = tell
+sys.argv = ["pgdl", "new", sys.argv[1]]
+main()
+"""
+
+
 def imported_by(*arguments: object) -> set[str]:
     """Packages that are imported in the process that runs `pgdl ARGUMENTS`."""
     command = [sys.executable, "-c", IMPORTED, *map(str, arguments)]
@@ -169,6 +189,15 @@ def test_what_the_user_can_mend_is_one_line_and_ends_with_2(pgdl: Callable[..., 
 def end(error: str) -> subprocess.CompletedProcess[str]:
     """Run a command that raises this error."""
     return subprocess.run([sys.executable, "-c", BROKEN.format(error=error)], capture_output=True, text=True, cwd=ROOT)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_closed_stream_leads_nowhere(tmp_path: Path) -> None:
+    file = tmp_path / "told"
+    command = [sys.executable, "-P", "-c", STREAMS, file]
+    done = subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *map(str, command)], cwd=ROOT, check=False)
+    ours, theirs = file.read_text().split()[:3], file.read_text().split()[3:-1]
+    assert (done.returncode, ours, theirs[0], theirs[-1]) == (0, [os.devnull] * 3, os.devnull, os.devnull)
 
 
 def test_a_bug_keeps_its_traceback() -> None:
