@@ -14,7 +14,10 @@ from harness.text import HIDDEN, hidden
 RESULTS = "results.db"
 
 #: Words in the names of values that may be secrets; a last s counts as none.
-_SECRETS = {"apikey", "credential", "key", "passphrase", "passwd", "password", "pwd", "secret", "token"}
+_SECRETS = {"apikey", "auth", "authorization", "bearer", "cookie", "key", "passcode", "passw", "pwd", "secret"}
+
+#: Words with which those that are written in one may end, too: `dbpassword`, `MYTOKEN`.
+_ENDS = ("accesskey", "credential", "passphrase", "passwd", "password", "privatekey", "secretkey", "token")
 
 #: The words of a name, in any of Python's styles: API_KEY, api_key, ApiKey, apiKey2.
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -165,7 +168,8 @@ def _require_path(path: str, source: str) -> None:
 
 def may_be_secret(name: str) -> bool:
     """Whether the name of a value says that the value may be a secret, such as `API_KEY`, `token` or `apikey`."""
-    return any(word.lower().removesuffix("s") in _SECRETS for word in _WORD.findall(name))
+    words = [word.lower().removesuffix("s") for word in _WORD.findall(name)]
+    return any(word in _SECRETS or word.endswith(_ENDS) for word in words)
 
 
 def _ambiguous(source: str) -> UserError:

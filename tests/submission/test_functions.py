@@ -16,6 +16,10 @@ from harness.errors import UserError
 from harness.submission import Submission, from_function
 
 FACTOR = 3
+SECRETS = (
+    "token", "API_KEY", "secretWord", "DB_PASSWORD2", "HfTokens", "apikey", "aws_secret_access_key", "auth",
+    "dbpassword", "MYTOKEN", "accesskeys", "apitoken2", "COOKIE",
+)  # fmt: skip
 NAMES = {"a": 1}
 CENTRE = np.zeros(2)
 mine = ModuleType("mine")
@@ -145,11 +149,16 @@ def test_a_long_value_is_told_in_short() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["token", "API_KEY", "secretWord", "DB_PASSWORD2", "HfTokens", "apikey", "aws_secret_access_key"]
+    ("name", "value"),
+    [
+        *((name, "sesame") for name in SECRETS),
+        ("results", "postgresql://me:sesame@host/name"),
+        ("settings", "host=db password=sesame"),
+    ],
 )
-def test_a_value_that_may_be_a_secret_does_not_come_with_it(name: str, tmp_path: Path) -> None:
+def test_a_value_that_may_be_a_secret_does_not_come_with_it(name: str, value: str, tmp_path: Path) -> None:
     file = tmp_path / "notebook.py"
-    file.write_text(f"{name} = 'sesame'\ndef complexity(model, dataset):\n    return len({name})\n")
+    file.write_text(f"{name} = {value!r}\ndef complexity(model, dataset):\n    return len({name})\n")
     names: dict[str, Any] = {"__name__": "notebook"}
     exec(compile(file.read_text(), file, "exec"), names)
     with pytest.raises(UserError) as raised:
@@ -160,7 +169,7 @@ def test_a_value_that_may_be_a_secret_does_not_come_with_it(name: str, tmp_path:
     )
 
 
-@pytest.mark.parametrize("name", ["monkey", "keystroke", "tokenizer_size", "SECRETARY", "passing"])
+@pytest.mark.parametrize("name", ["monkey", "keystroke", "tokenizer_size", "SECRETARY", "passing", "author", "donkey"])
 def test_names_that_only_begin_like_secrets_are_none(name: str) -> None:
     assert not may_be_secret(name)
 
