@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.ci import git
 from harness.ci.change import find_change
 from harness.ci.git import Repository
 from harness.ci.reading import RefusedError, read_submission
@@ -106,6 +107,25 @@ def test_the_only_folder_inside_is_the_submission(repo):
 def test_the_git_folder_of_a_submission_is_skipped(repo):
     evil = Folder([("040000", b".git", Folder([(FILE, b"config", "[core]")])), (FILE, b"complexity.py", CODE)])
     assert set(read(repo, {"submissions/mine": evil}).files) == {"complexity.py"}
+
+
+def test_nothing_is_fetched_whatever_the_repository_says(repo, tmp_path, monkeypatch):
+    commit, mark = repo.commit({"submissions/mine.py": CODE}), tmp_path / "mark"
+    blob = repo.git("rev-parse", f"{commit}:submissions/mine.py")
+    (repo.directory / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    for name, value in {
+        "core.repositoryFormatVersion": "1", "extensions.partialClone": "origin", "remote.origin.promisor": "true",
+        "remote.origin.url": f"ext::touch {mark}", "protocol.ext.allow": "always",
+    }.items():  # fmt: skip
+        repo.git("config", name, value)
+    environment = git._environment()
+    del environment["GIT_NO_LAZY_FETCH"]  # which earlier versions of git do not know
+    monkeypatch.setattr(git, "_environment", lambda: environment)
+    repository = Repository(repo.directory)
+    (entry,) = find_change(repository, "submissions", commit, None).after.values()
+    with pytest.raises(RefusedError):
+        read_submission(repository, "submissions", entry)
+    assert not mark.exists()
 
 
 def test_sizes_are_bounded_before_contents_are_read(repo, monkeypatch):
