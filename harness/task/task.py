@@ -17,6 +17,7 @@ from harness.task.hidden import Withhold
 from harness.task.layout import TaskFiles
 from harness.task.model import Model, read_model
 from harness.task.shapes import infer_shapes
+from harness.text import is_line
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,9 @@ class _Reading:
         self._problems = Problems()
         attempt = self._problems.attempt
         self.architectures = {path: attempt(read_architecture, path) for path in files.models}
+        names = {files.name: files.directory} | {path.name: path for path in files.models}
+        for path in (path for name, path in names.items() if not is_line(name)):  # records would be refused as strange
+            self._report(UserError("cannot be recorded", file=path, expected="a name without control characters"))
         if not files.models:
             self._report(UserError("no models", file=files.directory, expected="directories model_*", found="none"))
 

@@ -248,3 +248,20 @@ def test_keras_that_does_not_start(tmp_path, pgdl, monkeypatch, new_processes):
     assert outcome.err == (
         "pgdl: Keras could not infer the shapes of the weights: found exit code 1; run `pgdl doctor`\n"
     )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems know no such names")
+def test_a_name_that_no_database_would_be_read_with_is_refused(tmp_path):
+    directory = make_task(tmp_path)
+    (directory / "model_3").rename(directory / "model_3\n\x1b[31m")
+    directory.rename(directory.with_name("a\udcfftask"))
+    with pytest.raises(InvalidTaskError) as raised:
+        read(tmp_path)
+    found = [line for line in str(raised.value).splitlines() if "cannot be recorded: " in line]
+    assert [line.split(": ")[0] for line in found] == [f"{tmp_path}/a?task", f"{tmp_path}/a?task/model_3 ?[31m"]
+
+
+def test_a_name_in_any_language_is_read(tmp_path):
+    directory = make_task(tmp_path)
+    directory.rename(directory.with_name("Ünï [x] 数字"))
+    assert read(tmp_path).name == "Ünï [x] 数字"
