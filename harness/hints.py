@@ -3,9 +3,14 @@
 import difflib
 from collections.abc import Iterable
 
+#: Longest name that is compared, in characters: an index of it takes forty times its size.
+LONGEST = 255
+
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """Return a hint with the most similar known name, or None if none is similar; case is ignored."""
+    if len(name) > LONGEST:
+        return None
     written = {one.lower(): one for one in known}
     close = difflib.get_close_matches(name.lower(), list(written), n=1)
     return f"did you mean {str(written[close[0]])!r}?" if close else None

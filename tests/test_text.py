@@ -1,9 +1,11 @@
 """Text for readers."""
 
 import time
+import tracemalloc
 
 import pytest
 
+from harness.hints import did_you_mean
 from harness.text import hidden, shown, size
 
 
@@ -46,3 +48,12 @@ def test_a_long_text_is_shown_in_no_time(part: str) -> None:
     begin = time.process_time()
     shown(part * (400_000 // len(part)))
     assert time.process_time() - begin < 5
+
+
+def test_a_long_name_resembles_no_other() -> None:
+    name = "relu" * 250_000
+    tracemalloc.start()
+    assert did_you_mean(name, ["relu", name]) is None
+    assert tracemalloc.get_traced_memory()[1] < 8 * 1024**2
+    tracemalloc.stop()
+    assert did_you_mean("rellu", ["relu", name]) == "did you mean 'relu'?"
