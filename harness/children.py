@@ -35,9 +35,9 @@ HOME = str(Path(__file__).parents[1])
 _FIND_HARNESS = "import sys; home = sys.argv.pop(1); home in sys.path or sys.path.insert(0, home); "
 
 #: The user's environment variables that processes keep: the machine's, the network's, and paths of files.
+_KEPT_PROXIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
 _KEPT = {
     "PATH", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES",
-    "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
     "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT",
 }  # fmt: skip
 _KEPT_PATHS = {
@@ -66,9 +66,13 @@ def harness_interpreter(program: str, *arguments: str, options: Sequence[str] = 
     return interpreter(_FIND_HARNESS + program, HOME, *arguments, options=options)
 
 
-def user_environment() -> dict[str, str]:
-    """Return the user's environment without variables that could change a value, run code, or hold a password."""
-    kept = {name: value for name, value in os.environ.items() if name.upper() in _KEPT}
+def user_environment(*, downloads: bool) -> dict[str, str]:
+    """Return the user's environment without variables that could change a value, run code, or hold a password.
+
+    That of a proxy is kept for a process that `downloads`.
+    """
+    names = _KEPT | _KEPT_PROXIES if downloads else _KEPT
+    kept = {name: value for name, value in os.environ.items() if name.upper() in names}
     paths = {name: str(Path(value).absolute()) for name, value in os.environ.items() if name in _KEPT_PATHS and value}
     return kept | paths
 

@@ -43,7 +43,7 @@ def environment(runtime: Runtime, threads: int, gpu: bool | str, *, own_data: bo
     seen = {} if gpu is True else {"CUDA_VISIBLE_DEVICES": gpu or "-1"}
     framework = runtime.environment(threads, gpu=bool(gpu))
     datasets = {"KERAS_HOME": str(keras_home().absolute())} if own_data else {}
-    return user_environment() | dict.fromkeys(THREADS, str(threads)) | framework | seen | datasets
+    return user_environment(downloads=own_data) | dict.fromkeys(THREADS, str(threads)) | framework | seen | datasets
 
 
 def keras_home() -> Path:

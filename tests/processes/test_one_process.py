@@ -13,7 +13,9 @@ from processes.conftest import HERE, is_alive, started
 from harness.errors import UserError
 from harness.importer.data import read_examples
 from harness.processes import FaultError, NoAnswerError, Process, UnableError, channel
+from harness.processes.runtimes import environment
 from harness.protocols.testbed.images import read_images
+from harness.worker.runtimes import RUNTIMES
 
 MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
@@ -33,6 +35,15 @@ def test_answers_and_events_come_in_their_order(start):
         assert process.ask({"do": "nothing"}) == {}
         assert process.ask({"do": "count", "detail": 3}, said.append) == {}
     assert said == [{"number": 0}, {"number": 1}, {"number": 2}]
+
+
+@pytest.mark.parametrize("variable", ["HTTPS_PROXY", "http_proxy", "ALL_PROXY"])
+def test_a_password_of_a_proxy_reaches_those_processes_alone_that_may_download(variable, monkeypatch):
+    monkeypatch.setenv(variable, "http://me:sesame@proxy:3128")
+    monkeypatch.setenv("PGDL_RESULTS", "postgresql://me:sesame@host/name")
+    for own_data in (False, True):
+        found = environment(RUNTIMES["tensorflow"], 1, False, own_data=own_data)
+        assert [name for name, value in found.items() if "sesame" in value] == [variable] * own_data
 
 
 def test_what_is_printed_is_no_answer(start):
