@@ -31,14 +31,22 @@ DEADLINE_S = 300.0
 #: The last bytes of a journal that names another file, which SQLite deletes after it has applied the journal.
 _NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
 
-_NAME = r'(?:\w+|"\w+")'
-_NAMES = rf"\( ?{_NAME}(?: ?, ?{_NAME})* ?\)"
-_COLUMN = rf"{_NAME}(?: \w+(?: ?\(\d+\))?)?(?: DEFAULT '[^']*')?(?: NOT NULL)?(?: DEFAULT '[^']*')?"
-_PART = rf"(?:{_COLUMN}|(?:CONSTRAINT {_NAME} )?PRIMARY KEY ?{_NAMES})"
+# All repetitions are possessive, and no text fits in two ways: otherwise a stranger's would be tried in all of them.
+_NAME = r'(?:\w++|"[\w ]++"|`[\w ]++`|\[[\w ]++\])'
+_ORDER = r"(?: (?:ASC|DESC)\b)?+"
+_NAMES = rf"\( ?+{_NAME}{_ORDER}(?: ?+, ?+{_NAME}{_ORDER})*+ ?+\)"
+_NO_TYPE = r"(?!(?:AS|CHECK|COLLATE|CONSTRAINT|DEFAULT|GENERATED|NOT|NULL|PRIMARY|REFERENCES|UNIQUE)\b)"
+_TYPE = rf"(?: {_NO_TYPE}\w++)*+(?: ?+\( ?+\d++(?: ?+, ?+\d++)?+ ?+\))?+"
+_DEFAULT = r"DEFAULT (?:'[^']*+'|[+-]?+[\w.]++)"
+_CLAUSE = rf" (?:(?:NOT )?+NULL\b|UNIQUE\b|PRIMARY KEY\b{_ORDER}(?: AUTOINCREMENT\b)?+|{_DEFAULT})"
+_COLUMN = rf"(?!(?:CHECK|CONSTRAINT|FOREIGN|PRIMARY|UNIQUE)\b){_NAME}{_TYPE}(?:{_CLAUSE})*+"
+_PART = rf"(?:{_COLUMN}|(?:CONSTRAINT {_NAME} )?+(?:PRIMARY KEY|UNIQUE) ?+{_NAMES})"
 
 #: Tables and indices without expressions: no view, trigger, virtual table or computed column, and no condition.
 _PLAIN = re.compile(
-    rf"CREATE TABLE {_NAME} ?\( ?{_PART}(?: ?, ?{_PART})* ?\)|CREATE (?:UNIQUE )?INDEX {_NAME} ON {_NAME} ?{_NAMES}"
+    rf"CREATE TABLE {_NAME} ?+\( ?+{_PART}(?: ?+, ?+{_PART})*+ ?+\)(?: (?:WITHOUT ROWID|STRICT))?+"
+    rf"|CREATE (?:UNIQUE )?+INDEX {_NAME} ON {_NAME} ?+{_NAMES}",
+    re.IGNORECASE,
 )
 
 

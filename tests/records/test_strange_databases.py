@@ -52,6 +52,7 @@ CODE = {
     "a computed column": ("ALTER TABLE runs ADD COLUMN more AS (length(zeroblob(1000000)))",),
     "a stored computed column": ("CREATE TABLE more (a, b TEXT AS (hex(a)) STORED)",),
     "a computed default": ("CREATE TABLE more (a TEXT DEFAULT (hex(randomblob(10))))",),
+    "a constant computed column": ("CREATE TABLE more (a, b AS (1))",),
     "a check": ("CREATE TABLE more (a TEXT, CHECK (length(a) > 1))",),
     "an index of an expression": ("CREATE INDEX more ON requests (length(source))",),
     "an index of some rows": ("CREATE INDEX more ON requests (source) WHERE source LIKE '%a%'",),
@@ -69,10 +70,21 @@ def test_tables_and_indices_are_plain(file: Path, statements: tuple[str, ...], r
         upgrade(str(file))
 
 
+def test_a_table_is_looked_at_in_one_pass(file: Path) -> None:
+    """A definition of each column that fits in two ways would take twice the time for every column."""
+    columns = ", ".join(f"a{number} b DEFAULT ''" for number in range(100))
+    change(file, f"CREATE TABLE more ({columns}, b AS (hex(a0)))")
+    with pytest.raises(UserError, match="expected plain tables and indices"):
+        Records(str(file), read_only=True)
+
+
 def test_tables_and_indices_of_ones_own_do_no_harm(file: Path) -> None:
     change(
         file,
         "CREATE TABLE notes (a, b TEXT DEFAULT '' NOT NULL)",
+        'CREATE TABLE [my notes] (id INTEGER PRIMARY KEY AUTOINCREMENT, note varchar(80) unique, "a b" NUMERIC(9, 2))',
+        "CREATE TABLE days (day DATETIME DEFAULT CURRENT_TIMESTAMP, n INT DEFAULT -1, UNIQUE (day, n DESC))",
+        "CREATE TABLE pairs (a INT NOT NULL, b DOUBLE PRECISION, PRIMARY KEY (a, b)) WITHOUT ROWID",
         "CREATE UNIQUE INDEX more ON notes (a, b)",
         "ANALYZE",
     )
