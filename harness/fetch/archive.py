@@ -1,15 +1,20 @@
 """Downloads an archive of tasks whose digest is known, and unpacks it after the digest has been verified."""
 
+import bz2
+import gzip
 import hashlib
+import lzma
 import os
 import re
 import shutil
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -40,6 +45,12 @@ MARK = ".archive-sha256"
 
 #: Most bytes of that file.
 MAX_MARK = 1024
+
+#: What a compressed tar begins with, and what opens it.
+_PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open, b"]\0\0": lzma.open}
+
+#: Most bytes of a tar that are no content of files: so many in any case, and so many more for each member.
+MAX_BESIDE, MAX_BESIDE_MEMBER = 16 * 1024**2, 4096
 
 
 def fetch_tasks(url: Address, sha256: str, directory: Path) -> bool:
@@ -153,9 +164,44 @@ def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
                 with members.open(entry) as content:
                     yield entry.filename, content
         return
-    with tarfile.open(archive, "r|*") as stream:
-        for member in stream:
+    with _unpacked(archive) as plain, tarfile.open(fileobj=plain, mode="r|") as stream:  # type: ignore[call-overload]
+        for number, member in enumerate(stream, start=1):
+            if number > MAX_FILES:
+                raise BadArchiveError(f"expected at most {MAX_FILES} files and folders, found more")
             if not (member.isreg() or member.isdir()):
                 raise BadArchiveError(f"{shown(member.name)}: expected a regular file")
+            plain.allowed += MAX_BESIDE_MEMBER + (member.size if member.isreg() else 0)
+            stream.members = []  # it would keep all
             if member.isreg() and (file := stream.extractfile(member)) is not None:
                 yield member.name, file
+
+
+class _Tar:
+    """The bytes of a tar, as they are unpacked; `allowed` are those that may be read.
+
+    `tarfile` reads names, lists of holes and other headers of any size into memory, and folders without end.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self._seen, self.allowed = stream, 0, MAX_BESIDE
+
+    def read(self, size: int) -> bytes:
+        """Return up to `size` bytes; raises `BadArchiveError` for damage, and for more than are allowed."""
+        try:
+            part = self._stream.read(size)
+        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+            raise BadArchiveError(f"expected a readable tar or zip: {error}") from error
+        self._seen += len(part)
+        if self._seen > self.allowed:
+            raise BadArchiveError("names and headers take too much of it")
+        return part
+
+
+@contextmanager
+def _unpacked(archive: Path) -> Iterator[_Tar]:
+    with archive.open("rb") as packed:
+        beginning = packed.read(6)
+        packed.seek(0)
+        opened = next((opens for mark, opens in _PACKED.items() if beginning.startswith(mark)), None)
+        with opened(packed) if opened else nullcontext(packed) as stream:
+            yield _Tar(stream)

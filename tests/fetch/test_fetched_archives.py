@@ -1,7 +1,9 @@
 """Tasks from an archive with a known digest: nothing else is unpacked, and nothing leaves the directory."""
 
+import gzip
 import hashlib
 import io
+import lzma
 import stat
 import tarfile
 import threading
@@ -139,6 +141,56 @@ def test_what_leads_outside_is_refused(member, problem, tmp_path):
         fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
     assert str(refused.value) == f"{file.as_uri()}: cannot be unpacked: {problem}"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["archive.tar.gz"]
+
+
+def headers(name: str, kind: bytes, number: int, content: bytes = b"") -> bytes:
+    member = tarfile.TarInfo(name)
+    member.type, member.size = kind, len(content)
+    return (member.tobuf(tarfile.GNU_FORMAT) + content) * number
+
+
+def holes(number: int) -> bytes:
+    """A file with lists of its holes, each of which says that there is another one."""
+    header = bytearray(headers("weights", tarfile.GNUTYPE_SPARSE, 1))
+    header[482] = 1
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    return bytes(header) + (b"00000000000\0" * 42 + b"\1" + b"\0" * 7) * number
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        headers("././@LongLink", tarfile.GNUTYPE_LONGNAME, 1, bytes(20 * 1024**2)),
+        headers("header", tarfile.XHDTYPE, 1, bytes(20 * 1024**2)),
+        headers("folder", tarfile.DIRTYPE, 2000),
+        holes(40 * 1024),
+    ],
+    ids=["a long name", "a long header", "folders", "holes"],
+)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress], ids=["tar", "gzip", "xz"])
+def test_a_small_archive_of_headers_takes_no_memory(content, pack, tmp_path, monkeypatch):
+    monkeypatch.setattr(fetching, "MAX_FILES", 1000)
+    file = tmp_path / "archive"
+    file.write_bytes(pack(content + bytes(1024)))
+    with pytest.raises(UserError, match=r"headers take too much of it|at most 1000 files and folders, found more"):
+        fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
+
+
+@pytest.mark.parametrize("packing", ["", "gz", "bz2", "xz"])
+def test_a_tar_may_be_packed_in_any_way(packing, tmp_path):
+    file = tmp_path / "archive"
+    with tarfile.open(file, f"w:{packing}", format=tarfile.PAX_FORMAT) as archive:
+        for number in range(100):
+            member = tarfile.TarInfo(f"{'long ü' * 30}/{number}")
+            member.size = 100_000
+            archive.addfile(member, io.BytesIO(bytes(100_000)))
+    assert fetch_tasks(file.as_uri(), digest(file), tmp_path / "tasks")
+    assert len(list((tmp_path / "tasks").rglob("*"))) == 102
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(UserError, match="cannot be unpacked: expected a readable tar or zip"):
+        fetch_tasks(file.as_uri(), digest(file), tmp_path / "others")
 
 
 def test_links_in_a_zip_are_refused(tmp_path):
