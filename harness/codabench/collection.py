@@ -8,13 +8,15 @@ from datetime import datetime
 from inspect import signature
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
-from harness.codabench.results import RECORDS, RESULT, Result, read_result
+from harness.codabench.results import RECORDS, RESULT, Result, read_result, read_sealed
 from harness.codabench.seal import MAX_BYTES
 from harness.credentials import Address
-from harness.errors import UserError, UserErrors
+from harness.errors import UserError, UserErrors, writing
 from harness.execution.plan import call_key
 from harness.format.archive import names, open_archive, read_member
+from harness.format.files import MAX_JSON
 from harness.outcome import Outcome
 from harness.reading import own_path
 from harness.records import Evaluation, Records, Request, add_records, columns_of
@@ -111,7 +113,7 @@ def collect(exports: Sequence[Path], key: bytes, results: Address) -> Collected:
 def _read(export: Path, key: bytes, notes: list[str]) -> _Export | None:
     try:
         name = name_of(export)
-        with _unpacked(export) as directory:
+        with _unpacked(export, key) as directory:
             result = read_result(directory, key)
             if result.problem or not result.recorded:
                 notes.append(f"{export}: left out: {result.problem or result.missing}")
@@ -130,21 +132,29 @@ def _read(export: Path, key: bytes, notes: list[str]) -> _Export | None:
 
 
 @contextmanager
-def _unpacked(export: Path) -> Iterator[Path]:
-    """Yield a directory with the files of a result; of an archive, only those are unpacked."""
+def _unpacked(export: Path, key: bytes) -> Iterator[Path]:
+    """Yield a directory with the files of a result; of an archive, only those that the seal names are unpacked.
+
+    A submission's own command may leave any others in it.
+    """
     if export.is_dir():
         yield export
         return
     with tempfile.TemporaryDirectory() as temporary, open_archive(export) as archive:
-        wanted = [name for name in names(archive) if name in (RESULT, RECORDS) or name.endswith(".predict")]
-        for name in wanted:
-            if "/" not in name:
-                most = MAX_BYTES if name == RESULT else MAX_RECORDS
-                Path(temporary, name).write_bytes(read_member(archive, name, most))
+        place, there = Path(temporary), set(names(archive))
         try:
-            yield Path(temporary)
+            if RESULT in there:
+                _unpack(archive, RESULT, place, MAX_BYTES)
+            for name in there & read_sealed(place, key).files.keys():
+                _unpack(archive, name, place, MAX_RECORDS if name == RECORDS else MAX_JSON)
+            yield place
         except UserError as error:
             raise UserError(str(error).replace(f"{temporary}/", "")) from error
+
+
+def _unpack(archive: ZipFile, name: str, place: Path, most: int) -> None:
+    with writing(place / name):
+        (place / name).write_bytes(read_member(archive, name, most))
 
 
 def _add(exports: Sequence[_Export], records: Records, notes: list[str]) -> int:

@@ -71,16 +71,21 @@ def write_result(directory: Path, result: Result, key: bytes, files: Mapping[str
     _replace(directory / RESULT, sealed(whole.model_dump(), key))
 
 
-def read_result(directory: Path, key: bytes) -> Result:
-    """Read a result, and check that it and its files are as they were written; raises `UserError`."""
+def read_sealed(directory: Path, key: bytes) -> Result:
+    """Read the sealed file of a result, which names the others; raises `UserError`."""
     file = directory / RESULT
     if not os.path.lexists(file):
         remedy = "the log of the ingestion program says why"
         raise UserError("no result of the ingestion program", file=file, remedy=remedy)
     try:
-        result = Result.model_validate(opened(read_regular(file, MAX_BYTES, links=False), key, file))
+        return Result.model_validate(opened(read_regular(file, MAX_BYTES, links=False), key, file))
     except ValidationError as error:
         raise UserError("a result of another version of pgdl", file=file) from error
+
+
+def read_result(directory: Path, key: bytes) -> Result:
+    """Read a result, and check that it and its files are as they were written; raises `UserError`."""
+    result = read_sealed(directory, key)
     for name, digest in result.files.items():
         path = directory / name
         found = _digest_of(path) if os.path.lexists(path) else "no file"

@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 import struct
+import zipfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -11,8 +12,10 @@ import pytest
 from throwaway import GAPS
 
 from harness import api
+from harness.codabench import collection
 from harness.codabench.results import KILLED, RECORDS, RESULT
 from harness.codabench.seal import draw_key, write_key
+from harness.format.archive import read_member
 from harness.outcome import Outcome
 
 #: Values in the order of the gaps, and others.
@@ -98,6 +101,16 @@ def better(database: Path) -> None:
     with closing(sqlite3.connect(database)) as connection:
         connection.execute("update evaluations set value = 1 - value")
         connection.commit()
+
+
+def test_files_that_are_not_of_the_result_are_not_unpacked(export, collect, bundled, monkeypatch):
+    file, taken = export("ann", RIGHT), []
+    with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(5):
+            archive.writestr(f"{number}.predict", bytes(1000))
+    monkeypatch.setattr(collection, "read_member", lambda *a: (taken.append(a[1]), read_member(*a))[1])
+    assert collect(file).code == 0
+    assert sorted(taken) == [RECORDS, RESULT, "tiny.predict"]
 
 
 @pytest.mark.parametrize(
