@@ -20,11 +20,12 @@ def write_site(data: SiteData, directory: Path) -> str:
     files |= render_site(make_site(data, head))
     temporary = directory / ".new"
     with writing(directory):
-        shutil.rmtree(temporary, ignore_errors=True)
+        _remove(temporary)  # it may be a link, and what is behind it would be moved here
+        temporary.mkdir(parents=True)
         _write(files, temporary)
         for old in directory.iterdir():
             if old != temporary:
-                shutil.rmtree(old) if old.is_dir() and not old.is_symlink() else old.unlink()
+                _remove(old)
         for new in temporary.iterdir():
             new.rename(directory / new.name)
         temporary.rmdir()
@@ -39,6 +40,11 @@ def _require_replaceable(directory: Path) -> None:
     if any(directory.iterdir()) and not (directory / SETTINGS).is_file():
         found = "other files"
         raise UserError("not a site", file=directory, expected="an empty directory or an earlier site", found=found)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, a directory, or a link itself, if there is one."""
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
 
 def _write(files: Mapping[str, bytes], directory: Path) -> None:

@@ -2,6 +2,7 @@
 
 import math
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,23 @@ def refusal(site: Path) -> str:
     with pytest.raises(UserError) as error:
         verify_site(site)
     return str(error.value)
+
+
+@pytest.mark.parametrize("name", [".new", "data/records.jsonl", "submissions"])
+def test_a_site_that_is_replaced_moves_nothing_from_behind_a_link(
+    data: SiteData, site: Path, name: str, tmp_path: Path
+) -> None:
+    own = tmp_path / "own"
+    (own / "folder").mkdir(parents=True)
+    (own / "folder/file").write_text("mine")
+    link = site / name
+    if link.is_dir():
+        shutil.rmtree(link)
+    link.unlink(missing_ok=True)
+    link.symlink_to(own)
+    write_site(data, site)
+    assert [file.relative_to(own).as_posix() for file in sorted(own.rglob("*"))] == ["folder", "folder/file"]
+    assert not verify_site(site).differences
 
 
 @pytest.mark.parametrize("name", ["data", "submissions"])
