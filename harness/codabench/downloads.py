@@ -4,6 +4,7 @@ An organiser may download them all (api/serializers/submissions.py:262); address
 (utils/data.py:45), so the token is not sent there.
 """
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -18,7 +19,7 @@ from harness.codabench.platform import Platform
 from harness.credentials import Address
 from harness.errors import UserError, writing
 from harness.fetch.whole import fetch_file
-from harness.submission.name import clean
+from harness.submission.name import MAX_NAME, clean
 from harness.text import printable
 from harness.validation import first_problem
 
@@ -90,16 +91,27 @@ def download(page: Address, phase: str | None, token: str, directory: Path, step
     notes = _unfinished(chosen, listed)
     files = []
     for number, one in enumerate(finished, start=1):
-        place = directory / str(one.id) / f"{clean(one.owner)}.zip"
+        name = name_of_owner(one.owner)
+        place = directory / str(one.id) / f"{name}.zip"
         if not is_zipfile(place):
             step(f"output {number} of {len(finished)}")
             with writing(place):
                 place.parent.mkdir(parents=True, exist_ok=True)
             if not _fetch(platform, one, place):
-                notes.append(f"left out: submission {one.id} of {clean(one.owner)}: the platform has no output of it")
+                notes.append(f"left out: submission {one.id} of {name}: the platform has no output of it")
                 continue
         files.append(place)
     return Downloads(files, notes)
+
+
+def name_of_owner(owner: str) -> str:
+    """Return the name of a participant's submission: no two participants have one.
+
+    Usernames may have letters of any alphabet (apps/profiles/forms.py:16), all of which `clean` makes the same.
+    """
+    if clean(owner) == owner:
+        return owner
+    return f"{clean(owner)[: MAX_NAME - 9]}_{hashlib.sha256(owner.encode()).hexdigest()[:8]}"
 
 
 def _fetch(platform: Platform, submission: _Submission, place: Path) -> bool:

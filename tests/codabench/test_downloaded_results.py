@@ -51,6 +51,18 @@ def test_outputs_are_downloaded_under_their_owners_names(three, fetch, pgdl):
     ]
 
 
+def test_no_two_participants_share_a_name(served, fetch, export):
+    served.outputs = {
+        number: (owner, "Finished", export(f"export{number}", RIGHT, digest=f"d{number}", hours=number))
+        for number, owner in enumerate(["анна", "олег", "ann"])
+    }
+    ended = fetch()
+    assert ended.out.splitlines()[0] == "Feedback: 3 submissions, 24 new calls in results.db", ended.err
+    names = [path.stem for path in sorted(Path("exports").rglob("*.zip"))]
+    assert [name[:5] for name in names] == ["_____", "_____", "ann"]
+    assert len(set(names)) == 3
+
+
 def test_the_token_goes_to_the_platform_alone_and_is_written_nowhere(three, fetch, folder, monkeypatch):
     (folder / "netrc").write_text("machine 127.0.0.1 login somebody password else\n")
     monkeypatch.setenv("NETRC", str(folder / "netrc"))
