@@ -1,13 +1,16 @@
 """Writes a site to a directory."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from harness.errors import UserError, writing
 from harness.site.data import SiteData
 from harness.site.files import SETTINGS, to_files
 from harness.site.pages import make_site, render_site
+
+#: What a site may have besides; the last one is left by an interruption.
+_SOMETIMES = {"submissions", "tasks", ".new"}
 
 
 def write_site(data: SiteData, directory: Path) -> str:
@@ -18,6 +21,7 @@ def write_site(data: SiteData, directory: Path) -> str:
     _require_replaceable(directory)
     files, head = to_files(data)
     files |= render_site(make_site(data, head))
+    _require_no_others(directory, files)
     temporary = directory / ".new"
     with writing(directory):
         _remove(temporary)  # it may be a link, and what is behind it would be moved here
@@ -40,6 +44,14 @@ def _require_replaceable(directory: Path) -> None:
     if any(directory.iterdir()) and not (directory / SETTINGS).is_file():
         found = "other files"
         raise UserError("not a site", file=directory, expected="an empty directory or an earlier site", found=found)
+
+
+def _require_no_others(directory: Path, files: Collection[str]) -> None:
+    """Raise `UserError` if something beside an earlier site, such as a `.git`, would be removed with it."""
+    names = {name.partition("/")[0] for name in files} | _SOMETIMES
+    if directory.exists() and (others := sorted({path.name for path in directory.iterdir()} - names)):
+        remedy = "move it away, or name another directory"
+        raise UserError("not only a site", file=directory, expected="no other files", found=others[0], remedy=remedy)
 
 
 def _remove(path: Path) -> None:

@@ -43,6 +43,16 @@ def refusal(site: Path) -> str:
     return str(error.value)
 
 
+def test_what_is_beside_a_site_is_not_removed_with_it(data: SiteData, site: Path) -> None:
+    (site / ".git").mkdir()
+    with pytest.raises(
+        UserError, match=r"not only a site: expected no other files, found \.git; move it away, or name"
+    ):
+        write_site(data, site)
+    assert (site / ".git").is_dir()
+    assert (site / "index.html").exists()
+
+
 @pytest.mark.parametrize("name", [".new", "data/records.jsonl", "submissions"])
 def test_a_site_that_is_replaced_moves_nothing_from_behind_a_link(
     data: SiteData, site: Path, name: str, tmp_path: Path

@@ -274,7 +274,7 @@ def test_only_a_site_is_replaced(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not a site"):
         write_site(data, tmp_path / "papers")
     first = write_site(data, tmp_path / "site")
-    (tmp_path / "site/link").symlink_to(tmp_path / "papers")
+    (tmp_path / "site/.new").symlink_to(tmp_path / "papers")
     second = write_site(data, tmp_path / "site")
     assert first == second
     assert (tmp_path / "papers/thesis.tex").exists()
