@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from scoring.errors import GridError
 from scoring.values import Value, normalise
 
+#: Most hyperparameters: real tasks have up to eight, and the time of a score grows with the square of their number.
+MAX_HYPERPARAMETERS = 100
+
 
 @dataclass(frozen=True, eq=False)
 class Grid:
@@ -52,12 +55,15 @@ class Grid:
             current_values: model id -> hyperparameter -> value; the order of models is kept.
 
         Raises:
-            GridError: there is no model or no hyperparameter; a possible value is listed twice; a model has
-                other hyperparameters or a value that is not possible; a cell holds two models.
+            GridError: there is no model, no hyperparameter or more than `MAX_HYPERPARAMETERS`; a possible value is
+                listed twice; a model has other hyperparameters or a value that is not possible; a cell holds two
+                models.
         """
         if not possible_values or not current_values:
             found = f"found {len(current_values)} models and {len(possible_values)} hyperparameters"
             raise GridError(f"the grid is empty: expected at least one model and one hyperparameter, {found}")
+        if len(possible_values) > MAX_HYPERPARAMETERS:
+            raise GridError(f"expected at most {MAX_HYPERPARAMETERS} hyperparameters, found {len(possible_values)}")
         names = tuple(sorted(possible_values))
         values = {name: _distinct(name, possible_values[name]) for name in names}
         codes = [_encode(model, current, values) for model, current in current_values.items()]

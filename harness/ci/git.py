@@ -154,7 +154,7 @@ def _environment() -> dict[str, str]:
     No protocol is allowed: a repository's own settings come before `protocol.allow`, and git before 2.39.4 fetches
     missing objects all the same.
     """
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "LD_"))}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "LD_", "PGDL_"))}
     return kept | {
         "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1",
         "GIT_ATTR_NOSYSTEM": "1",

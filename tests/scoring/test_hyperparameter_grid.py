@@ -142,3 +142,9 @@ def test_an_empty_cell_of_an_astronomically_large_grid_is_found_at_once() -> Non
 def test_no_other_way_round_the_check() -> None:
     with pytest.raises(GridError, match="found 'a' and 'b'"):
         Grid(("a", "b"), ("depth",), {"depth": (2, 4)}, np.array([[0], [0]]))
+
+
+def test_more_hyperparameters_than_any_study_has_are_refused() -> None:
+    values = {f"h{n}": 0 for n in range(101)}
+    with pytest.raises(GridError, match=r"^expected at most 100 hyperparameters, found 101$"):
+        Grid.from_hyperparameters({name: [0] for name in values}, {"model": values})
