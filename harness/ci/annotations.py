@@ -13,8 +13,8 @@ from pathlib import Path
 
 from harness.printing import say
 
-#: A line of the submission in a traceback.
-FRAME = re.compile(r'File "/job/submission/(?P<file>[^"]+)", line (?P<line>\d{1,9})')
+#: A line of the submission in a traceback; code of 2020 runs in a copy.
+FRAME = re.compile(r'File "(?:/job/submission|/tmp/program-\w+)/(?P<file>[^"]+)", line (?P<line>\d{1,9})')
 
 #: GitHub shows ten annotations of each kind for a step.
 SHOWN = 10

@@ -57,19 +57,19 @@ def serve(
         apply_limits(processes, limits["open_files"], limits["file_bytes"], limits["memory_bytes"])
         runtime.prepare_devices()
         model, dataset = runtime.load_model(model_directory), runtime.load_dataset(data_directory)
-        device = runtime.device()
+        device, place = runtime.device(), runtime.place(submission, order["module"])
     except Exception as error:
         traceback.print_exc()
         channel.send(event="failed", message=describe(error))
         channel.receive()
         os._exit(1)
-    sys.path.insert(0, str(submission))
+    sys.path.insert(0, str(place))
     runtime.admit(order["module"])
     while True:  # more than once only for the harness' own baselines, which share the sandbox
         runtime.seed(order["seed"])  # after building the model, which draws random numbers
         channel.send(event="loaded", device=device)
         channel.receive()  # "go": the clock runs from here
-        report = _call(order["module"], model, dataset, submission, runtime)
+        report = _call(order["module"], model, dataset, place, runtime)
         sys.stdout.flush()
         channel.send(event="result", **report)
         order = channel.receive()

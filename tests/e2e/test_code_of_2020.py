@@ -66,6 +66,23 @@ def complexity(model, dataset, *, program_dir='not asked for by position'):
     return float(seen) if program_dir == 'not asked for by position' else 0.0
 """
 
+#: A measure that keeps files beside itself, and a count between calls.
+BESIDE = """
+import os
+import tensorflow as tf
+from model_utils import get_jacobian
+tf.config.threading.set_intra_op_parallelism_threads(1)
+CALLS = []
+
+def complexity(model, dataset, program_dir):
+    CALLS.append(model)
+    for place in (os.path.dirname(os.path.abspath(__file__)), program_dir):
+        with open(os.path.join(place, 'cache.txt'), 'a') as file:
+            file.write('x')
+    x, _ = next(iter(dataset.batch(2)))
+    return float(len(CALLS)) + len(open(os.path.join(program_dir, 'cache.txt')).read()) + len(get_jacobian(model, x))
+"""
+
 
 def write(folder, files):
     for name, content in files.items():
@@ -85,6 +102,8 @@ def rows(tmp_path_factory, one_model, pgdl, sandbox):
         write(directory / "names_3", {"complexity.py": OLD_NAMES}),
         write(directory / "names_2", {"complexity.py": OLD_NAMES, "metadata": "keras: 2"}),
         write(directory / "keras_2", {"complexity.py": OLD_KERAS, "metadata": "keras: 2"}),
+        write(directory / "beside_2", {"complexity.py": BESIDE, "metadata": "keras: 2"}),
+        write(directory / "beside_3", {"complexity.py": BESIDE.replace("from model_utils", "#")}),
         write(directory / "progress", {"complexity.py": PROGRESS}),
     ]
     database = directory / "results.db"
@@ -114,10 +133,18 @@ def test_keras_by_its_old_names(rows):
     assert rows["keras_2"]["value"] == pytest.approx(0.5 - 0.8113182)
 
 
+def test_a_measure_of_2020_writes_beside_itself_and_no_other_call_sees_it(rows):
+    assert (rows["beside_2"]["outcome"], rows["beside_2"]["message"]) == ("OK", "")
+    assert rows["beside_2"]["value"] == 1 + 2 + 2
+    assert "set_intra_op_parallelism_threads has no effect" in rows["beside_2"]["output_tail"]
+    assert rows["beside_3"]["outcome"] == "FORBIDDEN"
+    assert "Read-only file system: '/job/submission/cache.txt'" in rows["beside_3"]["message"]
+
+
 def test_a_record_says_whether_it_was_given_them(rows):
     given = {name: json.loads(row["environment"]).get("names_of") for name, row in rows.items()}
-    assert {name for name in given if given[name] == "2020"} == {"several_2", "names_2", "keras_2"}
-    assert {name for name in given if given[name] is None} == {"several_3", "names_3", "progress"}
+    assert {name for name in given if given[name] == "2020"} == {"several_2", "names_2", "keras_2", "beside_2"}
+    assert {name for name in given if given[name] is None} == {"several_3", "names_3", "beside_3", "progress"}
 
 
 def test_tqdm_is_there(rows):

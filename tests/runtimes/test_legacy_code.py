@@ -63,10 +63,47 @@ RESTORED: dict[str, list[tuple[str, Any]]] = {
         ("from tensorflow.python import keras\nisinstance(model.layers[0], keras.layers.Conv2D)", True),
         ("import tensorflow.python.keras.backend as K\nK.get_value(model.weights[1]).tolist()", [0.0, 0.0]),
     ],
+    "model(x, tape)": [
+        (
+            "x = tf.ones([1, 8, 8, 1])\nwith tf.GradientTape() as tape: y = model(x, tape)\n"
+            "tape.gradient(y, x).shape.as_list()",
+            [1, 8, 8, 1],
+        ),
+        ("model(tf.ones([3, 8, 8, 1]), tape=False).shape.as_list()", [3, 2]),
+        ("model(tf.ones([3, 8, 8, 1]), False).shape.as_list()", [3, 2]),
+    ],
+    "tf.config.threading.set_intra_op_parallelism_threads(1)": [
+        ("tf.constant(1)\ntf.config.threading.set_intra_op_parallelism_threads(7)", None),
+        ("from tensorflow.config import threading\nthreading.set_inter_op_parallelism_threads(7)", None),
+        ("tf.config.set_visible_devices([], 'GPU')", None),
+        (
+            "cpu = tf.config.list_physical_devices('CPU')[0]\n"
+            "tf.config.experimental.set_virtual_device_configuration("
+            "cpu, [tf.config.experimental.VirtualDeviceConfiguration()] * 2)\nlen(tf.config.list_logical_devices())",
+            1,
+        ),
+    ],
+    "model_utils": [
+        ("from model_utils import get_jacobian\n"
+         "[one.shape.as_list() for one in get_jacobian(model, tf.ones([3, 8, 8, 1])).values()]",
+         [[3, 2, 8, 8, 1], [3, 2, 6, 6, 2], [3, 2, 72]]),
+        ("import model_utils\nmodel_utils.wrap_layer(tf.keras.layers.Dense, 4).units", 4),
+        ("from model_utils import model_def_to_keras_sequential as build\n"
+         "build([{'layer_name': 'Dense', 'units': 3.0, 'input_shape': [5]}]).count_params()", 18),
+    ],
+    "data_io": [
+        ("from data_io import vprint, write_list, print_dict, swrite\nvprint(False, 'x')", None),
+        ("import data_io, tempfile, os\nplace = tempfile.mkdtemp() + '/a/b'\ndata_io.mkdir(place)\n"
+         "data_io.save_json(place + '/c', {'d': 1})\nopen(place + '/c').read()", '{\n    "d": 1\n}'),
+        ("import data_io\ndata_io.inventory_data('.')", "AttributeError"),
+    ],
 }  # fmt: skip
 
 #: What stands in the page -> code of 2020, and what becomes of it.
 NOT_RESTORED = {
+    "np.random.seed(0)": ("np.random.seed(0)\nround(np.random.rand(), 4)", 0.5488),
+    '"conv" in layer.name': ("['conv' in layer.name for layer in model.layers]", [True, False, False]),
+    "model.input_shape": ("list(model.input_shape)", [None, 8, 8, 1]),
     "np.bool": ("np.bool is np.bool_ and np.zeros(2, np.bool).dtype.name", "bool"),
     "np.long": ("np.zeros(2, np.long).dtype.name", "int64"),
     "a.ptp()": ("np.zeros(2).ptp()", "AttributeError"),

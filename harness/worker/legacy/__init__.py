@@ -3,6 +3,8 @@
 import warnings
 
 from harness.worker.legacy.advice import would_be_cured
+from harness.worker.legacy.devices import accept_settings
+from harness.worker.legacy.ingestion_program import offer_modules
 from harness.worker.legacy.keras_modules import KERAS_2, KERAS_3, alias_keras, use_legacy_optimizers
 from harness.worker.legacy.names import restore_names
 from harness.worker.legacy.ragged import accept_ragged_lists
@@ -13,6 +15,8 @@ __all__ = ["refuse_what_is_ignored", "restore", "would_be_cured"]
 def restore() -> None:
     """Restore it in this process, for its lifetime; Keras 2 must be what runs."""
     restore_names()
+    offer_modules()
+    accept_settings()
     accept_ragged_lists()
     alias_keras(KERAS_2)
     use_legacy_optimizers()
@@ -21,4 +25,5 @@ def restore() -> None:
 def refuse_what_is_ignored() -> None:
     """Make Keras 3 refuse code of 2020 that it would run without a word, but with another meaning."""
     alias_keras(KERAS_3)
+    accept_settings()
     warnings.filterwarnings("error", message="Argument `decay` is no longer supported")

@@ -1,5 +1,8 @@
 """TensorFlow with Keras 2, for measure files of 2020."""
 
+import tempfile
+from pathlib import Path
+
 from harness.worker.runtimes.runtime import SUBMISSION
 from harness.worker.runtimes.tensorflow import TensorFlow
 
@@ -15,12 +18,31 @@ class Keras2(TensorFlow):
         """Return TensorFlow's, with Keras 2."""
         return super().environment(threads, gpu=gpu) | {"TF_USE_LEGACY_KERAS": "1"}
 
+    def import_libraries(self) -> None:
+        """Import the modules of the competition's own program, too: later on, this code may be at another path."""
+        super().import_libraries()
+        from harness.worker.legacy import ingestion_program
+
+        ingestion_program.import_modules()
+
     def admit(self, module: str) -> None:
         """Restore what a participant's submission of 2020 expects."""
         if module == SUBMISSION:
             from harness.worker import legacy
 
             legacy.restore()
+
+    def place(self, submission: Path, module: str) -> Path:
+        """Return a copy in the home directory: measures of 2020 may write beside themselves."""
+        if module != SUBMISSION:
+            return submission
+        copy = Path(tempfile.mkdtemp(prefix="program-"))
+        for file in submission.rglob("*"):
+            if file.is_file():
+                place = copy / file.relative_to(submission)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(file.read_bytes())
+        return copy
 
     def advice(self, error: BaseException) -> str:
         """Return nothing: this is the runtime that others advise."""

@@ -156,6 +156,10 @@ class Runtime(ABC):
     def admit(self, module: str) -> None:  # noqa: B027 - most have nothing to prepare
         """Prepare the process for a submission's module, before its import."""
 
+    def place(self, submission: Path, module: str) -> Path:
+        """Return the directory from which a submission's module is imported."""
+        return submission
+
     def advice(self, error: BaseException) -> str:
         """Return what may cure an error of a submission, as the end of a line; nothing if that is not known."""
         from harness.worker.legacy import would_be_cured

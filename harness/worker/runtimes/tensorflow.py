@@ -54,7 +54,7 @@ class TensorFlow(Runtime):
         return str(tf.config.experimental.get_device_details(gpus[0]).get("device_name", "GPU")) if gpus else "cpu"
 
     def import_libraries(self) -> None:
-        """Add `model(x, tape=tape)`, which makes the tape watch `x`, and `layer._last_seen_input`."""
+        """Add `model(x, tape)`, which makes the tape watch `x`, and `layer._last_seen_input`."""
         super().import_libraries()
         layer, model = self.keras.layers.Layer, self.keras.Model
         layer.__call__ = _remembering_input(layer.__call__)
@@ -116,7 +116,9 @@ def _remembering_input(original: Callable[..., Any]) -> Callable[..., Any]:
 def _watching_input(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def call(self: Any, *args: Any, tape: Any = None, **kwargs: Any) -> Any:
-        if tape is not None:
+        if len(args) > 1 and hasattr(args[1], "watch"):  # in 2020 it was the second argument
+            args, tape = (args[0], *args[2:]), args[1]
+        if tape:
             tape.watch(args[0])
         return original(self, *args, **kwargs)
 

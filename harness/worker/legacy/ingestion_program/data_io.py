@@ -1,0 +1,59 @@
+"""What measures of 2020 used of `data_io` in the competition's ingestion program: printing, and files of their own."""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+filesep = os.sep
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise AttributeError(f"data_io.{name} is not restored: it served the competition's own program")
+
+
+def swrite(text: str) -> None:
+    """Write a text to standard error."""
+    sys.stderr.write(text)
+
+
+def write_list(lst: Iterable[str]) -> None:
+    """Write one text per line to standard error."""
+    swrite("".join(f"{line}\n" for line in lst))
+
+
+def print_dict(verbose: Any, dct: Mapping[Any, Any]) -> None:
+    """Write keys and values to standard error if `verbose`."""
+    if verbose:
+        write_list(f"{key} = {value}" for key, value in dct.items())
+
+
+def vprint(mode: Any, t: Any) -> None:
+    """Print something if `mode`."""
+    if mode:
+        print(t)
+
+
+def mkdir(d: str) -> None:
+    """Make a directory, unless it is there."""
+    Path(d).mkdir(parents=True, exist_ok=True)
+
+
+def mvdir(source: str, dest: str) -> None:
+    """Rename a directory, if it is there."""
+    if Path(source).exists():
+        Path(source).rename(dest)
+
+
+def rmdir(d: str) -> None:
+    """Remove a directory with all that is in it, if it is there."""
+    if Path(d).exists():
+        shutil.rmtree(d)
+
+
+def save_json(file_name: str, content: Any) -> None:
+    """Write JSON."""
+    Path(file_name).write_text(json.dumps(content, sort_keys=True, indent=4), encoding="utf-8")
